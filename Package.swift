@@ -1,0 +1,70 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "sequencing-oauth",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "SequencingOAuth", targets: ["SequencingOAuth"]),
+    .library(name: "OAuthSandbox", targets: ["OAuthSandbox"]),
+    .executable(name: "sq-demo", targets: ["sq-demo"]),
+  ],
+  targets: [
+    .target(
+      name: "SequencingOAuth",
+      dependencies: ["LoopbackHTTP", "CCurl", "CCrypto"],
+      swiftSettings: settings),
+    .target(
+      name: "OAuthSandbox",
+      dependencies: ["LoopbackHTTP", "CCrypto"],
+      swiftSettings: settings),
+    .target(name: "LoopbackHTTP", swiftSettings: settings),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(
+      name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .executableTarget(
+      name: "sq-demo",
+      dependencies: ["SequencingOAuth", "OAuthSandbox"],
+      path: "Demo",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "benchmarks",
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "CCurl"],
+      path: "Tests/Benchmarks",
+      swiftSettings: settings),
+    .target(
+      name: "TestSupport",
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP"],
+      path: "Tests/TestSupport",
+      swiftSettings: settings),
+    .testTarget(
+      name: "SequencingOAuthTests",
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "LoopbackHTTPTests",
+      dependencies: ["LoopbackHTTP", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "OAuthSandboxTests",
+      dependencies: ["OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "DemoTests",
+      dependencies: ["sq-demo", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "LiveTests",
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "TestSupport"],
+      exclude: ["Servers"],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,43 @@
+#if TSAN
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #else
+    import Darwin
+  #endif
+
+  /// A value behind a lock, in the form that ThreadSanitizer understands.
+  ///
+  /// ThreadSanitizer does not see the futex inside `Synchronization.Mutex` on Linux and reports
+  /// races that are none, so `-D TSAN` builds use a pthread mutex with the same interface.
+  package final class Locked<Value>: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private var value: Value
+
+    package init(_ value: sending Value) {
+      self.value = value
+      pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+      pthread_mutex_destroy(mutex)
+      mutex.deallocate()
+    }
+
+    package func withLock<Result, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      pthread_mutex_lock(mutex)
+      defer { pthread_mutex_unlock(mutex) }
+      return try body(&value)
+    }
+  }
+#else
+  package import Synchronization
+
+  /// A value behind a lock: decide under it, act outside it.
+  ///
+  /// No closure of a caller, no delegate, no store and no network call runs while one is held.
+  package typealias Locked<Value> = Mutex<Value>
+#endif

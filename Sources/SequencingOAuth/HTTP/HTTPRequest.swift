@@ -1,0 +1,117 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// One request: what to send, where the answer goes, and how much of the server to bear.
+public struct HTTPRequest: Sendable {
+  /// The method, in upper case: an RFC 9110 token.
+  public var method: String
+  /// Where to; http or https, absolute.
+  public var url: URL
+  /// The header fields; the client adds `Host`, `Content-Length`, `Accept-Encoding`.
+  public var headers: HTTPFields
+  /// What is sent.
+  public var body: HTTPRequestBody
+  /// Where the response's content goes.
+  public var destination: HTTPDestination = .memory
+  /// How many bytes of content are accepted, counted after decompression.
+  ///
+  /// One more ends the request with ``SQOAuthError/Code/responseTooLarge``.
+  public var maximumResponseBytes: Int64 = 1 << 20
+  /// From the call to the last byte of the answer; `nil` for no limit.
+  public var timeout: Duration? = .seconds(60)
+  /// The longest time in which not a single byte moves, either way; `nil` for no limit.
+  public var idleTimeout: Duration? = .seconds(30)
+  /// Told how far the transfer is, from the client's own thread: return at once.
+  public var progress: (@Sendable (HTTPProgress) -> Void)?
+
+  /// Makes a request with the limits of a small back-channel call.
+  public init(
+    method: String = "GET", url: URL, headers: HTTPFields = [:], body: HTTPRequestBody = .empty
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// What a request sends.
+public enum HTTPRequestBody: Sendable {
+  /// No content.
+  case empty
+  /// Bytes in memory.
+  case bytes(Data)
+  /// A file, read while it is sent; its length is taken when the request starts.
+  case file(URL)
+  /// Chunks that are asked for one at a time, when there is room for them; `nil` ends the body.
+  ///
+  /// `length` in bytes, or `nil` when it is not known (then chunked or HTTP/2 framing carries it).
+  /// The outer closure is called once for each time the body is sent.
+  case stream(
+    length: Int64?, makeChunks: @Sendable () -> @Sendable () async throws -> Data?)
+}
+
+/// Where a response's content goes.
+public enum HTTPDestination: Sendable {
+  /// Into ``HTTPResponse/body``.
+  case memory
+  /// Into a file, which is made with mode 0600 or emptied once a response of status 2xx begins.
+  ///
+  /// The content of any other response goes into ``HTTPResponse/body``.
+  case file(URL)
+  /// To a consumer, in order; while it runs, at most a bounded amount is read ahead.
+  ///
+  /// The first call carries the head and no bytes. The content never stands in
+  /// ``HTTPResponse/body``, whatever the status.
+  case stream(@Sendable (HTTPResponseHead, Data) async throws -> Void)
+}
+
+/// How far a transfer is, in bytes of content.
+public struct HTTPProgress: Sendable, Hashable {
+  /// Sent so far.
+  public var sent: Int64
+  /// To be sent in all, where it is known.
+  public var totalToSend: Int64?
+  /// Received so far, after decompression.
+  public var received: Int64
+  /// To be received in all, where the server announced it and does not compress.
+  public var totalToReceive: Int64?
+
+  /// Makes a statement of progress.
+  public init(
+    sent: Int64 = 0, totalToSend: Int64? = nil, received: Int64 = 0, totalToReceive: Int64? = nil
+  ) {
+    self.sent = sent
+    self.totalToSend = totalToSend
+    self.received = received
+    self.totalToReceive = totalToReceive
+  }
+}
+
+extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The method and the URL without its query, which may hold secrets.
+  public var description: String {
+    "\(method) \(url.absoluteString.prefix { $0 != "?" && $0 != "#" })"
+  }
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+  /// The method and the URL without its query, which may hold secrets.
+  public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}
+
+extension HTTPRequestBody: CustomStringConvertible, CustomReflectable {
+  /// The kind of body, without its content.
+  public var description: String {
+    switch self {
+    case .empty: "empty"
+    case .bytes(let data): "\(data.count) bytes"
+    case .file: "file"
+    case .stream: "stream"
+    }
+  }
+  /// The kind of body, without its content.
+  public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
+}

@@ -1,0 +1,39 @@
+/// What a server said when it refused: an error body, or the error parameters of a redirect.
+///
+/// The texts come from the server: control characters are taken out and each is cut at 500
+/// characters. ``errorURI`` is never opened by the SDK.
+///
+/// - SeeAlso: RFC 6749, sections 4.1.2.1 and 5.2
+public struct ErrorResponse: Sendable, Hashable {
+  /// `error`.
+  public let error: SQOAuthError.Code
+  /// `error_description`: for developers, not for users.
+  public let errorDescription: String?
+  /// `error_uri`: a page about the error, as the server wrote it.
+  public let errorURI: String?
+  /// The HTTP status that carried it; `nil` in a redirect.
+  public let status: Int?
+
+  /// Makes an error response and cleans its texts.
+  public init(
+    error: String, errorDescription: String? = nil, errorURI: String? = nil, status: Int? = nil
+  ) {
+    self.error = SQOAuthError.Code(rawValue: Self.clean(error))
+    self.errorDescription = errorDescription.map(Self.clean)
+    self.errorURI = errorURI.map(Self.clean)
+    self.status = status
+  }
+
+  /// A server's text without control characters, cut at 500 characters.
+  static func clean(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.lazy.filter(isPrintable).prefix(500)))
+  }
+
+  /// Also refuses what changes the direction or the lines of a terminal.
+  private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+    default: true
+    }
+  }
+}

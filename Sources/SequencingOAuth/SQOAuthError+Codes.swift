@@ -1,0 +1,77 @@
+extension SQOAuthError.Code {
+  // MARK: From the authorization server (RFC 6749, sections 4.1.2.1 and 5.2)
+
+  /// The server found the request malformed.
+  public static let invalidRequest = Self(rawValue: "invalid_request")
+  /// The server does not know the client or refused its authentication.
+  public static let invalidClient = Self(rawValue: "invalid_client")
+  /// The code or the refresh token is wrong, expired, revoked, or was given to another client.
+  public static let invalidGrant = Self(rawValue: "invalid_grant")
+  /// The client may not use this grant.
+  public static let unauthorizedClient = Self(rawValue: "unauthorized_client")
+  /// The server does not offer this grant.
+  public static let unsupportedGrantType = Self(rawValue: "unsupported_grant_type")
+  /// The server does not offer this way to answer an authorization request.
+  public static let unsupportedResponseType = Self(rawValue: "unsupported_response_type")
+  /// The scope is unknown, malformed, or more than the user may grant.
+  public static let invalidScope = Self(rawValue: "invalid_scope")
+  /// The user, or the server in the user's name, said no.
+  public static let accessDenied = Self(rawValue: "access_denied")
+  /// The server failed.
+  public static let serverError = Self(rawValue: "server_error")
+  /// The server is overloaded or being maintained.
+  public static let temporarilyUnavailable = Self(rawValue: "temporarily_unavailable")
+
+  // MARK: From the client's configuration
+
+  /// A parameter of the client or the provider is missing or cannot be used.
+  public static let invalidConfiguration = Self(rawValue: "invalid_configuration")
+  /// An endpoint is neither https nor http on a loopback address.
+  public static let insecureEndpoint = Self(rawValue: "insecure_endpoint")
+  /// No client was registered before it was needed.
+  public static let notRegistered = Self(rawValue: "not_registered")
+
+  // MARK: From the sign-in
+
+  /// The app or the user ended the sign-in before it was answered.
+  public static let cancelled = Self(rawValue: "cancelled")
+  /// Nothing came within the time that was allowed.
+  public static let timedOut = Self(rawValue: "timed_out")
+  /// An answer did not carry the `state` of this sign-in.
+  public static let stateMismatch = Self(rawValue: "state_mismatch")
+  /// An answer, or a metadata document, names another issuer than the one that was asked.
+  public static let issuerMismatch = Self(rawValue: "issuer_mismatch")
+  /// The redirect holds what no server may send there: doubled parameters, a token, no code.
+  public static let invalidAuthorizationResponse = Self(
+    rawValue: "invalid_authorization_response")
+  /// No browser could be started.
+  public static let browserUnavailable = Self(rawValue: "browser_unavailable")
+  /// The redirect receiver's port belongs to another program.
+  public static let portInUse = Self(rawValue: "port_in_use")
+  /// The server does not offer PKCE with S256.
+  public static let pkceUnsupported = Self(rawValue: "pkce_unsupported")
+  /// The token lacks a scope that the app requires.
+  public static let insufficientScope = Self(rawValue: "insufficient_scope")
+
+  // MARK: From the back channel
+
+  /// The host could not be found or reached, or the connection broke.
+  public static let connectionFailed = Self(rawValue: "connection_failed")
+  /// The server's certificate is not trusted, or no common TLS parameters exist.
+  public static let tlsFailed = Self(rawValue: "tls_failed")
+  /// The server answered a back-channel request with a redirect, which is never followed.
+  public static let redirectRefused = Self(rawValue: "redirect_refused")
+  /// The response is larger than the request allows.
+  public static let responseTooLarge = Self(rawValue: "response_too_large")
+  /// The response is not what the protocol asks for: its status, type, syntax or fields.
+  public static let invalidResponse = Self(rawValue: "invalid_response")
+  /// The request cannot be put on the wire: its method, URL or a header field is malformed.
+  public static let malformedRequest = Self(rawValue: "malformed_request")
+
+  // MARK: From the session
+
+  /// Nobody is signed in, or the session has ended.
+  public static let notAuthorized = Self(rawValue: "not_authorized")
+  /// The token store could not be read or written.
+  public static let storeFailed = Self(rawValue: "store_failed")
+}

@@ -1,0 +1,60 @@
+/// What went wrong, as a code that a program can compare and a sentence that a developer can use.
+///
+/// Neither the error nor any text made from it holds a token, a code, a verifier, a secret or a
+/// password. ``cause`` is the error below this one and is never printed by it.
+public struct SQOAuthError: Error, Sendable {
+  /// Which kind of failure this is.
+  public let code: Code
+  /// What happened and, where something can be done about it, what to do.
+  public let message: String
+  /// The error that led to this one.
+  public let cause: (any Error)?
+  /// The server's own error response, where one came.
+  public let response: ErrorResponse?
+
+  /// Makes an error; a message must hold no secret.
+  public init(
+    _ code: Code, _ message: String, cause: (any Error)? = nil, response: ErrorResponse? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+    self.response = response
+  }
+}
+
+extension SQOAuthError {
+  /// A failure's name, in the spelling of the wire where the failure came over it.
+  ///
+  /// The set is open: a server may send any code, and a later version of the SDK may add its own.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The code as it is written: `invalid_grant`.
+    public let rawValue: String
+
+    /// Wraps a code as it is written.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The code as it is written.
+    public var description: String { rawValue }
+  }
+}
+
+extension SQOAuthError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// `code: message`, in one line.
+  public var description: String { "\(code): \(message)" }
+
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+
+  /// The code and the message; the cause by its type only, since its text is not ours to vouch for.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "code": code.rawValue, "message": message,
+        "cause": cause.map { String(describing: type(of: $0)) } ?? "none",
+      ])
+  }
+}
