@@ -15,7 +15,7 @@
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
 
-    package init(_ value: sending Value) {
+    package init(_ value: consuming sending Value) {
       self.value = value
       pthread_mutex_init(mutex, nil)
     }
@@ -39,5 +39,17 @@
   /// A value behind a lock: decide under it, act outside it.
   ///
   /// No closure of a caller, no delegate, no store and no network call runs while one is held.
-  package typealias Locked<Value> = Mutex<Value>
+  package struct Locked<Value>: ~Copyable, Sendable {
+    @usableFromInline let mutex: Mutex<Value>
+
+    @inlinable package init(_ value: consuming sending Value) {
+      mutex = Mutex(value)
+    }
+
+    @inlinable package func withLock<Result, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      try mutex.withLock(body)
+    }
+  }
 #endif

@@ -35,7 +35,7 @@ extension SQOAuthError.Code {
 
   /// The app or the user ended the sign-in before it was answered.
   public static let cancelled = Self(rawValue: "cancelled")
-  /// Nothing came within the time that was allowed.
+  /// The user did not come back within the time that the sign-in allows.
   public static let timedOut = Self(rawValue: "timed_out")
   /// An answer did not carry the `state` of this sign-in.
   public static let stateMismatch = Self(rawValue: "state_mismatch")
@@ -48,6 +48,8 @@ extension SQOAuthError.Code {
   public static let browserUnavailable = Self(rawValue: "browser_unavailable")
   /// The redirect receiver's port belongs to another program.
   public static let portInUse = Self(rawValue: "port_in_use")
+  /// No loopback address could be bound to receive the redirect.
+  public static let redirectUnavailable = Self(rawValue: "redirect_unavailable")
   /// The server does not offer PKCE with S256.
   public static let pkceUnsupported = Self(rawValue: "pkce_unsupported")
   /// The token lacks a scope that the app requires.
@@ -65,6 +67,10 @@ extension SQOAuthError.Code {
   public static let responseTooLarge = Self(rawValue: "response_too_large")
   /// The response is not what the protocol asks for: its status, type, syntax or fields.
   public static let invalidResponse = Self(rawValue: "invalid_response")
+  /// The server refused a token request without saying why in OAuth's terms.
+  public static let requestRefused = Self(rawValue: "request_refused")
+  /// No answer came within the request's time limit.
+  public static let requestTimedOut = Self(rawValue: "request_timed_out")
   /// The request cannot be put on the wire: its method, URL or a header field is malformed.
   public static let malformedRequest = Self(rawValue: "malformed_request")
 

@@ -11,15 +11,31 @@ public struct SQOAuthError: Error, Sendable {
   public let cause: (any Error)?
   /// The server's own error response, where one came.
   public let response: ErrorResponse?
+  /// The HTTP status of the response that led to this error, where one came.
+  public let status: Int?
 
   /// Makes an error; a message must hold no secret.
   public init(
-    _ code: Code, _ message: String, cause: (any Error)? = nil, response: ErrorResponse? = nil
+    _ code: Code, _ message: String, cause: (any Error)? = nil, response: ErrorResponse? = nil,
+    status: Int? = nil
   ) {
     self.code = code
     self.message = message
     self.cause = cause
     self.response = response
+    self.status = status
+  }
+
+  /// Whether only a new sign-in can help: the server refused what the session lives on.
+  ///
+  /// True for `invalid_grant`, for a session that is not there, and for a refusal by the token
+  /// endpoint (status 400, 401 or 403) that carries no OAuth error.
+  public var requiresSignIn: Bool {
+    switch code {
+    case .invalidGrant, .notAuthorized: true
+    case .requestRefused: true
+    default: false
+    }
   }
 }
 

@@ -11,17 +11,14 @@ public struct ErrorResponse: Sendable, Hashable {
   public let errorDescription: String?
   /// `error_uri`: a page about the error, as the server wrote it.
   public let errorURI: String?
-  /// The HTTP status that carried it; `nil` in a redirect.
-  public let status: Int?
 
   /// Makes an error response and cleans its texts.
   public init(
-    error: String, errorDescription: String? = nil, errorURI: String? = nil, status: Int? = nil
+    error: String, errorDescription: String? = nil, errorURI: String? = nil
   ) {
     self.error = SQOAuthError.Code(rawValue: Self.clean(error))
     self.errorDescription = errorDescription.map(Self.clean)
     self.errorURI = errorURI.map(Self.clean)
-    self.status = status
   }
 
   /// A server's text without control characters, cut at 500 characters.

@@ -1,0 +1,45 @@
+/// How the client proves who it is at the token endpoint: exactly one way in each request.
+///
+/// - SeeAlso: RFC 6749, section 2.3; RFC 7591, section 2 (`token_endpoint_auth_method`)
+public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codable {
+  /// The method's registered name.
+  public let rawValue: String
+
+  /// Wraps a registered name; the SDK carries out the three that are named here.
+  public init(rawValue: String) {
+    self.rawValue = rawValue
+  }
+
+  /// An `Authorization: Basic` field with the identifier and the secret, each form-encoded first.
+  public static let basic = Self(rawValue: "client_secret_basic")
+  /// The identifier and the secret in the request's body.
+  public static let post = Self(rawValue: "client_secret_post")
+  /// A public client: the identifier in the body and no proof.
+  public static let none = Self(rawValue: "none")
+}
+
+extension ClientAuthentication {
+  /// The method for a client that did not choose one.
+  ///
+  /// With a secret it is Basic, which every server must support (RFC 6749, section 2.3.1), unless
+  /// the server lists only the body. No method is ever tried out: a second attempt would show the
+  /// code twice.
+  static func chosen(
+    _ explicit: ClientAuthentication?, providers: ClientAuthentication? = nil, hasSecret: Bool,
+    supported: [String]?
+  ) throws(SQOAuthError) -> ClientAuthentication {
+    // What the app says is believed, even where the metadata does not list it.
+    if let explicit { return explicit }
+    guard hasSecret else { return .none }
+    if let providers { return providers }
+    // RFC 8414, section 2: an absent list means client_secret_basic.
+    guard let supported, !supported.contains(basic.rawValue) else { return .basic }
+    guard supported.contains(post.rawValue) else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the server takes the client secret neither by Basic nor in the body; "
+          + "set the client authentication by hand if its metadata is wrong")
+    }
+    return .post
+  }
+}

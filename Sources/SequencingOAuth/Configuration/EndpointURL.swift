@@ -1,0 +1,60 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The rule that every address of the back channel and the browser keeps.
+///
+/// Only https, or http on a loopback address; no user information, no fragment, and nothing but
+/// the characters of RFC 3986, so that no two URL parsers see different hosts in one string.
+///
+/// - SeeAlso: RFC 6749, sections 3.1 and 3.2; RFC 8252, section 8.3
+enum EndpointURL {
+  /// The URL of an endpoint, or the reason why it cannot be one.
+  static func check(_ text: String, name: String) throws(SQOAuthError) -> URL {
+    guard hasOnlyURLCharacters(text), let url = URL(string: text),
+      let scheme = url.scheme?.lowercased(), let host = url.host(), !host.isEmpty
+    else {
+      throw SQOAuthError(.invalidConfiguration, "the \(name) is not an absolute URL")
+    }
+    guard url.user == nil, url.password == nil, !text.contains("#") else {
+      throw SQOAuthError(
+        .invalidConfiguration, "the \(name) has user information or a fragment; leave them out")
+    }
+    guard scheme == "https" || (scheme == "http" && isLoopback(host: host)) else {
+      throw SQOAuthError(
+        .insecureEndpoint,
+        "the \(name) uses \(ErrorResponse.clean(scheme)); only https is allowed, "
+          + "or http on a loopback address")
+    }
+    return url
+  }
+
+  /// Whether a host is the machine itself by its spelling; names are not resolved.
+  static func isLoopback(host: String) -> Bool {
+    let host = host.lowercased()
+    if host == "localhost" || host == "::1" || host == "[::1]" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127"
+      && parts.allSatisfy { part in
+        // No leading zeros: some resolvers read those as octal.
+        UInt8(part).map { String($0) == part } ?? false
+      }
+  }
+
+  /// Unreserved, reserved and `%`; nothing that a lenient parser would repair.
+  ///
+  /// - SeeAlso: RFC 3986, section 2
+  static func hasOnlyURLCharacters(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
+        }
+      }
+  }
+}

@@ -1,0 +1,44 @@
+extension Provider {
+  /// Sequencing.com: Basic authentication, `mobile=1`, and an address of its own for refreshes.
+  public static let sequencing: Provider = {
+    var provider = Provider(
+      name: "Sequencing.com", baseURL: "https://sequencing.com",
+      authorizationEndpoint: "oauth2/authorize", tokenEndpoint: "oauth2/token",
+      refreshEndpoint: "oauth2/token?q=oauth2/token")
+    provider.authorizationParameters = ["mobile": "1"]
+    provider.clientAuthentication = .basic
+    return provider
+  }()
+
+  /// Google, with the endpoints of its published metadata.
+  ///
+  /// A desktop client has a secret there, which Google does not treat as one.
+  public static let google = Provider(
+    name: "Google", baseURL: "",
+    authorizationEndpoint: "https://accounts.google.com/o/oauth2/v2/auth",
+    tokenEndpoint: "https://oauth2.googleapis.com/token",
+    revocationEndpoint: "https://oauth2.googleapis.com/revoke",
+    issuer: "https://accounts.google.com")
+
+  /// Facebook Login: the secret goes in the body, and there are no refresh tokens.
+  public static let facebook: Provider = {
+    var provider = Provider(
+      name: "Facebook", baseURL: "",
+      authorizationEndpoint: "https://www.facebook.com/dialog/oauth",
+      tokenEndpoint: "https://graph.facebook.com/oauth/access_token")
+    provider.clientAuthentication = .post
+    return provider
+  }()
+
+  /// A realm of a Keycloak server.
+  ///
+  /// `baseURL` is where Keycloak is installed, such as `https://id.example.com`, or
+  /// `https://id.example.com/auth` before version 17.
+  public static func keycloak(baseURL: String, realm: String) -> Provider {
+    let realmURL = baseURL.reversed().drop { $0 == "/" }.reversed() + "/realms/\(realm)"
+    let endpoints = "\(String(realmURL))/protocol/openid-connect"
+    return Provider(
+      name: "Keycloak \(realm)", baseURL: endpoints, authorizationEndpoint: "auth",
+      tokenEndpoint: "token", revocationEndpoint: "revoke", issuer: String(realmURL))
+  }
+}

@@ -1,0 +1,88 @@
+/// Which authorization server to use, and its manners.
+///
+/// A description only; ``ClientConfiguration`` checks it. Use a preset, ``issuer(_:)`` for a server
+/// that publishes its metadata, or ``endpoints(authorization:token:refresh:revocation:issuer:)``.
+public struct Provider: Sendable, Hashable {
+  /// How the endpoints are known.
+  enum Source: Sendable, Hashable {
+    case issuer(String)
+    case endpoints(Endpoints)
+  }
+
+  /// Endpoints as they were written, each absolute.
+  struct Endpoints: Sendable, Hashable {
+    var authorization: String
+    var token: String
+    var refresh: String?
+    var revocation: String?
+    var issuer: String?
+  }
+
+  /// A name for messages and lists.
+  public var name: String
+  let source: Source
+  /// Parameters that every authorization request to this provider carries.
+  public var authorizationParameters: [String: String] = [:]
+  /// Parameters that every token request to this provider carries.
+  public var tokenParameters: [String: String] = [:]
+  /// How clients authenticate here; `nil` to choose by the server's metadata.
+  public var clientAuthentication: ClientAuthentication?
+  /// The departures from RFC 6749 that this provider's token responses are forgiven.
+  public var tokenResponseQuirks: TokenResponseQuirks = []
+
+  /// A server that publishes its metadata under its issuer identifier.
+  ///
+  /// The document is fetched when it is first needed, and believed only if its `issuer` is this
+  /// string, byte for byte.
+  ///
+  /// - SeeAlso: RFC 8414; OpenID Connect Discovery 1.0
+  public static func issuer(_ issuer: String) -> Provider {
+    Provider(name: issuer, source: .issuer(issuer))
+  }
+
+  /// A server whose endpoints are given by hand.
+  ///
+  /// With an `issuer`, an `iss` in the redirect must equal it (RFC 9207). `refresh` is for servers
+  /// that refresh at another address than the token endpoint.
+  public static func endpoints(
+    authorization: String, token: String, refresh: String? = nil, revocation: String? = nil,
+    issuer: String? = nil
+  ) -> Provider {
+    Provider(
+      name: issuer ?? token,
+      source: .endpoints(
+        Endpoints(
+          authorization: authorization, token: token, refresh: refresh, revocation: revocation,
+          issuer: issuer)))
+  }
+
+  /// A server whose endpoints are paths below one base address.
+  ///
+  /// One slash stands between base and path, however many were written. A path that is an absolute
+  /// URL is used as it is, and an empty base requires that of all.
+  public init(
+    name: String, baseURL: String, authorizationEndpoint: String, tokenEndpoint: String,
+    refreshEndpoint: String? = nil, revocationEndpoint: String? = nil, issuer: String? = nil
+  ) {
+    self.init(
+      name: name,
+      source: .endpoints(
+        Endpoints(
+          authorization: Self.join(baseURL, authorizationEndpoint),
+          token: Self.join(baseURL, tokenEndpoint),
+          refresh: refreshEndpoint.map { Self.join(baseURL, $0) },
+          revocation: revocationEndpoint.map { Self.join(baseURL, $0) },
+          issuer: issuer)))
+  }
+
+  init(name: String, source: Source) {
+    self.name = name
+    self.source = source
+  }
+
+  private static func join(_ base: String, _ path: String) -> String {
+    if path.contains("://") || base.isEmpty { return path }
+    let base = base.reversed().drop { $0 == "/" }.reversed()
+    return String(base) + "/" + path.drop { $0 == "/" }
+  }
+}

@@ -1,0 +1,103 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// What is known of an authorization server, checked: only the SDK makes one.
+///
+/// - SeeAlso: RFC 8414, section 2
+public struct ProviderMetadata: Sendable, Hashable {
+  /// `issuer`, compared byte for byte; `nil` where endpoints were given by hand without one.
+  public let issuer: String?
+  /// `authorization_endpoint`.
+  public let authorizationEndpoint: URL
+  /// `token_endpoint`.
+  public let tokenEndpoint: URL
+  /// Where refreshes go: the token endpoint, unless the provider has another address.
+  public let refreshEndpoint: URL
+  /// `revocation_endpoint`.
+  public let revocationEndpoint: URL?
+  /// `token_endpoint_auth_methods_supported`; `nil` where the server did not say.
+  public let clientAuthenticationMethods: [String]?
+  /// `code_challenge_methods_supported`; `nil` where the server did not say.
+  public let codeChallengeMethods: [String]?
+  /// `authorization_response_iss_parameter_supported`.
+  public let sendsIssuerInResponse: Bool
+}
+
+extension ProviderMetadata {
+  init(_ endpoints: Provider.Endpoints) throws(SQOAuthError) {
+    issuer = endpoints.issuer
+    if let issuer { _ = try EndpointURL.check(issuer, name: "issuer") }
+    authorizationEndpoint = try EndpointURL.check(
+      endpoints.authorization, name: "authorization endpoint")
+    tokenEndpoint = try EndpointURL.check(endpoints.token, name: "token endpoint")
+    refreshEndpoint =
+      if let refresh = endpoints.refresh {
+        try EndpointURL.check(refresh, name: "refresh endpoint")
+      } else {
+        tokenEndpoint
+      }
+    revocationEndpoint =
+      if let revocation = endpoints.revocation {
+        try EndpointURL.check(revocation, name: "revocation endpoint")
+      } else {
+        nil
+      }
+    clientAuthenticationMethods = nil
+    codeChallengeMethods = nil
+    sendsIssuerInResponse = false
+  }
+
+  /// Reads a metadata document that was fetched for an issuer.
+  init(document: Data, issuer: String) throws(SQOAuthError) {
+    let document: Document = try JSONMessage.decode(document, as: "metadata document")
+    // RFC 8414, section 3.3: identical, with no normalisation.
+    guard document.issuer == issuer else {
+      throw SQOAuthError(
+        .issuerMismatch,
+        "the metadata names the issuer \"\(ErrorResponse.clean(document.issuer ?? ""))\"; "
+          + "use exactly that string if it is the one you trust")
+    }
+    guard let authorization = document.authorizationEndpoint, let token = document.tokenEndpoint
+    else {
+      throw SQOAuthError(
+        .invalidResponse, "the metadata lacks the authorization or the token endpoint")
+    }
+    self.issuer = issuer
+    authorizationEndpoint = try EndpointURL.check(authorization, name: "authorization endpoint")
+    tokenEndpoint = try EndpointURL.check(token, name: "token endpoint")
+    refreshEndpoint = tokenEndpoint
+    revocationEndpoint =
+      if let revocation = document.revocationEndpoint {
+        try EndpointURL.check(revocation, name: "revocation endpoint")
+      } else {
+        nil
+      }
+    clientAuthenticationMethods = document.clientAuthenticationMethods
+    codeChallengeMethods = document.codeChallengeMethods
+    sendsIssuerInResponse = document.sendsIssuerInResponse ?? false
+  }
+
+  /// The members that are read; all others are ignored.
+  private struct Document: Decodable {
+    let issuer: String?
+    let authorizationEndpoint: String?
+    let tokenEndpoint: String?
+    let revocationEndpoint: String?
+    let clientAuthenticationMethods: [String]?
+    let codeChallengeMethods: [String]?
+    let sendsIssuerInResponse: Bool?
+
+    enum CodingKeys: String, CodingKey {
+      case issuer
+      case authorizationEndpoint = "authorization_endpoint"
+      case tokenEndpoint = "token_endpoint"
+      case revocationEndpoint = "revocation_endpoint"
+      case clientAuthenticationMethods = "token_endpoint_auth_methods_supported"
+      case codeChallengeMethods = "code_challenge_methods_supported"
+      case sendsIssuerInResponse = "authorization_response_iss_parameter_supported"
+    }
+  }
+}

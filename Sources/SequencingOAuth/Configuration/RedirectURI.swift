@@ -1,0 +1,94 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Where the authorization server sends the user back to, as the client registered it.
+///
+/// - `http` on a loopback address: the SDK receives the redirect itself. Without a port it takes
+///   any free one. `127.0.0.1` and `[::1]` are the addresses to register; `localhost` works where a
+///   server insists on it, and then both families are bound.
+/// - A private-use scheme, such as `com.example.app:/callback`, or https: the app receives the
+///   redirect and passes it to ``SQOAuth/handleRedirect(_:)``.
+///
+/// - SeeAlso: RFC 8252, section 7; RFC 6749, section 3.1.2
+public struct RedirectURI: Sendable, Hashable {
+  /// How a redirect reaches the client.
+  enum Kind: Sendable, Hashable {
+    case loopback(LoopbackRedirect)
+    case app
+  }
+
+  /// The URI as it was given.
+  public let string: String
+  let kind: Kind
+
+  /// Checks a redirect URI; throws ``SQOAuthError/Code/invalidConfiguration`` with the reason.
+  public init(_ string: String) throws(SQOAuthError) {
+    guard EndpointURL.hasOnlyURLCharacters(string), let url = URL(string: string),
+      let scheme = url.scheme?.lowercased(), !string.contains("#"), url.user == nil,
+      url.password == nil
+    else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the redirect URI must be an absolute URI without user information and fragment")
+    }
+    self.string = string
+    switch scheme {
+    case "http":
+      kind = .loopback(try LoopbackRedirect(url))
+    case "https":
+      guard url.host()?.isEmpty == false else {
+        throw SQOAuthError(.invalidConfiguration, "the redirect URI has no host")
+      }
+      kind = .app
+    case "javascript", "data", "file", "about", "blob", "vbscript", "ftp", "ws", "wss":
+      throw SQOAuthError(
+        .invalidConfiguration, "\(scheme) cannot be the scheme of a redirect URI")
+    default:
+      kind = .app
+    }
+  }
+
+  /// Whether this is a scheme that any other app could claim by accident: one without a dot.
+  ///
+  /// - SeeAlso: RFC 8252, section 7.1
+  public var hasWeakScheme: Bool {
+    let scheme = string.prefix { $0 != ":" }.lowercased()
+    return scheme != "http" && scheme != "https" && !scheme.contains(".")
+  }
+}
+
+/// The parts of a loopback redirect URI.
+struct LoopbackRedirect: Sendable, Hashable {
+  /// As written: `127.0.0.1`, `[::1]` or `localhost`.
+  let host: String
+  /// `nil` or 0: any free port.
+  let port: UInt16?
+  /// Starts with `/` unless it is empty.
+  let path: String
+  /// The registered query, which every redirect must repeat.
+  let query: String?
+
+  init(_ url: URL) throws(SQOAuthError) {
+    let host = url.host()?.lowercased() ?? ""
+    guard ["127.0.0.1", "::1", "[::1]", "localhost"].contains(host) else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "an http redirect URI must have the host 127.0.0.1, [::1] or localhost")
+    }
+    guard let port = UInt16(exactly: url.port ?? 0) else {
+      throw SQOAuthError(.invalidConfiguration, "the redirect URI's port is out of range")
+    }
+    self.host = host == "::1" ? "[::1]" : host
+    self.port = port == 0 ? nil : port
+    path = url.path(percentEncoded: true)
+    query = url.query(percentEncoded: true)
+  }
+
+  /// The URI with the port that was bound.
+  func uri(port bound: UInt16) -> String {
+    "http://\(host):\(bound)\(path)" + (query.map { "?" + $0 } ?? "")
+  }
+}

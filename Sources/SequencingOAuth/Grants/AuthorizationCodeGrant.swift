@@ -1,0 +1,152 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The authorization code grant with PKCE: one sign-in, from the configuration to the token.
+///
+/// - SeeAlso: RFC 6749, section 4.1; RFC 7636; RFC 8252
+struct AuthorizationCodeGrant: Sendable {
+  let configuration: ClientConfiguration
+  let environment: ClientEnvironment
+  let metadata: ProviderMetadata
+  /// Gets the sign-in before the browser opens, so that the app can pass it a redirect.
+  let isWaiting: @Sendable (PendingAuthorization) -> Void
+  /// Keeps the token; what it throws is the sign-in's outcome.
+  let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
+
+  /// Signs the user in.
+  func run() async throws(SQOAuthError) -> SQToken {
+    // What is wrong with the configuration is told before the user sees a page.
+    let authentication = try clientAuthentication()
+    try checkPKCE()
+
+    let receiver: LoopbackRedirectReceiver? =
+      switch configuration.redirectURI.kind {
+      case .loopback(let redirect): try LoopbackRedirectReceiver(redirect)
+      case .app: nil
+      }
+    let page = OneShot<LandingPage>()
+    let outcome: Result<SQToken, SQOAuthError>
+    do throws(SQOAuthError) {
+      let token = try await token(receiver, page, authentication)
+      try await keep(token)
+      outcome = .success(token)
+    } catch {
+      outcome = .failure(error)
+    }
+    page.resolve(LandingPage(outcome: outcome))
+    await receiver?.stop()
+    return try outcome.get()
+  }
+
+  private func token(
+    _ receiver: LoopbackRedirectReceiver?, _ page: OneShot<LandingPage>,
+    _ authentication: ClientAuthentication
+  ) async throws(SQOAuthError) -> SQToken {
+    let pkce = PKCE()
+    let state = RandomString.make()
+    let redirectURI = receiver?.redirectURI ?? configuration.redirectURI.string
+    let pending = PendingAuthorization(
+      AuthorizationResponse.Expectation(
+        redirectURI: redirectURI, state: state, issuer: metadata.issuer,
+        requiresIssuer: metadata.sendsIssuerInResponse))
+    receiver?.deliver { await LandingPage(for: pending.offer($0), outcome: page) }
+    isWaiting(pending)
+
+    let request = AuthorizationRequest(
+      endpoint: metadata.authorizationEndpoint, clientID: configuration.clientID,
+      redirectURI: redirectURI, scope: configuration.scope, state: state, pkce: pkce,
+      extraParameters: configuration.authorizationParameters)
+    let response = try await answer(pending, opening: try request.url())
+    return try await redeem(response, redirectURI, pkce, authentication)
+  }
+
+  /// Opens the browser and waits for the redirect, the end of the time or a cancellation.
+  private func answer(
+    _ pending: PendingAuthorization, opening url: URL
+  ) async throws(SQOAuthError) -> AuthorizationResponse {
+    let opening = Task {
+      do {
+        try await environment.userAgent.open(url)
+      } catch is CancellationError {
+        // The sign-in has ended; nobody waits for the browser any more.
+      } catch let error as SQOAuthError {
+        pending.end(error)
+      } catch {
+        pending.end(SQOAuthError(.browserUnavailable, "the browser did not open", cause: error))
+      }
+    }
+    let timeout = configuration.signInTimeout
+    let deadline = environment.clock.now.addingTimeInterval(timeout.seconds)
+    let ending = Task {
+      try await environment.clock.sleep(until: deadline)
+      pending.endByTimeout(after: timeout)
+    }
+    defer {
+      opening.cancel()
+      ending.cancel()
+    }
+    return try await pending.response()
+  }
+
+  private func redeem(
+    _ response: AuthorizationResponse, _ redirectURI: String, _ pkce: PKCE,
+    _ authentication: ClientAuthentication
+  ) async throws(SQOAuthError) -> SQToken {
+    let request = TokenRequest(
+      endpoint: metadata.tokenEndpoint,
+      parameters: [
+        .init("grant_type", "authorization_code"),
+        .init("code", response.code),
+        .init("redirect_uri", redirectURI),
+        .init("code_verifier", pkce.verifier),
+      ] + configuration.tokenParameters,
+      clientID: configuration.clientID, clientSecret: configuration.clientSecret,
+      authentication: authentication, timeout: configuration.timeout)
+    let answer = try await environment.httpClient.exchange(request.httpRequest())
+    let context = TokenResponseContext(
+      receivedAt: environment.clock.now, requestedScope: configuration.scope,
+      quirks: configuration.provider.tokenResponseQuirks)
+    let token = try TokenResponse(parser: environment.tokenResponseParser, context: context)
+      .read(answer)
+    try checkScope(of: token)
+    return token
+  }
+
+  private func clientAuthentication() throws(SQOAuthError) -> ClientAuthentication {
+    try ClientAuthentication.chosen(
+      configuration.clientAuthentication,
+      providers: configuration.provider.clientAuthentication,
+      hasSecret: configuration.clientSecret != nil,
+      supported: metadata.clientAuthenticationMethods)
+  }
+
+  /// RFC 9700, section 2.1.1: without S256 a stolen code could be redeemed by anyone.
+  private func checkPKCE() throws(SQOAuthError) {
+    guard let methods = metadata.codeChallengeMethods, !methods.contains(PKCE.method),
+      !configuration.acceptsServersWithoutPKCE
+    else { return }
+    throw SQOAuthError(
+      .pkceUnsupported,
+      "the server's metadata does not list the code challenge method S256; "
+        + "set acceptsServersWithoutPKCE if you accept that")
+  }
+
+  private func checkScope(of token: SQToken) throws(SQOAuthError) {
+    let missing = configuration.requiredScopes.subtracting(token.scopes).sorted()
+    guard missing.isEmpty else {
+      throw SQOAuthError(
+        .insufficientScope,
+        "the user did not grant: \(ErrorResponse.clean(missing.joined(separator: " ")))")
+    }
+  }
+}
+
+extension Duration {
+  /// The duration in seconds, for dates.
+  var seconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) * 1e-18
+  }
+}

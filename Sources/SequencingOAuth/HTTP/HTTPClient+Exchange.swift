@@ -1,0 +1,23 @@
+extension HTTPClient {
+  /// Sends a request of the protocol itself, through any client, with typed errors.
+  func exchange(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
+    let response: HTTPResponse
+    do {
+      response = try await send(request)
+    } catch let error as SQOAuthError {
+      throw error
+    } catch is CancellationError {
+      throw SQOAuthError(.cancelled, "the request was cancelled")
+    } catch {
+      throw SQOAuthError(.connectionFailed, "the HTTP client failed", cause: error)
+    }
+    // Checked again, since an app's own client may not know the limit or may invent a status.
+    guard (200...599).contains(response.status) else {
+      throw SQOAuthError(.invalidResponse, "the HTTP client returned no valid status")
+    }
+    guard response.body.count <= request.maximumResponseBytes else {
+      throw SQOAuthError(.responseTooLarge, "the response is larger than the request allows")
+    }
+    return response
+  }
+}

@@ -1,0 +1,24 @@
+import CCrypto
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// OpenSSL's SHA-256.
+enum Digest {
+  /// The SHA-256 of a string's UTF-8 bytes.
+  static func sha256(_ text: String) -> Data {
+    var digest = Data(count: 32)
+    var text = text
+    let succeeded = text.withUTF8 { input in
+      digest.withUnsafeMutableBytes { output in
+        EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, EVP_sha256(), nil)
+      }
+    }
+    // It fails only where libcrypto offers no SHA-256 at all; a wrong challenge must not go out.
+    precondition(succeeded == 1, "libcrypto has no SHA-256")
+    return digest
+  }
+}

@@ -1,0 +1,103 @@
+/// The `application/x-www-form-urlencoded` format, in the strict form that OAuth needs.
+///
+/// - SeeAlso: RFC 6749, appendix B
+enum FormCoding {
+  /// One parameter.
+  struct Pair: Sendable, Hashable {
+    let name: String
+    let value: String
+
+    init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// A request body: a space becomes `+`.
+  static func encodeBody(_ pairs: [Pair]) -> String {
+    encode(pairs, space: "+")
+  }
+
+  /// A URL's query: a space becomes `%20`, which every decoder of queries understands.
+  static func encodeQuery(_ pairs: [Pair]) -> String {
+    encode(pairs, space: "%20")
+  }
+
+  /// One value as it stands in a body, and inside Basic credentials (RFC 6749, section 2.3.1).
+  static func encodeValue(_ value: String) -> String {
+    var result = ""
+    append(value, space: "+", to: &result)
+    return result
+  }
+
+  /// The pairs in their order, or `nil` where a `%` is not followed by two hexadecimal digits or
+  /// the bytes are not UTF-8.
+  static func decode(_ text: some StringProtocol) -> [Pair]? {
+    var pairs: [Pair] = []
+    for part in text.utf8.split(separator: UInt8(ascii: "&")) {
+      let name = part.prefix { $0 != UInt8(ascii: "=") }
+      let value = part.dropFirst(name.count + 1)
+      guard let name = decodeBytes(name), let value = decodeBytes(value) else { return nil }
+      pairs.append(Pair(name, value))
+    }
+    return pairs
+  }
+
+  private static func encode(_ pairs: [Pair], space: String) -> String {
+    var result = ""
+    for pair in pairs {
+      if !result.isEmpty { result += "&" }
+      append(pair.name, space: space, to: &result)
+      result += "="
+      append(pair.value, space: space, to: &result)
+    }
+    return result
+  }
+
+  private static let digits = Array("0123456789ABCDEF".unicodeScalars)
+
+  private static func append(_ text: String, space: String, to result: inout String) {
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"):
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      case UInt8(ascii: " "):
+        result += space
+      default:
+        result += "%"
+        result.unicodeScalars.append(digits[Int(byte >> 4)])
+        result.unicodeScalars.append(digits[Int(byte & 15)])
+      }
+    }
+  }
+
+  private static func decodeBytes(_ bytes: some Sequence<UInt8>) -> String? {
+    var decoded: [UInt8] = []
+    var iterator = bytes.makeIterator()
+    while let byte = iterator.next() {
+      switch byte {
+      case UInt8(ascii: "+"):
+        decoded.append(UInt8(ascii: " "))
+      case UInt8(ascii: "%"):
+        guard let high = iterator.next().flatMap(hexValue),
+          let low = iterator.next().flatMap(hexValue)
+        else { return nil }
+        decoded.append(high << 4 | low)
+      default:
+        decoded.append(byte)
+      }
+    }
+    return String(validating: decoded, as: UTF8.self)
+  }
+
+  private static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

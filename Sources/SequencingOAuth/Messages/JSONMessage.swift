@@ -1,0 +1,40 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// JSON bodies of the protocol: checked by content type, decoded without echoing their text.
+enum JSONMessage {
+  /// Whether a response says that it is JSON: `application/json`, or a type that ends in `+json`.
+  static func isJSON(_ response: HTTPResponse) -> Bool {
+    guard let field = response.headers["Content-Type"] else { return false }
+    let type = field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+    return type == "application/json"
+      || (type.hasPrefix("application/") && type.hasSuffix("+json"))
+  }
+
+  /// Decodes a body; the error names the field and never quotes the content.
+  static func decode<Message: Decodable>(
+    _ data: Data, as name: String
+  ) throws(SQOAuthError) -> Message {
+    do {
+      return try JSONDecoder().decode(Message.self, from: data)
+    } catch let error as DecodingError {
+      throw SQOAuthError(.invalidResponse, "the \(name) is not the JSON it must be\(field(error))")
+    } catch {
+      throw SQOAuthError(.invalidResponse, "the \(name) is not JSON")
+    }
+  }
+
+  private static func field(_ error: DecodingError) -> String {
+    switch error {
+    case .typeMismatch(_, let context), .valueNotFound(_, let context),
+      .dataCorrupted(let context), .keyNotFound(_, let context):
+      guard let key = context.codingPath.first else { return "" }
+      return ": check \"\(ErrorResponse.clean(key.stringValue))\""
+    @unknown default:
+      return ""
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/// Compares an incoming redirect with the redirect URI of the request.
+///
+/// Scheme, authority and path must be the same bytes (a scheme in any case); the registered query
+/// must stand in front; nothing is decoded or normalised before the comparison.
+///
+/// - SeeAlso: RFC 9700, section 4.1; RFC 3986, section 6.2.1
+enum RedirectMatch {
+  /// The incoming URL's own query, without the registered part, or `nil` where it does not match.
+  static func query(of incoming: String, for registered: String) -> Substring.UTF8View? {
+    let incoming = incoming.utf8.prefix { $0 != UInt8(ascii: "#") }
+    let (base, query) = split(incoming)
+    let (registeredBase, registeredQuery) = split(registered.utf8[...])
+    guard sameURI(base, registeredBase) else { return nil }
+    guard !registeredQuery.isEmpty else { return query }
+    guard query.starts(with: registeredQuery) else { return nil }
+    let rest = query.dropFirst(registeredQuery.count)
+    guard let first = rest.first else { return rest }
+    return first == UInt8(ascii: "&") ? rest.dropFirst() : nil
+  }
+
+  private static func split(
+    _ uri: Substring.UTF8View
+  ) -> (base: Substring.UTF8View, query: Substring.UTF8View) {
+    let base = uri.prefix { $0 != UInt8(ascii: "?") }
+    return (base, uri.dropFirst(base.count + 1))
+  }
+
+  private static func sameURI(_ first: Substring.UTF8View, _ second: Substring.UTF8View) -> Bool {
+    let firstScheme = first.prefix { $0 != UInt8(ascii: ":") }
+    let secondScheme = second.prefix { $0 != UInt8(ascii: ":") }
+    return Substring(firstScheme).lowercased() == Substring(secondScheme).lowercased()
+      && first.dropFirst(firstScheme.count).elementsEqual(second.dropFirst(secondScheme.count))
+  }
+}

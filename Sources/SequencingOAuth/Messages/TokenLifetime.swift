@@ -1,0 +1,33 @@
+/// `expires_in`, which servers send as a number and some as a string of digits.
+///
+/// - SeeAlso: RFC 6749, section 5.1
+enum TokenLifetime {
+  /// 2^31 − 1 seconds, 68 years: a date beyond it says no more and overflows in other programs.
+  static let maximum = 2_147_483_647.0
+
+  /// The lifetime in whole seconds; `nil` where the server did not say.
+  static func seconds(_ value: JSONValue?) throws(SQOAuthError) -> Double? {
+    let seconds: Double? =
+      switch value {
+      case nil, .null?: nil
+      case .integer(let seconds)?: Double(seconds)
+      case .number(let seconds)?: seconds
+      case .string(let text)?: try digits(text)
+      default: throw unusable
+      }
+    guard let seconds else { return nil }
+    guard seconds.isFinite, seconds >= 0 else { throw unusable }
+    return min(seconds.rounded(.down), maximum)
+  }
+
+  private static func digits(_ text: String) throws(SQOAuthError) -> Double {
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let seconds = Double(text)
+    else { throw unusable }
+    return seconds
+  }
+
+  private static var unusable: SQOAuthError {
+    SQOAuthError(.invalidResponse, "the token response has no usable \"expires_in\"")
+  }
+}

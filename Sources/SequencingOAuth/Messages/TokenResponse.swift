@@ -1,0 +1,105 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads the token endpoint's answer: a token, or the reason why there is none.
+///
+/// - SeeAlso: RFC 6749, section 5
+struct TokenResponse: Sendable {
+  let parser: any TokenResponseParser
+  let context: TokenResponseContext
+
+  func read(_ response: HTTPResponse) throws(SQOAuthError) -> SQToken {
+    switch response.status {
+    case 200..<300:
+      // Some servers report errors with status 200; none of their bodies may pass for a token.
+      if let error = Self.errorResponse(in: response) { throw Self.refusal(error, response) }
+      return try parse(response)
+    case 300..<400:
+      throw .redirectRefused(by: "the token endpoint", status: response.status)
+    default:
+      if let error = Self.errorResponse(in: response) { throw Self.refusal(error, response) }
+      throw Self.failure(status: response.status)
+    }
+  }
+
+  private func parse(_ response: HTTPResponse) throws(SQOAuthError) -> SQToken {
+    do {
+      return try parser.token(from: response, context: context)
+    } catch let error as SQOAuthError {
+      throw error
+    } catch {
+      throw SQOAuthError(
+        .invalidResponse, "the app's token response parser refused the response", cause: error,
+        status: response.status)
+    }
+  }
+
+  private struct ErrorBody: Decodable {
+    let error: String
+    let errorDescription: String?
+    let errorURI: String?
+
+    enum CodingKeys: String, CodingKey {
+      case error
+      case errorDescription = "error_description"
+      case errorURI = "error_uri"
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      error = try container.decode(String.self, forKey: .error)
+      // The texts only help a developer; one of another type does not hide the code.
+      errorDescription = try? container.decode(String.self, forKey: .errorDescription)
+      errorURI = try? container.decode(String.self, forKey: .errorURI)
+    }
+  }
+
+  private static func errorResponse(in response: HTTPResponse) -> ErrorResponse? {
+    guard let body = try? JSONDecoder().decode(ErrorBody.self, from: response.body),
+      !body.error.isEmpty
+    else { return nil }
+    return ErrorResponse(
+      error: body.error, errorDescription: body.errorDescription, errorURI: body.errorURI)
+  }
+
+  private static func refusal(_ error: ErrorResponse, _ response: HTTPResponse) -> SQOAuthError {
+    SQOAuthError(
+      error.error,
+      error.errorDescription.map { "the token endpoint says: \($0)" }
+        ?? "the token endpoint refused the request", response: error, status: response.status)
+  }
+
+  private static func failure(status: Int) -> SQOAuthError {
+    switch status {
+    case 400, 401, 403:
+      SQOAuthError(
+        .requestRefused,
+        "the token endpoint refused the request with status \(status) and gave no OAuth error; "
+          + "check the client's identifier, secret and authentication", status: status)
+    case 429, 503:
+      SQOAuthError(
+        .temporarilyUnavailable, "the token endpoint is busy (status \(status)); try again later",
+        status: status)
+    case 500...:
+      SQOAuthError(
+        .serverError, "the token endpoint failed with status \(status)", status: status)
+    default:
+      SQOAuthError(
+        .invalidResponse, "the token endpoint answered with status \(status); check its address",
+        status: status)
+    }
+  }
+}
+
+extension SQOAuthError {
+  /// A redirect where none is followed: whoever it names must not get the request.
+  static func redirectRefused(by name: String, status: Int) -> SQOAuthError {
+    SQOAuthError(
+      .redirectRefused,
+      "\(name) answered with a redirect (status \(status)), which is not followed; "
+        + "give the final address", status: status)
+  }
+}

@@ -1,0 +1,130 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// What a token response is read against.
+public struct TokenResponseContext: Sendable {
+  /// When the response came; expiry counts from here.
+  public let receivedAt: Date
+  /// What was asked for, which is what the token has where the server does not say.
+  public let requestedScope: String?
+  /// The departures from RFC 6749 that are forgiven.
+  public let quirks: TokenResponseQuirks
+
+  /// Makes a context.
+  public init(receivedAt: Date, requestedScope: String?, quirks: TokenResponseQuirks = []) {
+    self.receivedAt = receivedAt
+    self.requestedScope = requestedScope
+    self.quirks = quirks
+  }
+}
+
+/// Makes a token of a successful token response.
+///
+/// It is called once for each response of status 2xx that holds no OAuth error, on no particular
+/// thread. What it throws ends the grant as ``SQOAuthError/Code/invalidResponse`` (an
+/// ``SQOAuthError`` passes as it is) and nothing is stored. An app's own parser may call
+/// ``StandardTokenResponseParser`` and add to its result.
+public protocol TokenResponseParser: Sendable {
+  /// Reads one response.
+  func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken
+}
+
+/// The parser of RFC 6749, section 5.1: every field that matters is checked.
+public struct StandardTokenResponseParser: TokenResponseParser {
+  /// Makes the parser.
+  public init() {}
+
+  /// Reads one response.
+  public func token(
+    from response: HTTPResponse, context: TokenResponseContext
+  ) throws(SQOAuthError) -> SQToken {
+    var fields = try members(of: response, quirks: context.quirks)
+    guard let accessToken = fields.takeString("access_token"), isToken(accessToken) else {
+      throw missing("access_token")
+    }
+    let tokenType = try tokenType(&fields, quirks: context.quirks)
+    let lifetime = try TokenLifetime.seconds(fields.removeValue(forKey: "expires_in"))
+    let refreshToken = fields.takeString("refresh_token")
+    if let refreshToken, !refreshToken.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
+      throw missing("refresh_token")
+    }
+    return SQToken(
+      accessToken: accessToken,
+      expirationDate: lifetime.map { context.receivedAt.addingTimeInterval($0) },
+      tokenType: tokenType,
+      // RFC 6749, section 5.1: an absent scope is the one that was asked for.
+      scope: fields.takeString("scope") ?? context.requestedScope,
+      // An empty one is none: it could not be sent back.
+      refreshToken: refreshToken?.isEmpty == true ? nil : refreshToken,
+      issueDate: context.receivedAt,
+      additionalFields: fields)
+  }
+
+  private func members(
+    of response: HTTPResponse, quirks: TokenResponseQuirks
+  ) throws(SQOAuthError) -> [String: JSONValue] {
+    if quirks.contains(.formEncoded), !JSONMessage.isJSON(response) {
+      return try formMembers(of: response)
+    }
+    guard JSONMessage.isJSON(response) || quirks.contains(.anyContentType) else {
+      throw SQOAuthError(
+        .invalidResponse,
+        "the token response is not JSON by its content type; check the token endpoint's address",
+        status: response.status)
+    }
+    return try JSONMessage.decode(response.body, as: "token response")
+  }
+
+  private func formMembers(of response: HTTPResponse) throws(SQOAuthError) -> [String: JSONValue] {
+    guard let pairs = FormCoding.decode(String(decoding: response.body, as: UTF8.self)) else {
+      throw SQOAuthError(.invalidResponse, "the token response is not form-encoded")
+    }
+    var members: [String: JSONValue] = [:]
+    for pair in pairs {
+      members[pair.name == "expires" ? "expires_in" : pair.name] = .string(pair.value)
+    }
+    return members
+  }
+
+  private func tokenType(
+    _ fields: inout [String: JSONValue], quirks: TokenResponseQuirks
+  ) throws(SQOAuthError) -> String {
+    guard let type = fields.takeString("token_type") else {
+      guard quirks.contains(.missingTokenType) || quirks.contains(.formEncoded) else {
+        throw missing("token_type")
+      }
+      return "Bearer"
+    }
+    // RFC 6749, section 7.1: a client must not use a type that it does not understand.
+    guard type.lowercased() == "bearer" else {
+      throw SQOAuthError(
+        .invalidResponse,
+        "the token type is \"\(ErrorResponse.clean(type))\", but a Bearer token was asked for")
+    }
+    return type
+  }
+
+  /// Visible ASCII, so that the token can neither split a header field nor change on its way.
+  private func isToken(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+
+  private func missing(_ field: String) -> SQOAuthError {
+    SQOAuthError(.invalidResponse, "the token response has no usable \"\(field)\"")
+  }
+}
+
+extension [String: JSONValue] {
+  /// Takes a string member out; `null` and an absent member are the same.
+  fileprivate mutating func takeString(_ name: String) -> String? {
+    guard let value = self[name]?.stringValue else {
+      if self[name] == .null { removeValue(forKey: name) }
+      return nil
+    }
+    removeValue(forKey: name)
+    return value
+  }
+}

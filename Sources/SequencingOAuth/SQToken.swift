@@ -1,0 +1,98 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// An access token and what came with it.
+///
+/// A value: a refresh makes a new one. It encodes with every field, so keep what you encode as you
+/// would keep a password; printing it, reflecting on it or dumping it shows no secret.
+///
+/// - SeeAlso: RFC 6749, section 5.1
+public struct SQToken: Sendable, Hashable, Codable {
+  /// The credential that a resource server accepts: an opaque string.
+  public let accessToken: String
+
+  /// The moment the access token stops being valid, or `nil` when the server sent no `expires_in`.
+  ///
+  /// `nil` means unknown, not forever: such a token is used until a server refuses it.
+  public let expirationDate: Date?
+
+  /// How the token is presented, as the server spelled it; compare it without case.
+  public let tokenType: String
+
+  /// What the token allows: a list with spaces between the scopes.
+  ///
+  /// Where the server did not say, it is what was asked for.
+  ///
+  /// - SeeAlso: RFC 6749, section 3.3
+  public let scope: String?
+
+  /// The credential for the next access token; `nil` when the server gave none.
+  public let refreshToken: String?
+
+  /// When the token was received; with ``expirationDate`` it gives the token's whole life.
+  public let issueDate: Date?
+
+  /// The response's further fields, uninterpreted.
+  public let additionalFields: [String: JSONValue]
+
+  /// Makes a token from parts that an app kept.
+  public init(
+    accessToken: String, expirationDate: Date? = nil, tokenType: String = "Bearer",
+    scope: String? = nil, refreshToken: String? = nil, issueDate: Date? = nil,
+    additionalFields: [String: JSONValue] = [:]
+  ) {
+    self.accessToken = accessToken
+    self.expirationDate = expirationDate
+    self.tokenType = tokenType
+    self.scope = scope
+    self.refreshToken = refreshToken
+    self.issueDate = issueDate
+    self.additionalFields = additionalFields
+  }
+
+  /// The scopes one by one, in the server's order.
+  public var scopes: [String] { Self.split(scope ?? "") }
+
+  /// The scopes of a request that this token does not have.
+  public func scopesMissing(from requested: String) -> [String] {
+    let granted = Set(scopes)
+    return Self.split(requested).filter { !granted.contains($0) }
+  }
+
+  /// Whether the token is past its expiration date; `false` where none is known.
+  public func isExpired(at date: Date) -> Bool {
+    expirationDate.map { $0 <= date } ?? false
+  }
+
+  private static func split(_ scope: String) -> [String] {
+    scope.split(separator: " ").map(String.init)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case accessToken = "access_token"
+    case expirationDate = "expiration_date"
+    case tokenType = "token_type"
+    case scope
+    case refreshToken = "refresh_token"
+    case issueDate = "issue_date"
+    case additionalFields = "additional_fields"
+  }
+}
+
+extension SQToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The token without its secrets.
+  public var description: String {
+    let expiry = expirationDate.map { "expires \($0.formatted(.iso8601))" } ?? "no known expiry"
+    return "SQToken(\(ErrorResponse.clean(tokenType)), \(expiry), "
+      + "\(refreshToken == nil ? "no refresh token" : "with a refresh token"))"
+  }
+
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+
+  /// The same as ``description``, so that `dump` shows no secret either.
+  public var customMirror: Mirror { Mirror(self, children: ["token": description]) }
+}

@@ -1,0 +1,148 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A system call that failed on a file.
+struct FileError: Error, Hashable, CustomStringConvertible {
+  let call: String
+  let errno: Int32
+  var description: String { "\(call): \(String(cString: strerror(errno)))" }
+}
+
+/// A file that only its owner can read, replaced whole or not at all.
+///
+/// Every call blocks; call it on a thread that may. A symbolic link in the file's place is refused.
+struct PrivateFile: Sendable {
+  let path: String
+
+  /// The content, or `nil` where there is no file.
+  func read() throws(FileError) -> Data? {
+    let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard file >= 0 else {
+      guard errno != ENOENT else { return nil }
+      throw FileError(call: "open", errno: errno)
+    }
+    defer { close(file) }
+    var content = Data()
+    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+      let count = Self.restarting { Self.readSome(file, &buffer) }
+      guard count >= 0 else { throw FileError(call: "read", errno: errno) }
+      guard count > 0 else { return content }
+      content.append(contentsOf: buffer[..<count])
+    }
+  }
+
+  /// Replaces the content; when it returns, the new content survives a loss of power.
+  ///
+  /// - SeeAlso: rename(2), fsync(2)
+  func replace(with content: Data) throws(FileError) {
+    try makeFolder()
+    try refuseLink()
+    let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0...UInt32.max))"
+    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw FileError(call: "open", errno: errno) }
+    do throws(FileError) {
+      defer { close(file) }
+      try write(content, to: file)
+      guard fsync(file) == 0 else { throw FileError(call: "fsync", errno: errno) }
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+    guard rename(temporary, path) == 0 else {
+      let error = FileError(call: "rename", errno: errno)
+      unlink(temporary)
+      throw error
+    }
+    // The new name itself is safe only once the folder is.
+    try syncFolder()
+  }
+
+  /// Makes the folder, and those above it, for the owner alone.
+  func makeFolder() throws(FileError) {
+    try Self.makeFolder(folder)
+  }
+
+  private var folder: String {
+    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    return folder.isEmpty ? "/" : folder
+  }
+
+  private static func makeFolder(_ folder: String) throws(FileError) {
+    guard access(folder, F_OK) != 0 else { return }
+    if let slash = folder.lastIndex(of: "/"), slash != folder.startIndex {
+      try makeFolder(String(folder[..<slash]))
+    }
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+      throw FileError(call: "mkdir", errno: errno)
+    }
+  }
+
+  private func refuseLink() throws(FileError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(call: "open", errno: ELOOP) }
+  }
+
+  private func write(_ content: Data, to file: Int32) throws(FileError) {
+    let failure: Int32? = content.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = Self.restarting {
+          Self.writeSome(file, UnsafeRawBufferPointer(rebasing: rest))
+        }
+        guard count > 0 else { return errno }
+        rest = rest.dropFirst(count)
+      }
+      return nil
+    }
+    if let failure { throw FileError(call: "write", errno: failure) }
+  }
+
+  private func syncFolder() throws(FileError) {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileError(call: "open", errno: errno) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw FileError(call: "fsync", errno: errno) }
+  }
+
+  private static func readSome(_ file: Int32, _ buffer: inout [UInt8]) -> Int {
+    buffer.withUnsafeMutableBytes { bytes in
+      #if canImport(Glibc)
+        Glibc.read(file, bytes.baseAddress, bytes.count)
+      #elseif canImport(Musl)
+        Musl.read(file, bytes.baseAddress, bytes.count)
+      #else
+        Darwin.read(file, bytes.baseAddress, bytes.count)
+      #endif
+    }
+  }
+
+  private static func writeSome(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Glibc)
+      Glibc.write(file, bytes.baseAddress, bytes.count)
+    #elseif canImport(Musl)
+      Musl.write(file, bytes.baseAddress, bytes.count)
+    #else
+      Darwin.write(file, bytes.baseAddress, bytes.count)
+    #endif
+  }
+
+  private static func restarting(_ call: () -> Int) -> Int {
+    while true {
+      let result = call()
+      if result >= 0 || errno != EINTR { return result }
+    }
+  }
+}

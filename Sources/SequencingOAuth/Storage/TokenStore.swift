@@ -1,0 +1,34 @@
+/// Keeps the tokens of accounts, so that a user signs in once.
+///
+/// Each call is atomic: a reader sees the old record or the new one, whatever happens in between.
+/// Calls come from any task. A store may throw any error, which the SDK reports as
+/// ``SQOAuthError/Code/storeFailed`` with that error as its cause (an ``SQOAuthError`` as it is);
+/// an error never costs the session in memory.
+public protocol TokenStore: Sendable {
+  /// The record of an account, or `nil` where there is none.
+  func load(_ id: String) async throws -> AccountRecord?
+
+  /// Adds a record or replaces the one of the same ``AccountRecord/id``; returns when it is safe.
+  func save(_ record: AccountRecord) async throws
+
+  /// Removes the record of an account, if there is one.
+  func erase(_ id: String) async throws
+
+  /// The accounts that have a record, in the order of their names.
+  func list() async throws -> [String]
+}
+
+extension TokenStore {
+  /// Runs one call and gives its failure a type and a message.
+  func attempt<Value: Sendable>(
+    _ purpose: String, _ body: @Sendable (Self) async throws -> Value
+  ) async throws(SQOAuthError) -> Value {
+    do {
+      return try await body(self)
+    } catch let error as SQOAuthError {
+      throw error
+    } catch {
+      throw SQOAuthError(.storeFailed, "the token store could not \(purpose)", cause: error)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import Dispatch
+import LoopbackHTTP
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// How a child process ended.
+enum ProcessStatus: Sendable, Hashable, CustomStringConvertible {
+  case exited(Int32)
+  case killed(signal: Int32)
+
+  var description: String {
+    switch self {
+    case .exited(let status): "ended with status \(status)"
+    case .killed(let signal): "was ended by signal \(signal)"
+    }
+  }
+}
+
+/// A program that could not be started.
+struct SpawnError: Error, CustomStringConvertible {
+  let errno: Int32
+  var description: String { String(cString: strerror(errno)) }
+}
+
+/// Runs a program without a shell.
+///
+/// Every file and socket of the SDK is close-on-exec, so none is open in it.
+enum ChildProcess {
+  /// Starts a program and returns when it has ended; it outlives a cancelled caller.
+  ///
+  /// Its input is empty. Its output goes to our standard error, so that a program whose own output
+  /// is read by another stays clean.
+  static func run(_ words: [String]) async throws -> ProcessStatus {
+    let process = try spawn(words)
+    let status = OneShot<ProcessStatus>()
+    // A thread of its own that waits, so that no child stays behind as a zombie.
+    let queue = DispatchQueue(label: "SequencingOAuth.ChildProcess")
+    queue.async { status.resolve(wait(for: process)) }
+    guard let status = await status.value() else { throw CancellationError() }
+    return status
+  }
+
+  private static func spawn(_ words: [String]) throws(SpawnError) -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, 2, 1)
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+    arguments.append(nil)
+    defer { arguments.forEach { free($0) } }
+    guard let program = arguments[0] else { throw SpawnError(errno: ENOENT) }
+    var process: pid_t = 0
+    let result = posix_spawnp(&process, program, &actions, nil, arguments, environ)
+    guard result == 0 else { throw SpawnError(errno: result) }
+    return process
+  }
+
+  private static func wait(for process: pid_t) -> ProcessStatus {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) == -1 {
+      // The app reaps children itself: the program ran, and how it ended is unknown.
+      guard errno == EINTR else { return .exited(0) }
+    }
+    let signal = status & 0x7F
+    return signal == 0 ? .exited((status >> 8) & 0xFF) : .killed(signal: signal)
+  }
+}

@@ -1,0 +1,70 @@
+import LoopbackHTTP
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension LandingPage {
+  /// The page as a response that no cache keeps and that reaches no other site.
+  func response(status override: Int? = nil) -> LoopbackResponse {
+    LoopbackResponse(
+      status: override ?? status, headers: [("Content-Type", "text/html; charset=utf-8")],
+      body: Data("\(heading) \(text)".utf8), closesConnection: true)
+  }
+
+  private var status: Int {
+    switch self {
+    case .signedIn, .underWay, .denied, .failed: 200
+    case .wrongState, .tooLate: 400
+    case .notFound: 404
+    }
+  }
+
+  private var heading: String {
+    switch self {
+    case .signedIn: "You are signed in"
+    case .underWay: "Almost done"
+    case .denied: "You were not signed in"
+    case .failed: "The sign-in failed"
+    case .wrongState: "This is not the answer we wait for"
+    case .tooLate: "This sign-in is over"
+    case .notFound: "There is nothing here"
+    }
+  }
+
+  private var text: String {
+    switch self {
+    case .signedIn: "You can close this window and go back to the app."
+    case .underWay: "The app finishes the sign-in. You can close this window and go back to it."
+    case .denied: "Access was denied. You can close this window; the app knows."
+    case .failed(let code): Self.explanation(of: code)
+    case .wrongState:
+      "The page that sent you here answered another sign-in than the one that the app started. "
+        + "If that was not you, close this window; the app was told nothing."
+    case .tooLate: "It was answered before, or it took too long. Start it again from the app."
+    case .notFound: "This address only receives the end of a sign-in."
+    }
+  }
+
+  /// A sentence of ours for the codes that a user can do something about.
+  private static func explanation(of code: SQOAuthError.Code) -> String {
+    let reason =
+      switch code {
+      case .issuerMismatch, .invalidAuthorizationResponse:
+        "The answer was not what the app's server sends, so it was refused."
+      case .serverError, .temporarilyUnavailable:
+        "The server had a problem. Try again in a moment."
+      case .connectionFailed, .requestTimedOut, .tlsFailed:
+        "The app could not reach the server. Check the network and try again."
+      case .storeFailed:
+        "You were signed in, but the app could not keep it."
+      case .insufficientScope:
+        "The app needs more than you allowed."
+      default:
+        "The server and the app did not agree."
+      }
+    return reason + " You can close this window; the app says more."
+  }
+}

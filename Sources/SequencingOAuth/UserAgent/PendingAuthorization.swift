@@ -1,0 +1,67 @@
+import LoopbackHTTP
+
+/// One sign-in that waits for its redirect: the first right answer, or the first end, counts.
+final class PendingAuthorization: Sendable {
+  /// What became of a redirect that was offered.
+  enum Offer: Sendable, Hashable {
+    /// It is the answer and was taken.
+    case taken
+    /// It is addressed to another redirect URI.
+    case notAddressed
+    /// Its `state` is not this sign-in's; the sign-in still waits.
+    case wrongState
+    /// The sign-in was answered, or has ended, before.
+    case tooLate
+  }
+
+  private let expectation: AuthorizationResponse.Expectation
+  private let answer = OneShot<Result<AuthorizationResponse, SQOAuthError>>()
+  private let sawWrongState = Locked(false)
+
+  init(_ expectation: AuthorizationResponse.Expectation) {
+    self.expectation = expectation
+  }
+
+  /// Offers a redirect, from any thread.
+  func offer(_ redirect: String) -> Offer {
+    switch AuthorizationResponse.judge(redirect, against: expectation) {
+    case .notAddressed:
+      return .notAddressed
+    case .wrongState:
+      sawWrongState.withLock { $0 = true }
+      return .wrongState
+    case .answer(let result):
+      return answer.resolve(result) ? .taken : .tooLate
+    }
+  }
+
+  /// Ends the waiting; without effect once an answer was taken.
+  func end(_ error: SQOAuthError) {
+    answer.resolve(.failure(error))
+  }
+
+  /// Ends the waiting because the time is over.
+  ///
+  /// When answers with a wrong `state` came and none with the right one, that is the reason to
+  /// tell: a forged one must not end a sign-in, but a server that alters it leads nowhere else.
+  func endByTimeout(after timeout: Duration) {
+    let seconds = timeout.components.seconds
+    end(
+      sawWrongState.withLock { $0 }
+        ? SQOAuthError(
+          .stateMismatch,
+          "a redirect with a wrong state was refused, and none with the right one came within "
+            + "\(seconds) s")
+        : SQOAuthError(.timedOut, "nobody signed in within \(seconds) s"))
+  }
+
+  /// Waits for the code; a cancelled task stops waiting as if the sign-in had been cancelled.
+  func response() async throws(SQOAuthError) -> AuthorizationResponse {
+    guard let result = await answer.value() else { throw .signInCancelled }
+    return try result.get()
+  }
+}
+
+extension SQOAuthError {
+  static let signInCancelled = SQOAuthError(.cancelled, "the sign-in was cancelled")
+}
