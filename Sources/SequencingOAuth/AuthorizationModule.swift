@@ -73,6 +73,9 @@ extension AuthorizationModule {
     return try outcome.get()
   }
 
+  /// Whether a sign-in is under way.
+  var isSigningIn: Bool { state.withLock { $0.signIn != nil } }
+
   /// Ends the sign-in under way; a later call starts a new one at once.
   func cancelSignIn() {
     state.withLock { $0.detach() }?.cancel()
@@ -123,6 +126,7 @@ extension AuthorizationModule {
   private func outcome(of signIn: SignIn) async -> SignIn.Outcome {
     let (configuration, environment) = state.withLock { ($0.configuration, $0.environment) }
     do throws(SQOAuthError) {
+      guard !Task.isCancelled else { throw .signInCancelled }
       let configuration = try configuration.get()
       // A store that cannot even be read would lose the token: better known before the browser.
       _ = try await environment.tokenStore.attempt("be read") { try await $0.load(self.accountID) }

@@ -103,6 +103,9 @@ extension SQOAuth {
     try await module.signIn { self.tellDelegate($0) }
   }
 
+  /// Whether a sign-in is under way.
+  public var isAuthorizationPending: Bool { module.isSigningIn }
+
   /// Ends the sign-in under way, if there is one; a redirect that comes later is refused.
   public func cancelAuthorization() {
     module.cancelSignIn()

@@ -67,6 +67,7 @@ struct AuthorizationCodeGrant: Sendable {
   private func answer(
     _ pending: PendingAuthorization, opening url: URL
   ) async throws(SQOAuthError) -> AuthorizationResponse {
+    guard !Task.isCancelled else { throw .signInCancelled }
     let opening = Task {
       do {
         try await environment.userAgent.open(url)
