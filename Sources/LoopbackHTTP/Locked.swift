@@ -39,5 +39,20 @@
   /// A value behind a lock: decide under it, act outside it.
   ///
   /// No closure of a caller, no delegate, no store and no network call runs while one is held.
-  package typealias Locked<Value> = Mutex<Value>
+  package struct Locked<Value>: ~Copyable, Sendable {
+    @usableFromInline let mutex: Mutex<Value>
+
+    @inlinable
+    package init(_ value: consuming sending Value) {
+      mutex = Mutex(value)
+    }
+
+    /// Runs a body with exclusive access to the value.
+    @inlinable
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      try mutex.withLock(body)
+    }
+  }
 #endif
