@@ -24,7 +24,8 @@ let package = Package(
       name: "OAuthSandbox",
       dependencies: ["LoopbackHTTP", "CCrypto"],
       swiftSettings: settings),
-    .target(name: "LoopbackHTTP", swiftSettings: settings),
+    .target(name: "LoopbackHTTP", dependencies: ["CSockets"], swiftSettings: settings),
+    .systemLibrary(name: "CSockets"),
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(

@@ -15,7 +15,7 @@
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
 
-    package init(_ value: consuming sending Value) {
+    package init(_ value: sending Value) {
       self.value = value
       pthread_mutex_init(mutex, nil)
     }
@@ -42,11 +42,14 @@
   package struct Locked<Value>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
 
-    @inlinable package init(_ value: consuming sending Value) {
+    @inlinable
+    package init(_ value: consuming sending Value) {
       mutex = Mutex(value)
     }
 
-    @inlinable package func withLock<Result, Failure: Error>(
+    /// Runs a body with exclusive access to the value.
+    @inlinable
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       try mutex.withLock(body)

@@ -11,9 +11,9 @@ package struct LoopbackLimits: Sendable {
   /// Bytes of the request line and the fields together.
   package var headerBytes = 16 * 1024
   package var bodyBytes = 1 << 20
-  /// From the first byte of a request, or from the accept, to its last byte.
+  /// From the first byte of a request, or from the accept, to the request's last byte.
   package var requestTime: Duration = .seconds(10)
-  /// How long a connection may stay open between two requests.
+  /// How long a connection may stay open between two requests, or take nothing of a response.
   package var idleTime: Duration = .seconds(30)
 
   package init() {}
@@ -29,22 +29,45 @@ package enum LoopbackError: Error, Hashable {
 /// An HTTP/1.1 server on a loopback address.
 ///
 /// It serves the redirect receiver, where every byte may come from an attacker on the same
-/// machine, and the sandbox. Each connection is served in order; connections run side by side.
-/// The handler runs on the cooperative pool, once for each well-formed request; a malformed one
-/// is answered by the server itself (400, 413, 414, 431, 501, 505, or 408 on time-out).
+/// machine, and the sandbox. One thread serves all connections, each in order; the handler is
+/// called once for each well-formed request, and the task it runs in is cancelled when its client
+/// goes away. It starts on the server's thread and must suspend rather than block. A malformed
+/// request is answered by the server itself: 400, 413, 414, 417, 431, 501, 505, or 408 when it
+/// does not end in time.
 package final class LoopbackServer: Sendable {
   package typealias Handler = @Sendable (LoopbackRequest) async -> LoopbackReply
 
   /// The port that the kernel gave, or the one that was asked for.
   package let port: UInt16
   package let address: LoopbackAddress
+  private let mailbox: LoopMailbox
 
   /// Binds and listens before it returns; port 0 asks for any free one.
+  ///
+  /// With `servesProxyRequests` the handler also gets targets in absolute and authority form, as a
+  /// client sends them to a proxy. Without, they are answered with 400.
   package init(
     address: LoopbackAddress = .ipv4, port: UInt16 = 0, limits: LoopbackLimits = LoopbackLimits(),
-    handler: @escaping Handler
+    servesProxyRequests: Bool = false, handler: @escaping Handler
   ) throws(LoopbackError) {
-    fatalError()
+    let mailbox = try LoopMailbox()
+    let (listener, boundPort) = try Sockets.listen(address, port: port)
+    let context = ConnectionContext(
+      limits: limits, servesProxyRequests: servesProxyRequests, handler: handler,
+      mailbox: mailbox)
+    self.mailbox = mailbox
+    self.address = address
+    self.port = boundPort
+    do throws(LoopbackError) {
+      try EventLoop.start(EventLoop(listener: listener, context: context))
+    } catch {
+      Sockets.close(listener)
+      throw error
+    }
+  }
+
+  deinit {
+    mailbox.post(.abandon)
   }
 
   /// The authority that a client writes: `127.0.0.1:port` or `[::1]:port`.
@@ -57,7 +80,12 @@ package final class LoopbackServer: Sendable {
 
   /// Stops listening, closes the connections and returns when the port is free again.
   ///
-  /// Responses that a handler has already returned are sent first, within a second; handlers
-  /// that still run are cancelled and their answers dropped. A second call does nothing.
-  package func stop() async {}
+  /// What handlers have answered, or answer within a tenth of a second, is sent first, within a
+  /// second; handlers that still run are cancelled and their answers dropped. A second call
+  /// does nothing but wait for the same end.
+  package func stop() async {
+    await withCheckedContinuation { continuation in
+      if !mailbox.post(.stop({ continuation.resume() })) { continuation.resume() }
+    }
+  }
 }

@@ -1,0 +1,240 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// One client's connection: what it has sent, what it is owed, and until when it is borne.
+///
+/// It lives on the event loop's thread alone. Every method leaves ``interest`` and ``deadline`` as
+/// the loop must obey them next, and ``isClosed`` when the connection is to be forgotten.
+final class Connection {
+  enum Phase {
+    /// Waits for a request, or for the rest of one.
+    case reading
+    case handling(Task<Void, Never>)
+    case scripted(ScriptCursor)
+    /// Sends what is left, then says that nothing more comes.
+    case closing
+    /// Reads away what the client still sends, so that closing does not reset the response.
+    case lingering
+    case closed
+  }
+
+  static let lingerTime: Duration = .seconds(1)
+  /// How much a client may send ahead while its request is handled.
+  private static let maximumBacklog = 64 * 1024
+
+  let id: UInt64
+  let socket: Int32
+  let context: ConnectionContext
+  var phase = Phase.reading
+  var output = OutputQueue()
+  var deadline: Int64
+  private var parser: RequestParser
+  /// Counts requests, so that an answer that comes late is not taken for the next one's.
+  private var exchange: UInt64 = 0
+  private var answersHead = false
+  private var keepsAlive = true
+  private var isIdle = false
+  private var peerHasFinished = false
+  private var isStopping = false
+
+  init(id: UInt64, socket: Int32, peerPort: UInt16, context: ConnectionContext, now: Int64) {
+    self.id = id
+    self.socket = socket
+    self.context = context
+    parser = RequestParser(
+      limits: context.limits, peerPort: peerPort, servesProxyRequests: context.servesProxyRequests)
+    deadline = Monotonic.after(context.limits.requestTime, from: now)
+  }
+
+  var isClosed: Bool {
+    if case .closed = phase { return true }
+    return false
+  }
+
+  var isHandling: Bool {
+    if case .handling = phase { return true }
+    return false
+  }
+
+  /// The events of `poll` that the connection waits for.
+  var interest: Int16 {
+    var events: Int32 = output.isEmpty ? 0 : Int32(POLLOUT)
+    if !peerHasFinished && parser.bufferedBytes < Self.maximumBacklog { events |= Int32(POLLIN) }
+    return Int16(events)
+  }
+
+  // MARK: What the socket tells
+
+  func receive(into scratch: UnsafeMutableRawBufferPointer, now: Int64) {
+    let count = Sockets.receive(socket, into: scratch)
+    if count > 0 {
+      switch phase {
+      case .closing, .lingering, .closed: break
+      case .reading, .handling, .scripted:
+        parser.append(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
+        readOn(now: now)
+      }
+    } else if count == 0 {
+      peerFinished()
+    } else if errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR {
+      close()
+    }
+  }
+
+  /// A client that ends its side while it is owed nothing, or an answer that is not there yet,
+  /// has gone: nobody here sends a request and then half-closes.
+  private func peerFinished() {
+    peerHasFinished = true
+    switch phase {
+    case .reading, .closing:
+      keepsAlive = false
+      if output.isEmpty { close() } else { phase = .closing }
+    case .handling, .scripted, .lingering, .closed: close()
+    }
+  }
+
+  func flush(now: Int64) {
+    guard !isClosed, !output.isEmpty else { return }
+    switch output.flush(socket) {
+    case .done: sentEverything(now: now)
+    case .blocked(let hasSent):
+      if hasSent || deadline == Monotonic.never { expect(context.limits.idleTime, from: now) }
+    case .failed: close()
+    }
+  }
+
+  private func sentEverything(now: Int64) {
+    switch phase {
+    case .reading:
+      isIdle = !parser.isInsideRequest
+      expect(isIdle ? context.limits.idleTime : context.limits.requestTime, from: now)
+      readOn(now: now)
+    case .closing: finishSending(now: now)
+    case .scripted: continueScript(now: now)
+    case .handling: deadline = Monotonic.never
+    case .lingering, .closed: break
+    }
+  }
+
+  // MARK: Requests and answers
+
+  private func readOn(now: Int64) {
+    guard case .reading = phase, output.isEmpty else { return }
+    if isIdle && parser.isInsideRequest {
+      isIdle = false
+      expect(context.limits.requestTime, from: now)
+    }
+    switch parser.next() {
+    case .incomplete: break
+    case .expectsContinue:
+      output.append(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+      // The time runs from the first byte of the request, whatever is sent in between.
+      let end = deadline
+      flush(now: now)
+      if output.isEmpty { deadline = end }
+    case .refused(let status): refuse(status, now: now)
+    case .request(let parsed): start(parsed)
+    }
+  }
+
+  private func start(_ parsed: ParsedRequest) {
+    exchange += 1
+    answersHead = parsed.request.method == "HEAD"
+    keepsAlive = parsed.keepsAlive
+    deadline = Monotonic.never
+    phase = .handling(context.startHandler(parsed.request, connection: id, exchange: exchange))
+  }
+
+  private func refuse(_ status: Int, now: Int64) {
+    answersHead = false
+    keepsAlive = false
+    send(.refusal(status), now: now)
+  }
+
+  func answer(_ reply: LoopbackReply, to exchange: UInt64, now: Int64) {
+    guard case .handling = phase, exchange == self.exchange else { return }
+    switch reply {
+    case .response(let response): send(response, now: now)
+    case .script(let steps):
+      phase = .scripted(ScriptCursor(steps))
+      continueScript(now: now)
+    }
+  }
+
+  private func send(_ response: LoopbackResponse, now: Int64) {
+    let closes = response.closesConnection || !keepsAlive || isStopping
+    let joinsBody = response.body.count <= 64 * 1024
+    output.append(
+      response.wireBytes(toHead: answersHead, closes: closes, includingBody: joinsBody))
+    if !joinsBody && !answersHead && response.hasContent { output.append(response.body) }
+    phase = closes ? .closing : .reading
+    deadline = Monotonic.never
+    flush(now: now)
+  }
+
+  // MARK: Time and the end
+
+  func expect(_ duration: Duration, from now: Int64) {
+    deadline = Monotonic.after(duration, from: now)
+  }
+
+  func timedOut(now: Int64) {
+    guard output.isEmpty else { return close() }
+    switch phase {
+    case .reading where parser.isInsideRequest: refuse(408, now: now)
+    case .scripted: continueScript(now: now)
+    case .handling, .closed: deadline = Monotonic.never
+    case .reading, .closing, .lingering: close()
+    }
+  }
+
+  func finishSending(now: Int64) {
+    // Without a reader on the other side there is nobody to wait for.
+    guard !isStopping, !peerHasFinished else { return closeInOrder() }
+    Sockets.finishSending(socket)
+    phase = .lingering
+    expect(Self.lingerTime, from: now)
+  }
+
+  /// The server stops: what is owed is still sent, everything else ends.
+  func stop(now: Int64) {
+    isStopping = true
+    switch phase {
+    case .handling: break
+    case .reading, .closing:
+      phase = .closing
+      if output.isEmpty { closeInOrder() }
+    case .scripted, .lingering, .closed: closeInOrder()
+    }
+  }
+
+  /// Reads what has come before it closes, since unread bytes would turn the end into a reset.
+  private func closeInOrder() {
+    withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { scratch in
+      var reads = 0
+      while reads < 64, Sockets.receive(socket, into: scratch) > 0 { reads += 1 }
+    }
+    close()
+  }
+
+  func close() {
+    end(Sockets.close)
+  }
+
+  func reset() {
+    end(Sockets.reset)
+  }
+
+  private func end(_ closing: (Int32) -> Void) {
+    guard !isClosed else { return }
+    if case .handling(let task) = phase { task.cancel() }
+    phase = .closed
+    deadline = Monotonic.never
+    closing(socket)
+  }
+}

@@ -1,0 +1,26 @@
+/// What the connections of one server share.
+struct ConnectionContext: Sendable {
+  let limits: LoopbackLimits
+  let servesProxyRequests: Bool
+  let handler: LoopbackServer.Handler
+  let mailbox: LoopMailbox
+
+  /// Runs the handler, whose answer comes back through the mailbox.
+  ///
+  /// It starts on the event loop's own thread, so that an answer which needs no waiting costs no
+  /// change of threads; from its first suspension on it belongs to the cooperative pool.
+  func startHandler(
+    _ request: LoopbackRequest, connection: UInt64, exchange: UInt64
+  ) -> Task<Void, Never> {
+    let handler = handler
+    let mailbox = mailbox
+    let work: @Sendable () async -> Void = {
+      let reply = await handler(request)
+      mailbox.post(.reply(connection: connection, exchange: exchange, reply))
+    }
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+      return Task.immediate { await work() }
+    }
+    return Task { await work() }
+  }
+}

@@ -1,0 +1,193 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The thread of one server: it accepts, reads, writes and keeps the time for every connection.
+final class EventLoop {
+  /// How long a handler that is about to answer may take to do so once the server stops.
+  private static let handlerGrace: Duration = .milliseconds(100)
+  /// How long a client may take to accept what it is still owed.
+  private static let stopGrace: Duration = .seconds(1)
+  /// How long no connection is accepted after the process ran out of descriptors.
+  private static let acceptPause: Duration = .milliseconds(100)
+
+  private let context: ConnectionContext
+  private var listener: Int32
+  private var connections: [Connection] = []
+  private var indexes: [UInt64: Int] = [:]
+  /// The mailbox, the listener, then the connections in their order.
+  private var polled: [pollfd] = []
+  private var lastID: UInt64 = 0
+  private var acceptsAgain = Monotonic.never
+  /// No deadline lies before this; it is found anew when it has passed.
+  private var nextDeadline = Monotonic.never
+  private var stopping: (cancelHandlers: Int64, closeAll: Int64)?
+  private var completions: [@Sendable () -> Void] = []
+  private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+
+  init(listener: Int32, context: ConnectionContext) {
+    self.listener = listener
+    self.context = context
+    polled = [
+      pollfd(fd: context.mailbox.readEnd, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+    ]
+  }
+
+  deinit {
+    scratch.deallocate()
+  }
+
+  /// Starts the thread, which keeps the loop alive until a message ends it.
+  static func start(_ loop: EventLoop) throws(LoopbackError) {
+    nonisolated(unsafe) let loop = loop
+    guard Threads.start({ loop.run() }) else { throw .system(errno: EAGAIN) }
+  }
+
+  func run() {
+    while true {
+      while let messages = context.mailbox.takeOrSleep() {
+        let now = Monotonic.now()
+        for message in messages { obey(message, now: now) }
+      }
+      if stopping != nil && connections.isEmpty { break }
+      let timeout = Monotonic.pollTimeout(until: nextDeadline, from: Monotonic.now())
+      let ready = poll(&polled, nfds_t(polled.count), timeout)
+      context.mailbox.wokeUp()
+      let now = Monotonic.now()
+      if ready > 0 { serve(now: now) }
+      if now >= nextDeadline { keepTime(now: now) }
+    }
+    end()
+  }
+
+  private func end() {
+    stopListening()
+    for connection in connections { connection.close() }
+    for case .stop(let completion) in context.mailbox.close() { completions.append(completion) }
+    for completion in completions { completion() }
+  }
+
+  // MARK: Messages
+
+  private func obey(_ message: LoopMessage, now: Int64) {
+    switch message {
+    case .reply(let id, let exchange, let reply):
+      guard let index = indexes[id] else { return }
+      connections[index].answer(reply, to: exchange, now: now)
+      update(index)
+    case .stop(let completion):
+      completions.append(completion)
+      stop(now: now, grace: Self.stopGrace)
+    case .abandon:
+      stop(now: now, grace: .zero)
+    }
+  }
+
+  private func stop(now: Int64, grace: Duration) {
+    guard stopping == nil else { return }
+    stopListening()
+    let closeAll = Monotonic.after(grace, from: now)
+    stopping = (min(closeAll, Monotonic.after(Self.handlerGrace, from: now)), closeAll)
+    for index in connections.indices.reversed() {
+      connections[index].stop(now: now)
+      update(index)
+    }
+    nextDeadline = now
+  }
+
+  private func stopListening() {
+    guard listener >= 0 else { return }
+    Sockets.close(listener)
+    listener = -1
+    // A negative descriptor is passed over by `poll`.
+    polled[1].fd = -1
+  }
+
+  // MARK: Sockets
+
+  private func serve(now: Int64) {
+    if polled[0].revents != 0 { context.mailbox.drain() }
+    let mustAccept = polled[1].revents != 0
+    // From the back, since one that ends is replaced by the last.
+    for index in connections.indices.reversed() {
+      let events = Int32(polled[index + 2].revents)
+      guard events != 0 else { continue }
+      let connection = connections[index]
+      if events & Int32(POLLIN) != 0 { connection.receive(into: scratch, now: now) }
+      if events & Int32(POLLOUT) != 0 { connection.flush(now: now) }
+      if events & Int32(POLLIN | POLLOUT) == 0 { connection.close() }
+      update(index)
+    }
+    if mustAccept { acceptAll(now: now) }
+  }
+
+  private func acceptAll(now: Int64) {
+    while listener >= 0 {
+      guard let accepted = Sockets.accept(listener) else {
+        if errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM {
+          polled[1].events = 0
+          acceptsAgain = Monotonic.after(Self.acceptPause, from: now)
+          nextDeadline = min(nextDeadline, acceptsAgain)
+        }
+        return
+      }
+      guard connections.count < context.limits.connections else {
+        Sockets.close(accepted.socket)
+        continue
+      }
+      lastID += 1
+      let connection = Connection(
+        id: lastID, socket: accepted.socket, peerPort: accepted.peerPort, context: context,
+        now: now)
+      indexes[lastID] = connections.count
+      connections.append(connection)
+      polled.append(pollfd(fd: accepted.socket, events: Int16(POLLIN), revents: 0))
+      nextDeadline = min(nextDeadline, connection.deadline)
+    }
+  }
+
+  /// Takes over what a connection now waits for, or forgets it.
+  private func update(_ index: Int) {
+    let connection = connections[index]
+    guard !connection.isClosed else {
+      indexes[connection.id] = nil
+      connections.swapAt(index, connections.count - 1)
+      polled.swapAt(index + 2, polled.count - 1)
+      connections.removeLast()
+      polled.removeLast()
+      if index < connections.count { indexes[connections[index].id] = index }
+      return
+    }
+    polled[index + 2].events = connection.interest
+    nextDeadline = min(nextDeadline, connection.deadline)
+  }
+
+  // MARK: Time
+
+  private func keepTime(now: Int64) {
+    nextDeadline = Monotonic.never
+    if acceptsAgain <= now {
+      acceptsAgain = Monotonic.never
+      polled[1].events = Int16(POLLIN)
+    }
+    for index in connections.indices.reversed() {
+      let connection = connections[index]
+      if connection.deadline <= now { connection.timedOut(now: now) }
+      if let stopping {
+        let end = connection.isHandling ? stopping.cancelHandlers : stopping.closeAll
+        if end <= now { connection.close() }
+      }
+      update(index)
+    }
+    nextDeadline = min(nextDeadline, acceptsAgain)
+    if let stopping {
+      nextDeadline = min(
+        nextDeadline, stopping.cancelHandlers > now ? stopping.cancelHandlers : stopping.closeAll)
+    }
+  }
+}

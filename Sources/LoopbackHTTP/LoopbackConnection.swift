@@ -1,0 +1,100 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The client's end of a connection to a loopback port, byte by byte.
+///
+/// Each call waits on a thread of its own, so a test may hold many without starving the
+/// cooperative pool. It is made for tests and for playing the user, not for speed.
+package final class LoopbackConnection: Sendable {
+  private let socket: Int32
+
+  package init(to address: LoopbackAddress = .ipv4, port: UInt16) async throws(LoopbackError) {
+    socket = try await Threads.run {
+      Result { () throws(LoopbackError) in
+        let socket = try Sockets.stream(address)
+        let isConnected = SocketAddress(address, port: port).withPointer {
+          connect(socket, $0, $1) == 0
+        }
+        guard isConnected else {
+          let code = errno
+          Sockets.close(socket)
+          throw .system(errno: code)
+        }
+        Sockets.set(socket, Int32(IPPROTO_TCP), TCP_NODELAY)
+        return socket
+      }
+    }
+  }
+
+  deinit {
+    Sockets.close(socket)
+  }
+
+  /// Sends all of it, waiting for room where there is none.
+  package func send(_ bytes: Data) async throws(LoopbackError) {
+    _ = try await Threads.run { self.sendAll(bytes) }
+  }
+
+  /// Some bytes, empty at the end of the stream; `ETIMEDOUT` when none come in time.
+  package func receive(within limit: Duration = .seconds(10)) async throws(LoopbackError) -> Data {
+    try await Threads.run { self.receiveSome(until: Monotonic.after(limit, from: Monotonic.now())) }
+  }
+
+  private func sendAll(_ bytes: Data) -> Result<Int, LoopbackError> {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let sent = rest.withUnsafeBytes { Sockets.send(socket, $0) }
+      guard sent > 0 || errno == EINTR else { return .failure(.system(errno: errno)) }
+      rest = rest.dropFirst(max(sent, 0))
+    }
+    return .success(bytes.count)
+  }
+
+  private func receiveSome(until end: Int64) -> Result<Data, LoopbackError> {
+    var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    while true {
+      let ready = poll(&entry, 1, Monotonic.pollTimeout(until: end, from: Monotonic.now()))
+      if ready == 0 { return .failure(.system(errno: ETIMEDOUT)) }
+      if ready > 0 {
+        var bytes = Data(count: 64 * 1024)
+        let count = bytes.withUnsafeMutableBytes { Sockets.receive(socket, into: $0) }
+        if count >= 0 { return .success(Data(bytes.prefix(count))) }
+      }
+      if errno != EINTR { return .failure(.system(errno: errno)) }
+    }
+  }
+
+  /// Everything up to the end of the stream, or up to a limit.
+  package func receiveAll(
+    atMost maximumBytes: Int = 1 << 24, within limit: Duration = .seconds(10)
+  ) async throws(LoopbackError) -> Data {
+    var all = Data()
+    while all.count <= maximumBytes {
+      let bytes = try await receive(within: limit)
+      guard !bytes.isEmpty else { return all }
+      all.append(bytes)
+    }
+    throw .system(errno: EMSGSIZE)
+  }
+
+  /// Ends this side; what the peer sends can still be read.
+  package func finishSending() {
+    Sockets.finishSending(socket)
+  }
+
+  /// Ends both sides: the peer reads the end of the stream.
+  package func close() {
+    shutdown(socket, Int32(SHUT_RDWR))
+  }
+}

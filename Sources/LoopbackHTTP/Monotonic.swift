@@ -1,0 +1,34 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Moments on the system's monotonic clock, in nanoseconds, for the deadlines of the event loop.
+enum Monotonic {
+  static let never = Int64.max
+
+  static func now() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  static func after(_ duration: Duration, from now: Int64) -> Int64 {
+    let (seconds, attoseconds) = duration.components
+    let (whole, overflow) = max(seconds, 0).multipliedReportingOverflow(by: 1_000_000_000)
+    guard !overflow else { return never }
+    let (sum, tooLate) = now.addingReportingOverflow(
+      whole.addingReportingOverflow(max(attoseconds, 0) / 1_000_000_000).partialValue)
+    return tooLate ? never : sum
+  }
+
+  /// Whole milliseconds until a moment, rounded up, in the form that `poll` takes.
+  static func pollTimeout(until moment: Int64, from now: Int64) -> Int32 {
+    guard moment != never else { return -1 }
+    guard moment > now else { return 0 }
+    return Int32(clamping: (moment - now + 999_999) / 1_000_000)
+  }
+}

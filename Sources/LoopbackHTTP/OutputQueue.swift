@@ -1,0 +1,76 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The bytes that a connection still has to send.
+struct OutputQueue {
+  enum Progress {
+    case done
+    /// The peer's window is full; `sent` tells whether anything went before that.
+    case blocked(sent: Bool)
+    case failed
+  }
+
+  private enum Piece {
+    case bytes([UInt8])
+    /// A large body, which is not copied behind its head.
+    case data(Data)
+  }
+
+  private var pieces: [Piece] = []
+  private var sentOfFirst = 0
+
+  var isEmpty: Bool { pieces.isEmpty }
+
+  mutating func append(_ bytes: [UInt8]) {
+    if !bytes.isEmpty { pieces.append(.bytes(bytes)) }
+  }
+
+  mutating func append(_ data: Data) {
+    if !data.isEmpty { pieces.append(.data(data)) }
+  }
+
+  /// Sends until everything is gone or the peer's window is full.
+  mutating func flush(_ socket: Int32) -> Progress {
+    var hasSent = false
+    while let piece = pieces.first {
+      let offset = sentOfFirst
+      let (count, sent) =
+        switch piece {
+        case .bytes(let bytes):
+          (bytes.count, bytes.withUnsafeBytes { Self.send(socket, $0, from: offset) })
+        case .data(let data):
+          (data.count, data.withUnsafeBytes { Self.send(socket, $0, from: offset) })
+        }
+      if sent > 0 {
+        hasSent = true
+        sentOfFirst += sent
+        if sentOfFirst == count {
+          pieces.removeFirst()
+          sentOfFirst = 0
+        }
+      } else if errno == EAGAIN || errno == EWOULDBLOCK {
+        return .blocked(sent: hasSent)
+      } else if errno != EINTR {
+        return .failed
+      }
+    }
+    return .done
+  }
+
+  private static func send(
+    _ socket: Int32, _ bytes: UnsafeRawBufferPointer, from offset: Int
+  ) -> Int {
+    Sockets.send(socket, UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+  }
+}

@@ -1,0 +1,88 @@
+/// How the body of a request is delimited (RFC 9112, section 6.3).
+enum RequestFraming: Hashable {
+  case length(Int)
+  case chunked
+
+  /// Decides it from the fields, and refuses whatever two parsers could read in two ways.
+  init(_ head: RequestHead, maximumBodyBytes: Int) throws(RequestFault) {
+    let encodings = head.values(of: "transfer-encoding")
+    let lengths = head.values(of: "content-length")
+    if !encodings.isEmpty {
+      // Section 6.1: the two together, or a coding that HTTP/1.0 does not know, smell of smuggling.
+      guard lengths.isEmpty, head.minorVersion >= 1, encodings.count == 1 else {
+        throw .badRequest
+      }
+      try Self.checkCoding(encodings[0])
+      self = .chunked
+      return
+    }
+    guard lengths.count <= 1 else { throw .badRequest }
+    guard let text = lengths.first else {
+      self = .length(0)
+      return
+    }
+    self = .length(try Self.length(text, maximum: maximumBodyBytes))
+  }
+
+  /// Accepts `chunked` alone; another coding in front of it is one that we do not have.
+  private static func checkCoding(_ value: String) throws(RequestFault) {
+    let codings = value.lowercased().split(separator: ",", omittingEmptySubsequences: false).map {
+      ASCII.trimmed($0)
+    }
+    let chunked = codings.filter { $0 == "chunked" }.count
+    guard !codings.contains(""), chunked <= 1, chunked == 0 || codings.last == "chunked" else {
+      throw .badRequest
+    }
+    guard codings == ["chunked"] else { throw .notImplemented }
+  }
+
+  /// Reads digits and nothing else: no sign, no list, no white space within.
+  private static func length(_ text: String, maximum: Int) throws(RequestFault) -> Int {
+    guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) else { throw .badRequest }
+    guard let length = Int(text), length <= maximum else { throw .contentTooLarge }
+    return length
+  }
+}
+
+extension RequestHead {
+  /// Checks what RFC 9112, section 3.2, asks of `Host`: once, and the syntax of an authority.
+  func checkHost() throws(RequestFault) {
+    let hosts = values(of: "host")
+    guard hosts.count == 1 || (hosts.isEmpty && minorVersion == 0) else { throw .badRequest }
+    guard hosts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(ASCII.isAuthority) }) else {
+      throw .badRequest
+    }
+  }
+
+  /// Whether the client waits for `100 Continue`; any other expectation is refused.
+  func expectsContinue() throws(RequestFault) -> Bool {
+    let expectations = values(of: "expect")
+    guard minorVersion >= 1, !expectations.isEmpty else { return false }
+    guard expectations.count == 1, expectations[0].lowercased() == "100-continue" else {
+      throw .expectationFailed
+    }
+    return true
+  }
+
+  /// Whether another request may follow on the connection.
+  var keepsAlive: Bool {
+    guard minorVersion >= 1 else { return false }
+    for value in values(of: "connection") {
+      for option in value.split(separator: ",")
+      where ASCII.trimmed(option).lowercased() == "close" {
+        return false
+      }
+    }
+    return true
+  }
+}
+
+extension ASCII {
+  /// The text without blanks at its ends.
+  static func trimmed(_ text: Substring) -> Substring {
+    var text = text
+    while let byte = text.utf8.first, isBlank(byte) { text = text.dropFirst() }
+    while let byte = text.utf8.last, isBlank(byte) { text = text.dropLast() }
+    return text
+  }
+}

@@ -1,0 +1,78 @@
+/// Why a request is refused, as the status that the server answers.
+package struct RequestFault: Error, Hashable {
+  package let status: Int
+
+  static let badRequest = Self(status: 400)
+  static let contentTooLarge = Self(status: 413)
+  static let targetTooLong = Self(status: 414)
+  static let expectationFailed = Self(status: 417)
+  static let fieldsTooLarge = Self(status: 431)
+  static let notImplemented = Self(status: 501)
+  static let versionNotSupported = Self(status: 505)
+}
+
+/// The request line and the fields, checked line by line as they come (RFC 9112, sections 3 and 5).
+struct RequestHead {
+  private(set) var method = ""
+  private(set) var target = ""
+  /// The second digit of `HTTP/1.x`.
+  private(set) var minorVersion = 1
+  private(set) var fields: [(name: String, value: String)] = []
+
+  /// More fields than any client sends; each costs two strings.
+  private static let maximumFields = 128
+  private static let maximumMethodBytes = 32
+
+  /// Reads `method SP request-target SP HTTP-version`, with exactly one space at each place.
+  init(requestLine line: ArraySlice<UInt8>, servesProxyRequests: Bool) throws(RequestFault) {
+    guard let firstSpace = line.firstIndex(of: ASCII.space),
+      let lastSpace = line.lastIndex(of: ASCII.space), firstSpace < lastSpace
+    else { throw .badRequest }
+    let methodBytes = line[..<firstSpace]
+    let targetBytes = line[line.index(after: firstSpace)..<lastSpace]
+    minorVersion = try Self.minorVersion(of: line[line.index(after: lastSpace)...])
+
+    guard !methodBytes.isEmpty, methodBytes.allSatisfy(ASCII.isToken) else { throw .badRequest }
+    guard methodBytes.count <= Self.maximumMethodBytes else { throw .notImplemented }
+    guard let first = targetBytes.first, targetBytes.allSatisfy(ASCII.isTarget),
+      first == ASCII.slash || servesProxyRequests
+    else { throw .badRequest }
+    method = String(decoding: methodBytes, as: UTF8.self)
+    target = String(decoding: targetBytes, as: UTF8.self)
+  }
+
+  /// Adds `field-name ":" OWS field-value OWS`.
+  ///
+  /// A space before the colon and a folded line are how requests are smuggled: both are refused.
+  mutating func append(fieldLine line: ArraySlice<UInt8>) throws(RequestFault) {
+    guard fields.count < Self.maximumFields else { throw .fieldsTooLarge }
+    fields.append(try Self.field(line))
+  }
+
+  static func field(_ line: ArraySlice<UInt8>) throws(RequestFault) -> (name: String, value: String)
+  {
+    guard let colon = line.firstIndex(of: ASCII.colon), colon > line.startIndex,
+      line[..<colon].allSatisfy(ASCII.isToken)
+    else { throw .badRequest }
+    var value = line[line.index(after: colon)...]
+    while let byte = value.first, ASCII.isBlank(byte) { value = value.dropFirst() }
+    while let byte = value.last, ASCII.isBlank(byte) { value = value.dropLast() }
+    return (ASCII.lowercased(line[..<colon]), String(decoding: value, as: UTF8.self))
+  }
+
+  /// The values of a name that is given in lower case.
+  func values(of name: String) -> [String] {
+    var values: [String] = []
+    for field in fields where field.name == name { values.append(field.value) }
+    return values
+  }
+
+  private static func minorVersion(of bytes: ArraySlice<UInt8>) throws(RequestFault) -> Int {
+    let version = Array(bytes)
+    guard version.count == 8, version.starts(with: "HTTP/".utf8), version[6] == ASCII.dot,
+      ASCII.isDigit(version[5]), ASCII.isDigit(version[7])
+    else { throw .badRequest }
+    guard version[5] == ASCII.one else { throw .versionNotSupported }
+    return Int(version[7] - ASCII.zero)
+  }
+}

@@ -1,0 +1,176 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A request that is complete, and what the connection must know of it.
+package struct ParsedRequest: Sendable {
+  package let request: LoopbackRequest
+  /// Whether another request may follow on the connection.
+  package let keepsAlive: Bool
+}
+
+/// Reads requests from the bytes of one connection, however these are cut into pieces.
+///
+/// It holds no socket and no clock. Of RFC 9112 it takes the strict half: lines end in CR LF and
+/// nothing else, nothing is folded, every framing that could be read in two ways is refused. After
+/// a refusal it refuses for ever, since nobody knows where the next request would start.
+package struct RequestParser {
+  package enum Event: Sendable {
+    /// More bytes are needed.
+    case incomplete
+    /// The head is complete, its client waits for `100 Continue`, and no body byte has come.
+    case expectsContinue
+    case request(ParsedRequest)
+    /// The status to answer before the connection is closed.
+    case refused(status: Int)
+  }
+
+  enum Stage {
+    case requestLine(emptyLines: Int)
+    case fields
+    case content(remaining: Int)
+    case chunkSize
+    case chunk(remaining: Int)
+    case chunkEnd
+    case trailers
+    case refused(RequestFault)
+  }
+
+  let limits: LoopbackLimits
+  private let peerPort: UInt16
+  private let servesProxyRequests: Bool
+
+  private var stage = Stage.requestLine(emptyLines: 0)
+  private var lines: LineBuffer
+  private var head: RequestHead?
+  private var body = Data()
+
+  package init(
+    limits: LoopbackLimits = LoopbackLimits(), peerPort: UInt16 = 0,
+    servesProxyRequests: Bool = false
+  ) {
+    self.limits = limits
+    self.peerPort = peerPort
+    self.servesProxyRequests = servesProxyRequests
+    lines = LineBuffer(budget: limits.headerBytes)
+  }
+
+  /// Takes bytes as they came from the socket; ``next()`` then says what they make.
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    lines.append(bytes)
+  }
+
+  /// Bytes that have come and that no request has taken yet.
+  package var bufferedBytes: Int { lines.count }
+
+  /// Whether a request has begun and is not complete.
+  package var isInsideRequest: Bool {
+    if case .requestLine = stage { return lines.count > 0 }
+    return true
+  }
+
+  /// The next thing that the bytes so far amount to.
+  package mutating func next() -> Event {
+    do throws(RequestFault) {
+      while true {
+        if let event = try step() { return event }
+      }
+    } catch {
+      stage = .refused(error)
+      return .refused(status: error.status)
+    }
+  }
+
+  /// Takes one line or one piece of body; `nil` means that there is more to do at once.
+  private mutating func step() throws(RequestFault) -> Event? {
+    switch stage {
+    case .requestLine(let emptyLines):
+      guard let line = try lines.take(orElse: .targetTooLong) else { return .incomplete }
+      return try begin(line, emptyLines: emptyLines)
+    case .fields:
+      guard let line = try lines.take(orElse: .fieldsTooLarge) else { return .incomplete }
+      guard line.isEmpty else {
+        try head?.append(fieldLine: line)
+        return nil
+      }
+      return try endHead()
+    case .content(let remaining):
+      stage = .content(remaining: remaining - lines.move(atMost: remaining, to: &body))
+      guard case .content(0) = stage else { return .incomplete }
+      return finish()
+    case .chunkSize:
+      guard let line = try lines.take(orElse: .badRequest) else { return .incomplete }
+      let size = try ChunkSize.read(line, room: limits.bodyBytes - body.count)
+      stage = size == 0 ? .trailers : .chunk(remaining: size)
+      if size == 0 { lines.refill(budget: limits.headerBytes) }
+      return nil
+    case .chunk(let remaining):
+      stage = .chunk(remaining: remaining - lines.move(atMost: remaining, to: &body))
+      guard case .chunk(0) = stage else { return .incomplete }
+      stage = .chunkEnd
+      return nil
+    case .chunkEnd:
+      guard let line = try lines.take(orElse: .badRequest) else { return .incomplete }
+      guard line.isEmpty else { throw .badRequest }
+      expectChunk()
+      return nil
+    case .trailers:
+      guard let line = try lines.take(orElse: .fieldsTooLarge) else { return .incomplete }
+      guard line.isEmpty else {
+        // Nobody here needs a trailer, and one must not pass for a field: checked and dropped.
+        _ = try RequestHead.field(line)
+        return nil
+      }
+      return finish()
+    case .refused(let fault):
+      return .refused(status: fault.status)
+    }
+  }
+
+  private mutating func begin(
+    _ line: ArraySlice<UInt8>, emptyLines: Int
+  ) throws(RequestFault) -> Event? {
+    // RFC 9112, section 2.2: one empty line in front of a request line is forgiven.
+    guard !line.isEmpty else {
+      guard emptyLines == 0 else { throw .badRequest }
+      stage = .requestLine(emptyLines: 1)
+      return nil
+    }
+    head = try RequestHead(requestLine: line, servesProxyRequests: servesProxyRequests)
+    stage = .fields
+    return nil
+  }
+
+  private mutating func endHead() throws(RequestFault) -> Event? {
+    guard let head else { throw .badRequest }
+    try head.checkHost()
+    let expectsContinue = try head.expectsContinue()
+    switch try RequestFraming(head, maximumBodyBytes: limits.bodyBytes) {
+    case .length(let length):
+      stage = .content(remaining: length)
+      return expectsContinue && length > 0 && lines.count == 0 ? .expectsContinue : nil
+    case .chunked:
+      expectChunk()
+      return expectsContinue && lines.count == 0 ? .expectsContinue : nil
+    }
+  }
+
+  private mutating func expectChunk() {
+    stage = .chunkSize
+    lines.refill(budget: ChunkSize.maximumLineBytes)
+  }
+
+  private mutating func finish() -> Event {
+    let request = LoopbackRequest(
+      method: head?.method ?? "", target: head?.target ?? "", headers: head?.fields ?? [],
+      body: body, peerPort: peerPort)
+    let keepsAlive = head?.keepsAlive ?? false
+    stage = .requestLine(emptyLines: 0)
+    head = nil
+    body = Data()
+    lines.refill(budget: limits.headerBytes)
+    return .request(ParsedRequest(request: request, keepsAlive: keepsAlive))
+  }
+}

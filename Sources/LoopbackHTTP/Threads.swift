@@ -1,0 +1,54 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Threads of our own, for what would block the cooperative pool.
+enum Threads {
+  private final class Work {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+
+  /// Starts a detached thread; `false` when the system has none to give.
+  static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let pointer = Unmanaged.passRetained(Work(body)).toOpaque()
+    #if canImport(Darwin)
+      var created: pthread_t?
+      let code = pthread_create(&created, nil, { @Sendable in Threads.run($0) }, pointer)
+    #else
+      var created = pthread_t()
+      let code = pthread_create(&created, nil, { @Sendable in Threads.run($0) }, pointer)
+    #endif
+    guard code == 0 else {
+      Unmanaged<Work>.fromOpaque(pointer).release()
+      return false
+    }
+    #if canImport(Darwin)
+      if let created { pthread_detach(created) }
+    #else
+      pthread_detach(created)
+    #endif
+    return true
+  }
+
+  private static func run(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let pointer else { return nil }
+    Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().body()
+    return nil
+  }
+
+  /// Runs blocking work on a thread of its own and returns what it returns.
+  static func run<Value: Sendable>(
+    _ body: @escaping @Sendable () -> Result<Value, LoopbackError>
+  ) async throws(LoopbackError) -> Value {
+    let result: Result<Value, LoopbackError> = await withCheckedContinuation { continuation in
+      guard !start({ continuation.resume(returning: body()) }) else { return }
+      continuation.resume(returning: .failure(.system(errno: EAGAIN)))
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,144 @@
+import FoundationEssentials
+import Glibc
+import LoopbackHTTP
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LoopbackServerTests {
+  private let get = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"
+  private let lastGet = "GET /b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+  /// Answers with the target.
+  private func echo(
+    _ address: LoopbackAddress = .ipv4, limits: LoopbackLimits = LoopbackLimits()
+  ) throws -> LoopbackServer {
+    try LoopbackServer(address: address, limits: limits) { .text($0.method + $0.target) }
+  }
+
+  @Test(arguments: [LoopbackAddress.ipv4, .ipv6])
+  func `a request is answered and the connection kept`(address: LoopbackAddress) async throws {
+    let server = try echo(address)
+    let connection = try await LoopbackConnection(to: address, port: server.port)
+    for _ in 0..<3 {
+      try await connection.send(get)
+      let answer = try await connection.receive(until: "GET/a")
+      #expect(answer == "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nGET/a")
+    }
+    await server.stop()
+  }
+
+  @Test func `requests sent ahead are answered in order`() async throws {
+    let server = try LoopbackServer { request in
+      // The first answer is the last one to be ready.
+      if request.target == "/0" { try? await Task.sleep(for: .milliseconds(20)) }
+      return .text("[" + request.target + "]")
+    }
+    let requests = (0..<20).map { "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined()
+    let answer = try await exchange(requests + lastGet, with: server)
+    let bodies = answer.split(separator: "[").dropFirst().map { $0.prefix { $0 != "]" } }
+    #expect(bodies.map(String.init) == (0..<20).map { "/\($0)" } + ["/b"])
+    await server.stop()
+  }
+
+  @Test func `a HEAD request is answered without content`() async throws {
+    let server = try echo()
+    let head = "HEAD /a HTTP/1.1\r\nHost: a\r\n\r\n"
+    let answer = try await exchange(head + lastGet, with: server)
+    #expect(
+      answer == "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
+        + "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nGET/b")
+    await server.stop()
+  }
+
+  @Test func `a client of HTTP 1 0 is answered and let go`() async throws {
+    let server = try echo()
+    let answer = try await exchange("GET /old HTTP/1.0\r\n\r\n" + get, with: server)
+    #expect(answer.components(of: "HTTP/1.1 200 OK") == 1)
+    #expect(answer.contains("Connection: close\r\n"))
+    await server.stop()
+  }
+
+  @Test func `a client that waits to continue is told to`() async throws {
+    let server = try LoopbackServer { .response(LoopbackResponse(status: 200, body: $0.body)) }
+    let connection = try await LoopbackConnection(port: server.port)
+    try await connection.send(
+      "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+    let interim = try await connection.receive(until: "\r\n\r\n")
+    #expect(interim == "HTTP/1.1 100 Continue\r\n\r\n")
+    try await connection.send("ok")
+    let answer = try await connection.receive(until: "ok")
+    #expect(answer.status == 200)
+    await server.stop()
+  }
+
+  @Test func `a response without content has no length`() async throws {
+    let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 204)) }
+    let answer = try await exchange(lastGet, with: server)
+    #expect(answer == "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+    await server.stop()
+  }
+
+  @Test(arguments: [("X", "a\r\nSet-Cookie: b"), ("X y", "z"), ("", "z"), ("X", "a\u{0}")])
+  func `a handler cannot break a response apart`(name: String, value: String) async throws {
+    let server = try LoopbackServer { _ in
+      .response(LoopbackResponse(status: 200, headers: [(name, value)]))
+    }
+    let answer = try await exchange(lastGet, with: server)
+    #expect(answer.status == 500)
+    #expect(!answer.contains("Set-Cookie"))
+    await server.stop()
+  }
+
+  @Test func `a handler cannot lie about the framing`() async throws {
+    let server = try LoopbackServer { _ in
+      .response(
+        LoopbackResponse(
+          status: 200, headers: [("content-length", "99"), ("Transfer-Encoding", "chunked")],
+          body: Data("ok".utf8)))
+    }
+    let answer = try await exchange(lastGet, with: server)
+    #expect(
+      answer == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+    await server.stop()
+  }
+
+  @Test func `a large body arrives whole`() async throws {
+    let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200, body: body)) }
+    let connection = try await LoopbackConnection(port: server.port)
+    try await connection.send(lastGet)
+    let answer = try await connection.receiveAll()
+    #expect(answer.suffix(body.count) == body)
+    await server.stop()
+  }
+
+  @Test func `a body in chunks arrives whole`() async throws {
+    let server = try LoopbackServer { .response(LoopbackResponse(status: 200, body: $0.body)) }
+    let chunks = (0..<500).map { _ in "a\r\n0123456789\r\n" }.joined()
+    let answer = try await exchange(
+      "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + chunks + "0\r\n\r\n", with: server)
+    #expect(answer.hasSuffix(String(repeating: "0123456789", count: 500)))
+    await server.stop()
+  }
+
+  @Test func `64 connections are served side by side`() async throws {
+    let server = try echo()
+    let answers = try await withThrowingTaskGroup(of: Int.self) { group in
+      for client in 0..<64 {
+        group.addTask { [port = server.port] in
+          let connection = try await LoopbackConnection(port: port)
+          var answers = 0
+          for request in 0..<5 {
+            try await connection.send("GET /\(client)/\(request)! HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try await connection.receive(until: "!")
+            answers += answer.hasSuffix("GET/\(client)/\(request)!") ? 1 : 0
+          }
+          return answers
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+    #expect(answers == 320)
+    await server.stop()
+  }
+}

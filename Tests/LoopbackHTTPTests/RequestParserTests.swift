@@ -1,0 +1,240 @@
+import FoundationEssentials
+import LoopbackHTTP
+import Testing
+
+@Suite struct RequestParserTests {
+  /// What a whole text makes, given in pieces of a size.
+  private func events(
+    _ text: String, pieces: Int = .max, limits: LoopbackLimits = LoopbackLimits(),
+    proxy: Bool = false
+  ) -> [RequestParser.Event] {
+    var parser = RequestParser(limits: limits, servesProxyRequests: proxy)
+    var events: [RequestParser.Event] = []
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let piece = Array(rest.prefix(pieces))
+      rest = rest.dropFirst(pieces)
+      piece.withUnsafeBytes { parser.append($0) }
+      loop: while true {
+        switch parser.next() {
+        case .incomplete: break loop
+        case .refused(let status): return events + [.refused(status: status)]
+        case let event: events.append(event)
+        }
+      }
+    }
+    return events
+  }
+
+  private func status(_ text: String, limits: LoopbackLimits = LoopbackLimits()) -> Int? {
+    guard case .refused(let status) = events(text, limits: limits).last else { return nil }
+    return status
+  }
+
+  private func request(_ text: String, pieces: Int = .max) throws -> LoopbackRequest {
+    let events = events(text, pieces: pieces)
+    guard case .request(let parsed) = events.last else {
+      throw Unexpected(what: "\(events)")
+    }
+    return parsed.request
+  }
+
+  private struct Unexpected: Error { let what: String }
+
+  @Test(arguments: [
+    ("GET /\r\n\r\n", 400),
+    ("GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    (" GET / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET / HTTP/1.1 \r\nHost: a\r\n\r\n", 400),
+    ("GET / x HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET\t/\tHTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("G(T / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET / http/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET / HTTP/1.10\r\nHost: a\r\n\r\n", 400),
+    ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505),
+    ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+    ("GET /#fragment HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET /<script> HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET /\u{E9} HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET / HTTP/1.1\nHost: a\n\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\rX: b\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\n X: first\r\nHost: a\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\n: b\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX: \u{0}\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX: \u{7F}\r\n\r\n", 400),
+    ("\u{16}\u{3}\u{1}", 400),
+    ("GET / HTTP/1.1\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost:\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: user@a\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a, b c\r\n\r\n", 400),
+    ("\(String(repeating: "M", count: 33)) / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+    ("POST / HTTP/1.1\r\nHost: a\r\nExpect: magic\r\n\r\n", 417),
+  ])
+  func `a head that is not to the letter is refused`(text: String, expected: Int) {
+    #expect(status(text) == expected)
+  }
+
+  @Test(arguments: [
+    ("Content-Length: 1\r\nContent-Length: 1\r\n", 400),
+    ("Content-Length: 1\r\nContent-Length: 2\r\n", 400),
+    ("Content-Length: 1, 1\r\n", 400),
+    ("Content-Length: +1\r\n", 400),
+    ("Content-Length: -1\r\n", 400),
+    ("Content-Length: 0x1\r\n", 400),
+    ("Content-Length: 1 1\r\n", 400),
+    ("Content-Length:\r\n", 400),
+    ("Content-Length: \u{0661}\r\n", 400),
+    ("Content-Length: 99999999999999999999999\r\n", 413),
+    ("Content-Length: 1048577\r\n", 413),
+    ("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n", 400),
+    ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400),
+    ("Transfer-Encoding: chunked, chunked\r\n", 400),
+    ("Transfer-Encoding: chunked, gzip\r\n", 400),
+    ("Transfer-Encoding: gzip, chunked\r\n", 501),
+    ("Transfer-Encoding: gzip\r\n", 501),
+    ("Transfer-Encoding: identity\r\n", 501),
+    ("Transfer-Encoding: xchunked\r\n", 501),
+    ("Transfer-Encoding: \"chunked\"\r\n", 501),
+    ("Transfer-Encoding:\r\n", 400),
+    ("Transfer-Encoding: ,chunked\r\n", 400),
+    ("Transfer-Encoding : chunked\r\n", 400),
+    ("Transfer-Encoding:\u{B}chunked\r\n", 400),
+  ])
+  func `a framing that could be read in two ways is refused`(fields: String, expected: Int) {
+    #expect(status("POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\nx") == expected)
+  }
+
+  @Test func `a coding is refused from a client of HTTP 1 0`() {
+    #expect(status("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") == 400)
+  }
+
+  @Test(arguments: [
+    ("x\r\n", 400), ("\r\n", 400), (" 1\r\nx\r\n", 400), ("1 \r\nx\r\n", 400),
+    ("0x1\r\nx\r\n", 400), ("-1\r\nx\r\n", 400), ("1\nx\r\n", 400), ("1\r\nxy\r\n", 400),
+    ("1\r\nx\n0\r\n\r\n", 400), ("1\r\nx0\r\n\r\n", 400), ("1 ;a=b\r\nx\r\n", 400),
+    ("1;\(String(repeating: "e", count: 300))", 400),
+    ("ffffffffffffffffffff\r\n", 413), ("fffffffffffffff\r\n", 413), ("100001\r\n", 413),
+    ("0\r\nbad trailer\r\n\r\n", 400), ("0\r\nA: b\r\n folded\r\n\r\n", 400),
+  ])
+  func `a chunk that is not to the letter is refused`(body: String, expected: Int) {
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    #expect(status(head + body) == expected)
+  }
+
+  @Test func `chunks together may not pass the limit of a body`() {
+    var limits = LoopbackLimits()
+    limits.bodyBytes = 10
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    #expect(status(head + "6\r\n123456\r\n5\r\n", limits: limits) == 413)
+    #expect(status(head + "6\r\n123456\r\n4\r\n7890\r\n0\r\n\r\n", limits: limits) == nil)
+  }
+
+  @Test func `a head may not pass its limit`() {
+    var limits = LoopbackLimits()
+    limits.headerBytes = 64
+    #expect(status("GET /" + String(repeating: "a", count: 60), limits: limits) == 414)
+    let fields = "Host: a\r\nX: " + String(repeating: "a", count: 60)
+    #expect(status("GET / HTTP/1.1\r\n" + fields, limits: limits) == 431)
+    let many = String(repeating: "X: y\r\n", count: 129)
+    #expect(status("GET / HTTP/1.1\r\nHost: a\r\n" + many + "\r\n") == 431)
+  }
+
+  @Test(arguments: [1, 2, 3, 7, 64, Int.max])
+  func `requests come out the same however their bytes are cut`(pieces: Int) throws {
+    let text = """
+      \r
+      POST /a?b=%20c HTTP/1.1\r
+      Host: 127.0.0.1:80\r
+      X-Empty:\r
+      X-Padded: \t v v \t \r
+      Content-Length: 5\r
+      \r
+      helloPUT /chunked HTTP/1.1\r
+      HOST: [::1]:80\r
+      Transfer-Encoding: Chunked\r
+      \r
+      5;ext="a"\r
+      hello\r
+      06\r
+       world\r
+      0\r
+      Trailer: dropped\r
+      \r
+      GET /last HTTP/1.0\r
+      \r
+
+      """
+    let requests = events(text, pieces: pieces).compactMap {
+      if case .request(let parsed) = $0 { parsed } else { nil }
+    }
+    try #require(requests.count == 3)
+    #expect(requests.map(\.request.method) == ["POST", "PUT", "GET"])
+    #expect(requests.map(\.request.target) == ["/a?b=%20c", "/chunked", "/last"])
+    #expect(requests[0].request.path == "/a")
+    #expect(requests[0].request.query == "b=%20c")
+    #expect(requests[0].request.header("x-empty") == "")
+    #expect(requests[0].request.header("X-Padded") == "v v")
+    #expect(requests[0].request.body == Data("hello".utf8))
+    #expect(requests[1].request.header("host") == "[::1]:80")
+    #expect(requests[1].request.body == Data("hello world".utf8))
+    #expect(requests[1].request.header("trailer") == nil)
+    #expect(requests.map(\.keepsAlive) == [true, true, false])
+  }
+
+  @Test func `text beyond ASCII in a value is let through`() throws {
+    // Another program on this host may have set any cookie; the browser sends it to every port.
+    let request = try request("GET / HTTP/1.1\r\nHost: a\r\nCookie: a=\u{E9}\r\n\r\n")
+    #expect(request.header("cookie") == "a=\u{E9}")
+  }
+
+  @Test(arguments: [
+    ("close", false), ("Close", false), ("x, close", false), ("keep-alive", true), ("x", true),
+  ])
+  func `the connection option close is obeyed`(value: String, keepsAlive: Bool) throws {
+    let text = "GET / HTTP/1.1\r\nHost: a\r\nConnection: \(value)\r\n\r\n"
+    guard case .request(let parsed) = events(text).last else {
+      Issue.record("no request")
+      return
+    }
+    #expect(parsed.keepsAlive == keepsAlive)
+  }
+
+  @Test func `a client that waits to continue is told so only before its body`() {
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    guard case .expectsContinue = events(head).last else {
+      Issue.record("nobody told the client to continue")
+      return
+    }
+    #expect(events(head + "ok").count == 1)
+  }
+
+  @Test func `a proxy is given the target as it stands`() throws {
+    let text = "GET http://example.test/a HTTP/1.1\r\nHost: example.test\r\n\r\n"
+    guard case .request(let parsed) = events(text, proxy: true).last else {
+      Issue.record("refused")
+      return
+    }
+    #expect(parsed.request.target == "http://example.test/a")
+  }
+
+  @Test func `after a refusal everything is refused`() {
+    var parser = RequestParser()
+    for text in ["GET\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"] {
+      Array(text.utf8).withUnsafeBytes { parser.append($0) }
+      guard case .refused(400) = parser.next() else {
+        Issue.record("accepted")
+        return
+      }
+    }
+  }
+}
