@@ -8,8 +8,6 @@
 
 /// The thread of one server: it accepts, reads, writes and keeps the time for every connection.
 final class EventLoop {
-  /// How long a handler that is about to answer may take to do so once the server stops.
-  private static let handlerGrace: Duration = .milliseconds(100)
   /// How long a client may take to accept what it is still owed.
   private static let stopGrace: Duration = .seconds(1)
   /// How long no connection is accepted after the process ran out of descriptors.
@@ -68,7 +66,7 @@ final class EventLoop {
   private func end() {
     stopListening()
     for connection in connections { connection.close() }
-    for case .stop(let completion) in context.mailbox.close() { completions.append(completion) }
+    for case .stop(_, let completion) in context.mailbox.close() { completions.append(completion) }
     for completion in completions { completion() }
   }
 
@@ -80,19 +78,19 @@ final class EventLoop {
       guard let index = indexes[id] else { return }
       connections[index].answer(reply, to: exchange, now: now)
       update(index)
-    case .stop(let completion):
+    case .stop(let handlerGrace, let completion):
       completions.append(completion)
-      stop(now: now, grace: Self.stopGrace)
+      stop(now: now, handlerGrace: handlerGrace, clientGrace: Self.stopGrace)
     case .abandon:
-      stop(now: now, grace: .zero)
+      stop(now: now, handlerGrace: .zero, clientGrace: .zero)
     }
   }
 
-  private func stop(now: Int64, grace: Duration) {
+  private func stop(now: Int64, handlerGrace: Duration, clientGrace: Duration) {
     guard stopping == nil else { return }
     stopListening()
-    let closeAll = Monotonic.after(grace, from: now)
-    stopping = (min(closeAll, Monotonic.after(Self.handlerGrace, from: now)), closeAll)
+    let cancelHandlers = Monotonic.after(handlerGrace, from: now)
+    stopping = (cancelHandlers, max(cancelHandlers, Monotonic.after(clientGrace, from: now)))
     for index in connections.indices.reversed() {
       connections[index].stop(now: now)
       update(index)

@@ -2,8 +2,8 @@
 enum LoopMessage: Sendable {
   /// A handler's answer to one exchange of one connection.
   case reply(connection: UInt64, exchange: UInt64, LoopbackReply)
-  /// End in an orderly way, then say so.
-  case stop(@Sendable () -> Void)
+  /// End in an orderly way, then say so; handlers that run get a while to answer.
+  case stop(handlerGrace: Duration, @Sendable () -> Void)
   /// End at once: nobody holds the server any more.
   case abandon
 }

@@ -16,19 +16,16 @@ package struct LoopbackRequest: Sendable {
   package let body: Data
   /// The port of the peer, which tells connections apart.
   package let peerPort: UInt16
-  /// The port of the server that the connection reached.
-  package let localPort: UInt16
 
   package init(
     method: String, target: String, headers: [(name: String, value: String)] = [],
-    body: Data = Data(), peerPort: UInt16 = 0, localPort: UInt16 = 0
+    body: Data = Data(), peerPort: UInt16 = 0
   ) {
     self.method = method
     self.target = target
     self.headers = headers
     self.body = body
     self.peerPort = peerPort
-    self.localPort = localPort
   }
 
   /// The target up to the first `?`, still percent-encoded.

@@ -80,12 +80,13 @@ package final class LoopbackServer: Sendable {
 
   /// Stops listening, closes the connections and returns when the port is free again.
   ///
-  /// What handlers have answered, or answer within a tenth of a second, is sent first, within a
-  /// second; handlers that still run are cancelled and their answers dropped. A second call
-  /// does nothing but wait for the same end.
-  package func stop() async {
+  /// What handlers have answered, or answer within the grace that they are given, is sent first,
+  /// within a second or that grace; handlers that still run are cancelled and their answers
+  /// dropped. A second call does nothing but wait for the same end.
+  package func stop(handlerGrace: Duration = .milliseconds(100)) async {
     await withCheckedContinuation { continuation in
-      if !mailbox.post(.stop({ continuation.resume() })) { continuation.resume() }
+      let isOpen = mailbox.post(.stop(handlerGrace: handlerGrace) { continuation.resume() })
+      if !isOpen { continuation.resume() }
     }
   }
 }

@@ -8,9 +8,9 @@ import LoopbackHTTP
 
 extension LandingPage {
   /// The page as a response that no cache keeps and that reaches no other site.
-  func response(status override: Int? = nil) -> LoopbackResponse {
+  func response() -> LoopbackResponse {
     LoopbackResponse(
-      status: override ?? status, headers: [("Content-Type", "text/html; charset=utf-8")],
+      status: status, headers: [("Content-Type", "text/html; charset=utf-8")],
       body: Data("\(heading) \(text)".utf8), closesConnection: true)
   }
 

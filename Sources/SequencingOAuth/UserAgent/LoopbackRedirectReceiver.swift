@@ -16,10 +16,15 @@ final class LoopbackRedirectReceiver: Sendable {
   /// Judges a redirect and returns the page that its sender sees.
   typealias Handler = @Sendable (_ redirect: String) async -> LandingPage
 
-  /// The redirect URI with the port that was bound.
-  let redirectURI: String
+  private struct Delivery: Sendable {
+    let port: UInt16
+    let handler: Handler
+  }
+
+  private let redirect: LoopbackRedirect
+  private let port: UInt16
   private let servers: [LoopbackServer]
-  private let handler = OneShot<Handler>()
+  private let delivery: OneShot<Delivery>
 
   /// Binds the port; until ``deliver(to:)`` every request is answered 404.
   init(_ redirect: LoopbackRedirect) throws(SQOAuthError) {
@@ -27,45 +32,51 @@ final class LoopbackRedirectReceiver: Sendable {
     limits.connections = 16
     limits.bodyBytes = 0
     limits.idleTime = .seconds(5)
-    let answer: LoopbackServer.Handler = { [handler] request in
-      .response(await Self.answer(request, redirect, handler.current))
+    let delivery = OneShot<Delivery>()
+    let answer: LoopbackServer.Handler = { request in
+      .response(await Self.answer(request, redirect, delivery.current))
     }
     do {
       let first = try LoopbackServer(
         address: redirect.host == "[::1]" ? .ipv6 : .ipv4, port: redirect.port ?? 0,
         limits: limits, handler: answer)
-      redirectURI = redirect.uri(port: first.port)
       // A browser may resolve localhost to either family; without IPv6 there is only one.
       let second =
         redirect.host == "localhost"
         ? try? LoopbackServer(address: .ipv6, port: first.port, limits: limits, handler: answer)
         : nil
+      port = first.port
       servers = [first] + [second].compactMap(\.self)
     } catch {
       throw Self.unavailable(error)
     }
+    self.redirect = redirect
+    self.delivery = delivery
   }
+
+  /// The redirect URI with the port that was bound.
+  var redirectURI: String { redirect.uri(port: port) }
 
   /// Hands every redirect to the sign-in from now on.
   func deliver(to handler: @escaping Handler) {
-    self.handler.resolve(handler)
+    delivery.resolve(Delivery(port: port, handler: handler))
   }
 
   /// Closes the port, after the pages that are under way.
   func stop() async {
-    for server in servers { await server.stop() }
+    for server in servers { await server.stop(handlerGrace: .seconds(5)) }
   }
 
   private static func answer(
-    _ request: LoopbackRequest, _ redirect: LoopbackRedirect, _ handler: Handler?
+    _ request: LoopbackRequest, _ redirect: LoopbackRedirect, _ delivery: Delivery?
   ) async -> LoopbackResponse {
     // The Host is checked against DNS rebinding: another name for this address is another site.
-    guard let handler, request.method == "GET",
+    guard let delivery, request.method == "GET",
       request.path == (redirect.path.isEmpty ? "/" : redirect.path),
-      isHost(request.header("host"), of: redirect, port: request.localPort)
-    else { return LandingPage.notFound.response(status: 404) }
-    let address = "http://\(redirect.host):\(request.localPort)\(redirect.path)"
-    return await handler(address + (request.query.map { "?" + $0 } ?? "")).response()
+      isHost(request.header("host"), of: redirect, port: delivery.port)
+    else { return LandingPage.notFound.response() }
+    let address = "http://\(redirect.host):\(delivery.port)\(redirect.path)"
+    return await delivery.handler(address + (request.query.map { "?" + $0 } ?? "")).response()
   }
 
   private static func isHost(
