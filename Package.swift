@@ -62,6 +62,10 @@ let package = Package(
       dependencies: ["sq-demo", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
+      name: "DocumentationTests",
+      dependencies: ["SequencingOAuth", "OAuthSandbox"],
+      swiftSettings: settings),
+    .testTarget(
       name: "LiveTests",
       dependencies: ["SequencingOAuth", "OAuthSandbox", "TestSupport"],
       exclude: ["Servers"],
