@@ -29,7 +29,9 @@ struct Sample: Sendable, CustomTestStringConvertible {
 
   private static func documents() throws -> [String] {
     let sources = Compiler.root.appending(path: "Sources")
-    let articles = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String }
+    let articles = FileManager.default.enumerator(atPath: sources.path)?.compactMap {
+      $0 as? String
+    }
     return ["README.md"]
       + (articles ?? []).filter { $0.hasSuffix(".md") }.sorted().map { "Sources/" + $0 }
   }
@@ -38,7 +40,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
     let text = try String(contentsOf: Compiler.root.appending(path: document), encoding: .utf8)
     var samples: [Sample] = []
     var block: (line: Int, lines: [Substring])?
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
       switch (line, block) {
       case ("```swift", nil):
         block = (index + 2, [])
