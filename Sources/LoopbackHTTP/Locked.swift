@@ -32,6 +32,14 @@
       defer { pthread_mutex_unlock(mutex) }
       return try body(&value)
     }
+
+    package func withLockIfAvailable<Result, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+      defer { pthread_mutex_unlock(mutex) }
+      return try body(&value)
+    }
   }
 #else
   package import Synchronization
