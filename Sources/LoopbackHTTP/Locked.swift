@@ -62,5 +62,13 @@
     ) throws(Failure) -> sending Result {
       try mutex.withLock(body)
     }
+
+    /// The same where nobody has the lock; `nil`, without waiting, where somebody does.
+    @inlinable
+    package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      try mutex.withLockIfAvailable(body)
+    }
   }
 #endif
