@@ -1,0 +1,153 @@
+import FoundationEssentials
+import Glibc
+import LoopbackHTTP
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LoopbackLifeTests {
+  private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+  @Test(arguments: [LoopbackAddress.ipv4, .ipv6])
+  func `a port that another listener has is refused`(address: LoopbackAddress) async throws {
+    let server = try LoopbackServer(address: address) { _ in .text("") }
+    #expect(throws: LoopbackError.portInUse(server.port)) {
+      try LoopbackServer(address: address, port: server.port) { _ in .text("") }
+    }
+    await server.stop()
+  }
+
+  @Test func `a port on which someone listens at every address is refused`() async throws {
+    let listener = try AnyAddressListener()
+    #expect(throws: LoopbackError.portInUse(listener.port)) {
+      try LoopbackServer(port: listener.port) { _ in .text("") }
+    }
+  }
+
+  @Test func `nobody can listen in front of the server`() async throws {
+    let server = try LoopbackServer { _ in .text("") }
+    #expect(throws: AnyAddressListener.Failure.self) {
+      try AnyAddressListener(port: server.port)
+    }
+    await server.stop()
+  }
+
+  @Test func `only the loopback address is reachable`() async throws {
+    let server = try LoopbackServer { _ in .text("") }
+    // All of 127.0.0.0/8 leads to this host, and so does its name.
+    for address in ["127.0.0.2"] + AnyAddressListener.hostAddresses() {
+      #expect(AnyAddressListener.canConnect(to: address, port: server.port) == false)
+    }
+    #expect(AnyAddressListener.canConnect(to: "127.0.0.1", port: server.port))
+    await server.stop()
+  }
+
+  @Test func `stop frees the port, though connections were open`() async throws {
+    let server = try LoopbackServer { _ in .text("served") }
+    let connection = try await LoopbackConnection(port: server.port)
+    try await connection.send(get)
+    _ = try await connection.receive(until: "served")
+    await server.stop()
+    #expect(try await connection.receiveAll().isEmpty)
+    let next = try LoopbackServer(port: server.port) { _ in .text("") }
+    await next.stop()
+    await next.stop()
+  }
+
+  @Test func `an answer that is ready is sent before the server stops`() async throws {
+    let handled = Signal()
+    let body = Data(count: 1_000_000)
+    let server = try LoopbackServer { _ in
+      await handled.set()
+      return .response(LoopbackResponse(status: 200, body: body))
+    }
+    let connection = try await LoopbackConnection(port: server.port)
+    try await connection.send(get)
+    await handled.wait()
+    async let answer = connection.receiveAll()
+    await server.stop()
+    #expect(try await answer.count > body.count)
+  }
+
+  @Test func `stop cancels handlers and drops their answers`() async throws {
+    let started = Signal()
+    let cancelled = Signal()
+    let server = try LoopbackServer { _ in
+      await started.set()
+      await untilCancelled()
+      await cancelled.set()
+      return .text("too late")
+    }
+    let connection = try await LoopbackConnection(port: server.port)
+    try await connection.send(get)
+    await started.wait()
+    await server.stop()
+    await cancelled.wait()
+    #expect(try await connection.receiveAll().isEmpty)
+  }
+
+  @Test func `stop from within a handler ends`() async throws {
+    let box = Locked<LoopbackServer?>(nil)
+    let stopped = Signal()
+    let server = try LoopbackServer { _ in
+      await box.withLock { $0 }?.stop()
+      await stopped.set()
+      return .text("")
+    }
+    box.withLock { $0 = server }
+    let connection = try await LoopbackConnection(port: server.port)
+    try await connection.send(get)
+    await stopped.wait()
+    #expect(try await connection.receiveAll().isEmpty)
+  }
+
+  @Test func `a client that goes away cancels its handler`() async throws {
+    let started = Signal()
+    let cancelled = Signal()
+    let server = try LoopbackServer { _ in
+      await started.set()
+      await untilCancelled()
+      await cancelled.set()
+      return .text("")
+    }
+    let connection = try await LoopbackConnection(port: server.port)
+    try await connection.send(get)
+    await started.wait()
+    connection.close()
+    await cancelled.wait()
+    await server.stop()
+  }
+
+  @Test func `a server that nobody holds ends its connections and frees the port`() async throws {
+    var server: LoopbackServer? = try LoopbackServer { _ in .text("served") }
+    let port = try #require(server?.port)
+    let connection = try await LoopbackConnection(port: port)
+    try await connection.send(get)
+    _ = try await connection.receive(until: "served")
+    server = nil
+    #expect(try await connection.receiveAll().isEmpty)
+    let next = try LoopbackServer(port: port) { _ in .text("") }
+    await next.stop()
+  }
+
+  @Test func `a hundred servers leave no thread and no descriptor behind`() async throws {
+    func descriptors() -> Int {
+      (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    }
+    func threads() -> Int {
+      (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+    }
+    let before = (descriptors(), threads())
+    for round in 0..<100 {
+      let server = try LoopbackServer { _ in .text("") }
+      if round.isMultiple(of: 2) { await server.stop() }
+    }
+    // Other tests run at the same time, so only a leak of most of them can be told.
+    while descriptors() > before.0 + 60 || threads() > before.1 + 50 {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+}
+
+/// Returns when the task that runs it is cancelled.
+private func untilCancelled() async {
+  while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
+}
