@@ -32,6 +32,14 @@
       defer { pthread_mutex_unlock(mutex) }
       return try body(&value)
     }
+
+    package func withLockIfAvailable<Result, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+      defer { pthread_mutex_unlock(mutex) }
+      return try body(&value)
+    }
   }
 #else
   package import Synchronization
@@ -53,6 +61,14 @@
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       try mutex.withLock(body)
+    }
+
+    /// The same where nobody has the lock; `nil`, without waiting, where somebody does.
+    @inlinable
+    package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      try mutex.withLockIfAvailable(body)
     }
   }
 #endif
