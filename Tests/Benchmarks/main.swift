@@ -1,1 +1,15 @@
-print("benchmarks")
+import FoundationEssentials
+import Glibc
+
+// Prints a table of what the SDK costs beside the bare work that it cannot avoid. Build it with
+// optimization; it ends by itself within a minute.
+
+if CommandLine.arguments.contains(ByteServer.argument) { ByteServer.serve() }
+
+let server = try ByteServer()
+defer { server.stop() }
+print(Table.header(baseline: "bare", subject: "SDK"))
+for benchmark in try HTTPBenchmarks.all(server) {
+  print(Table.row(try await benchmark.measure(rounds: 9)))
+}
+print("memory at its peak: \(try Memory.peak()) MB")

@@ -1,6 +1,5 @@
 internal import CCurl
 internal import LoopbackHTTP
-internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc

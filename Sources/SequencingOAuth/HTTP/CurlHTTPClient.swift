@@ -33,7 +33,7 @@ public final class CurlHTTPClient: HTTPClient {
   /// Sends a request and returns when its response is complete.
   ///
   /// - Throws: ``SQOAuthError`` with one of the codes `malformedRequest`, `invalidConfiguration`,
-  ///   `connectionFailed`, `tlsFailed`, `timedOut`, `cancelled`, `responseTooLarge`,
+  ///   `connectionFailed`, `tlsFailed`, `requestTimedOut`, `cancelled`, `responseTooLarge`,
   ///   `invalidResponse`; or, unchanged, the one that a closure of the request threw.
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     try request.validate()

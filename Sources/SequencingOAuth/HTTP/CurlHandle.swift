@@ -1,6 +1,5 @@
 internal import CCurl
 internal import LoopbackHTTP
-internal import Synchronization
 
 /// A libcurl easy handle with the options that every request of one client shares.
 ///

@@ -1,5 +1,4 @@
 internal import LoopbackHTTP
-internal import Synchronization
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
