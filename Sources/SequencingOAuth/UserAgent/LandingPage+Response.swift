@@ -1,17 +1,18 @@
 import LoopbackHTTP
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension LandingPage {
   /// The page as a response that no cache keeps and that reaches no other site.
   func response() -> LoopbackResponse {
-    LoopbackResponse(
-      status: status, headers: [("Content-Type", "text/html; charset=utf-8")],
-      body: Data("\(heading) \(text)".utf8), closesConnection: true)
+    LoopbackPage(mark: mark, heading: heading, paragraphs: ["\(text)"])
+      .response(status: status, formTargets: [], closesConnection: true)
+  }
+
+  private var mark: LoopbackPage.Mark {
+    switch self {
+    case .signedIn: .success
+    case .denied, .failed, .wrongState: .failure
+    case .underWay, .tooLate, .notFound: .neutral
+    }
   }
 
   private var status: Int {
