@@ -85,7 +85,8 @@ struct AuthorizationResponse: Sendable {
     }
     // Without a configured issuer there is nothing to compare it with (RFC 9207, section 2.4).
     guard let wanted = expected.issuer else { return }
-    guard issuer == wanted, issuer.utf8.elementsEqual(wanted.utf8) else {
+    // As bytes: Swift's own comparison takes some different characters for the same.
+    guard issuer.utf8.elementsEqual(wanted.utf8) else {
       throw SQOAuthError(
         .issuerMismatch, "the redirect comes from another issuer than the one that was asked")
     }
