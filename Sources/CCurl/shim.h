@@ -1,11 +1,15 @@
 #pragma once
 
-// What Swift cannot call by itself: libcurl's variadic functions, and the union in CURLMsg.
+// What Swift cannot call by itself: libcurl's variadic functions, the union in CURLMsg, and what
+// glibc shows to GNU programs only.
 
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#include <poll.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 
 typedef size_t (*sq_data_callback)(char *, size_t, size_t, void *);
 
@@ -92,4 +96,18 @@ static inline CURLMcode sq_multi_set_callbacks(
 
 static inline CURLcode sq_message_result(const CURLMsg *message) {
   return message->data.result;
+}
+
+static inline uint64_t sq_nanoseconds(clockid_t clock) {
+  struct timespec now = {0, 0};
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+
+static inline int sq_poll(struct pollfd *polled, nfds_t count, uint64_t nanoseconds) {
+  struct timespec limit = {
+      (time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+  return ppoll(polled, count, &limit, NULL);
 }

@@ -9,6 +9,14 @@ if CommandLine.arguments.contains(ByteServer.argument) { ByteServer.serve() }
 let server = try ByteServer()
 defer { server.stop() }
 print(Table.header(baseline: "bare", subject: "SDK"))
+if CommandLine.arguments.contains("--seq") {
+  for _ in 0..<5 { print(try await HTTPBenchmarks.all(server)[0].subject().rate) }
+  exit(0)
+}
+if CommandLine.arguments.contains("--con") {
+  for _ in 0..<5 { print(try await HTTPBenchmarks.all(server)[1].subject().rate) }
+  exit(0)
+}
 for benchmark in try HTTPBenchmarks.all(server) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }

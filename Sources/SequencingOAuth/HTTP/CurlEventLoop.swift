@@ -11,13 +11,18 @@ internal import LoopbackHTTP
 
 /// The one event loop of the process: a thread that waits on every connection's socket.
 ///
-/// Callers put what they want into the inbox. Whoever gets the lock of ``CurlMulti`` then does what
-/// lies there: a caller that finds it free sends its request at once, which spares the wake-up of
-/// the loop's thread; one that finds it taken leaves it to the holder, who looks again after
-/// letting go. Transfers end, and callers are resumed, on the loop's thread only.
+/// Callers put what they want into the inbox and ring; the thread takes the lock of ``CurlMulti``,
+/// does what lies there and what the sockets bring, and resumes the callers outside the lock.
+///
+/// A request that runs alone takes a shorter way, because waking two threads costs more than a
+/// small request: its caller sends it on the spot and, where the last one alone was answered within
+/// ``patience``, waits that long itself. Only then is it left to the thread.
 final class CurlEventLoop: Sendable {
   /// Started when it is first used, and running until the process ends.
   static let shared = Result { () throws(SQOAuthError) in try CurlEventLoop() }
+
+  /// For how long a caller's thread may be held, in nanoseconds.
+  private static let patience: UInt64 = 200_000
 
   private enum Command: Sendable {
     case add(CurlTransfer)
@@ -25,10 +30,25 @@ final class CurlEventLoop: Sendable {
     case end(CurlTransfer, SQOAuthError)
   }
 
+  private struct Inbox {
+    var commands: [Command] = []
+    /// Transfers that were started and whose callers were not yet told of their end.
+    var transferCount = 0
+    /// Whether the thread waits, or is about to, and nobody has rung since.
+    var isAsleep = false
+
+    /// Leaves a command; says whether the bell must be rung for it.
+    mutating func leave(_ command: Command) -> Bool {
+      commands.append(command)
+      defer { isAsleep = false }
+      return isAsleep
+    }
+  }
+
   /// What libcurl's socket callbacks get.
   nonisolated(unsafe) let multiContext: UnsafeMutableRawPointer
   private let multi: Locked<CurlMulti>
-  private let inbox = Locked<[Command]>([])
+  private let inbox = Locked(Inbox())
   private let poller: Int32
   private let bell: Int32
 
@@ -53,56 +73,52 @@ final class CurlEventLoop: Sendable {
 
   /// Sends a transfer off; its continuation must be in place.
   func start(_ transfer: CurlTransfer) {
-    inbox.withLock { $0.append(.add(transfer)) }
-    workIfFree()
+    let isAlone = inbox.withLock { inbox in
+      inbox.transferCount += 1
+      return inbox.transferCount == 1
+    }
+    if !isAlone || transfer.isWatched || !startAlone(transfer) { leave(.add(transfer)) }
   }
 
   /// Lets a transfer go on that halted because the app was not ready.
   func resume(_ transfer: CurlTransfer) {
-    inbox.withLock { $0.append(.resume(transfer)) }
-    ring()
+    leave(.resume(transfer))
   }
 
   /// Ends a transfer, unless it has ended by itself.
   func end(_ transfer: CurlTransfer, _ error: SQOAuthError) {
-    inbox.withLock { $0.append(.end(transfer, error)) }
-    ring()
+    leave(.end(transfer, error))
+  }
+
+  private func leave(_ command: Command) {
+    if inbox.withLock({ $0.leave(command) }) { ring() }
   }
 
   private func ring() {
     eventfd_write(bell, 1)
   }
 
-  // MARK: Whoever holds the lock
-
-  /// Does what lies in the inbox, unless somebody else is at it.
-  private func workIfFree() {
-    repeat {
-      let isFree: Void? = multi.withLockIfAvailable { multi in
-        work(multi)
-        if multi.hasNewsForLoop {
-          multi.sleepsUntil = 0
-          ring()
-        }
+  /// Sends a transfer from this thread and, if that promises to be quick, sees it through.
+  ///
+  /// - Returns: `false` when somebody else is at work.
+  private func startAlone(_ transfer: CurlTransfer) -> Bool {
+    let ended = multi.withLockIfAvailable { multi in
+      multi.addAlone(transfer, patience: Self.patience)
+      if multi.deadline < multi.sleepsUntil {
+        multi.sleepsUntil = 0
+        ring()
       }
-      // The holder looks into the inbox once more after letting go, as the next line does.
-      if isFree == nil { return }
-    } while !inbox.withLock { $0.isEmpty }
+      return multi.takeNews().ended
+    }
+    guard let ended else { return false }
+    finish(ended)
+    return true
   }
 
-  private func work(_ multi: CurlMulti) {
-    let commands = inbox.withLock { inbox in
-      defer { inbox.removeAll(keepingCapacity: true) }
-      return inbox
-    }
-    for command in commands {
-      switch command {
-      case .add(let transfer): multi.add(transfer)
-      case .resume(let transfer): multi.resume(transfer)
-      case .end(let transfer, let error): multi.end(transfer, error)
-      }
-    }
-    multi.advance()
+  private func finish(_ ended: [CurlTransfer]) {
+    if ended.isEmpty { return }
+    inbox.withLock { $0.transferCount -= ended.count }
+    for transfer in ended { transfer.finish() }
   }
 
   // MARK: The loop's thread
@@ -122,17 +138,45 @@ final class CurlEventLoop: Sendable {
     var timeout: Int32 = 0
     while true {
       let count = epoll_wait(poller, &events, Int32(events.count), timeout)
+      let commands = takeCommands()
       let (news, deadline) = multi.withLock { multi in
+        multi.sleepsUntil = 0
         for event in events.prefix(Int(max(count, 0))) where event.data.fd != bell {
           multi.handle(event.data.fd, event.events)
         }
-        work(multi)
+        for command in commands { Self.execute(command, multi) }
+        multi.advance()
         multi.sleepsUntil = multi.deadline
         return (multi.takeNews(), multi.deadline)
       }
       for report in news.reports { report() }
-      for transfer in news.ended { transfer.finish() }
-      timeout = inbox.withLock { $0.isEmpty } ? Self.milliseconds(until: deadline) : 0
+      finish(news.ended)
+      timeout = mayRest() ? Self.milliseconds(until: deadline) : 0
+    }
+  }
+
+  private func takeCommands() -> [Command] {
+    inbox.withLock { inbox in
+      inbox.isAsleep = false
+      if inbox.commands.isEmpty { return [] }
+      defer { inbox.commands.removeAll() }
+      return inbox.commands
+    }
+  }
+
+  /// Whether there is nothing to do; from then on callers ring.
+  private func mayRest() -> Bool {
+    inbox.withLock { inbox in
+      inbox.isAsleep = inbox.commands.isEmpty
+      return inbox.isAsleep
+    }
+  }
+
+  private static func execute(_ command: Command, _ multi: CurlMulti) {
+    switch command {
+    case .add(let transfer): multi.add(transfer)
+    case .resume(let transfer): multi.resume(transfer)
+    case .end(let transfer, let error): multi.end(transfer, error)
     }
   }
 

@@ -14,6 +14,8 @@ final class CurlMulti {
   private var watchedCount = 0
   /// Those that ended since the loop's thread last took them; not yet told to their callers.
   private var ended: [CurlTransfer] = []
+  /// Whether the last transfer that ran alone ended within the time that a caller may wait.
+  private var lastAloneWasQuick = false
   /// When libcurl wants to be called.
   private var timer = UInt64.max
   /// No transfer's time is up before this.
@@ -31,9 +33,6 @@ final class CurlMulti {
 
   /// When to come back if no socket speaks up before.
   var deadline: UInt64 { min(timer, nextCheck) }
-
-  /// Whether the loop's thread must be woken: it ends transfers, and sleeps too long.
-  var hasNewsForLoop: Bool { !ended.isEmpty || deadline < sleepsUntil }
 
   /// libcurl's timer callback; a negative time means none.
   func setTimer(_ milliseconds: Int) {
@@ -61,6 +60,25 @@ final class CurlMulti {
       return
     }
     nextCheck = min(nextCheck, transfer.clock.deadline)
+  }
+
+  /// Adds the only transfer there is, and waits for its end where the last such one was quick.
+  func addAlone(_ transfer: CurlTransfer, patience: UInt64) {
+    let start = TransferClock.now()
+    transfer.quickUntil = start + patience
+    sockets.isHeld = lastAloneWasQuick
+    add(transfer)
+    advance()
+    guard sockets.isHeld else { return }
+    while case .running = transfer.phase {
+      let now = TransferClock.now()
+      let limit = min(transfer.quickUntil, deadline)
+      guard now < transfer.quickUntil else { break }
+      for event in sockets.wait(limit > now ? limit - now : 0) { handle(event.fd, event.events) }
+      advance()
+    }
+    sockets.isHeld = false
+    if case .running = transfer.phase { lastAloneWasQuick = false }
   }
 
   /// Ends a transfer from this side; one that has ended already stays as it is.
@@ -136,6 +154,7 @@ final class CurlMulti {
     curl_multi_remove_handle(multi, transfer.handle.easy)
     transfer.handle.transfer = nil
     transfer.phase = .ended
+    if transfer.quickUntil != 0 { lastAloneWasQuick = TransferClock.now() < transfer.quickUntil }
     if transfer.progress != nil { watchedCount -= 1 }
     let last = active.removeLast()
     if last !== transfer {

@@ -32,6 +32,8 @@ final class CurlTransfer: @unchecked Sendable {
   /// Resumed once, by ``finish()``.
   var continuation: CheckedContinuation<Void, Never>?
   var phase = Phase.prepared
+  /// For a transfer that was started alone, until when its end counts as quick; else 0.
+  var quickUntil: UInt64 = 0
   var clock: TransferClock
   var reader = ResponseReader()
   var progress: ProgressMeter?
@@ -54,6 +56,9 @@ final class CurlTransfer: @unchecked Sendable {
     clock = TransferClock(total: request.timeout, idle: request.idleTimeout)
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }
+
+  /// Whether code of the app runs while the transfer does.
+  var isWatched: Bool { progress != nil || upload != nil || download != nil }
 
   /// The response, once the transfer has ended.
   func response() throws(SQOAuthError) -> HTTPResponse {

@@ -24,8 +24,18 @@ struct SocketTable {
     var isOwn = false
   }
 
-  let poller: Int32
+  /// Whether the sockets that are named now are kept from epoll, for a caller that waits itself.
+  var isHeld = false {
+    didSet {
+      if isHeld { return }
+      for socket in held { register(socket) }
+      held.removeAll(keepingCapacity: true)
+    }
+  }
+
+  private let poller: Int32
   private var entries: [Entry] = []
+  private var held: [Int32] = []
 
   init(poller: Int32) {
     self.poller = poller
@@ -54,7 +64,23 @@ struct SocketTable {
       default: 0
       }
     entries[index].wanted = wanted
-    if wanted != 0 || !entries[index].isOwn { register(socket) }
+    if isHeld {
+      if entries[index].registered != 0 { unregister(socket) }
+      if wanted != 0, !held.contains(socket) { held.append(socket) }
+    } else if wanted != 0 || !entries[index].isOwn {
+      register(socket)
+    }
+  }
+
+  /// Waits for the sockets that are held, for so many nanoseconds at most.
+  func wait(_ nanoseconds: UInt64) -> [(fd: Int32, events: UInt32)] {
+    var polled = held.compactMap { socket -> pollfd? in
+      let wanted = entries[Int(socket)].wanted
+      // The bits of poll are those of epoll.
+      return wanted == 0 ? nil : pollfd(fd: socket, events: Int16(wanted), revents: 0)
+    }
+    guard sq_poll(&polled, nfds_t(polled.count), nanoseconds) > 0 else { return [] }
+    return polled.filter { $0.revents != 0 }.map { ($0.fd, UInt32(UInt16(bitPattern: $0.revents))) }
   }
 
   /// Whether an event that epoll reported is one that libcurl waits for.
@@ -65,13 +91,18 @@ struct SocketTable {
     return false
   }
 
+  private mutating func unregister(_ socket: Int32) {
+    epoll_ctl(poller, EPOLL_CTL_DEL, socket, nil)
+    entries[Int(socket)].registered = 0
+  }
+
   private mutating func register(_ socket: Int32) {
     let index = Int(socket)
     let entry = entries[index]
     guard entry.registered != entry.wanted else { return }
     var event = epoll_event(events: entry.wanted, data: epoll_data_t(fd: socket))
     if entry.wanted == 0 {
-      epoll_ctl(poller, EPOLL_CTL_DEL, socket, &event)
+      unregister(socket)
     } else if entry.registered != 0 {
       epoll_ctl(poller, EPOLL_CTL_MOD, socket, &event)
     } else if epoll_ctl(poller, EPOLL_CTL_ADD, socket, &event) != 0, errno == EEXIST {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
+internal import CCurl
 
 /// When a transfer has had its time: in all, and since a byte last moved.
 ///
@@ -27,7 +21,7 @@ struct TransferClock {
   /// A byte moved.
   mutating func touch() {
     // Four milliseconds coarse, and five times as fast.
-    if idle != .max { lastMove = Self.read(CLOCK_MONOTONIC_COARSE) }
+    if idle != .max { lastMove = sq_nanoseconds(CLOCK_MONOTONIC_COARSE) }
   }
 
   /// The app took or gave something, so the server is expected to move again.
@@ -44,13 +38,7 @@ struct TransferClock {
 
   func hasEnded(_ now: UInt64) -> Bool { now >= end }
 
-  static func now() -> UInt64 { read(CLOCK_MONOTONIC) }
-
-  private static func read(_ clock: clockid_t) -> UInt64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-  }
+  static func now() -> UInt64 { sq_nanoseconds(CLOCK_MONOTONIC) }
 
   private static func sum(_ first: UInt64, _ second: UInt64) -> UInt64 {
     let (sum, isTooLarge) = first.addingReportingOverflow(second)
