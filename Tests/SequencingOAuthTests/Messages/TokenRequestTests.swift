@@ -45,19 +45,19 @@ import Testing
   }
 
   @Test func `a public client sends its identifier and no proof`() throws {
-    let request = try Self.request(.none)
+    let request = try Self.request(.publicClient)
     #expect(request.headers["Authorization"] == nil)
     #expect(try Self.body(request) == Self.codeBody + "&client_id=s6BhdRkqt3")
   }
 
   @Test func `a request without a client carries neither`() throws {
-    let request = try Self.request(id: nil, .none)
+    let request = try Self.request(id: nil, .publicClient)
     #expect(request.headers["Authorization"] == nil)
     #expect(try Self.body(request) == Self.codeBody)
   }
 
   @Test func `the request is a form by POST that asks for JSON`() throws {
-    let request = try Self.request(.none)
+    let request = try Self.request(.publicClient)
     #expect(request.method == "POST")
     #expect(request.url.absoluteString == "https://server.example.com/token")
     #expect(request.headers.values(for: "Content-Type") == ["application/x-www-form-urlencoded"])
