@@ -12,7 +12,7 @@ struct LoginPage {
   func answer(_ sandbox: SandboxState) -> Answer {
     let page = SandboxPage.page(
       .key, "Sign in", ["to continue to <strong>\(pending.client.name)</strong>"],
-      HTML([alert, form, hint(sandbox)]))
+      HTML([alert, form]), hint: hint(sandbox))
     return Answer(
       page.response(
         status: hasFailed ? 403 : 200, formTargets: SandboxPage.formTargets(pending)))
@@ -52,8 +52,6 @@ struct LoginPage {
   /// The users that everybody knows are told; one that a test brought keeps its password.
   private func hint(_ sandbox: SandboxState) -> HTML {
     guard sandbox.user("alice") == .alice else { return .empty }
-    return """
-      <p class="aside hint">Try <code>alice</code> with <code>alice-password</code>.</p>
-      """
+    return "<p>Try <code>alice</code> with <code>alice-password</code>.</p>"
   }
 }

@@ -4,12 +4,16 @@ import LoopbackHTTP
 enum SandboxPage {
   /// Everybody must see that this is no place for a real password.
   static func page(
-    _ mark: LoopbackPage.Mark, _ heading: String, _ paragraphs: [HTML], _ content: HTML = .empty
+    _ mark: LoopbackPage.Mark, _ heading: String, _ paragraphs: [HTML], _ content: HTML = .empty,
+    hint: HTML = .empty
   ) -> LoopbackPage {
     LoopbackPage(
       title: heading + " · OAuth Sandbox", mark: mark, heading: heading, paragraphs: paragraphs,
       content: content, brand: "OAuth Sandbox",
-      footnote: "A sandbox on this computer, for demos and tests. Enter no real password here.")
+      footnote: """
+        \(hint)
+        <p>A sandbox on this computer, for demos and tests. Enter no real password here.</p>
+        """)
   }
 
   /// The hidden fields that bind a form to its sign-in and to this browser.
