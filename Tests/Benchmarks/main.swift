@@ -13,6 +13,10 @@ if CommandLine.arguments.contains("--seq") {
   for _ in 0..<5 { print(try await HTTPBenchmarks.all(server)[0].subject().rate) }
   exit(0)
 }
+if CommandLine.arguments.contains("--raw") {
+  for _ in 0..<5 { print(try await HTTPBenchmarks.all(server)[1].baseline().rate) }
+  exit(0)
+}
 if CommandLine.arguments.contains("--con") {
   for _ in 0..<5 { print(try await HTTPBenchmarks.all(server)[1].subject().rate) }
   exit(0)

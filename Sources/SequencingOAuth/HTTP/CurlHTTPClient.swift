@@ -41,10 +41,17 @@ public final class CurlHTTPClient: HTTPClient {
     let loop = try CurlEventLoop.shared.get()
     let handle = try handle(loop)
     defer { pool.give(handle) }
-    let transfer = CurlTransfer(request, target, handle)
+    let transfer = CurlTransfer(
+      request, target, handle, upload: try UploadQueue.make(request.body),
+      download: DownloadQueue.make(request.destination))
     try handle.prepare(transfer, configuration)
-    await run(transfer, loop)
-    return try transfer.response()
+    if transfer.upload == nil, transfer.download == nil {
+      await run(transfer, loop)
+      return try transfer.response()
+    }
+    return try await StreamedExchange(transfer: transfer, loop: loop).run {
+      await run(transfer, loop)
+    }
   }
 
   private func handle(_ loop: CurlEventLoop) throws(SQOAuthError) -> CurlHandle {
@@ -55,7 +62,7 @@ public final class CurlHTTPClient: HTTPClient {
   /// Returns when the transfer has ended, one way or another.
   private func run(_ transfer: CurlTransfer, _ loop: CurlEventLoop) async {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await withUnsafeContinuation { continuation in
         transfer.continuation = continuation
         loop.start(transfer)
       }

@@ -30,7 +30,7 @@ final class CurlTransfer: @unchecked Sendable {
   }
 
   /// Resumed once, by ``finish()``.
-  var continuation: CheckedContinuation<Void, Never>?
+  var continuation: UnsafeContinuation<Void, Never>?
   var phase = Phase.prepared
   /// For a transfer that was started alone, until when its end counts as quick; else 0.
   var quickUntil: UInt64 = 0
@@ -39,6 +39,7 @@ final class CurlTransfer: @unchecked Sendable {
   var progress: ProgressMeter?
   /// Why the transfer was ended from this side, or what libcurl's code means.
   var failure: SQOAuthError?
+  /// The content, where it stays in memory.
   private var body = Data()
   private var received: Int64 = 0
   private var sentOfBytes = 0

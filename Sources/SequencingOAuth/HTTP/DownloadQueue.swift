@@ -30,6 +30,11 @@ final class DownloadQueue: Sendable {
 
   private let state = Locked(State())
 
+  /// The queue for a response that does not stay in memory.
+  static func make(_ destination: HTTPDestination) -> DownloadQueue? {
+    if case .memory = destination { nil } else { DownloadQueue() }
+  }
+
   // MARK: libcurl's side
 
   func begin(_ head: HTTPResponseHead) {

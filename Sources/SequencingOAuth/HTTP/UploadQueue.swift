@@ -160,8 +160,12 @@ final class UploadQueue: Sendable {
     .malformedRequest, "The request's body does not have the length that was announced.")
 
   private static func wrap(_ error: any Error) -> SQOAuthError {
-    error as? SQOAuthError
+    if let error = error as? HTTPFileError {
+      return SQOAuthError(
+        .malformedRequest, "The file to be sent cannot be read: \(error).", cause: error)
+    }
+    return error as? SQOAuthError
       ?? SQOAuthError(
-        .malformedRequest, "The request's body could not be made; see the cause.", cause: error)
+        .cancelled, "What makes the request's body ended the request; see the cause.", cause: error)
   }
 }
