@@ -19,14 +19,9 @@ package final class Browser: Sendable {
     try await turn.take()
     defer { turn.give() }
     let folder = try TemporaryFolder()
-    // The shell ends chromedriver, and that the browser, when it is stopped, and also when the
-    // test process dies and with it the other end of the shell's input.
     let process = try ChildProcess(
-      [
-        "bash", "-c", #""$@" & read -r; kill "$!"; wait"#, "chromedriver",
-        "chromedriver", "--port=0", "--log-level=OFF",
-      ],
-      environment: ["TMPDIR": folder.path, "HOME": folder.path], input: .open)
+      ["bash", "-c", leash], environment: ["TMPDIR": folder.path, "HOME": folder.path],
+      input: .open)
     do {
       let result = try await session(process, in: folder, width: width, height: height, body)
       await process.stop()
@@ -38,6 +33,18 @@ package final class Browser: Sendable {
   }
 
   private static let turn = Turnstile(places: 2)
+
+  /// Ends chromedriver and its browser when the input ends: when they are stopped, and also when
+  /// the test process dies and could not stop them.
+  private static let leash = """
+    trap : TERM
+    chromedriver --port=0 &
+    read -r
+    trap '' TERM
+    kill 0
+    wait
+    until rm -rf "$TMPDIR" 2>/dev/null; do sleep 0.1; done
+    """
 
   private static func session<Result: Sendable>(
     _ process: ChildProcess, in folder: TemporaryFolder, width: Int, height: Int,

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import SequencingOAuth
 
 /// One session of the W3C WebDriver protocol: JSON over HTTP with chromedriver.
