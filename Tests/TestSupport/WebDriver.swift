@@ -49,7 +49,9 @@ package struct WebDriverError: Error, Decodable, CustomStringConvertible {
   let error: String
   let message: String
 
-  package var description: String { "\(error): \(message.prefix { $0 != "\n" })" }
+  package var description: String {
+    "\(error): \(message.prefix(400).replacing("\n", with: " "))"
+  }
 
   /// Whether the page may only need another moment.
   var isPassing: Bool {
