@@ -13,17 +13,20 @@ import Testing
     // The app's word counts before the provider's and the server's.
     (.basic, .post, true, ["client_secret_post"], .basic),
     (.post, .basic, true, ["client_secret_basic"], .post),
-    (ClientAuthentication.none, .basic, true, ["client_secret_basic"], .none),
-    (ClientAuthentication.none, nil, false, ["client_secret_basic", "client_secret_post"], .none),
+    (ClientAuthentication.publicClient, .basic, true, ["client_secret_basic"], .publicClient),
+    (
+      ClientAuthentication.publicClient, nil, false, ["client_secret_basic", "client_secret_post"],
+      .publicClient
+    ),
     // Then the provider's.
     (nil, .post, true, ["client_secret_basic"], .post),
     (nil, .basic, true, ["client_secret_post"], .basic),
     // A client without a secret is a public one, whatever the provider and the server like.
-    (nil, nil, false, nil, .none),
-    (nil, nil, false, ["client_secret_basic"], .none),
-    (nil, nil, false, ["none"], .none),
-    (nil, .post, false, nil, .none),
-    (nil, .basic, false, nil, .none),
+    (nil, nil, false, nil, .publicClient),
+    (nil, nil, false, ["client_secret_basic"], .publicClient),
+    (nil, nil, false, ["none"], .publicClient),
+    (nil, .post, false, nil, .publicClient),
+    (nil, .basic, false, nil, .publicClient),
     // With a secret it is Basic, unless the server lists only the body.
     (nil, nil, true, nil, .basic),
     (nil, nil, true, ["client_secret_basic"], .basic),

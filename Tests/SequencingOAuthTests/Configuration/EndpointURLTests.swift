@@ -41,8 +41,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "http://server.example.com/t", "http://localhost.evil.com/t", "ftp://server.example/t",
-    "ws://server.example/t",
+    "http://server.example.com/t", "http://localhost.evil.com/t", "http://10.0.0.1/t",
   ])
   func `an endpoint without protection is called insecure`(text: String) {
     failure(.insecureEndpoint) { try EndpointURL.check(text, name: "token endpoint") }
@@ -71,7 +70,8 @@ import Testing
     "", "server.example/t", "//server.example/t", "/t", "https:", "https:/", "https://",
     "https:///t",
     "https:server.example/t", "https:/server.example/t", "https://:443/t", "https://?x", "t", "?x",
-    "javascript:alert(1)", "data:text/plain,x", "about:blank",
+    "javascript:alert(1)", "data:text/plain,x", "about:blank", "ftp://server.example/t",
+    "ws://server.example/t",
     // ports
     "https://server.example:99999/t", "https://server.example:-1/t", "https://server.example:x/t",
     "https://server.example:443:443/t",
@@ -79,14 +79,8 @@ import Testing
     "https://[::1/t", "https://::1]/t", "https://[server.example]/t", "http://[127.0.0.1]/t",
   ])
   func `what two parsers could read differently is no endpoint`(text: String) {
-    withKnownIssue("a port beyond 65535 and brackets around a name are let through") {
-      let error = failure { try EndpointURL.check(text, name: "token endpoint") }
-      #expect(error?.message.contains("token endpoint") == true)
-    } when: {
-      [
-        "https://server.example:99999/t", "https://[server.example]/t", "http://[127.0.0.1]/t",
-      ].contains(text)
-    }
+    let error = failure { try EndpointURL.check(text, name: "token endpoint") }
+    #expect(error?.message.contains("token endpoint") == true)
   }
 
   @Test func `the error does not repeat what stands before the at sign`() {

@@ -91,11 +91,7 @@ import Testing
     "wss://app.example/cb",
   ])
   func `anything else is refused with a reason`(text: String) {
-    withKnownIssue("an empty scheme is let through") {
-      let error = failure(.invalidConfiguration) { try RedirectURI(text) }
-      #expect(error?.message.isEmpty == false)
-    } when: {
-      text == ":/cb"
-    }
+    let error = failure(.invalidConfiguration) { try RedirectURI(text) }
+    #expect(error?.message.isEmpty == false)
   }
 }
