@@ -21,7 +21,7 @@ extension LoopbackPage.Mark {
   var markup: HTML {
     switch self {
     case .success: Self.disc("success", "<path d=\"M5 12.5l4.5 4.5L19 7.5\"/>")
-    case .failure: Self.disc("failure", "<path d=\"M12 6.5v7M12 17.4v.1\"/>")
+    case .failure: Self.disc("failure", "<path d=\"M12 5.5v8.5M12 18.3v.1\"/>")
     case .neutral: Self.disc("neutral", "<path d=\"M6 12h.1M12 12h.1M18 12h.1\"/>")
     case .key:
       Self.disc(
@@ -36,7 +36,7 @@ extension LoopbackPage.Mark {
 
   private static func disc(_ name: HTML, _ drawing: HTML) -> HTML {
     """
-    <div class="mark \(name)"><svg viewBox="0 0 24 24" width="28" height="28" aria-hidden="true" \
+    <div class="mark \(name)"><svg viewBox="0 0 24 24" width="32" height="32" aria-hidden="true" \
     fill="none" stroke="currentColor" stroke-width="2.25" stroke-linecap="round" \
     stroke-linejoin="round">\(drawing)</svg></div>
     """

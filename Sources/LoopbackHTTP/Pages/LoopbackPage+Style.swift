@@ -30,7 +30,7 @@ extension LoopbackPage {
     .mark.person{font-size:1.5rem;font-weight:650}
     h1{margin:0;text-align:center;font-size:1.5rem;line-height:1.25;font-weight:680;\
     letter-spacing:-.012em;text-wrap:balance;overflow-wrap:anywhere}
-    .card>p{margin:.625rem 0 0;text-align:center;color:var(--muted);text-wrap:pretty;\
+    .card>p{margin:.625rem 0 0;text-align:center;color:var(--muted);text-wrap:balance;\
     overflow-wrap:anywhere}
     .card>p strong{color:var(--ink);font-weight:600}
     form{margin:1.625rem 0 0}
@@ -49,7 +49,7 @@ extension LoopbackPage {
     .link{display:inline;width:auto;min-height:2.75rem;padding:.25rem .5rem;border:0;\
     background:transparent;color:var(--accent);font-size:.9375rem}
     .link:hover{background:transparent;text-decoration:underline}
-    .aside{margin:1.125rem 0 -.75rem;text-align:center;color:var(--muted);font-size:.9375rem}
+    .aside{margin:1rem 0 -.75rem;text-align:center;color:var(--muted);font-size:.9375rem}
     .aside button{margin:0}
     :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
     .alert{display:flex;gap:.625rem;margin:1.5rem 0 0;padding:.75rem .875rem;\
@@ -57,8 +57,9 @@ extension LoopbackPage {
     font-weight:550}
     .alert svg{flex:none;margin-top:.0625rem}
     .rights{list-style:none;margin:1.5rem 0 0;padding:0;border:1px solid var(--line);\
-    border-radius:.875rem}
+    border-radius:.875rem;font-size:.9375rem}
     .rights li{display:flex;gap:.75rem;align-items:flex-start;padding:.8125rem 1rem}
+    .rights span{text-wrap:pretty}
     .rights li+li{border-top:1px solid var(--line)}
     .rights svg{flex:none;margin-top:.1875rem;color:var(--accent)}
     .facts{margin:1.5rem 0 0;padding:.25rem 1rem;border:1px solid var(--line);\
@@ -70,7 +71,8 @@ extension LoopbackPage {
     code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;\
     font-size:.875em}
     footer{margin:1.25rem 1rem 0;text-align:center;color:var(--muted);font-size:.875rem;\
-    text-wrap:pretty}
+    text-wrap:balance}
+    footer p{margin:0 0 .375rem}
     @media(max-width:30rem){body{padding:1.25rem .75rem;place-items:start center}\
     .card{padding:1.75rem 1.25rem 1.5rem;border-radius:1rem}h1{font-size:1.375rem}}
     @media(forced-colors:active){button,.mark,.alert{border:1px solid}}
