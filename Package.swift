@@ -67,7 +67,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "LiveTests",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "TestSupport"],
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
       exclude: ["Servers"],
       swiftSettings: settings),
   ],

@@ -32,18 +32,12 @@ import Testing
   @Test(arguments: ["cancelled", "timed_out", "state_mismatch", "store_failed", "not_authorized"])
   func `a server cannot speak in the SDK's own codes`(code: String) throws {
     let error = try #require(refusal("error=\(code)"))
-    withKnownIssue("a server's code is taken for the SDK's own of the same spelling") {
-      #expect(!error.isCancellation)
-      #expect(!error.requiresSignIn)
-    } when: {
-      ["cancelled", "timed_out", "not_authorized"].contains(code)
-    }
+    #expect(!error.isCancellation)
+    #expect(!error.requiresSignIn)
   }
 
   @Test func `an empty error is malformed`() {
-    withKnownIssue("an empty error becomes an error with an empty code") {
-      #expect(refusal("error=")?.code == .invalidAuthorizationResponse)
-    }
+    #expect(refusal("error=")?.code == .invalidAuthorizationResponse)
   }
 
   @Test func `error and code together are malformed`() {

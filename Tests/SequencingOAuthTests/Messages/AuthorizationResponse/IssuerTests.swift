@@ -59,6 +59,14 @@ import Testing
     }
   }
 
+  /// U+212A, the sign for kelvin, is the letter K to Swift's `==`.
+  @Test func `an issuer of characters that Unicode calls equal is another issuer`() {
+    let redirect = Redirect(issuer: "https://id.example/K", requiresIssuer: true)
+    #expect(
+      redirect.judge(query: "code=abc&iss=https://id.example/%E2%84%AA&state=\(Redirect.state)")
+        == .refused(.issuerMismatch))
+  }
+
   @Test func `an issuer whose letters are composed otherwise is another issuer`() {
     let redirect = Redirect(issuer: "https://caf\u{E9}.example", requiresIssuer: true)
     #expect(
