@@ -65,7 +65,8 @@ struct SignInOptions: Sendable {
     guard let clientID = arguments[.clientID] else {
       throw .usage("--client-id is missing: every provider knows its clients by one")
     }
-    let secret = try arguments[.clientSecretFile]
+    let secret =
+      try arguments[.clientSecretFile]
       .map { path throws(Failure) in try ClientSecret(file: path) } ?? arguments.secret
     let authentication = try authentication(arguments[.auth])
     let redirectURI = try redirectURI(arguments[.redirectURI])

@@ -30,7 +30,8 @@ struct Appearance: Sendable, Equatable {
       colours = isRich ? .palette : .basic
     }
     // The first of the three that is set decides, as for every program.
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+    let locale =
+      ["LC_ALL", "LC_CTYPE", "LANG"]
       .compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
     let encoding = locale.lowercased().filter { $0 != "-" }
     glyphs = encoding.contains("utf8") ? .unicode : .ascii

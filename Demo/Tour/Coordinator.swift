@@ -14,7 +14,7 @@ struct Coordinator: Sendable, Equatable {
   /// What became of the last sign-in, if it did not succeed.
   enum Notice: Sendable, Equatable {
     case cancelled
-    case failed(String)
+    case failed(code: String, message: String)
   }
 
   /// A sign-in that is under way.

@@ -30,6 +30,6 @@ final class LoginScreen: AuthorizationDelegate {
   }
 
   func userIsNotAuthorized(because error: SQOAuthError) {
-    tell(.userIsNotAuthorized(.failed(error.description)))
+    tell(.userIsNotAuthorized(.failed(code: error.code.rawValue, message: error.message)))
   }
 }

@@ -47,8 +47,8 @@ struct LoginView {
     switch notice {
     case nil: []
     case .cancelled: [.blank] + canvas.paragraph("You did not sign in.", .warning)
-    case .failed(let reason):
-      [.blank] + canvas.paragraph("\(canvas.glyphs.failure) \(reason)", .bad)
+    case .failed(let code, let message):
+      [.blank] + canvas.paragraph("\(canvas.glyphs.failure) \(code): \(message)", .bad)
     }
   }
 

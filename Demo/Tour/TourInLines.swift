@@ -36,8 +36,8 @@ struct TourInLines {
       throw Failure("browser_unavailable", problem, status: .notAuthorized)
     case (.userIsNotAuthorized(.cancelled), _):
       throw Failure("cancelled", "nobody signed in", status: .cancelled)
-    case (.userIsNotAuthorized(.failed(let reason)), _):
-      throw Failure("not_authorized", reason, status: .notAuthorized)
+    case (.userIsNotAuthorized(.failed(let code, let message)), _):
+      throw Failure(code, message, status: .notAuthorized)
     case (.userIsKnown, .main(let token, let user)):
       try console.result("Signed in as \(user?.printable ?? "someone").")
       try console.result("  scope    \(token.scopesInWords)")
