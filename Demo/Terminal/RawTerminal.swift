@@ -58,7 +58,10 @@ final class RawTerminal {
   /// Stops the program as Ctrl-Z does, and takes the terminal over again when it goes on.
   func suspend() {
     leave()
-    raise(SIGTSTP)
+    // To the process: the threads of the cooperative pool have their signals blocked.
+    kill(getpid(), SIGTSTP)
+    // Another thread takes the signal, so it is a moment until all of them stand still.
+    usleep(50_000)
     enter()
   }
 
