@@ -4,7 +4,7 @@ protocol Command: Sendable {
   static var name: String { get }
   /// One line for the list of commands.
   static var summary: String { get }
-  /// What the summary leaves out, in lines of at most 80 columns.
+  /// What the summary leaves out, in paragraphs.
   static var details: String { get }
   /// The options that it takes, besides `--help`.
   static var options: [Option] { get }

@@ -7,8 +7,7 @@ enum Help {
   static func overview(_ commands: [any Command.Type]) -> String {
     let list = commands.map { row($0.name, $0.summary, indent: 12) }
     return """
-      sq-demo shows what SequencingOAuth does, on an authorization server of its own or
-      on yours.
+      sq-demo shows what SequencingOAuth does, at a server of its own or at yours.
 
       Usage: sq-demo [COMMAND] [OPTIONS]
 
@@ -18,8 +17,8 @@ enum Help {
 
       'sq-demo help COMMAND' tells what a command takes; --version tells the version.
 
-      Exit status: 0 done, 1 not authorized, 2 wrong usage, 3 denied, cancelled or timed
-      out. What went wrong is told on standard error: 'error: CODE: message'.
+      Exit status: 0 done, 1 not authorized, 2 wrong usage, 3 denied, cancelled or
+      timed out. What went wrong is told on standard error: 'error: CODE: message'.
       """
   }
 
@@ -34,7 +33,7 @@ enum Help {
 
       Usage: sq-demo \(command.name)\(command.options.isEmpty ? "" : " [OPTIONS]")
 
-      \(command.details)
+      \(paragraphs(command.details))
 
       \(list.joined(separator: "\n"))
       """
@@ -43,6 +42,13 @@ enum Help {
   /// The line after an error of usage.
   static func pointer(to command: any Command.Type) -> String {
     "Run 'sq-demo \(command.name) --help' for what it takes."
+  }
+
+  private static func paragraphs(_ text: String) -> String {
+    text.split(separator: "\n\n")
+      .map { TextLayout.wrap($0.replacing("\n", with: " "), width: width) }
+      .map { $0.joined(separator: "\n") }
+      .joined(separator: "\n\n")
   }
 
   /// A term and its explanation, side by side, or below each other where the term is long.

@@ -27,7 +27,8 @@ struct Tour: Command {
   }
 
   func run(_ console: Console) async throws(Failure) {
-    let sandbox = try EmbeddedSandbox()
+    // Short enough to see the bar run down.
+    let sandbox = try await EmbeddedSandbox(tokenLifetime: .seconds(120))
     let userAgent = (browser ?? .system).userAgent(show: { _ in })
     let app = TourApp(sandbox, browser: userAgent)
     let outcome: Result<Void, Failure>

@@ -11,7 +11,7 @@ struct CommandLineSignIn: Sendable {
   /// Signs in; Ctrl-C cancels.
   func run(_ console: Console) async throws(Failure) -> SQToken {
     guard let configuration = options.configuration else {
-      let sandbox = try EmbeddedSandbox()
+      let sandbox = try await EmbeddedSandbox(redirectURI: options.redirectURI)
       console.progress("Signing in at the built-in sandbox, \(sandbox.issuer).")
       let outcome = await outcome(try sandbox.configuration(for: options), console)
       await sandbox.stop()

@@ -18,7 +18,7 @@ extension Option {
   static let redirectURI = Option(
     "--redirect-uri", value: "URI",
     help: "Where the server sends you back to, as the client registered it. The default is "
-      + "http://127.0.0.1/callback on any free port.")
+      + "\(SignInOptions.defaultRedirectURI) on any free port.")
   static let scope = Option(
     "--scope", value: "SCOPE", help: "What to ask for; several scopes with spaces between them.")
   static let auth = Option(
@@ -34,6 +34,8 @@ struct SignInOptions: Sendable {
     .issuer, .authorize, .tokenEndpoint, .clientID, .clientSecretFile, .redirectURI, .scope, .auth,
     .browser, .timeout,
   ]
+
+  static let defaultRedirectURI = "http://127.0.0.1/callback"
 
   /// The client of a provider that was named; `nil` for the built-in sandbox.
   private(set) var configuration: ClientConfiguration?
@@ -94,7 +96,7 @@ struct SignInOptions: Sendable {
 
 extension SignInOptions {
   private static func redirectURI(_ text: String?) throws(Failure) -> String {
-    guard let text else { return "http://127.0.0.1/callback" }
+    guard let text else { return defaultRedirectURI }
     do throws(SQOAuthError) {
       _ = try RedirectURI(text)
     } catch {

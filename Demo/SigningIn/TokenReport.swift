@@ -25,24 +25,7 @@ struct TokenReport: Encodable {
   }
 
   /// The object in one line; what the server did not send is left out.
-  func json() throws(Failure) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      return String(decoding: try encoder.encode(self), as: UTF8.self)
-    } catch {
-      throw Failure("output_failed", "the token cannot be written as JSON", status: .notAuthorized)
-    }
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case accessToken = "access_token"
-    case tokenType = "token_type"
-    case expiresAt = "expires_at"
-    case expiresIn = "expires_in"
-    case scope
-    case refreshToken = "refresh_token"
-  }
+  func json() throws(Failure) -> String { try oneLineOfJSON(self) }
 }
 
 /// A token for a person, without its secrets.

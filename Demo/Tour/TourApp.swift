@@ -23,7 +23,7 @@ final class TourApp: Sendable {
     self.browser = TourBrowser(browser, visitor: EmbeddedSandbox.visitor, tell: tell)
 
     oauth.registerApplicationParameters(
-      clientID: sandbox.clientID, redirectURI: "http://127.0.0.1/callback",
+      clientID: sandbox.clientID, redirectURI: SignInOptions.defaultRedirectURI,
       scope: sandbox.scope, provider: .issuer(sandbox.issuer))
     oauth.environment.userAgent = self.browser
     loginScreen = LoginScreen(oauth, tell: tell)
