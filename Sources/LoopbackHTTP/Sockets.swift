@@ -159,6 +159,8 @@ enum Sockets {
 }
 
 extension LoopbackError {
+  static let malformedAnswer = Self.system(errno: EBADMSG)
+
   static func failure(_ code: Int32, port: UInt16) -> Self {
     switch code {
     case EADDRINUSE: .portInUse(port)

@@ -1,0 +1,65 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// What a loopback server answered.
+package struct LoopbackAnswer: Sendable {
+  package let status: Int
+  /// The fields in order, with names in lower case.
+  package let headers: [(name: String, value: String)]
+  package let body: Data
+
+  /// The first value of a field.
+  package func header(_ name: String) -> String? {
+    headers.first { $0.name == name.lowercased() }?.value
+  }
+}
+
+/// Sends one request on a connection of its own, as a browser would; follows nothing, keeps nothing.
+///
+/// It is for playing the user and for tests. It understands what ``LoopbackServer`` sends: a body
+/// with a length, or up to the end of the stream.
+package enum LoopbackClient {
+  /// Sends a request and reads the whole answer, or throws; `EBADMSG` for what is no answer.
+  package static func send(
+    _ method: String = "GET", _ url: LoopbackURL,
+    headers: [(name: String, value: String)] = [], body: Data = Data()
+  ) async throws(LoopbackError) -> LoopbackAnswer {
+    let connection = try await LoopbackConnection(to: url.address, port: url.port)
+    var lines = ["\(method) \(url.target) HTTP/1.1", "Host: \(url.host):\(url.port)"]
+    lines += headers.map { "\($0.name): \($0.value)" }
+    if !body.isEmpty || method == "POST" { lines.append("Content-Length: \(body.count)") }
+    lines.append("Connection: close")
+    let head = lines.map { $0 + "\r\n" }.joined() + "\r\n"
+    try await connection.send(Data(head.utf8) + body)
+    guard let answer = LoopbackAnswer(try await connection.receiveAll()) else {
+      throw .malformedAnswer
+    }
+    return answer
+  }
+}
+
+extension LoopbackAnswer {
+  /// Takes the bytes of a whole connection apart; `nil` where they are no answer, or not all of it.
+  package init?(_ bytes: Data) {
+    guard let end = bytes.firstRange(of: Data("\r\n\r\n".utf8)) else { return nil }
+    let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
+    let lines = head.split(separator: "\r\n")
+    let words = lines.first?.split(separator: " ", maxSplits: 2) ?? []
+    guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else {
+      return nil
+    }
+    self.status = status
+    headers = lines.dropFirst().map { line in
+      let name = line.prefix { $0 != ":" }
+      let value = line.dropFirst(name.count + 1)
+      return (name.lowercased(), String(ASCII.trimmed(value)))
+    }
+    let content = bytes[end.upperBound...]
+    let length = headers.first { $0.name == "content-length" }.flatMap { Int($0.value) }
+    guard length ?? content.count <= content.count else { return nil }
+    body = Data(content.prefix(length ?? content.count))
+  }
+}

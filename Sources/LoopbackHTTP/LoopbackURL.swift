@@ -1,0 +1,34 @@
+/// An `http` URL on a loopback host, taken apart without decoding or normalising anything.
+package struct LoopbackURL: Sendable, Hashable {
+  /// `127.0.0.1`, `[::1]` or `localhost`, in lower case.
+  package let host: String
+  package let port: UInt16
+  /// Path and query, as a request line carries them.
+  package let target: String
+
+  /// `nil` for any other scheme or host, and for a URL with user information.
+  package init?(_ string: String) {
+    guard string.prefix(7).lowercased() == "http://" else { return nil }
+    let authority = string.dropFirst(7).prefix { !"/?#".contains($0) }
+    let rest = string.dropFirst(7 + authority.count).prefix { $0 != "#" }
+    let name = authority.lowercased()
+    guard
+      let host = ["127.0.0.1", "[::1]", "localhost"].first(where: {
+        name == $0 || name.hasPrefix($0 + ":")
+      })
+    else { return nil }
+    let digits = name.dropFirst(host.count + 1)
+    guard let port = name == host ? 80 : UInt16(digits), port > 0,
+      digits.allSatisfy({ "0123456789".contains($0) })
+    else { return nil }
+    self.host = host
+    self.port = port
+    target = rest.first == "/" ? String(rest) : "/" + rest
+  }
+
+  /// What tells one site from another.
+  package var origin: String { "http://\(host):\(port)" }
+
+  /// The address that the host stands for; `localhost` is tried as IPv4.
+  package var address: LoopbackAddress { host == "[::1]" ? .ipv6 : .ipv4 }
+}

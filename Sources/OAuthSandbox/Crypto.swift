@@ -1,0 +1,33 @@
+import CCrypto
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Random values and the one hash that PKCE needs.
+enum Crypto {
+  /// 256 random bits in base64url, behind a prefix that tells a reader what it is.
+  static func secret(_ prefix: String) -> String {
+    var generator = SystemRandomNumberGenerator()
+    var bytes = Data(capacity: 32)
+    for _ in 0..<4 {
+      withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
+    }
+    return prefix + base64URL(bytes)
+  }
+
+  /// The S256 challenge of a verifier (RFC 7636, section 4.2).
+  static func challenge(of verifier: String) -> String {
+    var digest = [UInt8](repeating: 0, count: 32)
+    let bytes = Array(verifier.utf8)
+    EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
+    return base64URL(Data(digest))
+  }
+
+  private static func base64URL(_ data: Data) -> String {
+    data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+      .replacing("=", with: "")
+  }
+}

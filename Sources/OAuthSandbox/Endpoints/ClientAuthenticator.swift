@@ -1,0 +1,86 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A refusal of the token endpoint, in the words of RFC 6749, section 5.2.
+struct OAuthFault: Error, Hashable {
+  let code: String
+  let description: String
+
+  static func invalidRequest(_ description: String) -> Self {
+    Self(code: "invalid_request", description: description)
+  }
+
+  static func invalidGrant(_ description: String) -> Self {
+    Self(code: "invalid_grant", description: description)
+  }
+
+  static func invalidClient(_ description: String) -> Self {
+    Self(code: "invalid_client", description: description)
+  }
+
+  /// 400, and 401 with a challenge where the client is to blame.
+  var answer: Answer {
+    let isClient = code == "invalid_client"
+    return Answer(
+      status: isClient ? 401 : 400,
+      headers: isClient ? [("WWW-Authenticate", "Basic realm=\"sandbox\"")] : [],
+      json: .error(code, description))
+  }
+}
+
+/// Finds out which client speaks (RFC 6749, section 2.3), by exactly one method.
+enum ClientAuthenticator {
+  static func client(
+    of request: SandboxRequest, _ sandbox: SandboxState
+  ) throws(OAuthFault) -> SandboxClient {
+    let (id, secret, method) = try credentials(request)
+    guard let client = sandbox.client(id) else { throw .invalidClient("There is no such client.") }
+    guard client.authentication.contains(method) else {
+      throw .invalidClient("The client is not registered for \(method.rawValue).")
+    }
+    guard secret == client.secret else { throw .invalidClient("The client secret is wrong.") }
+    return client
+  }
+
+  private static func credentials(
+    _ request: SandboxRequest
+  ) throws(OAuthFault) -> (id: String, secret: String?, SandboxClient.Authentication) {
+    let fields = request.headers.filter { $0.name == "authorization" }
+    guard fields.count <= 1 else { throw .invalidRequest("Authorization came more than once.") }
+    if let field = fields.first {
+      guard request.form("client_secret") == nil else {
+        throw .invalidRequest("The client authenticated in two ways.")
+      }
+      let (id, secret) = try basic(field.value)
+      guard request.form("client_id") ?? id == id else {
+        throw .invalidRequest("client_id names another client.")
+      }
+      return (id, secret, .basic)
+    }
+    guard let id = request.form("client_id") else {
+      throw .invalidClient("The client did not authenticate.")
+    }
+    let secret = request.form("client_secret")
+    return (id, secret, secret == nil ? .none : .post)
+  }
+
+  /// Both halves are form-encoded before they are joined (RFC 6749, section 2.3.1).
+  private static func basic(_ field: String) throws(OAuthFault) -> (String, String) {
+    let parts = field.split(separator: " ")
+    guard parts.count == 2, parts[0].lowercased() == "basic",
+      let data = Data(base64Encoded: String(parts[1])),
+      let text = String(bytes: data, encoding: .utf8), let colon = text.firstIndex(of: ":"),
+      let id = decoded(text[..<colon]), let secret = decoded(text[text.index(after: colon)...])
+    else { throw .invalidClient("The Basic credentials cannot be read.") }
+    return (id, secret)
+  }
+
+  private static func decoded(_ half: Substring) -> String? {
+    // In a form it is a value, so it is read as one; a bare & or = is not encoded at all.
+    guard !half.contains("&"), !half.contains("=") else { return nil }
+    return FormCoding.decode("v=" + half)?.first?.value
+  }
+}

@@ -1,0 +1,24 @@
+extension SandboxState {
+  /// Cookies do not know ports, so two sandboxes on one host need two names.
+  var cookieName: String { "sandbox-" + issuer.drop { $0 != ":" }.filter(\.isNumber).suffix(5) }
+
+  func setCookie(_ session: String) -> (name: String, value: String) {
+    ("Set-Cookie", "\(cookieName)=\(session); Path=/; HttpOnly; SameSite=Lax")
+  }
+}
+
+extension SandboxRequest {
+  /// The value of the sandbox's own cookie.
+  func sessionCookie(_ sandbox: SandboxState) -> String? {
+    let name = sandbox.cookieName + "="
+    for field in headers where field.name == "cookie" {
+      for pair in field.value.split(separator: ";") {
+        let pair = pair.drop { $0 == " " }
+        if pair.hasPrefix(name) { return String(pair.dropFirst(name.count)) }
+      }
+    }
+    return nil
+  }
+
+  var isGet: Bool { method == "GET" || method == "HEAD" }
+}

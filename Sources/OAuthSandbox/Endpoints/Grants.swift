@@ -1,0 +1,135 @@
+/// The grants of the token endpoint: each turns a proof into a token response.
+enum Grants {
+  static func redeem(
+    _ grantType: String, _ request: SandboxRequest, _ client: SandboxClient,
+    _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    switch grantType {
+    case "authorization_code": try redeemCode(request, client, &sandbox)
+    case "refresh_token": try refresh(request, client, &sandbox)
+    case "password": try redeemPassword(request, client, &sandbox)
+    default: try grantClient(request, client, &sandbox)
+    }
+  }
+
+  // MARK: Authorization code
+
+  private static func redeemCode(
+    _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    guard let text = request.form("code") else { throw .invalidRequest("code is missing.") }
+    guard let code = sandbox.ledger.codes[text], code.clientID == client.id else {
+      throw .invalidGrant("There is no such code for this client.")
+    }
+    guard !code.isUsed else {
+      // Someone else has it too: what it was redeemed for ends (RFC 6749, section 4.1.2).
+      if let grant = code.grant { sandbox.ledger.revoke(grant: grant) }
+      throw .invalidGrant("The code was used before.")
+    }
+    // Right or wrong, there is one attempt.
+    sandbox.ledger.codes[text]?.isUsed = true
+    guard code.expiry > sandbox.now else { throw .invalidGrant("The code has expired.") }
+    guard request.form("redirect_uri") == code.redirectURI else {
+      throw .invalidGrant("redirect_uri is not that of the authorization request.")
+    }
+    try checkVerifier(request.form("code_verifier"), code.challenge)
+    let grant = sandbox.ledger.open(
+      TokenLedger.Grant(clientID: client.id, user: code.user, scopes: code.scopes))
+    sandbox.ledger.codes[text]?.grant = grant
+    return sandbox.tokenResponse(grant: grant, scopes: code.scopes, hasRefreshToken: true)
+  }
+
+  private static func checkVerifier(_ verifier: String?, _ challenge: String?) throws(OAuthFault) {
+    guard let challenge else {
+      guard verifier == nil else { throw .invalidGrant("There was no code_challenge.") }
+      return
+    }
+    guard let verifier, (43...128).contains(verifier.utf8.count),
+      Crypto.challenge(of: verifier) == challenge
+    else { throw .invalidGrant("code_verifier does not fit the code_challenge.") }
+  }
+
+  // MARK: Refresh token
+
+  private static func refresh(
+    _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    guard let token = request.form("refresh_token") else {
+      throw .invalidRequest("refresh_token is missing.")
+    }
+    guard let found = sandbox.ledger.refreshTokens[token],
+      sandbox.ledger.grants[found.grant].clientID == client.id
+    else { throw .invalidGrant("There is no such refresh token for this client.") }
+    guard !found.isUsed else {
+      // It was rotated, so either this client or a thief has a stale one (RFC 9700, section 4.14).
+      sandbox.ledger.revoke(grant: found.grant)
+      throw .invalidGrant("The refresh token was used before; all that came from it is revoked.")
+    }
+    let grant = sandbox.ledger.grants[found.grant]
+    guard !grant.isRevoked else { throw .invalidGrant("The refresh token was revoked.") }
+    var scopes = grant.scopes
+    if let asked = request.form("scope"), !asked.isEmpty {
+      let names = asked.split(separator: " ").map(String.init)
+      guard names.allSatisfy(scopes.contains) else {
+        throw OAuthFault(
+          code: "invalid_scope", description: "The user did not allow as much as that.")
+      }
+      scopes = scopes.filter(names.contains)
+    }
+    if sandbox.options.rotatesRefreshTokens { sandbox.ledger.markUsed(refreshToken: token) }
+    return sandbox.tokenResponse(
+      grant: found.grant, scopes: scopes, hasRefreshToken: sandbox.options.rotatesRefreshTokens)
+  }
+
+  // MARK: Password and client credentials
+
+  private static func redeemPassword(
+    _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    guard let name = request.form("username"), let password = request.form("password") else {
+      throw .invalidRequest("username or password is missing.")
+    }
+    guard let user = sandbox.user(name, password: password) else {
+      throw .invalidGrant("The user name or the password is wrong.")
+    }
+    return try open(request, client, user: user.name, &sandbox)
+  }
+
+  private static func grantClient(
+    _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    try open(request, client, user: nil, &sandbox)
+  }
+
+  private static func open(
+    _ request: SandboxRequest, _ client: SandboxClient, user: String?,
+    _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    guard let scopes = sandbox.scopes(request.form("scope"), for: client) else {
+      throw OAuthFault(code: "invalid_scope", description: "There is no such scope.")
+    }
+    let grant = sandbox.ledger.open(
+      TokenLedger.Grant(clientID: client.id, user: user, scopes: scopes))
+    // A client that acts for itself can ask again at any time (RFC 6749, section 4.4.3).
+    return sandbox.tokenResponse(grant: grant, scopes: scopes, hasRefreshToken: user != nil)
+  }
+}
+
+extension SandboxState {
+  /// Issues tokens and puts them into the object of RFC 6749, section 5.1.
+  mutating func tokenResponse(
+    grant: Int, scopes: [String], hasRefreshToken: Bool
+  ) -> SandboxJSON {
+    let lifetime = options.accessTokenLifetime
+    let token = ledger.issueAccessToken(grant: grant, scopes: scopes, lifetime: lifetime, now: now)
+    var json: SandboxJSON = ["access_token": .string(token), "token_type": "Bearer"]
+    if let lifetime {
+      json = json.setting("expires_in", to: .integer(Int(lifetime.components.seconds)))
+    }
+    if hasRefreshToken && options.issuesRefreshTokens {
+      let refreshToken = ledger.issueRefreshToken(grant: grant)
+      json = json.setting("refresh_token", to: .string(refreshToken))
+    }
+    return json.setting("scope", to: .string(scopes.joined(separator: " ")))
+  }
+}

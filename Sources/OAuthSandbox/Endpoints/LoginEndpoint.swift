@@ -1,0 +1,31 @@
+/// `/login`, to which the login form is sent.
+enum LoginEndpoint {
+  static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
+    guard request.method == "POST" else { return .methodNotAllowed("POST") }
+    guard
+      let (id, pending, session) = sandbox.browsers.find(
+        request.form("request"), cookie: request.sessionCookie(sandbox)),
+      request.form("form_token") == session.formToken
+    else { return ErrorPage.overSignIn(sandbox) }
+    if request.form("decision") == "cancel" {
+      sandbox.browsers.end(id)
+      return RedirectBack(redirectURI: pending.redirectURI, state: pending.state)
+        .error("access_denied", "The user did not sign in.", &sandbox)
+    }
+    let name = request.form("username") ?? ""
+    guard let user = sandbox.user(name, password: request.form("password") ?? ""),
+      let newSession = sandbox.browsers.signIn(user.name, request: id)
+    else {
+      return LoginPage(
+        request: id, formToken: session.formToken, pending: pending, userName: name,
+        hasFailed: true
+      ).answer(sandbox)
+    }
+    return Answer(
+      status: 303,
+      headers: [
+        ("Location", "/consent?request=\(id)"), ("Cache-Control", "no-store"),
+        sandbox.setCookie(newSession),
+      ], content: .text(""))
+  }
+}

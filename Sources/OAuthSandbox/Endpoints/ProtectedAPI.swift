@@ -1,0 +1,81 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The small API behind the tokens, with the challenges of RFC 6750, section 3.
+enum ProtectedAPI {
+  struct Access {
+    let token: TokenLedger.AccessToken
+    let grant: TokenLedger.Grant
+  }
+
+  /// Runs the work of an API when the request carries a valid token with the scope.
+  static func authorize(
+    _ request: SandboxRequest, scope: String? = nil, _ sandbox: SandboxState,
+    work: (Access) -> Answer
+  ) -> Answer {
+    guard request.query("access_token") == nil, request.form("access_token") == nil else {
+      // In an address it would end up in logs (RFC 9700, section 4.3.2).
+      return challenge(400, "invalid_request", "The token belongs into Authorization.")
+    }
+    let fields = request.headers.filter { $0.name == "authorization" }
+    let parts = fields.first?.value.split(separator: " ", maxSplits: 1) ?? []
+    guard fields.count == 1, parts.first?.lowercased() == "bearer" else {
+      // A request without a token is told nothing but how to send one (section 3.1).
+      return challenge(401, nil, nil)
+    }
+    guard parts.count == 2,
+      let (token, grant) = sandbox.ledger.activeAccessToken(String(parts[1]), at: sandbox.now)
+    else {
+      return challenge(401, "invalid_token", "The access token expired or was revoked.")
+    }
+    if let scope, !token.scopes.contains(scope) {
+      return challenge(
+        403, "insufficient_scope", "The access token does not allow this.", scope: scope)
+    }
+    return work(Access(token: token, grant: grant))
+  }
+
+  /// `/api/me`: whose token it is, for what, and for how long.
+  static func me(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
+    guard request.isGet else { return .methodNotAllowed("GET") }
+    let state = sandbox
+    return authorize(request, state) { access in
+      let user = access.grant.user.flatMap(state.user)
+      var json: SandboxJSON = [
+        "user_name": user.map { .string($0.name) } ?? .null,
+        "name": user.map { .string($0.displayName) } ?? .null,
+        "client_id": .string(access.grant.clientID),
+        "scope": .string(access.token.scopes.joined(separator: " ")),
+      ]
+      if let expiry = access.token.expiry {
+        let seconds = expiry.timeIntervalSince(state.now).rounded(.down)
+        json = json.setting("expires_in", to: .integer(Int(seconds)))
+          .setting("expires_at", to: .string(expiry.formatted(.iso8601)))
+      }
+      return Answer(json: json)
+    }
+  }
+
+  /// `/api/DataSourceList`: the files that are there to try things out with.
+  static func files(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
+    guard request.isGet else { return .methodNotAllowed("GET") }
+    return authorize(request, scope: "demo", sandbox) { _ in
+      let wantsSamples = request.query("all") == "true" || request.query("sample") == "true"
+      return Answer(json: .array(wantsSamples ? SampleFile.all.map(\.json) : []))
+    }
+  }
+
+  private static func challenge(
+    _ status: Int, _ code: String?, _ description: String?, scope: String? = nil
+  ) -> Answer {
+    var value = "Bearer realm=\"sandbox\""
+    if let code { value += ", error=\"\(code)\"" }
+    if let description { value += ", error_description=\"\(description)\"" }
+    if let scope { value += ", scope=\"\(scope)\"" }
+    let json: SandboxJSON = code.map { .error($0, description) } ?? [:]
+    return Answer(status: status, headers: [("WWW-Authenticate", value)], json: json)
+  }
+}

@@ -1,0 +1,66 @@
+/// Sends the user back to the app, with `state` as it came and `iss` (RFC 9207) behind it.
+struct RedirectBack {
+  let redirectURI: String
+  let state: String?
+
+  /// The redirect, spoilt if a misbehaviour is due.
+  func answer(
+    _ parameters: [SandboxParameter], _ sandbox: inout SandboxState
+  ) -> Answer {
+    var all = parameters
+    if let state { all.append(SandboxParameter(name: "state", value: state)) }
+    all.append(SandboxParameter(name: "iss", value: sandbox.issuer))
+    if let kind = sandbox.plan.take(.authorization, where: \.concernsRedirect) {
+      all = Self.spoil(all, kind)
+    }
+    let query = all.map { FormCoding.encode($0.name) + "=" + FormCoding.encode($0.value) }
+    let separator = redirectURI.contains("?") ? "&" : "?"
+    // 303 turns the POST of a form into a GET whatever the browser.
+    return Answer(
+      status: 303,
+      headers: [
+        ("Location", redirectURI + separator + query.joined(separator: "&")),
+        ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"),
+      ], content: .text(""))
+  }
+
+  func error(
+    _ code: String, _ description: String, _ sandbox: inout SandboxState
+  ) -> Answer {
+    answer(
+      [
+        SandboxParameter(name: "error", value: code),
+        SandboxParameter(name: "error_description", value: description),
+      ], &sandbox)
+  }
+
+  private static func spoil(
+    _ parameters: [SandboxParameter], _ kind: SandboxMisbehaviour.Kind
+  ) -> [SandboxParameter] {
+    switch kind {
+    case .addToRedirect(let more): parameters + more
+    case .alter(let name, let alteration): alter(name, alteration, in: parameters)
+    default: parameters
+    }
+  }
+
+  private static func alter(
+    _ name: String, _ alteration: SandboxMisbehaviour.Alteration, in parameters: [SandboxParameter]
+  ) -> [SandboxParameter] {
+    let right = parameters.value(name) ?? ""
+    let values: [String] =
+      switch alteration {
+      case .wrong: [right.isEmpty ? "wrong" : String(right.dropLast()) + other(than: right.last)]
+      case .missing: []
+      case .empty: [""]
+      case .doubled: [right, right]
+      case .value(let value): [value]
+      }
+    return parameters.filter { $0.name != name }
+      + values.map { SandboxParameter(name: name, value: $0) }
+  }
+
+  private static func other(than character: Character?) -> String {
+    character == "1" ? "2" : "1"
+  }
+}

@@ -1,0 +1,33 @@
+/// `/revoke` (RFC 7009).
+enum RevocationEndpoint {
+  /// Ends a token; a refresh token takes all access tokens of its grant along.
+  static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
+    guard request.method == "POST" else { return .methodNotAllowed("POST") }
+    do throws(OAuthFault) {
+      try TokenEndpoint.checkForm(request)
+      let client = try ClientAuthenticator.client(of: request, sandbox)
+      guard let token = request.form("token") else { throw .invalidRequest("token is missing.") }
+      // The hint only says where to look first, and both places are looked at.
+      if let found = sandbox.ledger.refreshTokens[token] {
+        try check(client, owns: found.grant, sandbox)
+        sandbox.ledger.revoke(grant: found.grant)
+      } else if let found = sandbox.ledger.accessTokens[token] {
+        try check(client, owns: found.grant, sandbox)
+        sandbox.ledger.revoke(accessToken: token)
+      }
+      // A token that nobody knows is as good as revoked (section 2.2).
+      return Answer(status: 200, headers: [("Cache-Control", "no-store")], content: .text(""))
+    } catch {
+      return error.answer
+    }
+  }
+
+  private static func check(
+    _ client: SandboxClient, owns grant: Int, _ sandbox: SandboxState
+  ) throws(OAuthFault) {
+    guard sandbox.ledger.grants[grant].clientID == client.id else {
+      throw OAuthFault(
+        code: "unauthorized_client", description: "The token was issued to another client.")
+    }
+  }
+}

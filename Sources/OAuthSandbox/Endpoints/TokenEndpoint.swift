@@ -1,0 +1,41 @@
+/// `/token` (RFC 6749, sections 4 to 6).
+enum TokenEndpoint {
+  static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
+    guard request.method == "POST" else { return .methodNotAllowed("POST") }
+    do throws(OAuthFault) {
+      try checkForm(request)
+      guard let grantType = request.form("grant_type") else {
+        throw .invalidRequest("grant_type is missing.")
+      }
+      let client = try ClientAuthenticator.client(of: request, sandbox)
+      guard supportedGrantTypes.contains(grantType) else {
+        throw OAuthFault(
+          code: "unsupported_grant_type", description: "There is no such grant type here.")
+      }
+      guard client.accepts(grantType: grantType) else {
+        throw OAuthFault(
+          code: "unauthorized_client", description: "The client may not use this grant type.")
+      }
+      return Answer(json: try Grants.redeem(grantType, request, client, &sandbox))
+    } catch {
+      return error.answer
+    }
+  }
+
+  static let supportedGrantTypes = [
+    "authorization_code", "refresh_token", "password", "client_credentials",
+  ]
+
+  /// Parameters come in the form, once each, and never in the query (RFC 6749, section 3.2).
+  static func checkForm(_ request: SandboxRequest) throws(OAuthFault) {
+    guard request.isWellFormed, !request.form.isEmpty else {
+      throw .invalidRequest("The body is no form.")
+    }
+    guard !request.form.hasDuplicates else {
+      throw .invalidRequest("A parameter came more than once.")
+    }
+    guard request.query.isEmpty || request.query("q") != nil else {
+      throw .invalidRequest("Parameters belong into the body.")
+    }
+  }
+}

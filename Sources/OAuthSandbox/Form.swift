@@ -1,0 +1,31 @@
+/// The form of one of the sandbox's own pages, as the visitor reads it.
+struct Form {
+  /// A path of the sandbox.
+  let action: String
+  let hidden: [(name: String, value: String)]
+  let asksForPassword: Bool
+
+  /// `nil` for a page without a form.
+  init?(_ page: String) {
+    guard let start = page.firstRange(of: "<form ") else { return nil }
+    let form = page[start.lowerBound...]
+    let tags = form.split(separator: "<").map { $0.prefix { $0 != ">" } }
+    guard let action = tags.first.flatMap({ Self.attribute("action", of: $0) }) else { return nil }
+    let inputs = tags.filter { $0.hasPrefix("input ") }
+    self.action = action
+    hidden = inputs.compactMap { input in
+      guard Self.attribute("type", of: input) == "hidden",
+        let name = Self.attribute("name", of: input)
+      else { return nil }
+      return (name, Self.attribute("value", of: input) ?? "")
+    }
+    asksForPassword = inputs.contains { Self.attribute("type", of: $0) == "password" }
+  }
+
+  private static func attribute(_ name: String, of tag: Substring) -> String? {
+    guard let start = tag.firstRange(of: " \(name)=\"") else { return nil }
+    let escaped = tag[start.upperBound...].prefix { $0 != "\"" }
+    return String(escaped).replacing("&lt;", with: "<").replacing("&gt;", with: ">")
+      .replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&amp;", with: "&")
+  }
+}

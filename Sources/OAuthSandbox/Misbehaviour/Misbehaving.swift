@@ -1,0 +1,78 @@
+import LoopbackHTTP
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Carries a misbehaviour out around the real work of an endpoint.
+enum Misbehaving {
+  static func reply(
+    _ kind: SandboxMisbehaviour.Kind?, process: @Sendable () -> Answer
+  ) async -> LoopbackReply {
+    switch kind {
+    case .delay(let duration, let other):
+      // A client that leaves cancels this task, and its request has no effect.
+      do { try await Task.sleep(for: duration) } catch { return .script([]) }
+      return await reply(other, process: process)
+    case .answer(let answer, let afterProcessing):
+      if afterProcessing { _ = process() }
+      return .response(answer.response)
+    case .cut(let cut, let reset):
+      return .script(steps(cut, process) + (reset ? [.reset] : []))
+    case .truncated:
+      let answer = process()
+      var response = answer.response
+      response.body = response.body.prefix(response.body.count / 2)
+      return .response(response)
+    case .oversize(let bytes):
+      var response = process().response
+      let missing = max(0, bytes - response.body.count)
+      response.body.append(Data(repeating: 0x20, count: missing))
+      return .response(response)
+    case .endless:
+      let answer = process()
+      return .script([
+        .send(head(answer, length: nil)), .send(answer.body),
+        .sendForever(Data(repeating: 0x20, count: 1024)),
+      ])
+    case .drip(let interval):
+      let answer = process()
+      let bytes = head(answer, length: answer.body.count) + answer.body
+      return .script(bytes.flatMap { [LoopbackStep.send(Data([$0])), .wait(interval)] })
+    case .members(let members):
+      var answer = process()
+      if case .json(var json) = answer.content {
+        for member in members { json = json.setting(member.name, to: member.value) }
+        answer.content = .json(json)
+      }
+      return .response(answer.response)
+    case nil, .alter, .errorRedirect, .addToRedirect:
+      return .response(process().response)
+    }
+  }
+
+  private static func steps(
+    _ cut: SandboxMisbehaviour.Cut, _ process: () -> Answer
+  ) -> [LoopbackStep] {
+    switch cut {
+    case .beforeProcessing: return []
+    case .afterProcessing:
+      _ = process()
+      return []
+    case .duringAnswer:
+      let answer = process()
+      let body = answer.body
+      return [.send(head(answer, length: body.count)), .send(body.prefix(body.count / 2))]
+    }
+  }
+
+  /// The head as bytes; without a length the body goes on until the connection ends.
+  private static func head(_ answer: Answer, length: Int?) -> Data {
+    let length = length.map { [(name: "Content-Length", value: String($0))] } ?? []
+    let fields = answer.headers + length + [("Connection", "close")]
+    let lines = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+    return Data("HTTP/1.1 \(answer.status) Sandbox\r\n\(lines)\r\n".utf8)
+  }
+}

@@ -1,0 +1,36 @@
+/// Which misbehaviours are due at which endpoint, in the order in which they were asked for.
+struct MisbehaviourPlan {
+  private struct Entry {
+    let kind: SandboxMisbehaviour.Kind
+    /// `nil`: until it is told to behave.
+    var times: Int?
+  }
+
+  private var entries: [SandboxEndpoint: [Entry]] = [:]
+
+  mutating func add(_ kind: SandboxMisbehaviour.Kind, at endpoint: SandboxEndpoint, times: Int?) {
+    guard times.map({ $0 > 0 }) ?? true else { return }
+    entries[endpoint, default: []].append(Entry(kind: kind, times: times))
+  }
+
+  mutating func clear(_ endpoint: SandboxEndpoint?) {
+    if let endpoint { entries[endpoint] = nil } else { entries = [:] }
+  }
+
+  /// Takes the first one that fits the moment, and counts it down.
+  mutating func take(
+    _ endpoint: SandboxEndpoint, where fits: (SandboxMisbehaviour.Kind) -> Bool
+  ) -> SandboxMisbehaviour.Kind? {
+    guard let index = entries[endpoint]?.firstIndex(where: { fits($0.kind) }),
+      let entry = entries[endpoint]?[index]
+    else { return nil }
+    if let times = entry.times {
+      if times == 1 {
+        entries[endpoint]?.remove(at: index)
+      } else {
+        entries[endpoint]?[index].times = times - 1
+      }
+    }
+    return entry.kind
+  }
+}

@@ -1,0 +1,50 @@
+import LoopbackHTTP
+
+/// Asks the user whether the app may have what it asks for.
+struct ConsentPage {
+  let request: String
+  let formToken: String
+  let pending: BrowserSessions.Pending
+  let user: SandboxUser
+
+  func answer(_ sandbox: SandboxState) -> Answer {
+    let page = SandboxPage.page(
+      .person(user.displayName), "Allow \(pending.client.name)?",
+      [
+        """
+        It asks for access to the account of <strong>\(user.displayName)</strong> \
+        (\(user.name)). It will be able to:
+        """
+      ], HTML([rights(sandbox), form]))
+    return Answer(page.response(formTargets: SandboxPage.formTargets(pending)))
+  }
+
+  private func rights(_ sandbox: SandboxState) -> HTML {
+    let summaries = sandbox.options.scopes.filter { pending.scopes.contains($0.name) }
+    return """
+      <ul class="rights">\(HTML(summaries.map { right($0.summary) }))</ul>
+      """
+  }
+
+  private func right(_ summary: String) -> HTML {
+    """
+    <li><svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" \
+    stroke="currentColor" stroke-width="2.25" stroke-linecap="round" stroke-linejoin="round">\
+    <path d="M5 12.5l4.5 4.5L19 7.5"/></svg><span>\(summary)</span></li>
+    """
+  }
+
+  private var form: HTML {
+    """
+    <form method="post" action="/consent">
+    \(SandboxPage.hiddenFields(request: request, formToken: formToken))
+    <div class="choices">
+    <button class="quiet" name="decision" value="deny">Deny</button>
+    <button name="decision" value="allow">Allow</button>
+    </div>
+    <p class="aside">Not \(user.displayName)? \
+    <button class="link" name="decision" value="switch">Use another account</button></p>
+    </form>
+    """
+  }
+}

@@ -1,0 +1,67 @@
+import LoopbackHTTP
+
+/// Tells the user, and the developer who looks on, why nobody was sent back to the app.
+enum ErrorPage {
+  static func unknownClient(_ request: SandboxRequest, _ sandbox: SandboxState) -> Answer {
+    page(
+      "This app is not known here",
+      [
+        """
+        The link that brought you here names no app that is registered. You were not signed in, \
+        and nothing was sent anywhere.
+        """
+      ], [("client_id", request.query("client_id"))])
+  }
+
+  static func unknownRedirect(
+    _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: SandboxState
+  ) -> Answer {
+    page(
+      "This link leads to the wrong place",
+      [
+        """
+        It asks to send you to an address that <strong>\(client.name)</strong> has not \
+        registered. You were not signed in, and nothing was sent there.
+        """
+      ],
+      [("client_id", client.id), ("redirect_uri", request.query("redirect_uri"))])
+  }
+
+  /// A form that belongs to no sign-in of this browser.
+  static func overSignIn(_ sandbox: SandboxState) -> Answer {
+    page(
+      "This sign-in is over",
+      ["It was finished, took too long, or began in another browser. Start again from the app."])
+  }
+
+  static func notFound(_ sandbox: SandboxState) -> Answer {
+    let page = SandboxPage.page(.neutral, "There is nothing here", ["The address is wrong."])
+    return Answer(page.response(status: 404, formTargets: []))
+  }
+
+  /// The page at the root: what a developer wants to know of a sandbox that runs.
+  static func home(_ sandbox: SandboxState) -> Answer {
+    let clients = sandbox.options.clients.map(\.id).joined(separator: ", ")
+    let users = sandbox.options.users.map(\.name).joined(separator: ", ")
+    let page = SandboxPage.page(
+      .success, "The sandbox is running", ["Point an OAuth client at it and sign in."],
+      facts([("Issuer", sandbox.issuer), ("Clients", clients), ("Users", users)]))
+    return Answer(page.response(formTargets: []))
+  }
+
+  private static func page(
+    _ heading: String, _ paragraphs: [HTML], _ details: [(String, String?)] = []
+  ) -> Answer {
+    let page = SandboxPage.page(.failure, heading, paragraphs, facts(details))
+    return Answer(page.response(status: 400, formTargets: []))
+  }
+
+  private static func facts(_ facts: [(String, String?)]) -> HTML {
+    guard !facts.isEmpty else { return .empty }
+    let rows = facts.map { name, value -> HTML in
+      let value = value.map { String($0.prefix(200)) }
+      return "<div><dt>\(name)</dt><dd><code>\(value ?? "missing, or sent twice")</code></dd></div>"
+    }
+    return "<dl class=\"facts\">\(HTML(rows))</dl>"
+  }
+}

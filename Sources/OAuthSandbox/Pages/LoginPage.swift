@@ -1,0 +1,59 @@
+import LoopbackHTTP
+
+/// Asks who the user is.
+struct LoginPage {
+  let request: String
+  let formToken: String
+  let pending: BrowserSessions.Pending
+  /// What was typed before, so that it need not be typed again.
+  var userName = ""
+  var hasFailed = false
+
+  func answer(_ sandbox: SandboxState) -> Answer {
+    let page = SandboxPage.page(
+      .key, "Sign in", ["to continue to <strong>\(pending.client.name)</strong>"],
+      HTML([alert, form, hint(sandbox)]))
+    return Answer(
+      page.response(
+        status: hasFailed ? 403 : 200, formTargets: SandboxPage.formTargets(pending)))
+  }
+
+  private var alert: HTML {
+    guard hasFailed else { return .empty }
+    return """
+      <div class="alert" role="alert" id="problem">\
+      <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" \
+      stroke="currentColor" stroke-width="2" stroke-linecap="round">\
+      <circle cx="12" cy="12" r="9"/><path d="M12 7.5v5.5M12 16.4v.1"/></svg>\
+      <span>The user name or the password is wrong.</span></div>
+      """
+  }
+
+  private var form: HTML {
+    let invalid: HTML = hasFailed ? " aria-invalid=\"true\" aria-describedby=\"problem\"" : ""
+    let nameFocus: HTML = hasFailed ? "" : " autofocus"
+    let passwordFocus: HTML = hasFailed ? " autofocus" : ""
+    return """
+      <form method="post" action="/login">
+      \(SandboxPage.hiddenFields(request: request, formToken: formToken))
+      <label for="username">User name</label>
+      <input id="username" name="username" value="\(userName)" autocomplete="username" \
+      autocapitalize="none" autocorrect="off" spellcheck="false" required\(invalid)\(nameFocus)>
+      <label for="password">Password</label>
+      <input id="password" name="password" type="password" autocomplete="current-password" \
+      required\(invalid)\(passwordFocus)>
+      <button name="decision" value="sign-in">Sign in</button>
+      <p class="aside"><button class="link" name="decision" value="cancel" \
+      formnovalidate>Cancel and go back</button></p>
+      </form>
+      """
+  }
+
+  /// The users that everybody knows are told; one that a test brought keeps its password.
+  private func hint(_ sandbox: SandboxState) -> HTML {
+    guard sandbox.user("alice") == .alice else { return .empty }
+    return """
+      <p class="aside hint">Try <code>alice</code> with <code>alice-password</code>.</p>
+      """
+  }
+}

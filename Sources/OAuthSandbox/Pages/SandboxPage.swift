@@ -1,0 +1,27 @@
+import LoopbackHTTP
+
+/// What all pages of the sandbox have in common.
+enum SandboxPage {
+  /// Everybody must see that this is no place for a real password.
+  static func page(
+    _ mark: LoopbackPage.Mark, _ heading: String, _ paragraphs: [HTML], _ content: HTML = .empty
+  ) -> LoopbackPage {
+    LoopbackPage(
+      title: heading + " · OAuth Sandbox", mark: mark, heading: heading, paragraphs: paragraphs,
+      content: content, brand: "OAuth Sandbox",
+      footnote: "A sandbox on this computer, for demos and tests. Enter no real password here.")
+  }
+
+  /// The hidden fields that bind a form to its sign-in and to this browser.
+  static func hiddenFields(request: String, formToken: String) -> HTML {
+    """
+    <input type="hidden" name="request" value="\(request)">
+    <input type="hidden" name="form_token" value="\(formToken)">
+    """
+  }
+
+  /// Where the forms of a sign-in may lead, by redirects too.
+  static func formTargets(_ pending: BrowserSessions.Pending) -> [String]? {
+    RedirectURIs.formTarget(pending.redirectURI).map { ["'self'", $0] }
+  }
+}

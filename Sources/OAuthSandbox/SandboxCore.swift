@@ -1,0 +1,63 @@
+import LoopbackHTTP
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Takes each request to its endpoint; the server's handler and the test's handle share it.
+final class SandboxCore: Sendable {
+  let log = RequestLog()
+  private let state: Locked<SandboxState>
+
+  init(_ state: SandboxState) {
+    self.state = Locked(state)
+  }
+
+  /// Reads or changes the state; no endpoint runs meanwhile.
+  func withState<Result: Sendable>(_ body: (inout SandboxState) -> Result) -> Result {
+    state.withLock { body(&$0) }
+  }
+
+  func reply(to request: LoopbackRequest) async -> LoopbackReply {
+    let authority = withState { $0.issuer.dropFirst("http://".count) }
+    // Another name for this address belongs to another site: DNS rebinding.
+    guard let host = request.header("host"), Self.isOwn(host, authority: authority) else {
+      return .response(LoopbackResponse(status: 421))
+    }
+    let received = SandboxRequest(request, date: withState { $0.now })
+    log.append(received)
+    let misbehaviour = received.endpoint.flatMap { endpoint in
+      withState {
+        $0.plan.take(endpoint) { !$0.concernsRedirect && !$0.isErrorRedirect }
+      }
+    }
+    return await Misbehaving.reply(misbehaviour) {
+      self.withState { Self.answer(received, &$0) }
+    }
+  }
+
+  private static func isOwn(_ host: String, authority: Substring) -> Bool {
+    host == authority || host.lowercased() == "localhost" + authority.drop { $0 != ":" }
+  }
+
+  private static func answer(
+    _ request: SandboxRequest, _ sandbox: inout SandboxState
+  ) -> Answer {
+    switch request.endpoint {
+    case .metadata: MetadataEndpoint.answer(request, &sandbox)
+    case .authorization: AuthorizationEndpoint.answer(request, &sandbox)
+    case .login: LoginEndpoint.answer(request, &sandbox)
+    case .consent: ConsentEndpoint.answer(request, &sandbox)
+    case .token: TokenEndpoint.answer(request, &sandbox)
+    case .revocation: RevocationEndpoint.answer(request, &sandbox)
+    case .introspection: IntrospectionEndpoint.answer(request, &sandbox)
+    case .me: ProtectedAPI.me(request, &sandbox)
+    case .files: ProtectedAPI.files(request, &sandbox)
+    case nil:
+      request.path == "/" && request.isGet
+        ? ErrorPage.home(sandbox) : ErrorPage.notFound(sandbox)
+    }
+  }
+}

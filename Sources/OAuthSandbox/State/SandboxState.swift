@@ -1,0 +1,50 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// All that the sandbox knows at a moment: a value that the endpoints read and change.
+struct SandboxState {
+  let issuer: String
+  let options: SandboxOptions
+  var ledger = TokenLedger()
+  var browsers = BrowserSessions()
+  var plan = MisbehaviourPlan()
+  /// How far the clock was moved.
+  var advance: Duration = .zero
+
+  init(issuer: String, options: SandboxOptions) {
+    self.issuer = issuer
+    self.options = options
+  }
+
+  var now: Date { options.now().addingTimeInterval(advance.timeInterval) }
+
+  func user(_ name: String) -> SandboxUser? { options.users.first { $0.name == name } }
+
+  func client(_ id: String) -> SandboxClient? { options.clients.first { $0.id == id } }
+
+  /// The user with this password; one that does not exist and a wrong password look the same.
+  func user(_ name: String, password: String) -> SandboxUser? {
+    user(name).flatMap { $0.password == password ? $0 : nil }
+  }
+
+  /// The scopes of a request, or `nil` when it asks for one that there is not.
+  ///
+  /// An absent or empty parameter means all that the client may have (RFC 6749, section 3.3).
+  func scopes(_ parameter: String?, for client: SandboxClient) -> [String]? {
+    let offered = options.scopes.map(\.name).filter { client.scopes?.contains($0) ?? true }
+    let asked = (parameter ?? "").split(separator: " ").map(String.init)
+    guard !asked.isEmpty else { return offered }
+    guard asked.allSatisfy(offered.contains) else { return nil }
+    return offered.filter(asked.contains)
+  }
+}
+
+extension Duration {
+  var timeInterval: TimeInterval {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + Double(attoseconds) * 1e-18
+  }
+}
