@@ -46,7 +46,7 @@ enum Help {
 
   private static func paragraphs(_ text: String) -> String {
     text.split(separator: "\n\n")
-      .map { TextLayout.wrap($0.replacing("\n", with: " "), width: width) }
+      .map { TextLayout.wrap($0.split(separator: "\n").joined(separator: " "), width: width) }
       .map { $0.joined(separator: "\n") }
       .joined(separator: "\n\n")
   }

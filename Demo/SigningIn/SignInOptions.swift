@@ -114,7 +114,7 @@ extension SignInOptions {
     case nil: nil
     case "basic": .basic
     case "post": .post
-    case "none": ClientAuthentication.none
+    case "none": .publicClient
     case let text?: throw .usage("--auth takes basic, post or none, not \"\(text.printable)\"")
     }
   }
