@@ -63,7 +63,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["SequencingOAuth", "OAuthSandbox"],
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "LiveTests",
