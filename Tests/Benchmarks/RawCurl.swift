@@ -53,7 +53,7 @@ enum RawCurl {
     }
   }
 
-  private static func handle(_ url: String) throws -> UnsafeMutableRawPointer {
+  static func handle(_ url: String) throws -> UnsafeMutableRawPointer {
     guard let easy = curl_easy_init() else { throw BenchmarkError("no handle") }
     sq_set_text(easy, CURLOPT_URL, url)
     sq_set_long(easy, CURLOPT_NOSIGNAL, 1)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import OAuthSandbox
 
 // Prints a table of what the SDK costs beside the bare work that it cannot avoid. Build it with
 // optimization; it ends by itself within a minute.
@@ -24,4 +25,10 @@ if CommandLine.arguments.contains("--con") {
 for benchmark in try HTTPBenchmarks.all(server) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
+// Before the sandbox, which keeps every request that it gets.
 print("memory at its peak: \(try Memory.peak()) MB")
+let sandbox = try await SandboxServer.start()
+for benchmark in SignInBenchmarks.all(sandbox) {
+  print(Table.row(try await benchmark.measure(rounds: 9)))
+}
+await sandbox.stop()

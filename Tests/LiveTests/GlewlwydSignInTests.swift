@@ -121,7 +121,7 @@ struct GlewlwydSignInTests {
         // Nobody is logged in, and the server may show no page.
         #expect(error.code == SQOAuthError.Code(rawValue: "interaction_required"))
         #expect(oauth.result.token == nil)
-        #expect(try await browser.text(of: "h1") == "The sign-in failed")
+        #expect(try await browser.text(of: "h1") == "The sign\u{2011}in failed")
       }
     }
   }

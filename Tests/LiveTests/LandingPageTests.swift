@@ -35,7 +35,7 @@ struct LandingPageTests {
   @Test func `a token request that fails ends on a page that says so`() async throws {
     try await withSignIn { browser, screen, redirect in
       try await browser.go(to: redirect.uri + "?code=unknown&state=\(redirect.state)")
-      #expect(try await browser.text(of: "h1") == "The sign-in failed")
+      #expect(try await browser.text(of: "h1") == "The sign\u{2011}in failed")
       #expect(try await !browser.source.contains("unknown"))
       try await Look.over(browser, named: "landing-failed")
       guard case .notAuthorized(let error) = try await screen.event() else {
