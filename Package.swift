@@ -63,11 +63,11 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["SequencingOAuth", "OAuthSandbox"],
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "LiveTests",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "TestSupport"],
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
       exclude: ["Servers"],
       swiftSettings: settings),
   ],

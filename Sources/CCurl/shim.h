@@ -1,2 +1,113 @@
 #pragma once
+
+// What Swift cannot call by itself: libcurl's variadic functions, the union in CURLMsg, and what
+// glibc shows to GNU programs only.
+
+#define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+typedef size_t (*sq_data_callback)(char *, size_t, size_t, void *);
+
+static inline CURLcode sq_set_long(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode sq_set_size(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode sq_set_text(CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode sq_set_pointer(CURL *easy, CURLoption option, void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode sq_set_data_callback(
+    CURL *easy, CURLoption option, sq_data_callback callback) {
+  return curl_easy_setopt(easy, option, callback);
+}
+
+static inline CURLcode sq_set_seek(CURL *easy, curl_seek_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
+}
+
+static inline CURLcode sq_set_prerequest(CURL *easy, curl_prereq_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+}
+
+static inline CURLcode sq_set_open_socket(CURL *easy, curl_opensocket_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
+static inline CURLcode sq_set_close_socket(CURL *easy, curl_closesocket_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
+}
+
+// libcurl copies the bytes.
+static inline CURLcode sq_set_blob(
+    CURL *easy, CURLoption option, const void *bytes, size_t count) {
+  struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
+  return curl_easy_setopt(easy, option, &blob);
+}
+
+static inline long sq_get_long(CURL *easy, CURLINFO info) {
+  long value = 0;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
+}
+
+static inline curl_off_t sq_get_size(CURL *easy, CURLINFO info) {
+  curl_off_t value = -1;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
+}
+
+static inline const char *sq_get_text(CURL *easy, CURLINFO info) {
+  char *value = NULL;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
+}
+
+static inline void *sq_get_private(CURL *easy) {
+  char *value = NULL;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value);
+  return value;
+}
+
+static inline CURLMcode sq_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode sq_multi_set_callbacks(
+    CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *context) {
+  CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+  if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+  if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+  if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+  return code;
+}
+
+static inline CURLcode sq_message_result(const CURLMsg *message) {
+  return message->data.result;
+}
+
+static inline uint64_t sq_nanoseconds(clockid_t clock) {
+  struct timespec now = {0, 0};
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+
+static inline int sq_poll(struct pollfd *polled, nfds_t count, uint64_t nanoseconds) {
+  struct timespec limit = {
+      (time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+  return ppoll(polled, count, &limit, NULL);
+}

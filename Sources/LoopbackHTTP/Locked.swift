@@ -15,7 +15,7 @@
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
 
-    package init(_ value: sending Value) {
+    public init(_ value: sending Value) {
       self.value = value
       pthread_mutex_init(mutex, nil)
     }
@@ -32,27 +32,43 @@
       defer { pthread_mutex_unlock(mutex) }
       return try body(&value)
     }
+
+    package func withLockIfAvailable<Result, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+      defer { pthread_mutex_unlock(mutex) }
+      return try body(&value)
+    }
   }
 #else
-  package import Synchronization
+  public import Synchronization
 
   /// A value behind a lock: decide under it, act outside it.
   ///
   /// No closure of a caller, no delegate, no store and no network call runs while one is held.
-  package struct Locked<Value>: ~Copyable, Sendable {
+  public struct Locked<Value>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
 
     @inlinable
-    package init(_ value: consuming sending Value) {
+    public init(_ value: consuming sending Value) {
       mutex = Mutex(value)
     }
 
     /// Runs a body with exclusive access to the value.
     @inlinable
-    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    public borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       try mutex.withLock(body)
+    }
+
+    /// The same where nobody has the lock; `nil`, without waiting, where somebody does.
+    @inlinable
+    public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      try mutex.withLockIfAvailable(body)
     }
   }
 #endif

@@ -29,12 +29,3 @@ extension AuthorizationDelegate {
     userIsNotAuthorized()
   }
 }
-
-extension SQOAuthError {
-  /// Whether the sign-in ended by the user's or the app's will, and not by a failure.
-  ///
-  /// True for ``Code/accessDenied``, ``Code/cancelled`` and ``Code/timedOut``.
-  public var isCancellation: Bool {
-    [.accessDenied, .cancelled, .timedOut].contains(code)
-  }
-}

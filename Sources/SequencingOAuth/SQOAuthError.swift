@@ -25,18 +25,6 @@ public struct SQOAuthError: Error, Sendable {
     self.response = response
     self.status = status
   }
-
-  /// Whether only a new sign-in can help: the server refused what the session lives on.
-  ///
-  /// True for `invalid_grant`, for a session that is not there, and for a refusal by the token
-  /// endpoint (status 400, 401 or 403) that carries no OAuth error.
-  public var requiresSignIn: Bool {
-    switch code {
-    case .invalidGrant, .notAuthorized: true
-    case .requestRefused: true
-    default: false
-    }
-  }
 }
 
 extension SQOAuthError {

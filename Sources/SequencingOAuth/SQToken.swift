@@ -77,6 +77,20 @@ public struct SQToken: Sendable, Hashable, Codable {
     scope.split(separator: " ").map(String.init)
   }
 
+  /// Reads a token; only `access_token` and `token_type` must be there.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      accessToken: try container.decode(String.self, forKey: .accessToken),
+      expirationDate: try container.decodeIfPresent(Date.self, forKey: .expirationDate),
+      tokenType: try container.decode(String.self, forKey: .tokenType),
+      scope: try container.decodeIfPresent(String.self, forKey: .scope),
+      refreshToken: try container.decodeIfPresent(String.self, forKey: .refreshToken),
+      issueDate: try container.decodeIfPresent(Date.self, forKey: .issueDate),
+      additionalFields: try container.decodeIfPresent(
+        [String: JSONValue].self, forKey: .additionalFields) ?? [:])
+  }
+
   private enum CodingKeys: String, CodingKey {
     case accessToken = "access_token"
     case expirationDate = "expiration_date"

@@ -1,17 +1,18 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Compiles the samples of the README and the articles, as a reader would paste them.
 @Suite struct SampleTests {
   @Test(.timeLimit(.minutes(5)), arguments: try Sample.all())
-  func `a sample compiles`(sample: Sample) throws {
-    let diagnostics = try Compiler.typecheck(sample.code)
+  func `a sample compiles`(sample: Sample) async throws {
+    let diagnostics = try await Compiler.typecheck(sample.code)
     #expect(diagnostics == nil, "\(sample): \(diagnostics ?? "")")
   }
 
-  @Test func `the README has samples, and a broken one is noticed`() throws {
+  @Test func `the README has samples, and a broken one is noticed`() async throws {
     #expect(try Sample.all().contains { $0.document == "README.md" })
-    #expect(try Compiler.typecheck("import SequencingOAuth\nSQOAuth.shared.noSuchMethod()") != nil)
+    #expect(try await Compiler.typecheck("import SequencingOAuth\nSQOAuth.shared.noSuchMethod()") != nil)
   }
 }
 
@@ -29,7 +30,9 @@ struct Sample: Sendable, CustomTestStringConvertible {
 
   private static func documents() throws -> [String] {
     let sources = Compiler.root.appending(path: "Sources")
-    let articles = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String }
+    let articles = FileManager.default.enumerator(atPath: sources.path)?.compactMap {
+      $0 as? String
+    }
     return ["README.md"]
       + (articles ?? []).filter { $0.hasSuffix(".md") }.sorted().map { "Sources/" + $0 }
   }
@@ -38,7 +41,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
     let text = try String(contentsOf: Compiler.root.appending(path: document), encoding: .utf8)
     var samples: [Sample] = []
     var block: (line: Int, lines: [Substring])?
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
       switch (line, block) {
       case ("```swift", nil):
         block = (index + 2, [])
@@ -65,7 +69,7 @@ enum Compiler {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   /// What the compiler says of a program, or `nil` when it is content.
-  static func typecheck(_ code: String) throws -> String? {
+  static func typecheck(_ code: String) async throws -> String? {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -82,15 +86,7 @@ enum Compiler {
       let map = root.appending(path: "Sources/\(library)/module.modulemap").path
       arguments += ["-Xcc", "-fmodule-map-file=\(map)"]
     }
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = arguments
-    let output = Pipe()
-    process.standardError = output
-    process.standardOutput = output
-    try process.run()
-    let said = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return process.terminationStatus == 0 ? nil : String(decoding: said, as: UTF8.self)
+    let result = try await ChildProcess.run(arguments, within: .seconds(240))
+    return result.status == 0 ? nil : result.output + result.errors
   }
 }

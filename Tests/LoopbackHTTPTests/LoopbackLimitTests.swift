@@ -51,7 +51,7 @@ import Testing
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n1",
   ])
   func `a request that does not end in time is answered with 408`(start: String) async throws {
-    let server = try server { $0.requestTime = .milliseconds(500) }
+    let server = try server { $0.requestTime = .seconds(3) }
     let answer = try await exchange(start, with: server)
     #expect(answer.status == 408)
     await server.stop()
@@ -59,7 +59,7 @@ import Testing
 
   @Test func `a byte now and then does not stretch the time`() async throws {
     let server = try server {
-      $0.requestTime = .milliseconds(500)
+      $0.requestTime = .seconds(3)
       $0.idleTime = .seconds(60)
     }
     let connection = try await LoopbackConnection(port: server.port)
@@ -92,10 +92,10 @@ import Testing
 
   @Test func `a handler may take longer than a request`() async throws {
     var limits = LoopbackLimits()
-    limits.requestTime = .milliseconds(500)
+    limits.requestTime = .seconds(3)
     limits.idleTime = .milliseconds(100)
     let server = try LoopbackServer(limits: limits) { _ in
-      try? await Task.sleep(for: .milliseconds(700))
+      try? await Task.sleep(for: .milliseconds(3200))
       return .text("late")
     }
     #expect(try await exchange(get, with: server).hasSuffix("late"))

@@ -15,7 +15,7 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   /// The identifier and the secret in the request's body.
   public static let post = Self(rawValue: "client_secret_post")
   /// A public client: the identifier in the body and no proof.
-  public static let none = Self(rawValue: "none")
+  public static let publicClient = Self(rawValue: "none")
 }
 
 extension ClientAuthentication {
@@ -30,7 +30,7 @@ extension ClientAuthentication {
   ) throws(SQOAuthError) -> ClientAuthentication {
     // What the app says is believed, even where the metadata does not list it.
     if let explicit { return explicit }
-    guard hasSecret else { return .none }
+    guard hasSecret else { return .publicClient }
     if let providers { return providers }
     // RFC 8414, section 2: an absent list means client_secret_basic.
     guard let supported, !supported.contains(basic.rawValue) else { return .basic }

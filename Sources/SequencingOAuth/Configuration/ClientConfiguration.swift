@@ -87,7 +87,7 @@ public struct ClientConfiguration: Sendable, Hashable {
 
   private func checkAuthentication() throws(SQOAuthError) {
     switch clientAuthentication {
-    case nil, ClientAuthentication.none?:
+    case nil, .publicClient?:
       break
     case .basic?, .post?:
       guard clientSecret != nil else {

@@ -13,22 +13,24 @@
 enum EndpointURL {
   /// The URL of an endpoint, or the reason why it cannot be one.
   static func check(_ text: String, name: String) throws(SQOAuthError) -> URL {
-    guard hasOnlyURLCharacters(text), let url = URL(string: text),
-      let scheme = url.scheme?.lowercased(), let host = url.host(), !host.isEmpty
-    else {
-      throw SQOAuthError(.invalidConfiguration, "the \(name) is not an absolute URL")
-    }
-    guard url.user == nil, url.password == nil, !text.contains("#") else {
+    guard hasOnlyURLCharacters(text), let url = URL(string: text), let target = target(url) else {
       throw SQOAuthError(
-        .invalidConfiguration, "the \(name) has user information or a fragment; leave them out")
+        .invalidConfiguration,
+        "the \(name) is not an absolute http or https URL without user information")
     }
-    guard scheme == "https" || (scheme == "http" && isLoopback(host: host)) else {
+    guard !text.contains("#") else {
+      throw SQOAuthError(.invalidConfiguration, "the \(name) has a fragment; leave it out")
+    }
+    guard target.isSecure || isLoopback(host: target.host) else {
       throw SQOAuthError(
         .insecureEndpoint,
-        "the \(name) uses \(ErrorResponse.clean(scheme)); only https is allowed, "
-          + "or http on a loopback address")
+        "the \(name) uses http; only https is allowed, or http on a loopback address")
     }
     return url
+  }
+
+  private static func target(_ url: URL) -> RequestTarget? {
+    try? RequestTarget(url)
   }
 
   /// Whether a host is the machine itself by its spelling; names are not resolved.

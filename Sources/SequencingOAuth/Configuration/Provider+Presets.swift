@@ -35,10 +35,12 @@ extension Provider {
   /// `baseURL` is where Keycloak is installed, such as `https://id.example.com`, or
   /// `https://id.example.com/auth` before version 17.
   public static func keycloak(baseURL: String, realm: String) -> Provider {
-    let realmURL = baseURL.reversed().drop { $0 == "/" }.reversed() + "/realms/\(realm)"
-    let endpoints = "\(String(realmURL))/protocol/openid-connect"
+    let base = String(baseURL.reversed().drop { $0 == "/" }.reversed())
+    // Without a realm there is no address; the configuration says so.
+    let issuer = realm.isEmpty ? "" : "\(base)/realms/\(FormCoding.encodePathSegment(realm))"
     return Provider(
-      name: "Keycloak \(realm)", baseURL: endpoints, authorizationEndpoint: "auth",
-      tokenEndpoint: "token", revocationEndpoint: "revoke", issuer: String(realmURL))
+      name: "Keycloak \(realm)", baseURL: "\(issuer)/protocol/openid-connect",
+      authorizationEndpoint: "auth", tokenEndpoint: "token", revocationEndpoint: "revoke",
+      issuer: issuer)
   }
 }

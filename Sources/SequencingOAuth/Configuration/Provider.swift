@@ -86,3 +86,12 @@ public struct Provider: Sendable, Hashable {
     return String(base) + "/" + path.drop { $0 == "/" }
   }
 }
+
+extension Provider: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The provider's name; an added parameter may be a key.
+  public var description: String { name }
+  /// The same as ``description``.
+  public var debugDescription: String { name }
+  /// The provider's name.
+  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}

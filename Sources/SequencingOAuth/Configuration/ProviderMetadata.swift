@@ -54,7 +54,7 @@ extension ProviderMetadata {
   init(document: Data, issuer: String) throws(SQOAuthError) {
     let document: Document = try JSONMessage.decode(document, as: "metadata document")
     // RFC 8414, section 3.3: identical, with no normalisation.
-    guard document.issuer == issuer else {
+    guard let named = document.issuer, named.utf8.elementsEqual(issuer.utf8) else {
       throw SQOAuthError(
         .issuerMismatch,
         "the metadata names the issuer \"\(ErrorResponse.clean(document.issuer ?? ""))\"; "

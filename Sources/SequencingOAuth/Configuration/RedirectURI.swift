@@ -27,8 +27,8 @@ public struct RedirectURI: Sendable, Hashable {
   /// Checks a redirect URI; throws ``SQOAuthError/Code/invalidConfiguration`` with the reason.
   public init(_ string: String) throws(SQOAuthError) {
     guard EndpointURL.hasOnlyURLCharacters(string), let url = URL(string: string),
-      let scheme = url.scheme?.lowercased(), !string.contains("#"), url.user == nil,
-      url.password == nil
+      let scheme = url.scheme?.lowercased(), scheme.first?.isLetter == true,
+      !string.contains("#"), url.user == nil, url.password == nil
     else {
       throw SQOAuthError(
         .invalidConfiguration,
@@ -39,9 +39,7 @@ public struct RedirectURI: Sendable, Hashable {
     case "http":
       kind = .loopback(try LoopbackRedirect(url))
     case "https":
-      guard url.host()?.isEmpty == false else {
-        throw SQOAuthError(.invalidConfiguration, "the redirect URI has no host")
-      }
+      _ = try EndpointURL.check(string, name: "redirect URI")
       kind = .app
     case "javascript", "data", "file", "about", "blob", "vbscript", "ftp", "ws", "wss":
       throw SQOAuthError(

@@ -1,7 +1,75 @@
-/// tmp
+internal import CCurl
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// The HTTP client that stands on libcurl.
+///
+/// It speaks HTTP/1.1 and HTTP/2, keeps connections open between requests, and shares them only
+/// between clients whose configurations ask for the same TLS and the same proxy. It follows no
+/// redirect, keeps no cookie and no cache, reads no `.netrc`, and answers no challenge.
+///
+/// A request that is not idempotent (POST, PATCH) goes out once at most. Another one is repeated,
+/// by libcurl, when the kept connection that it was sent on turns out to be closed.
+///
+/// - Note: Where a request's body or its response is streamed, the app's closures run on tasks that
+///   end before ``send(_:)`` returns; when the request fails they are cancelled.
 public final class CurlHTTPClient: HTTPClient {
-  /// tmp
+  /// The client that the SDK uses where it is given no other.
   public static let shared = CurlHTTPClient()
-  /// tmp
-  public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse { throw SQOAuthError(.connectionFailed, "tmp") }
+
+  /// How it connects.
+  public let configuration: HTTPClientConfiguration
+  private let pool = CurlHandlePool()
+
+  /// Makes a client. It costs nothing until the first request.
+  public init(configuration: HTTPClientConfiguration = HTTPClientConfiguration()) {
+    self.configuration = configuration
+  }
+
+  /// Sends a request and returns when its response is complete.
+  ///
+  /// - Throws: ``SQOAuthError`` with one of the codes `malformedRequest`, `invalidConfiguration`,
+  ///   `connectionFailed`, `tlsFailed`, `requestTimedOut`, `cancelled`, `responseTooLarge`,
+  ///   `invalidResponse`; or, unchanged, the one that a closure of the request threw.
+  public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
+    try request.validate()
+    let target = try RequestTarget(request.url)
+    let loop = try CurlEventLoop.shared.get()
+    let handle = try handle(loop)
+    defer { pool.give(handle) }
+    let transfer = CurlTransfer(
+      request, target, handle, upload: try UploadQueue.make(request.body),
+      download: DownloadQueue.make(request.destination))
+    try handle.prepare(transfer, configuration)
+    if transfer.upload == nil, transfer.download == nil {
+      await run(transfer, loop)
+      return try transfer.response()
+    }
+    return try await StreamedExchange(transfer: transfer, loop: loop).run {
+      await run(transfer, loop)
+    }
+  }
+
+  private func handle(_ loop: CurlEventLoop) throws(SQOAuthError) -> CurlHandle {
+    if let handle = pool.take() { return handle }
+    return try CurlHandle(configuration, loop)
+  }
+
+  /// Returns when the transfer has ended, one way or another.
+  private func run(_ transfer: CurlTransfer, _ loop: CurlEventLoop) async {
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        transfer.continuation = continuation
+        loop.start(transfer)
+      }
+    } onCancel: {
+      loop.end(
+        transfer,
+        SQOAuthError(.cancelled, "The request to \(transfer.target.authority) was cancelled."))
+    }
+  }
 }

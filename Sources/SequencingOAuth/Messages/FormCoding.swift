@@ -30,6 +30,13 @@ enum FormCoding {
     return result
   }
 
+  /// One segment of a URL's path, percent-encoded.
+  static func encodePathSegment(_ segment: String) -> String {
+    var result = ""
+    append(segment, space: "%20", to: &result)
+    return result
+  }
+
   /// The pairs in their order, or `nil` where a `%` is not followed by two hexadecimal digits or
   /// the bytes are not UTF-8.
   static func decode(_ text: some StringProtocol) -> [Pair]? {

@@ -16,6 +16,11 @@ struct TokenResponse: Sendable {
     case 200..<300:
       // Some servers report errors with status 200; none of their bodies may pass for a token.
       if let error = Self.errorResponse(in: response) { throw Self.refusal(error, response) }
+      guard !Self.hasErrorMember(response) else {
+        throw SQOAuthError(
+          .invalidResponse, "the token response holds an error that is not OAuth's",
+          status: response.status)
+      }
       return try parse(response)
     case 300..<400:
       throw .redirectRefused(by: "the token endpoint", status: response.status)
@@ -29,7 +34,7 @@ struct TokenResponse: Sendable {
     do {
       return try parser.token(from: response, context: context)
     } catch let error as SQOAuthError {
-      throw error
+      throw error.with(status: response.status)
     } catch {
       throw SQOAuthError(
         .invalidResponse, "the app's token response parser refused the response", cause: error,
@@ -65,6 +70,17 @@ struct TokenResponse: Sendable {
       error: body.error, errorDescription: body.errorDescription, errorURI: body.errorURI)
   }
 
+  private struct AnyError: Decodable {
+    let error: JSONValue?
+  }
+
+  private static func hasErrorMember(_ response: HTTPResponse) -> Bool {
+    guard let body = try? JSONDecoder().decode(AnyError.self, from: response.body) else {
+      return false
+    }
+    return body.error != nil && body.error != .null
+  }
+
   private static func refusal(_ error: ErrorResponse, _ response: HTTPResponse) -> SQOAuthError {
     SQOAuthError(
       error.error,
@@ -95,6 +111,12 @@ struct TokenResponse: Sendable {
 }
 
 extension SQOAuthError {
+  /// The same error with the status of the response that it was found in.
+  func with(status: Int) -> SQOAuthError {
+    SQOAuthError(
+      code, message, cause: cause, response: response, status: self.status ?? status)
+  }
+
   /// A redirect where none is followed: whoever it names must not get the request.
   static func redirectRefused(by name: String, status: Int) -> SQOAuthError {
     SQOAuthError(

@@ -41,11 +41,14 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   public func token(
     from response: HTTPResponse, context: TokenResponseContext
   ) throws(SQOAuthError) -> SQToken {
-    var fields = try members(of: response, quirks: context.quirks)
+    let isForm = context.quirks.contains(.formEncoded) && !JSONMessage.isJSON(response)
+    var fields =
+      isForm ? try formMembers(of: response) : try members(of: response, quirks: context.quirks)
     guard let accessToken = fields.takeString("access_token"), isToken(accessToken) else {
       throw missing("access_token")
     }
-    let tokenType = try tokenType(&fields, quirks: context.quirks)
+    let tokenType = try tokenType(
+      &fields, mayBeMissing: isForm || context.quirks.contains(.missingTokenType))
     let lifetime = try TokenLifetime.seconds(fields.removeValue(forKey: "expires_in"))
     let refreshToken = fields.takeString("refresh_token")
     if let refreshToken, !refreshToken.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
@@ -66,9 +69,6 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   private func members(
     of response: HTTPResponse, quirks: TokenResponseQuirks
   ) throws(SQOAuthError) -> [String: JSONValue] {
-    if quirks.contains(.formEncoded), !JSONMessage.isJSON(response) {
-      return try formMembers(of: response)
-    }
     guard JSONMessage.isJSON(response) || quirks.contains(.anyContentType) else {
       throw SQOAuthError(
         .invalidResponse,
@@ -84,18 +84,19 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     }
     var members: [String: JSONValue] = [:]
     for pair in pairs {
-      members[pair.name == "expires" ? "expires_in" : pair.name] = .string(pair.value)
+      let name = pair.name == "expires" ? "expires_in" : pair.name
+      guard members.updateValue(.string(pair.value), forKey: name) == nil else {
+        throw SQOAuthError(.invalidResponse, "the token response holds a field twice")
+      }
     }
     return members
   }
 
   private func tokenType(
-    _ fields: inout [String: JSONValue], quirks: TokenResponseQuirks
+    _ fields: inout [String: JSONValue], mayBeMissing: Bool
   ) throws(SQOAuthError) -> String {
     guard let type = fields.takeString("token_type") else {
-      guard quirks.contains(.missingTokenType) || quirks.contains(.formEncoded) else {
-        throw missing("token_type")
-      }
+      guard mayBeMissing else { throw missing("token_type") }
       return "Bearer"
     }
     // RFC 6749, section 7.1: a client must not use a type that it does not understand.

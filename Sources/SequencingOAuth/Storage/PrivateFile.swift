@@ -84,9 +84,12 @@ struct PrivateFile: Sendable {
     if let slash = folder.lastIndex(of: "/"), slash != folder.startIndex {
       try makeFolder(String(folder[..<slash]))
     }
-    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-      throw FileError(call: "mkdir", errno: errno)
+    guard mkdir(folder, 0o700) == 0 else {
+      guard errno == EEXIST else { throw FileError(call: "mkdir", errno: errno) }
+      return
     }
+    // Whatever the process's umask took away.
+    guard chmod(folder, 0o700) == 0 else { throw FileError(call: "chmod", errno: errno) }
   }
 
   private func refuseLink() throws(FileError) {

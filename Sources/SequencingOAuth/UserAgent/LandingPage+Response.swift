@@ -1,17 +1,18 @@
 import LoopbackHTTP
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension LandingPage {
   /// The page as a response that no cache keeps and that reaches no other site.
   func response() -> LoopbackResponse {
-    LoopbackResponse(
-      status: status, headers: [("Content-Type", "text/html; charset=utf-8")],
-      body: Data("\(heading) \(text)".utf8), closesConnection: true)
+    LoopbackPage(mark: mark, heading: heading, paragraphs: ["\(text)"])
+      .response(status: status, formTargets: [], closesConnection: true)
+  }
+
+  private var mark: LoopbackPage.Mark {
+    switch self {
+    case .signedIn: .success
+    case .denied, .failed, .wrongState: .failure
+    case .underWay, .tooLate, .notFound: .neutral
+    }
   }
 
   private var status: Int {
@@ -22,14 +23,15 @@ extension LandingPage {
     }
   }
 
+  // A hyphen that does not break, for narrow windows.
   private var heading: String {
     switch self {
     case .signedIn: "You are signed in"
     case .underWay: "Almost done"
     case .denied: "You were not signed in"
-    case .failed: "The sign-in failed"
+    case .failed: "The sign\u{2011}in failed"
     case .wrongState: "This is not the answer we wait for"
-    case .tooLate: "This sign-in is over"
+    case .tooLate: "This sign\u{2011}in is over"
     case .notFound: "There is nothing here"
     }
   }
@@ -37,14 +39,14 @@ extension LandingPage {
   private var text: String {
     switch self {
     case .signedIn: "You can close this window and go back to the app."
-    case .underWay: "The app finishes the sign-in. You can close this window and go back to it."
+    case .underWay: "The app finishes the sign\u{2011}in. You can close this window and go back to it."
     case .denied: "Access was denied. You can close this window; the app knows."
     case .failed(let code): Self.explanation(of: code)
     case .wrongState:
-      "The page that sent you here answered another sign-in than the one that the app started. "
+      "The page that sent you here answered another sign\u{2011}in than the one that the app started. "
         + "If that was not you, close this window; the app was told nothing."
     case .tooLate: "It was answered before, or it took too long. Start it again from the app."
-    case .notFound: "This address only receives the end of a sign-in."
+    case .notFound: "This address only receives the end of a sign\u{2011}in."
     }
   }
 
@@ -63,7 +65,7 @@ extension LandingPage {
       case .insufficientScope:
         "The app needs more than you allowed."
       default:
-        "The server and the app did not agree."
+        "The app could not complete it with the server."
       }
     return reason + " You can close this window; the app says more."
   }

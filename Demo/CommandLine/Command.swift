@@ -1,0 +1,75 @@
+/// One command: what it accepts, what it says of itself, and what it does.
+protocol Command: Sendable {
+  /// The word that calls it.
+  static var name: String { get }
+  /// One line for the list of commands.
+  static var summary: String { get }
+  /// What the summary leaves out, in paragraphs.
+  static var details: String { get }
+  /// The options that it takes, besides `--help`.
+  static var options: [Option] { get }
+
+  /// Checks the arguments; nothing is started, opened or asked for yet.
+  init(_ arguments: Arguments) throws(Failure)
+
+  /// Does the work; returning is success.
+  func run(_ console: Console) async throws(Failure)
+}
+
+/// What the words after `sq-demo` ask for.
+enum Invocation {
+  case run(any Command)
+  case print(String)
+
+  /// Finds the command; without one it is the first, the tour.
+  init(
+    _ words: [String], commands: [any Command.Type], secret: ClientSecret? = nil
+  ) throws(Failure) {
+    switch words.first {
+    case "--version":
+      try Self.refuseMore(words)
+      self = .print("sq-demo \(Help.version)")
+    case "--help", "-h":
+      try Self.refuseMore(words)
+      self = .print(Help.overview(commands))
+    case "help":
+      let named = words.dropFirst().first
+      try Self.refuseMore(Array(words.dropFirst(named == nil ? 0 : 1)))
+      self = .print(
+        try named.map { name throws(Failure) in Help.page(try Self.command(name, in: commands)) }
+          ?? Help.overview(commands))
+    case let name? where !name.hasPrefix("-"):
+      try self.init(
+        try Self.command(name, in: commands), Array(words.dropFirst()), secret)
+    default:
+      try self.init(commands[0], words, secret)
+    }
+  }
+
+  private init(
+    _ command: any Command.Type, _ words: [String], _ secret: ClientSecret?
+  ) throws(Failure) {
+    do throws(Failure) {
+      let arguments = try Arguments(words, options: command.options, secret: secret)
+      self = arguments.wantsHelp ? .print(Help.page(command)) : .run(try command.init(arguments))
+    } catch {
+      throw error.status == .wrongUsage ? error.withHint(Help.pointer(to: command)) : error
+    }
+  }
+
+  private static func command(
+    _ name: String, in commands: [any Command.Type]
+  ) throws(Failure) -> any Command.Type {
+    guard let command = commands.first(where: { $0.name == name }) else {
+      throw Failure.usage("there is no command \"\(name.printable)\"")
+        .withHint("Run 'sq-demo help' for the list of commands.")
+    }
+    return command
+  }
+
+  private static func refuseMore(_ words: [String]) throws(Failure) {
+    guard words.count > 1 else { return }
+    throw Failure.usage("\(words[0].printable) takes no further argument")
+      .withHint("Run 'sq-demo help' for the list of commands.")
+  }
+}

@@ -1,0 +1,62 @@
+/// What the program says of itself.
+enum Help {
+  static let version = "0.1.0"
+  private static let width = 80
+
+  /// The list of commands.
+  static func overview(_ commands: [any Command.Type]) -> String {
+    let list = commands.map { row($0.name, $0.summary, indent: 12) }
+    return """
+      sq-demo shows what SequencingOAuth does, at a server of its own or at yours.
+
+      Usage: sq-demo [COMMAND] [OPTIONS]
+
+      Without a command it is the tour.
+
+      \(list.joined(separator: "\n"))
+
+      'sq-demo help COMMAND' tells what a command takes; --version tells the version.
+
+      Exit status: 0 done, 1 not authorized, 2 wrong usage, 3 denied, cancelled or
+      timed out. What went wrong is told on standard error: 'error: CODE: message'.
+      """
+  }
+
+  /// A command's own page.
+  static func page(_ command: any Command.Type) -> String {
+    let options = command.options + [Option("--help", help: "Show this page.")]
+    let list = options.map { option in
+      row([option.name, option.value].compactMap(\.self).joined(separator: " "), option.help)
+    }
+    return """
+      \(command.summary)
+
+      Usage: sq-demo \(command.name)\(command.options.isEmpty ? "" : " [OPTIONS]")
+
+      \(paragraphs(command.details))
+
+      \(list.joined(separator: "\n"))
+      """
+  }
+
+  /// The line after an error of usage.
+  static func pointer(to command: any Command.Type) -> String {
+    "Run 'sq-demo \(command.name) --help' for what it takes."
+  }
+
+  private static func paragraphs(_ text: String) -> String {
+    text.split(separator: "\n\n")
+      .map { TextLayout.wrap($0.split(separator: "\n").joined(separator: " "), width: width) }
+      .map { $0.joined(separator: "\n") }
+      .joined(separator: "\n\n")
+  }
+
+  /// A term and its explanation, side by side, or below each other where the term is long.
+  private static func row(_ term: String, _ text: String, indent: Int = 28) -> String {
+    let margin = String(repeating: " ", count: indent)
+    let lines = TextLayout.wrap(text, width: width - indent).joined(separator: "\n" + margin)
+    let start = "  \(term)"
+    guard start.count < indent - 1 else { return "\(start)\n\(margin)\(lines)" }
+    return start + String(repeating: " ", count: indent - start.count) + lines
+  }
+}

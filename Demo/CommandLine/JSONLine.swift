@@ -1,0 +1,17 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A value as one line of JSON, its members in the order of their names.
+func oneLineOfJSON(_ value: some Encodable) throws(Failure) -> String {
+  let encoder = JSONEncoder()
+  encoder.keyEncodingStrategy = .convertToSnakeCase
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  do {
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+  } catch {
+    throw Failure("output_failed", "the result cannot be written as JSON", status: .notAuthorized)
+  }
+}

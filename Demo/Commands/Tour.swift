@@ -1,0 +1,56 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// `tour`: the two screens of an app that signs its user in, on a server inside the program.
+struct Tour: Command {
+  static let name = "tour"
+  static let summary = "See a whole sign-in: login screen, browser, main screen."
+  static let details = """
+    It starts a sandbox, an authorization server inside the program, and signs its user
+    in there. The screens need a terminal; without one the tour goes by itself and
+    prints lines.
+    """
+  static let options = [Option.browser]
+
+  private let browser: BrowserOption?
+
+  init(_ arguments: Arguments) throws(Failure) {
+    browser = try arguments[.browser].map { text throws(Failure) in try BrowserOption(text) }
+    if browser == .print {
+      throw .usage("--browser print is for 'login'; the tour shows the address by itself")
+    }
+  }
+
+  func run(_ console: Console) async throws(Failure) {
+    // Short enough to see the bar run down.
+    let sandbox = try await EmbeddedSandbox(tokenLifetime: .seconds(120))
+    let userAgent = (browser ?? .system).userAgent(show: { _ in })
+    let app = TourApp(sandbox, browser: userAgent)
+    let outcome: Result<Void, Failure>
+    do throws(Failure) {
+      outcome = .success(try await run(app, sandbox.description, console))
+    } catch {
+      outcome = .failure(error)
+    }
+    await sandbox.stop()
+    try outcome.get()
+  }
+
+  private func run(
+    _ app: TourApp, _ server: SandboxDescription, _ console: Console
+  ) async throws(Failure) {
+    let environment = ProcessInfo.processInfo.environment
+    guard RawTerminal.isAvailable(environment: environment) else {
+      // Nobody can press a key, so nobody would see a browser either, unless it was asked for.
+      let player: Coordinator.Player = (browser ?? .sandbox) == .sandbox ? .visitor : .browser
+      return try await TourInLines(app: app, server: server, player: player).run(console)
+    }
+    let appearance = Appearance(environment: environment)
+    await TourOnScreen(app: app, server: server, appearance: appearance).run()
+  }
+}

@@ -1,0 +1,33 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The program: finds the command that the arguments name, runs it, and ends with its status.
+@main
+struct SQDemo {
+  /// Every command; adding one is a file of its own and a line here.
+  static let commands: [any Command.Type] = [
+    Tour.self, Login.self, Token.self, Logout.self, Sandbox.self,
+  ]
+
+  static func main() async {
+    StandardStreams.prepare()
+    let secret = ClientSecret.takeFromEnvironment()
+    let words = Array(CommandLine.arguments.dropFirst())
+    let console = Console()
+    do throws(Failure) {
+      switch try Invocation(words, commands: commands, secret: secret) {
+      case .run(let command): try await command.run(console)
+      case .print(let text): try console.result(text)
+      }
+      exit(ExitStatus.success.rawValue)
+    } catch {
+      console.report(error)
+      exit(error.status.rawValue)
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import OAuthSandbox
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a person must know of a sandbox to sign in there.
+struct SandboxDescription: Sendable, Equatable {
+  let issuer: String
+  let user: String
+  let password: String
+}
+
+/// The authorization server inside the program, and its client.
+final class EmbeddedSandbox: Sendable {
+  let clientID = "sq-demo"
+  let scope = "profile demo"
+  let description: SandboxDescription
+  private let server: SandboxServer
+
+  var issuer: String { description.issuer }
+
+  /// Starts it, with a client that may send its users to a redirect URI.
+  init(
+    redirectURI: String = SignInOptions.defaultRedirectURI,
+    tokenLifetime: Duration = .seconds(3600)
+  ) async throws(Failure) {
+    var options = SandboxOptions()
+    options.clients = [
+      SandboxClient(id: clientID, name: "SequencingOAuth demo", redirectURIs: [redirectURI])
+    ]
+    options.accessTokenLifetime = tokenLifetime
+    server = try await Self.start(options)
+    let user = options.users.first ?? .alice
+    description = SandboxDescription(
+      issuer: server.issuer.absoluteString, user: user.name, password: user.password)
+  }
+
+  /// Starts a sandbox, with the reason where it does not.
+  static func start(_ options: SandboxOptions) async throws(Failure) -> SandboxServer {
+    do throws(SandboxError) {
+      return try await SandboxServer.start(options)
+    } catch {
+      throw switch error {
+      case .portInUse(let port):
+        Failure(
+          "port_in_use", "port \(port) belongs to another program", status: .notAuthorized)
+      default:
+        Failure(
+          "sandbox_unavailable", "the sandbox could not listen on 127.0.0.1",
+          status: .notAuthorized)
+      }
+    }
+  }
+
+  /// Ends it; its tokens are worth nothing from then on.
+  func stop() async {
+    await server.stop()
+  }
+
+  /// Its client, with what the options ask for.
+  func configuration(for options: SignInOptions) throws(Failure) -> ClientConfiguration {
+    do throws(SQOAuthError) {
+      var configuration = try ClientConfiguration(
+        clientID: clientID, redirectURI: options.redirectURI, scope: options.scope ?? scope,
+        provider: .issuer(issuer))
+      configuration.signInTimeout = options.timeout
+      return configuration
+    } catch {
+      throw .refused(error)
+    }
+  }
+
+  /// Asks the sandbox's API whose a token is.
+  func user(of token: SQToken) async -> String? {
+    let request = HTTPRequest(
+      url: server.url(.me), headers: ["Authorization": "Bearer \(token.accessToken)"])
+    guard let response = try? await CurlHTTPClient.shared.send(request), response.status == 200
+    else { return nil }
+    return try? JSONDecoder().decode(Me.self, from: response.body).userName
+  }
+
+  private struct Me: Decodable {
+    let userName: String
+
+    enum CodingKeys: String, CodingKey {
+      case userName = "user_name"
+    }
+  }
+}
+
+// MARK: - Visiting a sandbox
+
+extension EmbeddedSandbox {
+  /// Plays the user at a sandbox, here or in another process, without a browser.
+  static var visitor: any UserAgent {
+    CustomUserAgent { url in
+      let visit = try? await SandboxVisitor().visit(url)
+      try Task.checkCancellation()
+      guard visit?.redirect != nil else {
+        throw SQOAuthError(
+          .browserUnavailable,
+          "the visitor was not sent back to the program"
+            + (visit?.pages.last.map { "; the server's last page had status \($0.status)" } ?? ""))
+      }
+    }
+  }
+
+  /// Whether an address is one where the visitor may type the sandbox's password.
+  static func canBeVisited(_ address: String) -> Bool {
+    guard let url = URL(string: address), url.scheme == "http", let host = url.host() else {
+      return false
+    }
+    return ["127.0.0.1", "::1", "[::1]", "localhost"].contains(host.lowercased())
+  }
+}

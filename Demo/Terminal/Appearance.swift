@@ -1,0 +1,67 @@
+/// What the terminal can show: which colours, and which signs.
+struct Appearance: Sendable, Equatable {
+  enum Colours: Sendable {
+    case none
+    /// The sixteen that the terminal's own theme defines.
+    case basic
+    /// The 256 that look the same everywhere.
+    case palette
+  }
+
+  var colours: Colours
+  var glyphs: Glyphs
+
+  init(colours: Colours, glyphs: Glyphs) {
+    self.colours = colours
+    self.glyphs = glyphs
+  }
+
+  /// Reads what the environment says of the terminal and of the person's wishes.
+  ///
+  /// - SeeAlso: https://no-color.org
+  init(environment: [String: String]) {
+    let terminal = environment["TERM"] ?? ""
+    let isRich =
+      environment["COLORTERM"]?.isEmpty == false
+      || terminal.contains("256color") || terminal.contains("direct")
+    if environment["NO_COLOR"]?.isEmpty == false {
+      colours = .none
+    } else {
+      colours = isRich ? .palette : .basic
+    }
+    // The first of the three that is set decides, as for every program.
+    let locale =
+      ["LC_ALL", "LC_CTYPE", "LANG"]
+      .compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+    let encoding = locale.lowercased().filter { $0 != "-" }
+    glyphs = encoding.contains("utf8") ? .unicode : .ascii
+  }
+
+  /// Whether a screen can be drawn on such a terminal at all.
+  static func canDraw(environment: [String: String]) -> Bool {
+    let terminal = environment["TERM"] ?? ""
+    return !terminal.isEmpty && terminal != "dumb"
+  }
+}
+
+/// The signs that screens are drawn with.
+struct Glyphs: Sendable, Equatable {
+  let rule: String
+  let dot: String
+  let success: String
+  let failure: String
+  let ellipsis: String
+  let spinner: [String]
+  let barFull: String
+  let barHalf: String
+  let barEmpty: String
+
+  static let unicode = Glyphs(
+    rule: "─", dot: "·", success: "✓", failure: "✗", ellipsis: "…",
+    spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
+    barFull: "━", barHalf: "╸", barEmpty: "─")
+
+  static let ascii = Glyphs(
+    rule: "-", dot: "|", success: "*", failure: "!", ellipsis: "...",
+    spinner: ["|", "/", "-", "\\"], barFull: "#", barHalf: "#", barEmpty: "-")
+}

@@ -1,0 +1,62 @@
+/// The width and the signs that a view draws with, and the parts that views share.
+struct Canvas: Sendable, Equatable {
+  /// No wider than a text can be read well.
+  static let widest = 76
+
+  let width: Int
+  let glyphs: Glyphs
+
+  init(columns: Int, glyphs: Glyphs) {
+    width = max(1, min(columns - 2 * Page.margin, Self.widest))
+    self.glyphs = glyphs
+  }
+
+  /// A paragraph over as many lines as it needs.
+  func paragraph(_ text: String, _ style: Style = .plain) -> [Line] {
+    TextLayout.wrap(text.printable, width: width).map { Line(Span($0, style)) }
+  }
+
+  /// A name and its value.
+  func field(_ name: String, _ value: Span) -> Line {
+    let padding = String(repeating: " ", count: max(1, 10 - TextLayout.columns(name)))
+    return Line(Span(name + padding, .faint), value)
+  }
+
+  /// A line across.
+  var rule: Line { Line(Span(String(repeating: glyphs.rule, count: width), .faint)) }
+
+  /// The keys that can be pressed, over as many lines as they need.
+  func keys(_ keys: [KeyHint]) -> [Line] {
+    let separator = Span("  \(glyphs.dot)  ", .faint)
+    return keys.reduce(into: [Line]()) { lines, hint in
+      let spans = [Span(hint.key, .accent), Span(" " + hint.meaning)]
+      let candidate = Line(spans: (lines.last.map { $0.spans + [separator] } ?? []) + spans)
+      if let last = lines.indices.last, TextLayout.columns(candidate.text) <= width {
+        lines[last] = candidate
+      } else {
+        lines.append(Line(spans: spans))
+      }
+    }
+  }
+
+  /// A bar of which a fraction is left.
+  func bar(_ fraction: Double, width: Int, _ style: Style) -> [Span] {
+    let halves = Int((max(0, min(1, fraction)) * Double(width * 2)).rounded())
+    let hasHalf = halves % 2 == 1
+    let full = String(repeating: glyphs.barFull, count: halves / 2)
+    let empty = String(
+      repeating: glyphs.barEmpty, count: max(0, width - halves / 2 - (hasHalf ? 1 : 0)))
+    return [Span(full + (hasHalf ? glyphs.barHalf : ""), style), Span(empty, .faint)]
+  }
+}
+
+/// A key and what it does.
+struct KeyHint: Sendable, Equatable {
+  let key: String
+  let meaning: String
+
+  init(_ key: String, _ meaning: String) {
+    self.key = key
+    self.meaning = meaning
+  }
+}

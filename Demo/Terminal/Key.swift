@@ -1,0 +1,41 @@
+/// A key that was pressed.
+enum Key: Sendable, Equatable {
+  case character(Character)
+  case enter
+  case escape
+  /// Ctrl-C or Ctrl-D.
+  case interrupt
+  /// Ctrl-Z.
+  case suspend
+
+  /// Reads what a terminal in raw mode has sent; keys that no screen uses are left out.
+  static func decode(_ bytes: some Sequence<UInt8>) -> [Key] {
+    var keys: [Key] = []
+    var rest = Array(bytes)[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case 0x03, 0x04: keys.append(.interrupt)
+      case 0x1A: keys.append(.suspend)
+      case 0x0A, 0x0D: keys.append(.enter)
+      case 0x1B:
+        // Alone it is the Escape key; otherwise an arrow or a function key, which is one sequence.
+        if rest.isEmpty { keys.append(.escape) } else { skipSequence(&rest) }
+      case 0x20...0x7E: keys.append(.character(Character(Unicode.Scalar(byte))))
+      default: break
+      }
+    }
+    return keys
+  }
+
+  /// Skips `[` and its parameters, or the one character of Alt with a key.
+  ///
+  /// - SeeAlso: ECMA-48, section 5.4
+  private static func skipSequence(_ rest: inout ArraySlice<UInt8>) {
+    switch rest.popFirst() {
+    case UInt8(ascii: "["):
+      while let byte = rest.popFirst(), !(0x40...0x7E).contains(byte) {}
+    case UInt8(ascii: "O"): _ = rest.popFirst()
+    default: break
+    }
+  }
+}

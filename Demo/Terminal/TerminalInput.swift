@@ -1,0 +1,59 @@
+// Its sources may be used from any thread, which their declarations do not say.
+@preconcurrency import Dispatch
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What comes from the terminal: keys, its end, and changes of its size.
+final class TerminalInput: Sendable {
+  enum Event: Sendable, Equatable {
+    case key(Key)
+    /// The window has another size, or the program goes on after it was stopped.
+    case needsDrawing
+    /// Nothing can come any more: the window was closed.
+    case ended
+  }
+
+  private let keys: any DispatchSourceRead
+  private let signals: [any DispatchSourceSignal]
+
+  /// Delivers events until ``stop()``.
+  init(_ handler: @escaping @Sendable (Event) -> Void) {
+    let queue = DispatchQueue(label: "sq-demo.terminal")
+    keys = DispatchSource.makeReadSource(fileDescriptor: 0, queue: queue)
+    signals = [SIGWINCH, SIGCONT].map {
+      DispatchSource.makeSignalSource(signal: $0, queue: queue)
+    }
+    keys.setEventHandler { @Sendable [keys] in
+      guard let bytes = readAvailable() else {
+        keys.cancel()
+        return handler(.ended)
+      }
+      Key.decode(bytes).forEach { handler(.key($0)) }
+    }
+    keys.activate()
+    for source in signals {
+      source.setEventHandler { @Sendable in handler(.needsDrawing) }
+      source.activate()
+    }
+  }
+
+  /// Delivers nothing more.
+  func stop() {
+    keys.cancel()
+    signals.forEach { $0.cancel() }
+  }
+}
+
+/// What the terminal has sent, or `nil` at its end.
+private func readAvailable() -> [UInt8]? {
+  var bytes = [UInt8](repeating: 0, count: 256)
+  let count = bytes.withUnsafeMutableBytes { read(0, $0.baseAddress, $0.count) }
+  if count < 0, errno == EINTR || errno == EAGAIN { return [] }
+  return count > 0 ? Array(bytes[..<count]) : nil
+}

@@ -1,0 +1,57 @@
+/// How text fits into columns.
+enum TextLayout {
+  /// Breaks a paragraph between words into lines of at most a width; a longer word stays whole.
+  static func wrap(_ text: String, width: Int) -> [String] {
+    var lines: [String] = []
+    for word in text.split(separator: " ") {
+      if let last = lines.last, columns(last) + 1 + columns(word) <= width {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+
+  /// Shortens a text to a width; what was left out shows as an ellipsis.
+  static func fit(_ text: String, width: Int, ellipsis: String = "…") -> String {
+    guard columns(text) > width else { return text }
+    var fitted = ""
+    var room = width - columns(ellipsis)
+    for character in text {
+      room -= columns(character)
+      guard room >= 0 else { break }
+      fitted.append(character)
+    }
+    return width < columns(ellipsis) ? "" : fitted + ellipsis
+  }
+
+  /// The columns that a terminal gives to a text.
+  static func columns(_ text: some StringProtocol) -> Int {
+    text.reduce(0) { $0 + columns($1) }
+  }
+
+  private static func columns(_ character: Character) -> Int {
+    switch character.unicodeScalars.first?.value ?? 0 {
+    // The blocks of East Asian wide characters and of emoji.
+    case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+      0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
+      2
+    default: 1
+    }
+  }
+}
+
+extension StringProtocol {
+  /// The text without what a terminal would obey: what a server or a person sent is only shown.
+  var printable: String {
+    var text = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: text.append("?")
+      default: text.append(scalar)
+      }
+    }
+    return String(text)
+  }
+}

@@ -1,0 +1,114 @@
+import SequencingOAuth
+
+/// Which screen the demo shows, and what leads to the next: a value, without a terminal or a server.
+///
+/// Success leads from the login screen to the main screen, with the token; a failure stays on the
+/// login screen; signing out leads back to it.
+struct Coordinator: Sendable, Equatable {
+  enum Screen: Sendable, Equatable {
+    case login(notice: Notice?)
+    case waiting(Waiting)
+    case main(SQToken, user: String?)
+  }
+
+  /// What became of the last sign-in, if it did not succeed.
+  enum Notice: Sendable, Equatable {
+    case cancelled
+    case failed(code: String, message: String)
+  }
+
+  /// A sign-in that is under way.
+  struct Waiting: Sendable, Equatable {
+    var player: Player
+    /// The server's page, once the SDK has asked for it to be opened.
+    var address: String?
+    var showsAddress = false
+    /// Why the page could not be opened.
+    var problem: String?
+  }
+
+  /// Who goes through the server's pages.
+  enum Player: Sendable, Equatable {
+    case browser
+    case visitor
+  }
+
+  /// What the person did, or the SDK told.
+  enum Event: Sendable, Equatable {
+    case signIn(Player)
+    case pageIsReady(String)
+    case browserIsUnavailable(String)
+    case showAddress
+    case playUser
+    case cancelSignIn
+    case userIsAuthorized(SQToken)
+    case userIsNotAuthorized(Notice)
+    case userIsKnown(String?)
+    case signOut
+    case quit
+  }
+
+  /// What is to be done about it.
+  enum Action: Sendable, Equatable {
+    case signIn(Player)
+    case playUser(address: String)
+    case cancelSignIn
+    case askWhoSignedIn(SQToken)
+    case signOut
+    case quit
+  }
+
+  private(set) var screen = Screen.login(notice: nil)
+
+  /// Goes to the next screen; an event that the screen has no use for changes nothing.
+  mutating func handle(_ event: Event) -> Action? {
+    switch (event, screen) {
+    case (.quit, _):
+      return .quit
+    case (.signIn(let player), .login):
+      screen = .waiting(Waiting(player: player))
+      return .signIn(player)
+    case (.userIsAuthorized(let token), .login), (.userIsAuthorized(let token), .waiting):
+      screen = .main(token, user: nil)
+      return .askWhoSignedIn(token)
+    case (.userIsNotAuthorized(let notice), .waiting):
+      screen = .login(notice: notice)
+    case (.userIsKnown(let user), .main(let token, _)):
+      screen = .main(token, user: user)
+    case (.signOut, .main):
+      screen = .login(notice: nil)
+      return .signOut
+    case (_, .waiting(var waiting)):
+      let action = waiting.handle(event)
+      screen = .waiting(waiting)
+      return action
+    default:
+      break
+    }
+    return nil
+  }
+}
+
+extension Coordinator.Waiting {
+  fileprivate mutating func handle(_ event: Coordinator.Event) -> Coordinator.Action? {
+    switch event {
+    case .pageIsReady(let address):
+      self.address = address
+    case .browserIsUnavailable(let problem):
+      self.problem = problem
+      showsAddress = true
+    case .showAddress:
+      showsAddress = true
+    case .playUser:
+      guard let address, player == .browser else { return nil }
+      player = .visitor
+      return .playUser(address: address)
+    case .cancelSignIn:
+      // The screen changes when the SDK tells how the sign-in ended: it may have succeeded.
+      return .cancelSignIn
+    default:
+      break
+    }
+    return nil
+  }
+}

@@ -1,0 +1,35 @@
+import SequencingOAuth
+
+/// The login screen: it starts a sign-in and hears how that ended.
+final class LoginScreen: AuthorizationDelegate {
+  private let oauth: SQOAuth
+  private let tell: @Sendable (Coordinator.Event) -> Void
+
+  init(_ oauth: SQOAuth, tell: @escaping @Sendable (Coordinator.Event) -> Void) {
+    self.oauth = oauth
+    self.tell = tell
+    oauth.authorizationDelegate = self
+  }
+
+  func signIn() {
+    oauth.authorizeUser()
+  }
+
+  func cancel() {
+    oauth.cancelAuthorization()
+  }
+
+  // MARK: AuthorizationDelegate
+
+  func userIsSuccessfullyAuthorized(_ token: SQToken) {
+    tell(.userIsAuthorized(token))
+  }
+
+  func userIsNotAuthorized() {
+    tell(.userIsNotAuthorized(.cancelled))
+  }
+
+  func userIsNotAuthorized(because error: SQOAuthError) {
+    tell(.userIsNotAuthorized(.failed(code: error.code.rawValue, message: error.message)))
+  }
+}

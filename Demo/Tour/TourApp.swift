@@ -1,0 +1,45 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The app that the tour shows: the SDK, a client of the built-in sandbox, and two screens.
+final class TourApp: Sendable {
+  /// What happened, in order.
+  let events: AsyncStream<Coordinator.Event>
+  let tell: @Sendable (Coordinator.Event) -> Void
+  private let browser: TourBrowser
+  private let loginScreen: LoginScreen
+  private let mainScreen: MainScreen
+
+  init(_ sandbox: EmbeddedSandbox, browser: any UserAgent, oauth: SQOAuth = .shared) {
+    let (events, continuation) = AsyncStream.makeStream(of: Coordinator.Event.self)
+    let tell: @Sendable (Coordinator.Event) -> Void = { continuation.yield($0) }
+    self.events = events
+    self.tell = tell
+    self.browser = TourBrowser(browser, visitor: EmbeddedSandbox.visitor, tell: tell)
+
+    oauth.registerApplicationParameters(
+      clientID: sandbox.clientID, redirectURI: SignInOptions.defaultRedirectURI,
+      scope: sandbox.scope, provider: .issuer(sandbox.issuer))
+    oauth.environment.userAgent = self.browser
+    loginScreen = LoginScreen(oauth, tell: tell)
+    mainScreen = MainScreen(oauth, whoSignedIn: { await sandbox.user(of: $0) }, tell: tell)
+  }
+
+  /// Does what the coordinator has decided.
+  func perform(_ action: Coordinator.Action) {
+    switch action {
+    case .signIn(let player):
+      browser.use(player)
+      loginScreen.signIn()
+    case .playUser(let address): browser.play(address)
+    case .cancelSignIn, .quit: loginScreen.cancel()
+    case .askWhoSignedIn(let token): mainScreen.askWhoSignedIn(token)
+    case .signOut: mainScreen.signOut()
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The tour where no key can be pressed: it signs in, shows the main screen and signs out by itself.
+struct TourInLines {
+  let app: TourApp
+  let server: SandboxDescription
+  let player: Coordinator.Player
+
+  func run(_ console: Console) async throws(Failure) {
+    var coordinator = Coordinator()
+    try console.result("Please sign in.")
+    app.tell(.signIn(player))
+    for await event in app.events {
+      if let action = coordinator.handle(event) { app.perform(action) }
+      if try report(event, coordinator.screen, console) { return }
+    }
+  }
+
+  /// Says what happened, and goes on; `true` at the end.
+  private func report(
+    _ event: Coordinator.Event, _ screen: Coordinator.Screen, _ console: Console
+  ) throws(Failure) -> Bool {
+    switch (event, screen) {
+    case (.signIn, _):
+      try console.result(
+        player == .visitor
+          ? "The sandbox's visitor signs in as \(server.user) at \(server.issuer)."
+          : "Your browser opens \(server.issuer); sign in there as \(server.user).")
+    case (.browserIsUnavailable(let problem), _):
+      throw Failure("browser_unavailable", problem, status: .notAuthorized)
+    case (.userIsNotAuthorized(.cancelled), _):
+      throw Failure("cancelled", "nobody signed in", status: .cancelled)
+    case (.userIsNotAuthorized(.failed(let code, let message)), _):
+      throw Failure(code, message, status: .notAuthorized)
+    case (.userIsKnown, .main(let token, let user)):
+      try console.result("Signed in as \(user?.printable ?? "someone").")
+      try console.result("  scope    \(token.scopesInWords)")
+      try console.result("  expires  \(token.expiryInWords(at: Date()))")
+      app.tell(.signOut)
+    case (.signOut, _):
+      try console.result("Signed out.")
+      try console.result("Please sign in.")
+      return true
+    default:
+      break
+    }
+    return false
+  }
+}

@@ -1,0 +1,106 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The tour on a terminal: draws the screens and turns keys into events.
+struct TourOnScreen {
+  private enum Input: Sendable {
+    case event(Coordinator.Event)
+    case terminal(TerminalInput.Event)
+    case tick
+  }
+
+  let app: TourApp
+  let server: SandboxDescription
+  let appearance: Appearance
+
+  /// Returns when the person quits.
+  func run() async {
+    let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+    let terminal = RawTerminal()
+    terminal.enter()
+    defer { terminal.leave() }
+    let keyboard = TerminalInput { continuation.yield(.terminal($0)) }
+    let interrupts = Interrupts { continuation.yield(.event(.quit)) }
+    let feeders = [
+      Task { [events = app.events] in
+        for await event in events { continuation.yield(.event(event)) }
+      },
+      Task {
+        while !Task.isCancelled {
+          try await Task.sleep(for: .milliseconds(100))
+          continuation.yield(.tick)
+        }
+      },
+    ]
+    defer {
+      feeders.forEach { $0.cancel() }
+      interrupts.stop()
+      keyboard.stop()
+    }
+    await loop(inputs, terminal)
+  }
+
+  private func loop(_ inputs: AsyncStream<Input>, _ terminal: RawTerminal) async {
+    var coordinator = Coordinator()
+    var ticks = 0
+    draw(coordinator.screen, ticks, terminal, anyway: true)
+    for await input in inputs {
+      var event: Coordinator.Event?
+      switch input {
+      case .event(let told): event = told
+      case .terminal(.key(.suspend)): terminal.suspend()
+      case .terminal(.key(let key)): event = Self.event(for: key, on: coordinator.screen)
+      case .terminal(.ended): event = .quit
+      case .terminal(.needsDrawing): break
+      case .tick: ticks += 1
+      }
+      if let event {
+        if case .signIn = event { ticks = 0 }
+        let action = coordinator.handle(event)
+        if let action { app.perform(action) }
+        if action == .quit { return }
+      }
+      // Once a second in any case: a browser's own messages may have been printed over the screen.
+      draw(coordinator.screen, ticks, terminal, anyway: isOther(input) || ticks % 10 == 0)
+    }
+  }
+
+  private func isOther(_ input: Input) -> Bool {
+    if case .tick = input { false } else { true }
+  }
+
+  private func draw(
+    _ screen: Coordinator.Screen, _ ticks: Int, _ terminal: RawTerminal, anyway: Bool
+  ) {
+    let (columns, rows) = terminal.size
+    let canvas = Canvas(columns: columns, glyphs: appearance.glyphs)
+    let page =
+      switch screen {
+      case .main(let token, let user):
+        MainView(token: token, user: user, date: Date()).page(canvas)
+      default:
+        LoginView(server: server, screen: screen, ticks: ticks).page(canvas)
+      }
+    terminal.draw(
+      page.lines(canvas, columns: columns, rows: rows), appearance.colours, anyway: anyway)
+  }
+
+  /// What a key means on a screen.
+  static func event(for key: Key, on screen: Coordinator.Screen) -> Coordinator.Event? {
+    switch (key, screen) {
+    case (.interrupt, _), (.character("q"), _): .quit
+    case (.enter, .login): .signIn(.browser)
+    case (.character("s"), .login): .signIn(.visitor)
+    case (.character("s"), .waiting): .playUser
+    case (.character("a"), .waiting): .showAddress
+    case (.escape, .waiting): .cancelSignIn
+    case (.character("o"), .main): .signOut
+    default: nil
+    }
+  }
+}

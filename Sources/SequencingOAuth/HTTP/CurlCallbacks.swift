@@ -1,0 +1,93 @@
+internal import CCurl
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+// The functions that libcurl calls. They are ordinary functions, since a closure that is passed to
+// C may carry the isolation of the place where it was written and trap on the loop's thread.
+//
+// All of them run under the event loop's lock.
+
+private func transfer(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+  guard let context else { return nil }
+  return Unmanaged<CurlHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.transfer }
+}
+
+private func multi(_ context: UnsafeMutableRawPointer?) -> CurlMulti? {
+  context.map { Unmanaged<CurlMulti>.fromOpaque($0).takeUnretainedValue() }
+}
+
+func curlDidReceive(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int {
+  transfer(context)?.receive(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+}
+
+func curlDidReceiveField(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int {
+  transfer(context)?.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+}
+
+func curlWantsBody(
+  _ room: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int {
+  let room = UnsafeMutableRawBufferPointer(start: room, count: size * count)
+  return transfer(context)?.fill(room) ?? Int(CURL_READFUNC_ABORT)
+}
+
+func curlWantsRewind(
+  _ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32
+) -> Int32 {
+  guard origin == SEEK_SET, offset == 0, transfer(context)?.rewind() == true else {
+    return CURL_SEEKFUNC_FAIL
+  }
+  return CURL_SEEKFUNC_OK
+}
+
+func curlWillSend(
+  _ context: UnsafeMutableRawPointer?, _ remoteAddress: UnsafeMutablePointer<CChar>?,
+  _ localAddress: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32
+) -> Int32 {
+  transfer(context)?.willSend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+func curlOpenSocket(
+  _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
+  _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+  guard let multi = multi(context), let address else { return CURL_SOCKET_BAD }
+  let socket = socket(
+    address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue),
+    address.pointee.protocol)
+  if socket >= 0 { multi.sockets.opened(socket) }
+  return socket
+}
+
+func curlCloseSocket(_ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t) -> Int32 {
+  multi(context)?.sockets.closed(socket)
+  return close(socket)
+}
+
+func curlWatchSocket(
+  _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: Int32,
+  _ context: UnsafeMutableRawPointer?, _ socketContext: UnsafeMutableRawPointer?
+) -> Int32 {
+  multi(context)?.sockets.watch(socket, what)
+  return 0
+}
+
+func curlSetTimer(
+  _ handle: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+  multi(context)?.setTimer(milliseconds)
+  return 0
+}

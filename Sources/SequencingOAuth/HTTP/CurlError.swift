@@ -1,0 +1,91 @@
+internal import CCurl
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// What libcurl said, as the cause of an ``SQOAuthError``.
+///
+/// The text is libcurl's fixed sentence for the code and, for TLS, what OpenSSL found wrong; never
+/// a part of the request or the response.
+public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The `CURLcode`: 6 for a host that was not found, 60 for a certificate that is not trusted.
+  public let code: Int32
+  /// What it means, in libcurl's words.
+  public let text: String
+
+  init(_ code: CURLcode, text: String? = nil) {
+    self.code = Int32(bitPattern: code.rawValue)
+    self.text = text ?? String(cString: curl_easy_strerror(code))
+  }
+
+  /// The text and the code.
+  public var description: String { "\(text) (libcurl \(code))" }
+}
+
+extension SQOAuthError {
+  /// What a finished transfer's code means to the caller.
+  ///
+  /// - Parameters:
+  ///   - authority: The server's `host:port`.
+  ///   - detail: libcurl's error buffer, used only where it speaks of TLS.
+  ///   - errno: What the operating system said, or 0.
+  init(_ curl: CURLcode, authority: String, detail: String, errno: Int32) {
+    let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
+    let cause = CurlError(curl, text: isTLS && !detail.isEmpty ? detail : nil)
+    if isTLS {
+      self.init(
+        .tlsFailed,
+        "No trusted TLS connection to \(authority): \(cause.text). Check the server's certificate "
+          + "and the authorities that the client trusts.", cause: cause)
+      return
+    }
+    let because = errno == 0 ? "" : " (\(String(cString: strerror(errno))))"
+    switch curl {
+    case CURLE_OPERATION_TIMEDOUT:
+      self.init(.requestTimedOut, "\(authority) could not be reached in time\(because).", cause: cause)
+    case CURLE_COULDNT_RESOLVE_HOST:
+      self.init(
+        .connectionFailed,
+        "The host of \(authority) was not found. Check its name and the network.", cause: cause)
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
+      self.init(
+        .connectionFailed,
+        "The proxy towards \(authority) was not found or refused to serve. "
+          + "Check the proxy settings.", cause: cause)
+    case CURLE_COULDNT_CONNECT:
+      self.init(
+        .connectionFailed,
+        "\(authority) refused the connection or is out of reach\(because). "
+          + "Check that the server runs there.", cause: cause)
+    case CURLE_PARTIAL_FILE:
+      self.init(
+        .connectionFailed, "\(authority) closed the connection inside the response.", cause: cause)
+    case CURLE_GOT_NOTHING:
+      self.init(
+        .connectionFailed, "\(authority) closed the connection without an answer.", cause: cause)
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
+      CURLE_HTTP2:
+      self.init(
+        .invalidResponse,
+        "\(authority) answered with what is no HTTP response: \(cause.text).", cause: cause)
+    case CURLE_URL_MALFORMAT:
+      self.init(.malformedRequest, "The request's URL is malformed.", cause: cause)
+    default:
+      self.init(
+        .connectionFailed, "The exchange with \(authority) broke off: \(cause.text)\(because).",
+        cause: cause)
+    }
+  }
+
+  private static let tlsCodes: [CURLcode] = [
+    CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
+    CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CLIENTCERT,
+    CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_USE_SSL_FAILED,
+    CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CRL_BADFILE,
+  ]
+}

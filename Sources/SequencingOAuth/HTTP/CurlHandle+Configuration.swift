@@ -1,0 +1,100 @@
+internal import CCurl
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// The options that hold for every request of a client.
+extension CurlHandle {
+  func setFixedOptions() {
+    // libcurl would use signals for its time-outs, and wait for a resolver's thread at the end.
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_QUICK_EXIT, 1)
+    set(CURLOPT_PROTOCOLS_STR, text: "http,https")
+    set(CURLOPT_FOLLOWLOCATION, 0)
+    set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    set(CURLOPT_HTTP09_ALLOWED, 0)
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    // Every coding that this libcurl decodes; sizes are counted behind the decoder.
+    set(CURLOPT_ACCEPT_ENCODING, text: "")
+    // The path goes out as the caller wrote it: it may have been signed.
+    set(CURLOPT_PATH_AS_IS, 1)
+    set(CURLOPT_NOPROGRESS, 1)
+    // Time is kept by the event loop, more finely; this is only so that libcurl adds no limit.
+    set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 3600 * 1000)
+    set(CURLOPT_TCP_KEEPALIVE, 1)
+  }
+
+  func setCallbacks(_ loop: CurlEventLoop) {
+    let this = Unmanaged.passUnretained(self).toOpaque()
+    sq_set_data_callback(easy, CURLOPT_WRITEFUNCTION, curlDidReceive)
+    set(CURLOPT_WRITEDATA, this)
+    sq_set_data_callback(easy, CURLOPT_HEADERFUNCTION, curlDidReceiveField)
+    set(CURLOPT_HEADERDATA, this)
+    sq_set_data_callback(easy, CURLOPT_READFUNCTION, curlWantsBody)
+    set(CURLOPT_READDATA, this)
+    sq_set_seek(easy, curlWantsRewind)
+    set(CURLOPT_SEEKDATA, this)
+    sq_set_prerequest(easy, curlWillSend)
+    set(CURLOPT_PREREQDATA, this)
+    set(CURLOPT_PRIVATE, this)
+    // A connection outlives the handle that opened it, so this context never goes away.
+    let context = loop.multiContext
+    sq_set_open_socket(easy, curlOpenSocket)
+    set(CURLOPT_OPENSOCKETDATA, context)
+    sq_set_close_socket(easy, curlCloseSocket)
+    set(CURLOPT_CLOSESOCKETDATA, context)
+  }
+
+  func setConnection(_ configuration: HTTPClientConfiguration) throws(SQOAuthError) {
+    let version =
+      switch configuration.version {
+      case .automatic: CURL_HTTP_VERSION_2TLS
+      case .http1: CURL_HTTP_VERSION_1_1
+      case .http2PriorKnowledge: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+      }
+    let minimum =
+      switch configuration.minimumTLSVersion {
+      case .tls12: CURL_SSLVERSION_TLSv1_2
+      case .tls13: CURL_SSLVERSION_TLSv1_3
+      }
+    guard set(CURLOPT_HTTP_VERSION, Int(version)),
+      set(CURLOPT_SSLVERSION, Int(minimum)),
+      setAuthorities(configuration), setCertificate(configuration.clientCertificate)
+    else {
+      throw SQOAuthError(
+        .invalidConfiguration, "This libcurl cannot do what the HTTP client's configuration asks.")
+    }
+  }
+
+  /// The blob stands in the place of the system's bundle; its folder of authorities is looked
+  /// through besides, unless it is taken away.
+  private func setAuthorities(_ configuration: HTTPClientConfiguration) -> Bool {
+    if !configuration.trustsSystemAuthorities {
+      guard set(CURLOPT_CAPATH, text: nil), set(CURLOPT_CAINFO, text: nil) else { return false }
+    }
+    guard var authorities = configuration.additionalAuthorities else { return true }
+    if configuration.trustsSystemAuthorities, sq_get_text(easy, CURLINFO_CAPATH) == nil,
+      let bundle = sq_get_text(easy, CURLINFO_CAINFO),
+      let system = try? Data(contentsOf: URL(filePath: String(cString: bundle)))
+    {
+      authorities += Data("\n".utf8) + system
+    }
+    return setBlob(CURLOPT_CAINFO_BLOB, authorities)
+  }
+
+  /// Certificate and key go in one blob, because libcurl shares a connection between handles whose
+  /// certificates are the same without a look at their keys.
+  private func setCertificate(_ certificate: HTTPClientConfiguration.ClientCertificate?) -> Bool {
+    guard let certificate else { return true }
+    let both = certificate.chain + Data("\n".utf8) + certificate.privateKey
+    return setBlob(CURLOPT_SSLCERT_BLOB, both) && setBlob(CURLOPT_SSLKEY_BLOB, both)
+  }
+
+  private func setBlob(_ option: CURLoption, _ data: Data) -> Bool {
+    let bytes = [UInt8](data)
+    return bytes.withUnsafeBytes { sq_set_blob(easy, option, $0.baseAddress, $0.count) } == CURLE_OK
+  }
+}

@@ -1,0 +1,120 @@
+internal import CCurl
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// What differs from one request to the next. Every option here is set each time, since the handle
+/// still has what the last request left.
+extension CurlHandle {
+  /// A body up to this size is copied and leaves in one piece with the head.
+  private static let copiedBodyLimit = 64 * 1024
+
+  func prepare(
+    _ transfer: CurlTransfer, _ configuration: HTTPClientConfiguration
+  ) throws(SQOAuthError) {
+    let target = transfer.target
+    clearError()
+    let isSet =
+      set(CURLOPT_URL, text: target.url) && setMethod(transfer) && setProxy(target, configuration)
+      // On a new TLS connection it is worth waiting whether it carries further requests.
+      && set(
+        CURLOPT_PIPEWAIT, target.isSecure || configuration.version == .http2PriorKnowledge ? 1 : 0)
+      && setFields(transfer.request)
+    guard isSet else {
+      throw SQOAuthError(.malformedRequest, "libcurl refused the request to \(target.authority).")
+    }
+  }
+
+  private func setMethod(_ transfer: CurlTransfer) -> Bool {
+    let request = transfer.request
+    // Undoes an upload, a POST and a HEAD alike.
+    guard set(CURLOPT_HTTPGET, 1) else { return false }
+    var method: String? = request.method
+    switch request.body {
+    case .empty where request.method == "HEAD":
+      guard set(CURLOPT_NOBODY, 1) else { return false }
+      method = nil
+    case .empty where ["POST", "PUT", "PATCH"].contains(request.method):
+      // RFC 9110, section 8.6: a method that expects content says that there is none.
+      guard setCopied(Data()) else { return false }
+    case .empty:
+      if request.method == "GET" { method = nil }
+    case .bytes(let data) where data.count <= Self.copiedBodyLimit:
+      guard setCopied(data) else { return false }
+    case .bytes(let data):
+      guard setUpload(length: Int64(data.count)) else { return false }
+    case .file, .stream:
+      guard setUpload(length: transfer.upload?.length) else { return false }
+    }
+    return set(CURLOPT_CUSTOMREQUEST, text: method)
+  }
+
+  private func setCopied(_ data: Data) -> Bool {
+    guard set(CURLOPT_POST, 1), set(CURLOPT_POSTFIELDSIZE_LARGE, size: Int64(data.count)) else {
+      return false
+    }
+    return data.withUnsafeBytes { bytes in
+      // libcurl reads no byte of it when the size is 0, but takes a null pointer for "ask".
+      withUnsafeBytes(of: 0) { none in
+        let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress ?? none.baseAddress)
+        return set(CURLOPT_COPYPOSTFIELDS, start)
+      }
+    }
+  }
+
+  private func setUpload(length: Int64?) -> Bool {
+    set(CURLOPT_COPYPOSTFIELDS, nil) && set(CURLOPT_UPLOAD, 1)
+      && set(CURLOPT_INFILESIZE_LARGE, size: length ?? -1)
+  }
+
+  private func setProxy(
+    _ target: RequestTarget, _ configuration: HTTPClientConfiguration
+  ) -> Bool {
+    if LoopbackHost.contains(target.host) { return set(CURLOPT_PROXY, text: "") }
+    switch configuration.proxy {
+    case .none: return set(CURLOPT_PROXY, text: "")
+    case .environment: return set(CURLOPT_PROXY, text: nil) && set(CURLOPT_NOPROXY, text: nil)
+    case .url(let url):
+      return set(CURLOPT_PROXY, text: url.absoluteString) && set(CURLOPT_NOPROXY, text: "")
+    }
+  }
+
+  /// Hands the fields over as lines, and takes away those that libcurl would add by itself.
+  private func setFields(_ request: HTTPRequest) -> Bool {
+    var list: UnsafeMutablePointer<curl_slist>?
+    var hasContentType = false
+    var hasExpect = false
+    for field in request.headers {
+      let value = field.value.trimmed
+      // "Name;" is libcurl's way to write a field with an empty value.
+      let line = value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
+      guard let longer = curl_slist_append(list, line) else {
+        curl_slist_free_all(list)
+        return false
+      }
+      list = longer
+      hasContentType =
+        hasContentType || field.name.utf8.count == 12 && field.name.lowercased() == "content-type"
+      hasExpect = hasExpect || field.name.utf8.count == 6 && field.name.lowercased() == "expect"
+    }
+    if !request.body.isEmpty || request.method != "GET" {
+      if !hasContentType { list = curl_slist_append(list, "Content-Type:") }
+      if !hasExpect { list = curl_slist_append(list, "Expect:") }
+    }
+    setFields(list)
+    return true
+  }
+}
+
+extension String {
+  /// Without the white space that surrounds a field's value on the wire.
+  var trimmed: Substring {
+    var rest = self[...]
+    while let byte = rest.utf8.first, byte == 0x20 || byte == 0x09 { rest = rest.dropFirst() }
+    while let byte = rest.utf8.last, byte == 0x20 || byte == 0x09 { rest = rest.dropLast() }
+    return rest
+  }
+}

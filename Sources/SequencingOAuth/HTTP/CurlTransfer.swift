@@ -1,0 +1,189 @@
+internal import CCurl
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// One request on its way: what libcurl's callbacks fill, and what became of it.
+///
+/// It passes from hand to hand and never needs a lock of its own: the caller prepares it; from
+/// ``CurlEventLoop/start(_:)`` on it belongs to the event loop, whose lock every callback runs
+/// under; when the continuation is resumed it is the caller's again. What both touch meanwhile,
+/// the two queues of a streamed body, has its own lock.
+final class CurlTransfer: @unchecked Sendable {
+  let request: HTTPRequest
+  let target: RequestTarget
+  let handle: CurlHandle
+  /// What the app's chunks or a file's go through; `nil` for a body in memory.
+  let upload: UploadQueue?
+  /// Where content goes that does not stay in memory.
+  let download: DownloadQueue?
+
+  /// Where it is in its life.
+  enum Phase {
+    case prepared
+    /// In the event loop's list, at this place.
+    case running(index: Int)
+    case ended
+  }
+
+  /// Resumed once, by ``finish()``.
+  var continuation: UnsafeContinuation<Void, Never>?
+  var phase = Phase.prepared
+  /// For a transfer that was started alone, until when its end counts as quick; else 0.
+  var quickUntil: UInt64 = 0
+  var clock: TransferClock
+  var reader = ResponseReader()
+  var progress: ProgressMeter?
+  /// Why the transfer was ended from this side, or what libcurl's code means.
+  var failure: SQOAuthError?
+  /// The content, where it stays in memory.
+  private var body = Data()
+  private var received: Int64 = 0
+  private var sentOfBytes = 0
+  private var attempts = 0
+
+  init(
+    _ request: HTTPRequest, _ target: RequestTarget, _ handle: CurlHandle,
+    upload: UploadQueue? = nil, download: DownloadQueue? = nil
+  ) {
+    self.request = request
+    self.target = target
+    self.handle = handle
+    self.upload = upload
+    self.download = download
+    clock = TransferClock(total: request.timeout, idle: request.idleTimeout)
+    if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
+  }
+
+  /// Whether code of the app runs while the transfer does.
+  var isWatched: Bool { progress != nil || upload != nil || download != nil }
+
+  /// The response, once the transfer has ended.
+  func response() throws(SQOAuthError) -> HTTPResponse {
+    if let failure { throw failure }
+    guard let head = reader.head(), let trailers = reader.trailers() else { throw malformedHead }
+    return HTTPResponse(
+      status: head.status, headers: head.headers, body: body, trailers: trailers)
+  }
+
+  var malformedHead: SQOAuthError {
+    SQOAuthError(
+      .invalidResponse, "\(target.authority) sent no complete, well-formed response head.")
+  }
+
+  /// Gives the transfer back to its caller.
+  func finish() {
+    upload?.close()
+    download?.close()
+    continuation.take()?.resume()
+  }
+
+  /// Why it is ended at its deadline.
+  func timeUp(_ now: UInt64) -> SQOAuthError {
+    let message =
+      clock.hasEnded(now)
+      ? "\(target.authority) did not complete its answer within the \(request.timeout ?? .zero) "
+        + "that the request allows."
+      : "\(target.authority) fell silent for the \(request.idleTimeout ?? .zero) that the request "
+        + "allows."
+    return SQOAuthError(.requestTimedOut, message)
+  }
+
+  // MARK: What libcurl calls
+
+  /// Takes decoded content.
+  ///
+  /// - Returns: How much was taken; anything but all ends the transfer or, as
+  ///   `CURL_WRITEFUNC_PAUSE`, halts it until there is room.
+  func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+    clock.touch()
+    guard received + Int64(bytes.count) <= request.maximumResponseBytes else {
+      failure = SQOAuthError(
+        .responseTooLarge,
+        "\(target.authority) sent more than the \(request.maximumResponseBytes) bytes that the "
+          + "request allows.")
+      return 0
+    }
+    if let download {
+      guard download.append(bytes) else {
+        clock.isWaitingForReader = true
+        return Int(CURL_WRITEFUNC_PAUSE)
+      }
+    } else {
+      body.append(contentsOf: bytes)
+    }
+    received += Int64(bytes.count)
+    progress?.received(received, of: handle)
+    return bytes.count
+  }
+
+  /// Takes a line of a head or a trailer; 0 ends the transfer.
+  func receiveLine(_ line: UnsafeRawBufferPointer) -> Int {
+    clock.touch()
+    let wasComplete = reader.isHeadComplete
+    guard reader.take(line) else {
+      failure = SQOAuthError(
+        .responseTooLarge,
+        "\(target.authority) sent more than \(ResponseReader.maximumFields) header fields or "
+          + "\(ResponseReader.maximumBytes) bytes of them.")
+      return 0
+    }
+    if reader.isHeadComplete, !wasComplete, let download {
+      guard let head = reader.head() else {
+        failure = malformedHead
+        return 0
+      }
+      download.begin(head)
+    }
+    return line.count
+  }
+
+  /// Gives the next piece of the body; 0 at its end.
+  func fill(_ room: UnsafeMutableRawBufferPointer) -> Int {
+    clock.touch()
+    if case .bytes(let data) = request.body {
+      let rest = data.dropFirst(sentOfBytes).prefix(room.count)
+      rest.copyBytes(to: room)
+      sentOfBytes += rest.count
+      progress?.sent(Int64(sentOfBytes))
+      return rest.count
+    }
+    guard let upload else { return Int(CURL_READFUNC_ABORT) }
+    switch upload.fill(room) {
+    case .bytes(let count):
+      progress?.sent(upload.sent)
+      return count
+    case .wait:
+      clock.isWaitingForWriter = true
+      return Int(CURL_READFUNC_PAUSE)
+    case .failed(let error):
+      failure = error
+      return Int(CURL_READFUNC_ABORT)
+    }
+  }
+
+  /// Goes back to the first byte of the body, for another attempt.
+  func rewind() -> Bool {
+    sentOfBytes = 0
+    upload?.rewind()
+    return true
+  }
+
+  /// Whether the request may go out on the connection that is now ready.
+  ///
+  /// libcurl tries again on a new connection when a kept one turns out to be closed. The server may
+  /// have acted on the first copy all the same, so what is not idempotent is not sent twice: a
+  /// second use of a code or a rotated refresh token can end the session.
+  func willSend() -> Bool {
+    attempts += 1
+    guard attempts > 1, !request.isIdempotent else { return true }
+    failure = SQOAuthError(
+      .connectionFailed,
+      "\(target.authority) closed the connection without an answer. The request may have been "
+        + "acted on, so it was not sent again.")
+    return false
+  }
+}

@@ -1,0 +1,114 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// What the operating system said of a file, as the cause of an ``SQOAuthError``.
+public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The `errno`.
+  public let code: Int32
+
+  /// What it means.
+  public var description: String { String(cString: strerror(code)) }
+}
+
+/// A file that is read or written piece by piece, by one task at a time.
+final class OpenFile: @unchecked Sendable {
+  static let pieceSize = 256 * 1024
+
+  private let descriptor: Int32
+
+  private init(_ url: URL, _ flags: Int32) throws(HTTPFileError) {
+    guard url.isFileURL else { throw HTTPFileError(code: EINVAL) }
+    descriptor = open(url.path(percentEncoded: false), flags | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw HTTPFileError(code: errno) }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  static func reading(_ url: URL) throws(HTTPFileError) -> OpenFile {
+    try OpenFile(url, O_RDONLY)
+  }
+
+  /// Makes a file that only its owner may read, or empties the one that is there.
+  static func writing(_ url: URL) throws(HTTPFileError) -> OpenFile {
+    try OpenFile(url, O_WRONLY | O_CREAT | O_TRUNC)
+  }
+
+  /// - Throws: `EINVAL` for what is no regular file, and so has no length.
+  func length() throws(HTTPFileError) -> Int64 {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw HTTPFileError(code: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw HTTPFileError(code: EINVAL) }
+    return Int64(status.st_size)
+  }
+
+  /// The next piece of at most so many bytes; empty at the end.
+  func piece(_ limit: Int64) throws(HTTPFileError) -> Data {
+    var piece = Data(count: Int(min(limit, Int64(Self.pieceSize))))
+    let count = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    guard count >= 0 else { throw HTTPFileError(code: errno) }
+    return count == piece.count ? piece : piece.prefix(count)
+  }
+
+  func append(_ data: Data) throws(HTTPFileError) {
+    var rest = data
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      guard count >= 0 else { throw HTTPFileError(code: errno) }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
+
+extension UploadQueue {
+  /// The queue of a body that is made while it is sent; `nil` for one in memory.
+  static func make(_ body: HTTPRequestBody) throws(SQOAuthError) -> UploadQueue? {
+    switch body {
+    case .empty, .bytes: return nil
+    case .stream(let length, let makeChunks):
+      return UploadQueue(length: length, makeChunks: makeChunks)
+    case .file(let url):
+      do throws(HTTPFileError) {
+        let length = try OpenFile.reading(url).length()
+        return UploadQueue(length: length) { try chunks(of: url, length) }
+      } catch {
+        throw SQOAuthError(
+          .malformedRequest, "The file to be sent cannot be read: \(error). Nothing was sent.",
+          cause: error)
+      }
+    }
+  }
+
+  /// The pieces of a file up to the length that was announced, should it grow meanwhile.
+  private static func chunks(
+    of url: URL, _ length: Int64
+  ) throws(HTTPFileError) -> @Sendable () async throws -> Data? {
+    let file = try OpenFile.reading(url)
+    let rest = FileRest(length)
+    return {
+      let piece = try file.piece(rest.count)
+      rest.count -= Int64(piece.count)
+      return piece.isEmpty ? nil : piece
+    }
+  }
+
+  /// Counts down; touched by the one task that makes the chunks.
+  private final class FileRest: @unchecked Sendable {
+    var count: Int64
+
+    init(_ count: Int64) {
+      self.count = count
+    }
+  }
+}

@@ -1,0 +1,128 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Where a request goes, read from its URL so strictly that no second parser can disagree.
+///
+/// Only characters that RFC 3986 allows pass, each in its place. What URL parsers are known to
+/// read in two ways (a user before the host, a backslash, an encoded host) is refused.
+struct RequestTarget {
+  /// The whole URL without its fragment.
+  let url: String
+  /// In lower case, an IPv6 address without its brackets.
+  let host: String
+  let port: UInt16
+  let isSecure: Bool
+
+  init(_ url: URL) throws(SQOAuthError) {
+    let text = url.absoluteString
+    let bytes = text.utf8
+    guard let schemeEnd = bytes.firstIndex(of: UInt8(ascii: ":")) else {
+      throw Self.malformed("is not absolute")
+    }
+    switch text[..<schemeEnd].lowercased() {
+    case "https": isSecure = true
+    case "http": isSecure = false
+    default: throw Self.malformed("is neither http nor https")
+    }
+    let rest = bytes[schemeEnd...]
+    guard rest.starts(with: "://".utf8) else { throw Self.malformed("has no host") }
+    let authority = rest.dropFirst(3).prefix { !Self.endsAuthority($0) }
+    (host, port) = try Self.split(authority, defaultPort: isSecure ? 443 : 80)
+    let end = try Self.checkedEnd(bytes[authority.endIndex...])
+    self.url = end == bytes.endIndex ? text : String(text[..<end])
+  }
+
+  /// `host:port`, for messages.
+  var authority: String {
+    host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  /// The URL itself stays out of the message: its query may hold a secret.
+  private static func malformed(_ what: String) -> SQOAuthError {
+    SQOAuthError(.malformedRequest, "The request's URL \(what); nothing was sent.")
+  }
+
+  private static func endsAuthority(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+  }
+
+  private static func split(
+    _ authority: Substring.UTF8View, defaultPort: UInt16
+  ) throws(SQOAuthError) -> (host: String, port: UInt16) {
+    if authority.contains(UInt8(ascii: "@")) {
+      throw malformed("holds a user or a password; send them in a header field")
+    }
+    var name = authority
+    var digits: Substring.UTF8View?
+    let isLiteral = authority.first == UInt8(ascii: "[")
+    let searched = isLiteral ? authority.drop { $0 != UInt8(ascii: "]") } : authority
+    if let colon = searched.firstIndex(of: UInt8(ascii: ":")) {
+      name = authority[..<colon]
+      digits = authority[authority.index(after: colon)...]
+    }
+    let isValid =
+      isLiteral
+      ? name.last == UInt8(ascii: "]")
+        && LoopbackHost.isIPv6(String(Substring(name.dropFirst().dropLast())))
+      : !name.isEmpty && name.allSatisfy(isHostByte)
+    guard isValid else { throw malformed("has no host, or one with characters no host may have") }
+    guard let port = port(digits, defaultPort) else { throw malformed("has an impossible port") }
+    let host = isLiteral ? name.dropFirst().dropLast() : name
+    return (String(Substring(host)).lowercased(), port)
+  }
+
+  private static func port(_ digits: Substring.UTF8View?, _ defaultPort: UInt16) -> UInt16? {
+    guard let digits else { return defaultPort }
+    guard digits.count <= 5, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return UInt16(Substring(digits)).flatMap { $0 == 0 ? nil : $0 }
+  }
+
+  /// Where path and query end: at the fragment, which is never sent, or at the end.
+  private static func checkedEnd(
+    _ bytes: Substring.UTF8View
+  ) throws(SQOAuthError) -> String.Index {
+    var index = bytes.startIndex
+    while index != bytes.endIndex {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: "#") { return index }
+      if byte == UInt8(ascii: "%") {
+        guard bytes[index...].dropFirst().prefix(2).count(where: isHexDigit) == 2 else {
+          throw malformed("has a % that two hexadecimal digits do not follow")
+        }
+      } else if !isPathOrQueryByte(byte) {
+        throw malformed("has a character that must be percent-encoded")
+      }
+      index = bytes.index(after: index)
+    }
+    return index
+  }
+
+  /// RFC 3986 `unreserved`: every host of the DNS, and the `_` of container networks.
+  private static func isHostByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+    default: false
+    }
+  }
+
+  private static func isHexDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+    default: false
+    }
+  }
+
+  /// RFC 3986 `pchar`, `/` and `?`, without the `%` of an escape.
+  private static func isPathOrQueryByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x40...0x5A, 0x61...0x7A: true
+    // ! $ & ' ( ) * + , - . / and : ; = ? _ ~
+    case 0x21, 0x24, 0x26...0x2F, 0x3A, 0x3B, 0x3D, 0x3F, 0x5F, 0x7E: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,96 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A request whose body or response passes through async code while it runs.
+///
+/// Three tasks work side by side: one makes the body, one consumes the response, and the caller
+/// waits for the transfer. All have ended when ``run(_:)`` returns.
+struct StreamedExchange {
+  let transfer: CurlTransfer
+  let loop: CurlEventLoop
+
+  /// - Parameter wait: Starts the transfer and returns when it has ended.
+  func run(_ wait: @Sendable () async -> Void) async throws(SQOAuthError) -> HTTPResponse {
+    async let _: Void = produce()
+    async let consumed = consume()
+    await wait()
+    // Throwing from here cancels both tasks, and waits for them.
+    var response = try transfer.response()
+    let (body, error) = await consumed
+    if let error { throw error }
+    if transfer.download != nil { response.body = body }
+    return response
+  }
+
+  private func produce() async {
+    await transfer.upload?.produce { loop.resume(transfer) }
+  }
+
+  private func consume() async -> (body: Data, error: SQOAuthError?) {
+    guard let queue = transfer.download else { return (Data(), nil) }
+    do {
+      var sink = ResponseSink(transfer.request.destination)
+      while let event = await queue.next() {
+        try Task.checkCancellation()
+        switch event {
+        case .head(let head): try await sink.begin(head)
+        case .content(let data, let wasHalted):
+          if wasHalted { loop.resume(transfer) }
+          try await sink.take(data)
+        }
+      }
+      return (sink.body, nil)
+    } catch {
+      let error = Self.wrap(error)
+      loop.end(transfer, error)
+      return (Data(), error)
+    }
+  }
+
+  private static func wrap(_ error: any Error) -> SQOAuthError {
+    switch error {
+    case let error as SQOAuthError: error
+    case let error as HTTPFileError:
+      SQOAuthError(
+        .malformedRequest, "The response's file cannot be written: \(error).", cause: error)
+    default:
+      SQOAuthError(
+        .cancelled, "What consumes the response ended the request; see the cause.", cause: error)
+    }
+  }
+}
+
+/// Where the content of one response goes.
+private struct ResponseSink {
+  private let destination: HTTPDestination
+  private var head: HTTPResponseHead?
+  private var file: OpenFile?
+  /// What stays in memory: a response whose status forbids that it overwrites a file.
+  private(set) var body = Data()
+
+  init(_ destination: HTTPDestination) {
+    self.destination = destination
+  }
+
+  mutating func begin(_ head: HTTPResponseHead) async throws {
+    self.head = head
+    switch destination {
+    case .memory: break
+    case .file(let url): if (200...299).contains(head.status) { file = try .writing(url) }
+    case .stream(let consume): try await consume(head, Data())
+    }
+  }
+
+  mutating func take(_ data: Data) async throws {
+    if case .stream(let consume) = destination, let head {
+      try await consume(head, data)
+    } else if let file {
+      try file.append(data)
+    } else {
+      body += data
+    }
+  }
+}

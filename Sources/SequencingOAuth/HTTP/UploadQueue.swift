@@ -1,0 +1,171 @@
+internal import LoopbackHTTP
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Between the chunks of a request's body, made by async code, and libcurl, which asks for bytes.
+///
+/// One chunk is held at most: the next is asked for when the last byte of this one has gone.
+final class UploadQueue: Sendable {
+  typealias MakeChunks = @Sendable () throws -> @Sendable () async throws -> Data?
+
+  /// What libcurl gets.
+  enum Fill {
+    /// So many bytes, 0 at the end.
+    case bytes(Int)
+    /// Nothing yet.
+    case wait
+    case failed(SQOAuthError)
+  }
+
+  private struct State {
+    var chunk = Data()
+    var sent: Int64 = 0
+    var isEnded = false
+    var isWanted = false
+    var isClosed = false
+    var error: (any Error)?
+    /// How often the body was begun, so that a chunk of an attempt that was given up is dropped.
+    var attempt = 0
+    var producer: CheckedContinuation<Int?, Never>?
+  }
+
+  /// The length that was announced.
+  let length: Int64?
+  private let makeChunks: MakeChunks
+  private let state = Locked(State())
+
+  init(length: Int64?, makeChunks: @escaping MakeChunks) {
+    self.length = length
+    self.makeChunks = makeChunks
+  }
+
+  var sent: Int64 { state.withLock { $0.sent } }
+
+  // MARK: libcurl's side
+
+  func fill(_ room: UnsafeMutableRawBufferPointer) -> Fill {
+    let (fill, producer) = state.withLock { state -> (Fill, Demand?) in
+      if let error = state.error { return (.failed(Self.wrap(error)), nil) }
+      if !state.chunk.isEmpty { return (take(&state, room), nil) }
+      if state.isEnded { return (end(state), nil) }
+      // Either the producer waits and hears it now, or it finds it when it has time.
+      let demand = Demand(state.producer.take(), state.attempt)
+      state.isWanted = demand == nil
+      return (.wait, demand)
+    }
+    producer?.resume()
+    return fill
+  }
+
+  func rewind() {
+    state.withLock {
+      $0.chunk = Data()
+      $0.sent = 0
+      $0.isEnded = false
+      $0.isWanted = false
+      $0.attempt += 1
+    }
+  }
+
+  /// Ends the producer's wait: no further chunk will be asked for.
+  func close() {
+    let producer = state.withLock { state in
+      state.isClosed = true
+      return state.producer.take()
+    }
+    producer?.resume(returning: nil)
+  }
+
+  private func take(_ state: inout State, _ room: UnsafeMutableRawBufferPointer) -> Fill {
+    let piece = state.chunk.prefix(room.count)
+    piece.copyBytes(to: room)
+    state.chunk = state.chunk.dropFirst(piece.count)
+    state.sent += Int64(piece.count)
+    if let length, state.sent > length { return .failed(Self.mismatch) }
+    return .bytes(piece.count)
+  }
+
+  private func end(_ state: State) -> Fill {
+    if let length, state.sent < length { return .failed(Self.mismatch) }
+    return .bytes(0)
+  }
+
+  // MARK: The producer's side
+
+  /// Makes chunks whenever one is wanted, until ``close()``; `available` is called for each.
+  func produce(_ available: @Sendable () -> Void) async {
+    var attempt = -1
+    var next: (@Sendable () async throws -> Data?)?
+    while let wanted = await demand(), !Task.isCancelled {
+      do {
+        if next == nil || attempt != wanted {
+          next = try makeChunks()
+          attempt = wanted
+        }
+        // An empty chunk is not the end.
+        var chunk = try await next?()
+        while let empty = chunk, empty.isEmpty, !Task.isCancelled { chunk = try await next?() }
+        provide(chunk, wanted)
+      } catch {
+        state.withLock { $0.error = error }
+      }
+      available()
+    }
+  }
+
+  private func provide(_ chunk: Data?, _ attempt: Int) {
+    state.withLock { state in
+      guard state.attempt == attempt else { return }
+      if let chunk { state.chunk = chunk } else { state.isEnded = true }
+    }
+  }
+
+  /// Waits until a chunk is wanted; says for which attempt, or `nil` when none ever will be.
+  private func demand() async -> Int? {
+    await withCheckedContinuation { continuation in
+      let answer = state.withLock { state -> Int?? in
+        if state.isClosed { return .some(nil) }
+        if state.isWanted {
+          state.isWanted = false
+          return .some(state.attempt)
+        }
+        state.producer = continuation
+        return .none
+      }
+      if let answer { continuation.resume(returning: answer) }
+    }
+  }
+
+  /// A producer that waits, and what to tell it.
+  private struct Demand {
+    let producer: CheckedContinuation<Int?, Never>
+    let attempt: Int
+
+    init?(_ producer: CheckedContinuation<Int?, Never>?, _ attempt: Int) {
+      guard let producer else { return nil }
+      self.producer = producer
+      self.attempt = attempt
+    }
+
+    func resume() {
+      producer.resume(returning: attempt)
+    }
+  }
+
+  private static let mismatch = SQOAuthError(
+    .malformedRequest, "The request's body does not have the length that was announced.")
+
+  private static func wrap(_ error: any Error) -> SQOAuthError {
+    if let error = error as? HTTPFileError {
+      return SQOAuthError(
+        .malformedRequest, "The file to be sent cannot be read: \(error).", cause: error)
+    }
+    return error as? SQOAuthError
+      ?? SQOAuthError(
+        .cancelled, "What makes the request's body ended the request; see the cause.", cause: error)
+  }
+}

@@ -1,0 +1,23 @@
+import CCurl
+
+extension RawCurl {
+  /// A form for libcurl to post.
+  struct Post: Sendable {
+    var url: String
+    var body: String
+  }
+
+  /// One handle, one POST after the other; anything but status 200 is an error.
+  static func posts(_ post: Post, _ count: Int) async throws -> Benchmark.Sample {
+    let easy = try handle(post.url)
+    defer { curl_easy_cleanup(easy) }
+    sq_set_text(easy, CURLOPT_COPYPOSTFIELDS, post.body)
+    return try await sample(count) {
+      for _ in 0..<count {
+        guard curl_easy_perform(easy) == CURLE_OK,
+          sq_get_long(easy, CURLINFO_RESPONSE_CODE) == 200
+        else { throw BenchmarkError("a bare POST failed") }
+      }
+    }
+  }
+}

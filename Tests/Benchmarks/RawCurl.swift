@@ -1,0 +1,71 @@
+import CCurl
+
+/// What a C program would do with libcurl: the measure for the client.
+enum RawCurl {
+  /// One handle, one request after the other.
+  static func sequential(_ url: String, _ count: Int) async throws -> Benchmark.Sample {
+    let easy = try handle(url)
+    defer { curl_easy_cleanup(easy) }
+    return try await sample(count) {
+      for _ in 0..<count {
+        let code = curl_easy_perform(easy)
+        guard code == CURLE_OK else { throw BenchmarkError("libcurl failed: \(String(cString: curl_easy_strerror(code)))") }
+      }
+    }
+  }
+
+  /// Sixty-four handles on a multi handle, each used again as soon as it is done.
+  static func concurrent(_ url: String, _ count: Int, width: Int) async throws -> Benchmark.Sample {
+    let multi = curl_multi_init()
+    let handles = try (0..<width).map { _ in try handle(url) }
+    defer {
+      for easy in handles {
+        curl_multi_remove_handle(multi, easy)
+        curl_easy_cleanup(easy)
+      }
+      curl_multi_cleanup(multi)
+    }
+    return try await sample(count) {
+      var started = 0
+      for easy in handles {
+        curl_multi_add_handle(multi, easy)
+        started += 1
+      }
+      var done = 0
+      var running: Int32 = 0
+      while done < count {
+        curl_multi_perform(multi, &running)
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+          guard sq_message_result(message) == CURLE_OK else {
+            throw BenchmarkError("libcurl failed")
+          }
+          let easy = message.pointee.easy_handle
+          done += 1
+          curl_multi_remove_handle(multi, easy)
+          if started < count {
+            curl_multi_add_handle(multi, easy)
+            started += 1
+          }
+        }
+        if done < count { curl_multi_poll(multi, nil, 0, 1000, nil) }
+      }
+    }
+  }
+
+  static func handle(_ url: String) throws -> UnsafeMutableRawPointer {
+    guard let easy = curl_easy_init() else { throw BenchmarkError("no handle") }
+    sq_set_text(easy, CURLOPT_URL, url)
+    sq_set_long(easy, CURLOPT_NOSIGNAL, 1)
+    sq_set_text(easy, CURLOPT_PROXY, "")
+    sq_set_data_callback(easy, CURLOPT_WRITEFUNCTION, countBytes)
+    return easy
+  }
+}
+
+private func countBytes(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int {
+  size * count
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+import LoopbackHTTP
+import OAuthSandbox
+import SequencingOAuth
+
+/// What signing in costs beside the HTTP exchanges that it is made of, at the sandbox.
+enum SignInBenchmarks {
+  static func all(_ sandbox: SandboxServer) -> [Benchmark] {
+    [
+      Benchmark(
+        name: "token request (client credentials)",
+        baseline: { try await RawCurl.posts(tokenRequest(sandbox), 1000) },
+        subject: { try await tokenRequests(sandbox, 1000) }),
+      Benchmark(
+        name: "sign-in, from call to token",
+        baseline: { try await sample(40) { for _ in 0..<40 { try await bareSignIn(sandbox) } } },
+        subject: { try await sample(40) { for _ in 0..<40 { try await signIn(sandbox) } } }),
+    ]
+  }
+
+  private static let credentials =
+    "grant_type=client_credentials&client_id=sandbox-service&client_secret=sandbox-secret"
+
+  private static func tokenRequest(_ sandbox: SandboxServer) -> RawCurl.Post {
+    RawCurl.Post(url: sandbox.tokenEndpoint.absoluteString, body: credentials)
+  }
+
+  private static func tokenRequests(
+    _ sandbox: SandboxServer, _ count: Int
+  ) async throws -> Benchmark.Sample {
+    let request = HTTPRequest(
+      method: "POST", url: sandbox.tokenEndpoint,
+      headers: ["Content-Type": "application/x-www-form-urlencoded"],
+      body: .bytes(Data(credentials.utf8)))
+    return try await sample(count) {
+      for _ in 0..<count { _ = try await CurlHTTPClient.shared.send(request) }
+    }
+  }
+
+  /// The SDK's whole flow; a visitor who has not been there before plays the user.
+  private static func signIn(_ sandbox: SandboxServer) async throws {
+    var environment = ClientEnvironment()
+    environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
+    let oauth = SQOAuth(environment: environment)
+    oauth.register(
+      try ClientConfiguration(
+        clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback", scope: "demo",
+        provider: .endpoints(
+          authorization: sandbox.authorizationEndpoint.absoluteString,
+          token: sandbox.tokenEndpoint.absoluteString)))
+    _ = try await oauth.authorize()
+  }
+
+  /// The same exchanges with nothing around them: pages, redirect, token request.
+  private static func bareSignIn(_ sandbox: SandboxServer) async throws {
+    // RFC 7636, appendix B.
+    let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+    let receiver = try LoopbackServer { _ in
+      .response(LoopbackResponse(status: 200, body: Data("Done.".utf8), closesConnection: true))
+    }
+    let redirectURI = "http%3A%2F%2F127.0.0.1%3A\(receiver.port)%2Fcallback"
+    let address =
+      "\(sandbox.authorizationEndpoint.absoluteString)?response_type=code&client_id=sandbox-app"
+      + "&redirect_uri=\(redirectURI)&scope=demo&state=s&code_challenge=\(challenge)"
+      + "&code_challenge_method=S256"
+    guard let url = URL(string: address),
+      let redirect = try await SandboxVisitor().visit(url).redirect,
+      let code = redirect.split(separator: "code=").last?.prefix(while: { $0 != "&" })
+    else { throw BenchmarkError("the visitor was not sent back") }
+    _ = try await RawCurl.posts(
+      RawCurl.Post(
+        url: sandbox.tokenEndpoint.absoluteString,
+        body: "grant_type=authorization_code&code=\(code)&redirect_uri=\(redirectURI)"
+          + "&code_verifier=\(verifier)&client_id=sandbox-app"), 1)
+    await receiver.stop()
+  }
+}

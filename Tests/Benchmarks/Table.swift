@@ -1,0 +1,38 @@
+/// Writes results side by side.
+struct Table {
+  private static let widths = [44, 14, 14, 8, 8]
+
+  static func header(baseline: String, subject: String) -> String {
+    row(["", baseline, subject, "ratio", "aim"])
+  }
+
+  static func row(_ result: Benchmark.Result) -> String {
+    row([
+      result.name, perSecond(result.baseline), perSecond(result.subject), ratio(result.ratio),
+      result.aim.map(ratio) ?? "",
+    ])
+  }
+
+  /// `1.23×`.
+  static func ratio(_ value: Double) -> String {
+    fixed(value) + "×"
+  }
+
+  private static func perSecond(_ value: Double) -> String {
+    "\(Int(value.rounded()))/s"
+  }
+
+  private static func fixed(_ value: Double) -> String {
+    let hundredths = Int((value * 100).rounded())
+    let rest = hundredths % 100
+    return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+  }
+
+  private static func row(_ cells: [String]) -> String {
+    zip(cells, widths).enumerated().map { index, pair in
+      let (cell, width) = pair
+      let padding = String(repeating: " ", count: max(0, width - cell.count))
+      return index == 0 ? cell + padding : padding + cell
+    }.joined(separator: " ")
+  }
+}

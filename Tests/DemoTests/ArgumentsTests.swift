@@ -1,0 +1,118 @@
+import Testing
+
+@testable import sq_demo
+
+@Suite struct `The arguments` {
+  private static let name = Option("--name", value: "NAME", help: "A name.")
+  private static let flag = Option("--flag", help: "A flag.")
+
+  private func parse(_ words: [String]) throws(Failure) -> Arguments {
+    try Arguments(words, options: [Self.name, Self.flag])
+  }
+
+  @Test(arguments: [
+    ["--name", "x", "--flag"], ["--flag", "--name=x"], ["--name=x", "--flag"],
+  ])
+  func `are taken in both spellings and any order`(words: [String]) throws {
+    let arguments = try parse(words)
+    #expect(arguments[Self.name] == "x")
+    #expect(arguments.contains(Self.flag))
+    #expect(!arguments.wantsHelp)
+  }
+
+  @Test(arguments: [
+    (["--name=a=b"], "a=b"), (["--name=--x"], "--x"), (["--name", "-1"], "-1"),
+    (["--name", "a b"], "a b"), (["--name", "-"], "-"),
+  ])
+  func `keep a value as it is`(words: [String], value: String) throws {
+    #expect(try parse(words)[Self.name] == value)
+  }
+
+  @Test(arguments: [
+    (["--nam", "x"], "unknown option --nam"),
+    (["-x"], "unknown option -x"),
+    (["--"], "unknown option --"),
+    (["--name"], "--name needs a value: NAME"),
+    (["--name", "--flag"], "--name needs a value: NAME"),
+    (["--name="], "--name needs a value: NAME"),
+    (["--name", ""], "--name needs a value: NAME"),
+    (["--name", "a", "--name", "b"], "--name is given twice"),
+    (["--name=a", "--name=a"], "--name is given twice"),
+    (["--flag", "--flag"], "--flag is given twice"),
+    (["--flag=yes"], "--flag takes no value"),
+    (["x"], "unexpected argument \"x\""),
+    (["-"], "unexpected argument \"-\""),
+    (["\u{1B}[31mx"], "unexpected argument \"?[31mx\""),
+  ])
+  func `that nothing explains are wrong usage`(words: [String], message: String) {
+    #expect(throws: Failure.usage(message)) { try parse(words) }
+  }
+
+  @Test(arguments: [
+    ["--client-secret", "hunter2"], ["--client-secret=hunter2"], ["--secret=hunter2"],
+    ["--unknown=hunter2"],
+  ])
+  func `never repeat what may be a secret`(words: [String]) throws {
+    let failure = try #require(throws: Failure.self) { try parse(words) }
+    #expect(failure.status == .wrongUsage)
+    #expect(!failure.lines.joined().contains("hunter2"))
+  }
+
+  @Test(arguments: [["--help"], ["-h"], ["--flag", "--help", "--unknown"]])
+  func `ask for help`(words: [String]) throws {
+    #expect(try parse(words).wantsHelp)
+  }
+}
+
+@Suite struct `The commands` {
+  private func page(_ words: [String]) throws -> String? {
+    guard case .print(let text) = try Invocation(words, commands: SQDemo.commands) else {
+      return nil
+    }
+    return text
+  }
+
+  @Test(arguments: [
+    ([], "tour"), (["--browser", "system"], "tour"), (["tour"], "tour"), (["login"], "login"),
+    (["token"], "token"), (["logout"], "logout"), (["sandbox"], "sandbox"),
+  ])
+  func `are found by their names, and the tour without one`(words: [String], name: String) throws {
+    guard case .run(let command) = try Invocation(words, commands: SQDemo.commands) else {
+      Issue.record("nothing is run")
+      return
+    }
+    #expect(type(of: command).name == name)
+  }
+
+  @Test(arguments: SQDemo.commands.map { $0.name })
+  func `have a page of help, by two ways, that fits a terminal`(name: String) throws {
+    let text = try #require(try page(["help", name]))
+    #expect(try page([name, "--help"]) == text)
+    #expect(text.contains("Usage: sq-demo \(name)"))
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    let command = try #require(SQDemo.commands.first { $0.name == name })
+    for option in command.options { #expect(text.contains("  \(option.name)")) }
+  }
+
+  @Test func `are listed by help, --help and -h`() throws {
+    let text = try #require(try page(["help"]))
+    #expect(try page(["--help"]) == text)
+    #expect(try page(["-h"]) == text)
+    for command in SQDemo.commands { #expect(text.contains("  \(command.name) ")) }
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+  }
+
+  @Test(arguments: [
+    ["logn"], ["help", "logn"], ["help", "login", "token"], ["--version", "x"], ["--help", "x"],
+    ["login", "now"], ["--issuer", "https://a"],
+  ])
+  func `that do not exist, or take no more words, are wrong usage with a hint`(
+    words: [String]
+  ) throws {
+    let failure = try #require(throws: Failure.self) {
+      try Invocation(words, commands: SQDemo.commands)
+    }
+    #expect(failure.status == .wrongUsage)
+    #expect(failure.hint?.hasPrefix("Run 'sq-demo ") == true)
+  }
+}

@@ -1,0 +1,133 @@
+import SequencingOAuth
+import Testing
+
+@testable import sq_demo
+
+@Suite struct `The coordinator` {
+  typealias Event = Coordinator.Event
+  typealias Action = Coordinator.Action
+  typealias Screen = Coordinator.Screen
+
+  private static let token = SQToken(accessToken: "secret-token", scope: "demo")
+  private static let failed = Coordinator.Notice.failed(code: "server_error", message: "it failed")
+
+  /// One walk: what happens, the screen after each event, and what is to be done.
+  struct Walk: Sendable, CustomTestStringConvertible {
+    let name: String
+    let steps: [(event: Event, screen: String, action: Action?)]
+    var testDescription: String { name }
+  }
+
+  private static let walks = [
+    Walk(
+      name: "success leads to the main screen with the token, signing out leads back",
+      steps: [
+        (.signIn(.browser), "waiting", .signIn(.browser)),
+        (.pageIsReady("http://a"), "waiting", nil),
+        (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
+        (.userIsKnown("alice"), "main of alice", nil),
+        (.signOut, "login", .signOut),
+      ]),
+    Walk(
+      name: "a failure stays on the login screen, and the next try may succeed",
+      steps: [
+        (.signIn(.browser), "waiting", .signIn(.browser)),
+        (.userIsNotAuthorized(failed), "login after server_error", nil),
+        (.signIn(.visitor), "waiting", .signIn(.visitor)),
+        (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
+      ]),
+    Walk(
+      name: "cancelling waits for the SDK's word",
+      steps: [
+        (.signIn(.browser), "waiting", .signIn(.browser)),
+        (.cancelSignIn, "waiting", .cancelSignIn),
+        (.userIsNotAuthorized(.cancelled), "login after cancelling", nil),
+      ]),
+    Walk(
+      name: "a token that came before the cancellation counts",
+      steps: [
+        (.signIn(.browser), "waiting", .signIn(.browser)),
+        (.cancelSignIn, "waiting", .cancelSignIn),
+        (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
+      ]),
+    Walk(
+      name: "a browser that does not open shows the address, and the sign-in goes on",
+      steps: [
+        (.signIn(.browser), "waiting", .signIn(.browser)),
+        (.playUser, "waiting", nil),
+        (.pageIsReady("http://a"), "waiting", nil),
+        (.browserIsUnavailable("no display"), "waiting at http://a: no display", nil),
+        (.playUser, "waiting at http://a: no display", .playUser(address: "http://a")),
+        (.playUser, "waiting at http://a: no display", nil),
+        (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
+      ]),
+    Walk(
+      name: "the address is shown when asked for",
+      steps: [
+        (.signIn(.browser), "waiting", .signIn(.browser)),
+        (.pageIsReady("http://a"), "waiting", nil),
+        (.showAddress, "waiting at http://a", nil),
+      ]),
+    Walk(
+      name: "what a screen has no use for changes nothing",
+      steps: [
+        (.signOut, "login", nil), (.cancelSignIn, "login", nil), (.playUser, "login", nil),
+        (.userIsKnown("eve"), "login", nil),
+        (.userIsNotAuthorized(failed), "login", nil),
+        (.signIn(.browser), "waiting", .signIn(.browser)),
+        (.signIn(.browser), "waiting", nil), (.signOut, "waiting", nil),
+        (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
+        (.userIsNotAuthorized(failed), "main of nobody", nil),
+        (.cancelSignIn, "main of nobody", nil), (.signIn(.browser), "main of nobody", nil),
+      ]),
+    Walk(name: "one can quit from anywhere", steps: [(.quit, "login", .quit)]),
+  ]
+
+  @Test(arguments: walks)
+  func `leads from screen to screen`(walk: Walk) {
+    var coordinator = Coordinator()
+    #expect(Self.name(coordinator.screen) == "login")
+    for (number, step) in walk.steps.enumerated() {
+      #expect(coordinator.handle(step.event) == step.action, "step \(number)")
+      #expect(Self.name(coordinator.screen) == step.screen, "step \(number)")
+    }
+  }
+
+  private static func name(_ screen: Screen) -> String {
+    switch screen {
+    case .login(nil): "login"
+    case .login(.cancelled): "login after cancelling"
+    case .login(.failed(let code, _)): "login after \(code)"
+    case .waiting(let waiting):
+      "waiting" + (waiting.showsAddress ? " at \(waiting.address ?? "")" : "")
+        + (waiting.problem.map { ": \($0)" } ?? "")
+    case .main(token, let user): "main of \(user ?? "nobody")"
+    case .main: "main with another token"
+    }
+  }
+
+  @Test(arguments: [
+    (Key.enter, Event.signIn(.browser)), (.character("s"), .signIn(.visitor)),
+    (.character("q"), .quit), (.interrupt, .quit), (.character("x"), nil), (.escape, nil),
+    (.character("o"), nil),
+  ] as [(Key, Event?)])
+  func `hears keys on the login screen`(key: Key, event: Event?) {
+    #expect(TourOnScreen.event(for: key, on: .login(notice: nil)) == event)
+  }
+
+  @Test(arguments: [
+    (Key.enter, nil), (.character("s"), Event.playUser), (.character("a"), .showAddress),
+    (.escape, .cancelSignIn), (.character("q"), .quit), (.character("o"), nil),
+  ] as [(Key, Event?)])
+  func `hears keys while it waits`(key: Key, event: Event?) {
+    #expect(TourOnScreen.event(for: key, on: .waiting(.init(player: .browser))) == event)
+  }
+
+  @Test(arguments: [
+    (Key.enter, nil), (.character("o"), Event.signOut), (.character("q"), .quit),
+    (.character("s"), nil),
+  ] as [(Key, Event?)])
+  func `hears keys on the main screen`(key: Key, event: Event?) {
+    #expect(TourOnScreen.event(for: key, on: .main(Self.token, user: nil)) == event)
+  }
+}

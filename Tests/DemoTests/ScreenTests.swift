@@ -1,0 +1,283 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import sq_demo
+
+@Suite struct `Screens` {
+  private static let server = SandboxDescription(
+    issuer: "http://127.0.0.1:8080", user: "alice", password: "wonderland")
+  private static let start = Date(timeIntervalSince1970: 1_000_000)
+  private static let token = SQToken(
+    accessToken: "secret-token", expirationDate: start.addingTimeInterval(3600), scope: "a b",
+    refreshToken: "secret-refresh", issueDate: start)
+  private static let address =
+    "http://127.0.0.1:8080/authorize?" + String(repeating: "state=abc&", count: 20)
+
+  private static func login(_ screen: Coordinator.Screen, ticks: Int = 0) -> (Canvas) -> Page {
+    { LoginView(server: server, screen: screen, ticks: ticks).page($0) }
+  }
+
+  private static func main(
+    _ token: SQToken, user: String? = "alice", after seconds: Double
+  ) -> (Canvas) -> Page {
+    { MainView(token: token, user: user, date: start.addingTimeInterval(seconds)).page($0) }
+  }
+
+  private static var pages: [(Canvas) -> Page] {
+    let waiting = Coordinator.Waiting(
+      player: .browser, address: address, showsAddress: true, problem: "there is no display")
+    return [
+      login(.login(notice: nil)), login(.login(notice: .cancelled)),
+      login(.login(notice: .failed(code: "server_error", message: "it does not work today"))),
+      login(.waiting(waiting), ticks: 123), login(.waiting(.init(player: .visitor))),
+      main(token, after: 0), main(token, user: nil, after: 3599), main(token, after: 9999),
+      main(SQToken(accessToken: "secret-token"), after: 0),
+    ]
+  }
+
+  private func lines(
+    _ page: (Canvas) -> Page, columns: Int, rows: Int = 40, glyphs: Glyphs = .unicode
+  ) -> [Line] {
+    let canvas = Canvas(columns: columns, glyphs: glyphs)
+    return page(canvas).lines(canvas, columns: columns, rows: rows)
+  }
+
+  private func text(_ lines: [Line]) -> String {
+    lines.map { line in
+      String((line.isAddress ? line.text : "  " + line.text).reversed().drop { $0 == " " }.reversed())
+    }.joined(separator: "\n")
+  }
+
+  @Test func `the login screen asks to sign in`() {
+    #expect(
+      text(lines(Self.login(.login(notice: .cancelled)), columns: 80)) == """
+
+          SequencingOAuth demo                                           not signed in
+          ────────────────────────────────────────────────────────────────────────────
+
+          Please sign in.
+
+          This is the login screen of an app. It sends you to an authorization server
+          in your browser and gets a token back; it never sees your password. The
+          server is a sandbox inside this program.
+
+          server    http://127.0.0.1:8080
+          user      alice
+          password  wonderland
+
+          You did not sign in.
+
+          ────────────────────────────────────────────────────────────────────────────
+          enter sign in  ·  s sign in without a browser  ·  q quit
+        """)
+  }
+
+  @Test func `a narrow login screen wraps its words and its keys`() {
+    #expect(
+      text(lines(Self.login(.login(notice: nil)), columns: 40, glyphs: .ascii)) == """
+
+          SequencingOAuth demo   not signed in
+          ------------------------------------
+
+          Please sign in.
+
+          This is the login screen of an app.
+          It sends you to an authorization
+          server in your browser and gets a
+          token back; it never sees your
+          password. The server is a sandbox
+          inside this program.
+
+          server    http://127.0.0.1:8080
+          user      alice
+          password  wonderland
+
+          ------------------------------------
+          enter sign in
+          s sign in without a browser
+          q quit
+        """)
+  }
+
+  @Test func `the main screen tells whose token it is, for what, and how long`() {
+    #expect(
+      text(lines(Self.main(Self.token, after: 900), columns: 60)) == """
+
+          SequencingOAuth demo                           signed in
+          ────────────────────────────────────────────────────────
+
+          ✓ Signed in as alice
+
+          scope     a b
+          token     Bearer, with a refresh token
+          expires   in 45 min 0 s
+
+          ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────
+
+          ────────────────────────────────────────────────────────
+          o sign out  ·  q quit
+        """)
+  }
+
+  @Test(arguments: [40, 80, 120], [Glyphs.unicode, .ascii])
+  func `no line is wider than the window, except an address`(columns: Int, glyphs: Glyphs) {
+    for page in Self.pages {
+      let lines = lines(page, columns: columns, glyphs: glyphs)
+      for line in lines where !line.isAddress {
+        #expect(TextLayout.columns(line.text) <= columns - 4, "\(line.text)")
+      }
+    }
+  }
+
+  @Test(arguments: [1, 2, 5, 20], [1, 3, 8, 12])
+  func `a tiny window is no crash, and has no more lines than rows`(columns: Int, rows: Int) {
+    for page in Self.pages {
+      #expect(lines(page, columns: columns, rows: rows).count <= rows)
+    }
+  }
+
+  @Test func `a low window keeps the keys`() throws {
+    let lines = lines(Self.login(.login(notice: nil)), columns: 80, rows: 10)
+    #expect(lines.count == 10)
+    #expect(try #require(lines.last).text.contains("q quit"))
+  }
+
+  @Test func `an address is whole, on lines of its own`() throws {
+    let waiting = Coordinator.Waiting(
+      player: .browser, address: Self.address, showsAddress: true)
+    let lines = lines(Self.login(.waiting(waiting)), columns: 40)
+    #expect(lines.filter(\.isAddress).map(\.text) == [Self.address])
+  }
+
+  @Test(arguments: [40, 80, 120])
+  func `no screen shows a token`(columns: Int) {
+    for page in Self.pages {
+      #expect(!text(lines(page, columns: columns)).contains("secret-"))
+    }
+  }
+
+  @Test(arguments: [Appearance.Colours.none, .basic, .palette])
+  func `colours are only what the terminal has`(colours: Appearance.Colours) {
+    let encoded = lines(Self.main(Self.token, after: 0), columns: 80)
+      .map { $0.encoded(colours) }.joined()
+    #expect(encoded.contains("\u{1B}[38;5;") == (colours == .palette))
+    #expect(encoded.contains("\u{1B}[32m") == (colours == .basic))
+    // Whatever is switched on is switched off again.
+    #expect(
+      encoded.split(separator: "\u{1B}[0m", omittingEmptySubsequences: false).count - 1
+        == encoded.split(separator: "\u{1B}[", omittingEmptySubsequences: false).count / 2)
+  }
+
+  @Test func `what a server sends cannot command the terminal`() {
+    let token = SQToken(accessToken: "x", tokenType: "B\u{1B}]0;x\u{7}", scope: "a\u{9B}2J\u{202E}")
+    let page = Self.main(token, user: "\u{1B}[2Jeve\r\n", after: 0)
+    for line in lines(page, columns: 80) {
+      #expect(!line.text.unicodeScalars.contains { $0.properties.generalCategory == .control })
+      #expect(!line.text.contains("\u{202E}"))
+    }
+  }
+
+  @Test(arguments: [
+    (0.0, "──────────"), (0.04, "╸─────────"), (0.5, "━━━━━─────"), (0.55, "━━━━━╸────"),
+    (1.0, "━━━━━━━━━━"), (-3.0, "──────────"), (7.0, "━━━━━━━━━━"),
+  ])
+  func `the bar runs down`(fraction: Double, bar: String) {
+    let canvas = Canvas(columns: 80, glyphs: .unicode)
+    #expect(canvas.bar(fraction, width: 10, .good).map(\.text).joined() == bar)
+  }
+}
+
+@Suite struct `Text` {
+  @Test(arguments: [
+    ("abc", 3, "abc"), ("abcd", 3, "ab…"), ("abcd", 1, "…"), ("abcd", 0, ""), ("", 0, ""),
+    ("日本語", 6, "日本語"), ("日本語", 5, "日本…"), ("日本語", 4, "日…"),
+  ])
+  func `is cut to a width`(text: String, width: Int, cut: String) {
+    #expect(TextLayout.fit(text, width: width) == cut)
+  }
+
+  @Test(arguments: [
+    ("a bc def", 4, ["a bc", "def"]), ("abcdef gh", 3, ["abcdef", "gh"]), ("", 5, []),
+    ("日本 語", 4, ["日本", "語"]),
+  ])
+  func `is wrapped between words`(text: String, width: Int, lines: [String]) {
+    #expect(TextLayout.wrap(text, width: width) == lines)
+  }
+}
+
+@Suite struct `The terminal` {
+  @Test(arguments: [
+    ("q", [Key.character("q")]), ("\r", [.enter]), ("\n", [.enter]), ("\u{1B}", [.escape]),
+    ("\u{3}", [.interrupt]), ("\u{4}", [.interrupt]), ("\u{1A}", [.suspend]),
+    ("\u{1B}[A", []), ("\u{1B}[1;5Cq", [.character("q")]), ("\u{1B}OPq", [.character("q")]),
+    ("\u{1B}xq", [.character("q")]), ("\u{1B}[", []), ("é", []), ("ab", [.character("a"), .character("b")]),
+  ])
+  func `sends keys`(bytes: String, keys: [Key]) {
+    #expect(Key.decode(bytes.utf8) == keys)
+  }
+
+  @Test(arguments: [
+    (["TERM": "xterm"], Appearance.Colours.basic), (["TERM": "xterm-256color"], .palette),
+    (["TERM": "xterm", "COLORTERM": "truecolor"], .palette),
+    (["TERM": "xterm-256color", "NO_COLOR": "1"], .none),
+    (["TERM": "xterm-256color", "NO_COLOR": ""], .palette),
+  ])
+  func `has colours`(environment: [String: String], colours: Appearance.Colours) {
+    #expect(Appearance(environment: environment).colours == colours)
+  }
+
+  @Test(arguments: [
+    (["LANG": "de_DE.UTF-8"], Glyphs.unicode), (["LANG": "C.utf8"], .unicode), ([:], .ascii),
+    (["LANG": "C"], .ascii), (["LANG": "de_DE.UTF-8", "LC_ALL": "C"], .ascii),
+    (["LANG": "C", "LC_ALL": "", "LC_CTYPE": "en_US.UTF-8"], .unicode),
+  ])
+  func `has signs`(environment: [String: String], glyphs: Glyphs) {
+    #expect(Appearance(environment: environment).glyphs == glyphs)
+  }
+
+  @Test(arguments: [([:], false), (["TERM": "dumb"], false), (["TERM": "linux"], true)])
+  func `can be drawn on`(environment: [String: String], can: Bool) {
+    #expect(Appearance.canDraw(environment: environment) == can)
+  }
+}
+
+@Suite struct `A token` {
+  private let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+  @Test(arguments: [
+    (1.0, "in 1 s"), (59.2, "in 1 min 0 s"), (0.0, "now"), (-5.0, "now"), (3599.0, "in 59 min 59 s"),
+    (3600.0, "in 1 h 0 min"), (86_400.0, "in 1 day"), (172_800.0, "in 2 days"),
+    (1e300, "in 11574074074 days"),
+  ])
+  func `expires in words`(seconds: Double, words: String) {
+    let token = SQToken(accessToken: "x", expirationDate: now.addingTimeInterval(seconds))
+    #expect(token.expiryInWords(at: now) == words)
+  }
+
+  @Test func `is one JSON object for a program`() throws {
+    let token = SQToken(
+      accessToken: "a/b", expirationDate: now.addingTimeInterval(60.9), scope: "x y",
+      refreshToken: "r", issueDate: now)
+    #expect(
+      try TokenReport(token, at: now).json()
+        == #"{"access_token":"a/b","expires_at":"2023-11-14T22:14:20Z","expires_in":60,"#
+        + #""refresh_token":"r","scope":"x y","token_type":"Bearer"}"#)
+    #expect(
+      try TokenReport(SQToken(accessToken: "a"), at: now).json()
+        == #"{"access_token":"a","token_type":"Bearer"}"#)
+  }
+
+  @Test func `is a summary without secrets for a person`() {
+    let token = SQToken(
+      accessToken: "secret-a", expirationDate: now.addingTimeInterval(60), scope: "x y",
+      refreshToken: "secret-r")
+    #expect(
+      TokenSummary(token, at: now, keptIn: "/a/b").text == """
+        Signed in.
+          scope    x y
+          expires  in 1 min 0 s
+          kept in  /a/b
+        """)
+  }
+}

@@ -1,0 +1,32 @@
+import Testing
+
+@testable import sq_demo
+
+@Suite struct `Splitting a command into words` {
+  @Test(arguments: [
+    ("", []),
+    ("  \t\n ", []),
+    ("firefox", ["firefox"]),
+    ("  firefox   --new-window\t-P  ", ["firefox", "--new-window", "-P"]),
+    ("'my browser' -x", ["my browser", "-x"]),
+    ("\"my browser\" -x", ["my browser", "-x"]),
+    ("my\\ browser", ["my browser"]),
+    ("a''b\"\"c", ["abc"]),
+    ("'' \"\"", ["", ""]),
+    ("sh -c 'curl \"$1\" > /dev/null' --", ["sh", "-c", "curl \"$1\" > /dev/null", "--"]),
+    (#"'back\slash'"#, [#"back\slash"#]),
+    (#""\$HOME \` \" \\ \n""#, [#"$HOME ` " \ \n"#]),
+    ("a\\\nb \"c\\\nd\"", ["ab", "cd"]),
+    ("$HOME ~ * `ls` ; | & #", ["$HOME", "~", "*", "`ls`", ";", "|", "&", "#"]),
+    ("'\u{301}'", ["\u{301}"]),
+    ("é'ü'", ["éü"]),
+  ])
+  func `as a shell does`(text: String, words: [String]) {
+    #expect(ShellWords.split(text) == words)
+  }
+
+  @Test(arguments: ["'", "\"", "a 'b", "a \"b", "\"a\\", "a\\", "'a\\'b'", "\"a\\\""])
+  func `but not with a quote left open`(text: String) {
+    #expect(ShellWords.split(text) == nil)
+  }
+}

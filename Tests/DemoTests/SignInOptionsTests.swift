@@ -1,0 +1,128 @@
+import SequencingOAuth
+import Testing
+
+@testable import sq_demo
+
+@Suite struct `Sign-in options` {
+  private static let provider = ["--issuer", "https://id.example.com", "--client-id", "app"]
+
+  private func options(
+    _ words: [String], secret: ClientSecret? = nil
+  ) throws(Failure) -> SignInOptions {
+    try SignInOptions(
+      Arguments(words, options: SignInOptions.options + [.store], secret: secret))
+  }
+
+  @Test func `without a provider mean the built-in sandbox`() throws {
+    let options = try options(["--scope", "demo", "--timeout", "7"])
+    #expect(options.configuration == nil)
+    #expect(options.scope == "demo")
+    #expect(options.browser == .system)
+    #expect(options.redirectURI == "http://127.0.0.1/callback")
+    #expect(options.timeout == .seconds(7))
+  }
+
+  @Test func `make a client of an issuer`() throws {
+    let options = try options(
+      Self.provider + ["--scope", "a b", "--auth", "post", "--timeout", "7"],
+      secret: ClientSecret("hunter2"))
+    let client = try #require(options.configuration)
+    #expect(client.clientID == "app")
+    #expect(client.clientSecret == "hunter2")
+    #expect(client.scope == "a b")
+    #expect(client.clientAuthentication == .post)
+    #expect(client.signInTimeout == .seconds(7))
+    #expect(client.redirectURI.string == "http://127.0.0.1/callback")
+    #expect(client.provider == .issuer("https://id.example.com"))
+  }
+
+  @Test func `make a client of two endpoints`() throws {
+    let options = try options([
+      "--authorize=https://a.example/x", "--token=https://a.example/y", "--client-id=app",
+    ])
+    #expect(
+      options.configuration?.provider
+        == .endpoints(authorization: "https://a.example/x", token: "https://a.example/y"))
+  }
+
+  @Test(arguments: [
+    (["--issuer", "https://id.example.com"], "usage", "--client-id is missing"),
+    (["--authorize", "https://a.example", "--client-id", "x"], "usage", "go together"),
+    (["--token", "https://a.example", "--client-id", "x"], "usage", "go together"),
+    (provider + ["--authorize", "https://a.example"], "usage", "leave --authorize and --token out"),
+    (provider + ["--token", "https://a.example"], "usage", "leave --authorize and --token out"),
+    (["--client-id", "x"], "usage", "needs a provider"),
+    (["--auth", "none"], "usage", "needs a provider"),
+    (["--client-secret-file", "x"], "usage", "needs a provider"),
+    (["--issuer", "http://id.example.com", "--client-id", "x"], "insecure_endpoint", "https"),
+    (["--issuer", "nonsense", "--client-id", "x"], "invalid_configuration", "issuer"),
+    (["--redirect-uri", "http://example.com/"], "invalid_configuration", "127.0.0.1"),
+    (provider + ["--redirect-uri", "http://example.com/"], "invalid_configuration", "127.0.0.1"),
+    (provider + ["--redirect-uri", "com.example:/x"], "usage", "loopback"),
+    (provider + ["--auth", "basic"], "invalid_configuration", "needs a client secret"),
+    (provider + ["--auth", "jwt"], "usage", "--auth takes"),
+    (provider + ["--timeout", "0"], "usage", "--timeout takes"),
+    (provider + ["--timeout", "-1"], "usage", "--timeout takes"),
+    (provider + ["--timeout", "1.5"], "usage", "--timeout takes"),
+    (provider + ["--timeout", "99999999999999999999"], "usage", "--timeout takes"),
+    (provider + ["--browser", "'x"], "usage", "not closed"),
+    (provider + ["--browser", "  "], "usage", "empty"),
+    (provider + ["--browser", "'' x"], "usage", "empty"),
+    (provider + ["--browser", "sandbox"], "usage", "on this machine"),
+    (provider + ["--client-secret-file", "/nonexistent/file"], "usage", "No such file"),
+    (provider + ["--client-secret-file", "/"], "usage", "Is a directory"),
+    (provider + ["--client-secret-file", "/dev/null"], "usage", "empty first line"),
+  ])
+  func `that cannot be used are refused before anything starts`(
+    words: [String], code: String, message: String
+  ) throws {
+    let failure = try #require(throws: Failure.self) { try options(words) }
+    #expect(failure.code == code)
+    #expect(failure.message.contains(message), "\(failure.message)")
+    #expect(failure.status == .wrongUsage)
+  }
+
+  @Test(arguments: [
+    ("hunter2", "hunter2"), ("hunter2\n", "hunter2"), ("hunter2\r\nmore\n", "hunter2"),
+    (" hunter 2 \n", " hunter 2 "),
+  ])
+  func `take the first line of a secret file, before the environment's`(
+    content: String, secret: String
+  ) throws {
+    try withTemporaryFolder { folder in
+      try folder.write(content, to: "secret")
+      let options = try options(
+        Self.provider + ["--client-secret-file", folder.path("secret")],
+        secret: ClientSecret("other"))
+      #expect(options.configuration?.clientSecret == secret)
+    }
+  }
+
+  @Test(arguments: [
+    ("http://127.0.0.1:8080", true), ("http://localhost/", true), ("http://[::1]:1", true),
+    ("https://id.example.com", false), ("http://127.0.0.1.example.com", false), ("", false),
+  ])
+  func `let the visitor go to this machine only`(address: String, isAllowed: Bool) {
+    #expect(EmbeddedSandbox.canBeVisited(address) == isAllowed)
+  }
+
+  @Test(arguments: [
+    ("memory", StoreOption.memory), ("file:/x/y", .file("/x/y")), ("file:a:b", .file("a:b")),
+  ])
+  func `name a store`(text: String, option: StoreOption) throws {
+    #expect(try StoreOption(text) == option)
+  }
+
+  @Test(arguments: ["", "file", "file:", "memory:", "memory:x", "sqlite", "FILE:/x"])
+  func `name no other store`(text: String) throws {
+    let failure = try #require(throws: Failure.self) { try StoreOption(text) }
+    #expect(failure.status == .wrongUsage)
+  }
+
+  @Test func `never print a secret`() throws {
+    let secret = ClientSecret("hunter2")
+    var dumped = ""
+    dump(secret, to: &dumped)
+    #expect(!"\(secret)\(String(reflecting: secret))\(dumped)".contains("hunter2"))
+  }
+}

@@ -1,0 +1,35 @@
+import LoopbackHTTP
+import SequencingOAuth
+import TestSupport
+
+/// An app's login screen that writes down what it hears.
+final class Screen: AuthorizationDelegate {
+  enum Event: Sendable {
+    case authorized(SQToken)
+    case notAuthorized(SQOAuthError)
+    case cancelled
+  }
+
+  private let heard = Locked<[Event]>([])
+
+  var events: [Event] { heard.withLock { $0 } }
+
+  /// What the screen heard first, once it has heard something.
+  func event() async throws -> Event {
+    try await eventually("the delegate is called") { events.first }
+  }
+
+  func userIsSuccessfullyAuthorized(_ token: SQToken) {
+    heard.withLock { $0.append(.authorized(token)) }
+  }
+
+  func userIsNotAuthorized() {}
+
+  func userIsNotAuthorized(because error: SQOAuthError) {
+    heard.withLock { $0.append(.notAuthorized(error)) }
+  }
+
+  func userDidCancelAuthorization() {
+    heard.withLock { $0.append(.cancelled) }
+  }
+}

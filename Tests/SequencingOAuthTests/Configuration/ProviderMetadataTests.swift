@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+/// RFC 8414, section 3.3, and the checklist's T1 on what a document says.
+@Suite struct ProviderMetadataTests {
+  static let issuer = "https://id.example/tenant"
+
+  static func read(_ body: String, issuer: String = issuer) throws(SQOAuthError)
+    -> ProviderMetadata
+  {
+    try ProviderMetadata(document: Data(body.utf8), issuer: issuer)
+  }
+
+  static func document(_ changes: [String: String?] = [:]) -> String {
+    var members: [String: String?] = [
+      "issuer": #""https://id.example/tenant""#,
+      "authorization_endpoint": #""https://id.example/authorize?t=1""#,
+      "token_endpoint": #""https://id.example/token""#,
+      "revocation_endpoint": #""https://id.example/revoke""#,
+    ]
+    members.merge(changes) { $1 }
+    return "{"
+      + members.compactMap { name, value in value.map { "\"\(name)\":\($0)" } }
+      .joined(separator: ",") + "}"
+  }
+
+  @Test func `a whole document is read`() throws {
+    let metadata = try Self.read(
+      Self.document([
+        "token_endpoint_auth_methods_supported": #"["client_secret_post","none"]"#,
+        "code_challenge_methods_supported": #"["plain","S256"]"#,
+        "authorization_response_iss_parameter_supported": "true",
+        "jwks_uri": "1", "unknown": "{}",
+      ]))
+    #expect(metadata.issuer == Self.issuer)
+    #expect(metadata.authorizationEndpoint.absoluteString == "https://id.example/authorize?t=1")
+    #expect(metadata.tokenEndpoint.absoluteString == "https://id.example/token")
+    #expect(metadata.refreshEndpoint == metadata.tokenEndpoint)
+    #expect(metadata.revocationEndpoint?.absoluteString == "https://id.example/revoke")
+    #expect(metadata.clientAuthenticationMethods == ["client_secret_post", "none"])
+    #expect(metadata.codeChallengeMethods == ["plain", "S256"])
+    #expect(metadata.sendsIssuerInResponse)
+  }
+
+  @Test func `what a document does not say is unknown, and no promise`() throws {
+    let metadata = try Self.read(Self.document(["revocation_endpoint": nil]))
+    #expect(metadata.clientAuthenticationMethods == nil)
+    #expect(metadata.codeChallengeMethods == nil)
+    #expect(metadata.revocationEndpoint == nil)
+    #expect(!metadata.sendsIssuerInResponse)
+  }
+
+  @Test(arguments: [
+    "https://id.example/tenant/", "https://id.example/tenan", "https://id.example/tenant1",
+    "https://ID.example/tenant", "HTTPS://id.example/tenant", "http://id.example/tenant",
+    "https://id.example:443/tenant", "https://id.example/Tenant", "https://evil.example", "",
+    "https://id.example/ten%61nt", " https://id.example/tenant",
+  ])
+  func `an issuer that differs by one character is another server`(issuer: String) {
+    failure(.issuerMismatch) { try Self.read(Self.document(["issuer": "\"\(issuer)\""])) }
+  }
+
+  /// U+212A, the sign for kelvin, is the letter K to Swift's `==`, and so is U+037E the semicolon.
+  @Test(arguments: [#"https://id.example/\u212A"#, "https://id.example/\u{212A}"])
+  func `an issuer of other characters that Unicode calls equal is another server`(issuer: String) {
+    failure(.issuerMismatch) {
+      try Self.read(
+        Self.document(["issuer": "\"\(issuer)\""]), issuer: "https://id.example/K")
+    }
+  }
+
+  @Test func `a document without an issuer is refused`() {
+    let error = failure { try Self.read(Self.document(["issuer": nil])) }
+    #expect(error?.code == .issuerMismatch || error?.code == .invalidResponse)
+  }
+
+  @Test(arguments: ["authorization_endpoint", "token_endpoint"])
+  func `a needed endpoint must be there and be usable`(name: String) {
+    failure { try Self.read(Self.document([name: nil])) }
+    for value in ["null", "1", "\"\"", "[]", "\"/relative\"", "\"https://u@id.example/x\""] {
+      failure { try Self.read(Self.document([name: value])) }
+    }
+  }
+
+  @Test(arguments: ["authorization_endpoint", "token_endpoint", "revocation_endpoint"])
+  func `an http endpoint inside https metadata is refused`(name: String) {
+    failure(.insecureEndpoint) {
+      try Self.read(Self.document([name: #""http://id.example/x""#]))
+    }
+    failure { try Self.read(Self.document([name: #""https://id.example/x#f""#])) }
+  }
+
+  @Test(arguments: ["", "[]", "null", "{", "<html>", "\"a\"", "{}"])
+  func `what is no metadata is refused without a crash`(body: String) {
+    failure { try Self.read(body) }
+  }
+
+  @Test(arguments: [
+    ("code_challenge_methods_supported", "\"S256\""), ("code_challenge_methods_supported", "[1]"),
+    ("token_endpoint_auth_methods_supported", "{}"),
+    ("authorization_response_iss_parameter_supported", "\"true\""),
+    ("authorization_response_iss_parameter_supported", "1"),
+  ])
+  func `a member of another type is refused and never taken for absent`(
+    name: String, value: String
+  ) {
+    failure(.invalidResponse) { try Self.read(Self.document([name: value])) }
+  }
+}

@@ -1,0 +1,78 @@
+import Testing
+
+@testable import SequencingOAuth
+
+@Suite struct ErrorAnswerTests {
+  func refusal(_ query: String) -> SQOAuthError? {
+    let redirect = Redirect()
+    return redirect.response("\(redirect.redirectURI)?state=\(Redirect.state)&\(query)").error
+  }
+
+  @Test(arguments: [
+    "invalid_request", "unauthorized_client", "access_denied", "unsupported_response_type",
+    "invalid_scope", "server_error", "temporarily_unavailable", "login_required", "my_own-code",
+  ])
+  func `the server's code is the error's code`(code: String) throws {
+    let error = try #require(refusal("error=\(code)&error_description=a+b&error_uri=https://x/y"))
+    #expect(error.code.rawValue == code)
+    #expect(error.response?.error.rawValue == code)
+    #expect(error.response?.errorDescription == "a b")
+    #expect(error.response?.errorURI == "https://x/y")
+  }
+
+  @Test func `only access_denied of them is a cancellation`() {
+    #expect(refusal("error=access_denied")?.isCancellation == true)
+    #expect(refusal("error=server_error")?.isCancellation == false)
+    #expect(refusal("error=not_access_denied")?.isCancellation == false)
+    #expect(refusal("error=server_error&error_description=access_denied")?.isCancellation == false)
+  }
+
+  /// A code of ours in the server's mouth must not steer the app: `cancelled` would pass for the
+  /// user's will, `not_authorized` would end a session.
+  @Test(arguments: ["cancelled", "timed_out", "state_mismatch", "store_failed", "not_authorized"])
+  func `a server cannot speak in the SDK's own codes`(code: String) throws {
+    let error = try #require(refusal("error=\(code)"))
+    #expect(!error.isCancellation)
+    #expect(!error.requiresSignIn)
+  }
+
+  @Test func `an empty error is malformed`() {
+    #expect(refusal("error=")?.code == .invalidAuthorizationResponse)
+  }
+
+  @Test func `error and code together are malformed`() {
+    let error = refusal("error=access_denied&code=abc")
+    #expect(error?.code == .invalidAuthorizationResponse || error?.code == .accessDenied)
+  }
+
+  @Test func `control characters and direction overrides do not reach the texts`() throws {
+    let nasty = "a%0D%0Ab%1B%5B31mc%E2%80%AEd%00e%E2%80%A8f%C2%85g%7F"
+    let error = try #require(
+      refusal("error=x\(nasty)&error_description=\(nasty)&error_uri=\(nasty)"))
+    let texts = [
+      error.description, error.message, error.code.rawValue,
+      error.response?.errorDescription ?? "", error.response?.errorURI ?? "",
+    ]
+    for text in texts {
+      #expect(!text.unicodeScalars.contains(where: isHarmful), "\(text.debugDescription)")
+    }
+    #expect(error.response?.errorDescription?.hasPrefix("ab") == true)
+  }
+
+  @Test func `a long text is cut at 500 characters`() throws {
+    let long = String(repeating: "x", count: 10_000)
+    let error = try #require(refusal("error=\(long)&error_description=\(long)&error_uri=\(long)"))
+    #expect(error.response?.errorDescription?.count == 500)
+    #expect(error.response?.errorURI?.count == 500)
+    #expect(error.code.rawValue.count <= 500)
+    #expect(error.description.count < 2_000)
+  }
+}
+
+/// What a terminal or a log would obey and not show.
+func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar.properties.generalCategory {
+  case .control, .format, .lineSeparator, .paragraphSeparator: true
+  default: false
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+/// The checklist's S3: the issuer is compared as a string, after form-decoding, on every answer.
+@Suite struct IssuerTests {
+  static let wrongIssuers = [
+    "https://honest.as.example1", "https://honest.as.example/", "https://honest.as.example/1",
+    "https://honest.as.exampl", "https://HONEST.as.example", "HTTPS://honest.as.example",
+    "http://honest.as.example", "https://honest.as.example:443", "https://honest.as.example?",
+    "https://honest.as.example%23", "https%3A%2F%2Fhonest.as.example%252F", "", " ",
+    "%20https://honest.as.example", "https://honest.as.example%20", "https://evil.example",
+    "https://honest%252Eas.example", "https://user@honest.as.example",
+    "https://honest.as.example%00", "honest.as.example",
+  ]
+
+  func judge(_ query: String, promised: Bool, known: Bool = true) -> Redirect.Verdict {
+    Redirect(issuer: known ? Redirect.issuer : nil, requiresIssuer: promised)
+      .judge(query: "\(query)&state=\(Redirect.state)")
+  }
+
+  @Test(arguments: wrongIssuers, [true, false])
+  func `an issuer that differs by one character is refused`(issuer: String, promised: Bool) {
+    for kind in ["code=abc", "error=access_denied", "error=server_error"] {
+      #expect(
+        judge("\(kind)&iss=\(issuer)", promised: promised) == .refused(.issuerMismatch), "\(kind)")
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `the right issuer is accepted, encoded or not`(promised: Bool) {
+    for issuer in ["https://honest.as.example", "https%3A%2F%2Fhonest.as.example"] {
+      #expect(judge("code=abc&iss=\(issuer)", promised: promised) == .code("abc"))
+      #expect(
+        judge("error=access_denied&iss=\(issuer)", promised: promised) == .refused(.accessDenied))
+    }
+  }
+
+  @Test(arguments: ["code=abc", "error=access_denied"])
+  func `a promised issuer must be there`(query: String) {
+    #expect(judge(query, promised: true) == .refused(.issuerMismatch))
+  }
+
+  @Test func `an issuer that was not promised may be missing`() {
+    #expect(judge("code=abc", promised: false) == .code("abc"))
+    #expect(judge("error=access_denied", promised: false) == .refused(.accessDenied))
+  }
+
+  @Test(arguments: ["https://honest.as.example", "https://evil.example"])
+  func `a doubled issuer is refused, whatever the second one is`(second: String) {
+    for query in ["code=abc", "error=access_denied"] {
+      for pair in [(Redirect.issuer, second), (second, Redirect.issuer)] {
+        let verdict = judge("\(query)&iss=\(pair.0)&iss=\(pair.1)", promised: true)
+        #expect(
+          verdict == .refused(.invalidAuthorizationResponse)
+            || verdict == .refused(.issuerMismatch))
+      }
+    }
+  }
+
+  /// U+212A, the sign for kelvin, is the letter K to Swift's `==`.
+  @Test func `an issuer of characters that Unicode calls equal is another issuer`() {
+    let redirect = Redirect(issuer: "https://id.example/K", requiresIssuer: true)
+    #expect(
+      redirect.judge(query: "code=abc&iss=https://id.example/%E2%84%AA&state=\(Redirect.state)")
+        == .refused(.issuerMismatch))
+  }
+
+  @Test func `an issuer whose letters are composed otherwise is another issuer`() {
+    let redirect = Redirect(issuer: "https://caf\u{E9}.example", requiresIssuer: true)
+    #expect(
+      redirect.judge(query: "code=abc&iss=https://cafe%CC%81.example&state=\(Redirect.state)")
+        == .refused(.issuerMismatch))
+    #expect(
+      redirect.judge(query: "code=abc&iss=https://caf%C3%A9.example&state=\(Redirect.state)")
+        == .code("abc"))
+  }
+
+  @Test func `an issuer in the fragment does not count`() {
+    let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: true)
+    #expect(
+      redirect.judge(
+        "\(redirect.redirectURI)?code=abc&state=\(Redirect.state)#iss=\(Redirect.issuer)")
+        != .code("abc"))
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+@Suite struct FormCodingTests {
+  @Test func `RFC 6749 appendix B is encoded as published`() {
+    #expect(FormCoding.encodeValue(" %&+\u{A3}\u{20AC}") == "+%25%26%2B%C2%A3%E2%82%AC")
+    #expect(
+      FormCoding.decode("a=+%25%26%2B%C2%A3%E2%82%AC")
+        == [.init("a", " %&+\u{A3}\u{20AC}")])
+  }
+
+  /// What an encoder that keeps too much would let through.
+  static let difficult = [
+    "", " ", "+", "%", "&", "=", "?", "#", "/", ";", ",", ":", "@", "\"", "\\", "'", "*", "~",
+    "a b", "a+b", "a%20b", "a%2Bb", "a&b=c", "p&=+%\u{FC} ", "\u{20AC}", "\u{1F600}",
+    "e\u{301}", "\u{0}", "\r\n", "\n", "\t", "\u{7F}", "100%", "%zz", "a=b==", "\u{FEFF}x",
+  ]
+
+  @Test(arguments: difficult)
+  func `a value survives the way through a body and a query`(text: String) {
+    let pairs: [FormCoding.Pair] = [.init(text, text), .init("end", "1")]
+    for encoded in [FormCoding.encodeBody(pairs), FormCoding.encodeQuery(pairs)] {
+      let decoded = FormCoding.decode(encoded)
+      // Bytes, since == would take two spellings of one letter for the same.
+      #expect(decoded?.first.map { Array($0.value.utf8) } == Array(text.utf8))
+      #expect(decoded?.last == .init("end", "1"))
+    }
+  }
+
+  @Test(arguments: difficult)
+  func `an encoded value holds only characters that no parser takes apart`(text: String) {
+    let allowed = "%+*-._".utf8
+    #expect(
+      FormCoding.encodeValue(text).utf8.allSatisfy { isUnreserved($0) || allowed.contains($0) })
+  }
+
+  @Test func `a space is a plus in a body and percent 20 in a query`() {
+    #expect(FormCoding.encodeBody([.init("a b", "c d")]) == "a+b=c+d")
+    #expect(FormCoding.encodeQuery([.init("a b", "c d")]) == "a%20b=c%20d")
+  }
+
+  @Test func `the order and doubled names are kept`() {
+    let pairs: [FormCoding.Pair] = [.init("b", "1"), .init("a", "2"), .init("b", "3")]
+    #expect(FormCoding.encodeBody(pairs) == "b=1&a=2&b=3")
+    #expect(FormCoding.decode("b=1&a=2&b=3") == pairs)
+  }
+
+  @Test(arguments: ["a=%", "a=%2", "a=%2g", "a=%g2", "a=%zz", "%=a", "a=b&c=%E", "a=% 1", "a=%+1"])
+  func `a percent sign without two hexadecimal digits is refused`(text: String) {
+    #expect(FormCoding.decode(text) == nil)
+  }
+
+  @Test(arguments: ["a=%FF", "a=%C3", "a=%C3%28", "a=%ED%A0%80", "a=%C0%80", "%80=a"])
+  func `bytes that are not UTF-8 are refused`(text: String) {
+    #expect(FormCoding.decode(text) == nil)
+  }
+
+  @Test(arguments: [
+    ("", []), ("&", []), ("a", [("a", "")]), ("a=", [("a", "")]), ("=a", [("", "a")]),
+    ("a=b=c==", [("a", "b=c==")]), ("a=1&&b=2", [("a", "1"), ("b", "2")]),
+    ("a=b?c", [("a", "b?c")]), ("a=%2b%2B", [("a", "++")]), ("a=1;b=2", [("a", "1;b=2")]),
+  ])
+  func `the odd forms of the format are read as every other decoder reads them`(
+    text: String, pairs: [(String, String)]
+  ) {
+    #expect(FormCoding.decode(text) == pairs.map { FormCoding.Pair($0.0, $0.1) })
+  }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+@Suite struct RandomStringTests {
+  @Test func `bytes become base64url without padding as in RFC 7636 appendix A`() {
+    #expect(RandomString.base64URL(Data([3, 236, 255, 224, 193])) == "A-z_4ME")
+  }
+
+  @Test(arguments: [
+    (Data(), ""), (Data([0]), "AA"), (Data([0, 0]), "AAA"), (Data([0, 0, 0]), "AAAA"),
+    (Data([255, 255, 255]), "____"), (Data([251, 239, 190]), "----"),
+  ])
+  func `base64url has no padding and neither plus nor slash`(bytes: Data, text: String) {
+    #expect(RandomString.base64URL(bytes) == text)
+  }
+
+  @Test func `a thousand states are distinct and hold 256 bits of base64url each`() throws {
+    let states = (0..<1_000).map { _ in RandomString.make() }
+    #expect(Set(states).count == 1_000)
+    for state in states {
+      #expect(state.utf8.allSatisfy(isUnreserved))
+      let base64 = state.replacingOccurrences(of: "-", with: "+")
+        .replacingOccurrences(of: "_", with: "/")
+      let bytes = try #require(
+        Data(base64Encoded: base64 + String(repeating: "=", count: (4 - base64.count % 4) % 4)))
+      #expect(bytes.count == 32)
+    }
+  }
+
+  /// A generator that leaves bits out would show here: each position holds every letter.
+  @Test func `every character of the alphabet occurs at every position but the last`() {
+    let states = (0..<4_000).map { _ in Array(RandomString.make().utf8) }
+    for position in 0..<42 {
+      #expect(Set(states.map { $0[position] }).count == 64, "position \(position)")
+    }
+  }
+}

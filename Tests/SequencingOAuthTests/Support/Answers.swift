@@ -1,0 +1,27 @@
+import Foundation
+
+@testable import SequencingOAuth
+
+/// Token responses in the words of a table.
+enum Answer {
+  static let now = Date(timeIntervalSince1970: 1_750_000_000)
+
+  static func http(
+    _ body: String, status: Int = 200, type: String? = "application/json"
+  ) -> HTTPResponse {
+    var headers: HTTPFields = ["Cache-Control": "no-store"]
+    headers["Content-Type"] = type
+    return HTTPResponse(status: status, headers: headers, body: Data(body.utf8))
+  }
+
+  static func read(
+    _ body: String, status: Int = 200, type: String? = "application/json",
+    quirks: TokenResponseQuirks = [], scope: String? = "asked",
+    parser: any TokenResponseParser = StandardTokenResponseParser()
+  ) throws(SQOAuthError) -> SQToken {
+    try TokenResponse(
+      parser: parser,
+      context: .init(receivedAt: now, requestedScope: scope, quirks: quirks)
+    ).read(http(body, status: status, type: type))
+  }
+}

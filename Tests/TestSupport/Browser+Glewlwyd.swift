@@ -1,0 +1,38 @@
+/// What a user does on glewlwyd's pages.
+extension Browser {
+  /// Fills in the login page.
+  package func logIn(as user: Glewlwyd.User) async throws {
+    try await type(user.rawValue, into: "#username")
+    try await type(user.password, into: "#password")
+    try await click("#loginbut")
+  }
+
+  /// Ticks scopes on the consent page, grants them and goes on to the application.
+  package func consent(to scopes: [String]) async throws {
+    for scope in scopes { try await click("#grant-\(scope)") }
+    try await click("button.btn-primary")
+    try await click("button.btn-success")
+  }
+
+  /// Grants nothing on the consent page and returns when the server has taken that.
+  ///
+  /// glewlwyd then shows the consent page again: it never sends the user back with an error.
+  package func refuseConsent() async throws {
+    try await wait(for: "input[id^=grant-]")
+    let before = try await grantRequests
+    try await click("button.btn-primary")
+    try await eventually("glewlwyd takes the refusal") { try await self.grantRequests > before }
+    try await wait(for: "input[id^=grant-]")
+  }
+
+  /// How many requests about the user's consent the page has seen answered.
+  private var grantRequests: Int {
+    get async throws {
+      try await run(
+        """
+        return performance.getEntriesByType("resource")
+          .filter((entry) => entry.name.includes("/auth/grant/")).length
+        """, as: Int.self)
+    }
+  }
+}

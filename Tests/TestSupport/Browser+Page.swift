@@ -1,0 +1,87 @@
+import Foundation
+
+extension Browser {
+  /// Where the browser stands.
+  package var url: String {
+    get async throws { try await driver.send("GET", "/url", as: String.self) }
+  }
+
+  /// The page as the browser has it now.
+  package var source: String {
+    get async throws { try await driver.send("GET", "/source", as: String.self) }
+  }
+
+  /// Goes to an address and returns when the page there has loaded.
+  package func go(to url: String) async throws {
+    try await driver.send("POST", "/url", ["url": url])
+  }
+
+  /// Clicks the first element that a CSS selector finds, once it is there and can be clicked.
+  package func click(_ selector: String) async throws {
+    try await act(on: selector) { try await self.driver.send("POST", "\($0)/click") }
+  }
+
+  /// Writes into a field in place of what is there.
+  package func type(_ text: String, into selector: String) async throws {
+    try await act(on: selector) { element in
+      try await self.driver.send("POST", "\(element)/clear")
+      try await self.driver.send("POST", "\(element)/value", ["text": text])
+    }
+  }
+
+  /// The text that a user sees in the first element that a selector finds.
+  package func text(of selector: String) async throws -> String {
+    try await act(on: selector) {
+      try await self.driver.send("GET", "\($0)/text", as: String.self)
+    }
+  }
+
+  /// Waits until an element is there.
+  package func wait(for selector: String) async throws {
+    try await act(on: selector) { _ in }
+  }
+
+  /// Whether an element is there now.
+  package func has(_ selector: String) async throws -> Bool {
+    try await !driver.send(
+      "POST", "/elements", ["using": "css selector", "value": selector], as: [[String: String]].self
+    ).isEmpty
+  }
+
+  /// Waits until the address starts so, and returns it.
+  package func arrive(at start: String) async throws -> String {
+    try await eventually("the browser arrives at \(start)") {
+      let url = try await self.url
+      return url.hasPrefix(start) ? url : nil
+    }
+  }
+
+  /// What a script that ends in `return` returns.
+  package func run<Value: Decodable & Sendable>(
+    _ script: String, as type: Value.Type
+  ) async throws -> Value {
+    try await driver.send("POST", "/execute/sync", Script(script: script), as: type)
+  }
+
+  private struct Script: Encodable {
+    let script: String
+    let args: [String] = []
+  }
+
+  /// Finds an element and acts on it, again and again while the page is not ready for that.
+  private func act<Value: Sendable>(
+    on selector: String, _ action: @Sendable (String) async throws -> Value
+  ) async throws -> Value {
+    try await eventually("\(selector) can be used") {
+      do {
+        let element = try await self.driver.send(
+          "POST", "/element", ["using": "css selector", "value": selector],
+          as: [String: String].self)
+        guard let id = element.values.first else { return nil }
+        return try await action("/element/\(id)")
+      } catch let error as WebDriverError where error.isPassing {
+        return nil
+      }
+    }
+  }
+}

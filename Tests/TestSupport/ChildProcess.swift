@@ -1,0 +1,129 @@
+package import Foundation
+import LoopbackHTTP
+
+/// A program that a test runs, in a process group of its own.
+///
+/// It leaves nothing behind: when it ends, or is stopped, or nobody holds this object any more,
+/// whatever it started in its group is killed too.
+package final class ChildProcess: Sendable {
+  /// What the program reads.
+  package enum Input: Sendable {
+    /// Nothing.
+    case none
+    /// A text, then the end.
+    case text(String)
+    /// Nothing, and no end before ``ChildProcess/stop(within:)`` or the test process's own end.
+    case open
+  }
+
+  /// What a program did.
+  package struct Result: Sendable {
+    /// The exit status, or 128 and the signal's number, as a shell has it.
+    package let status: Int32
+    package let output: String
+    package let errors: String
+  }
+
+  package let processID: pid_t
+  private let command: [String]
+  private let record: ChildRecord
+
+  /// Starts a program that is in `PATH` or named by its path.
+  ///
+  /// The environment is the test's own with changes: a value sets, `nil` removes.
+  package init(
+    _ command: [String], environment: [String: String?] = [:],
+    input: Input = .none
+  ) throws {
+    let pipes = try (input: ChildPipe(), output: ChildPipe(), errors: ChildPipe())
+    self.command = command
+    processID = try spawn(
+      command, environment: environment,
+      descriptors: [pipes.input.readEnd, pipes.output.writeEnd, pipes.errors.writeEnd])
+    [pipes.input.readEnd, pipes.output.writeEnd, pipes.errors.writeEnd].forEach { close($0) }
+    record = ChildRecord(processID: processID, inputEnd: pipes.input.writeEnd)
+    record.collect(pipes.output.readEnd, into: \.output)
+    record.collect(pipes.errors.readEnd, into: \.errors)
+    record.reap()
+    switch input {
+    case .none: record.closeInput()
+    case .text(let text): record.write(Data(text.utf8))
+    case .open: break
+    }
+  }
+
+  deinit {
+    record.closeInput()
+    record.signal(SIGKILL)
+  }
+
+  /// Runs a program to its end.
+  package static func run(
+    _ command: [String], environment: [String: String?] = [:],
+    input: Input = .none, within limit: Duration = .seconds(60)
+  ) async throws -> Result {
+    try await ChildProcess(command, environment: environment, input: input)
+      .result(within: limit)
+  }
+
+  /// What the program has written to standard output so far.
+  package var output: String { record.text(\.output) }
+  /// What the program has written to standard error so far.
+  package var errors: String { record.text(\.errors) }
+  /// Whether it has not ended yet.
+  package var isRunning: Bool { record.status == nil }
+
+  /// Waits for the program's end; past the limit, or when the task is cancelled, kills it.
+  package func result(within limit: Duration = .seconds(60)) async throws -> Result {
+    do {
+      let status = try await eventually("\(command) ends", within: limit) { record.status }
+      // What it wrote last may still be in the pipes, which a program outside the group may hold.
+      try? await eventually("its output ends", within: .seconds(2)) { record.isComplete }
+      return Result(status: status, output: output, errors: errors)
+    } catch let error as NeverHappened {
+      signal(SIGKILL)
+      throw ChildProcessError(message: "\(error); it wrote: \(output)\(errors)")
+    } catch {
+      signal(SIGKILL)
+      throw error
+    }
+  }
+
+  /// Waits for a line of standard output that starts so, and returns what follows in it.
+  package func line(
+    after start: String, within limit: Duration = .seconds(30)
+  ) async throws -> String {
+    try await eventually("\(command) prints \(start)", within: limit) {
+      let hasEnded = record.isComplete
+      let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      if let line = lines.first(where: { $0.hasPrefix(start) }) {
+        return String(line.dropFirst(start.count))
+      }
+      if hasEnded { throw ChildProcessError(message: "\(command) ended: \(output)\(errors)") }
+      return nil
+    }
+  }
+
+  /// Sends a signal to the whole group, unless the program has ended.
+  package func signal(_ number: Int32) {
+    record.signal(number)
+  }
+
+  /// Ends the program: closes its input, asks it with SIGTERM, and kills it past the limit.
+  package func stop(within limit: Duration = .seconds(5)) async {
+    record.closeInput()
+    signal(SIGTERM)
+    // In a task of its own, since the test's may have been cancelled.
+    await Task { [self] in
+      try? await eventually("\(command) ends", within: limit) { !isRunning }
+      signal(SIGKILL)
+      try? await eventually("\(command) is killed") { !isRunning }
+    }.value
+  }
+}
+
+/// A program did not do what it was to do.
+package struct ChildProcessError: Error, CustomStringConvertible {
+  let message: String
+  package var description: String { message }
+}

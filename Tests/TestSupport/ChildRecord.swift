@@ -1,0 +1,96 @@
+import Foundation
+import LoopbackHTTP
+
+/// What is known of a child process, filled in by a thread for each thing that blocks.
+final class ChildRecord: Sendable {
+  struct State: Sendable {
+    var output = Data()
+    var errors = Data()
+    var openStreams = 0
+    var status: Int32?
+    var inputEnd: Int32?
+  }
+
+  private let processID: pid_t
+  private let state: Locked<State>
+
+  init(processID: pid_t, inputEnd: Int32) {
+    self.processID = processID
+    state = Locked(State(inputEnd: inputEnd))
+  }
+
+  var status: Int32? { state.withLock { $0.status } }
+  /// Whether it has ended and everything that it wrote was read.
+  var isComplete: Bool { state.withLock { $0.status != nil && $0.openStreams == 0 } }
+
+  func text(_ stream: any KeyPath<State, Data> & Sendable) -> String {
+    String(decoding: state.withLock { $0[keyPath: stream] }, as: UTF8.self)
+  }
+
+  /// Reads a pipe to its end and closes it.
+  func collect(_ descriptor: Int32, into stream: any WritableKeyPath<State, Data> & Sendable) {
+    state.withLock { $0.openStreams += 1 }
+    Thread.detachNewThread { [self] in
+      var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+      while case let count = read(descriptor, &buffer, buffer.count), count != 0 {
+        guard count > 0 else {
+          if errno == EINTR { continue } else { break }
+        }
+        let bytes = Data(buffer[..<count])
+        state.withLock { $0[keyPath: stream].append(bytes) }
+      }
+      close(descriptor)
+      state.withLock { $0.openStreams -= 1 }
+    }
+  }
+
+  /// Waits for the end, kills what is left of the group, and takes the status.
+  func reap() {
+    Thread.detachNewThread { [self] in
+      var info = siginfo_t()
+      while waitid(P_PID, id_t(processID), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+      // As long as the status is not taken the number belongs to nobody else.
+      kill(-processID, SIGKILL)
+      state.withLock { state in
+        var raw: Int32 = 0
+        while waitpid(processID, &raw, 0) < 0, errno == EINTR {}
+        let signal = raw & 0x7f
+        state.status = signal == 0 ? (raw >> 8) & 0xff : 128 + signal
+      }
+    }
+  }
+
+  /// Writes the whole input and closes it.
+  func write(_ data: Data) {
+    guard let end = state.withLock({ $0.inputEnd }) else { return }
+    Thread.detachNewThread { [self] in
+      // A program that does not read its input is no reason for this process to die.
+      var pipe = sigset_t()
+      sigemptyset(&pipe)
+      sigaddset(&pipe, SIGPIPE)
+      pthread_sigmask(SIG_BLOCK, &pipe, nil)
+      var rest = data[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.write(end, $0.baseAddress, $0.count) }
+        if count < 0, errno != EINTR { break }
+        rest = rest.dropFirst(max(0, count))
+      }
+      closeInput()
+    }
+  }
+
+  func closeInput() {
+    let end = state.withLock { state in
+      defer { state.inputEnd = nil }
+      return state.inputEnd
+    }
+    if let end { close(end) }
+  }
+
+  func signal(_ number: Int32) {
+    // Under the lock, so that the number cannot have gone to another process.
+    state.withLock { state in
+      if state.status == nil { kill(-processID, number) }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/// Asks again and again until there is an answer, and throws when there is none within the limit.
+package func eventually<Value>(
+  _ what: String, within limit: Duration = .seconds(20),
+  isolation: isolated (any Actor)? = #isolation,
+  _ ask: () async throws -> Value?
+) async throws -> Value {
+  let deadline = ContinuousClock.now + limit
+  while true {
+    if let answer = try await ask() { return answer }
+    guard ContinuousClock.now < deadline else { throw NeverHappened(what: what, limit: limit) }
+    try await Task.sleep(for: .milliseconds(10))
+  }
+}
+
+/// Waits until a condition holds, and throws when it does not within the limit.
+package func eventually(
+  _ what: String, within limit: Duration = .seconds(20),
+  isolation: isolated (any Actor)? = #isolation,
+  _ condition: () async throws -> Bool
+) async throws {
+  let _: Bool = try await eventually(what, within: limit) { try await condition() ? true : nil }
+}
+
+/// What a test waited for did not come.
+package struct NeverHappened: Error, CustomStringConvertible {
+  let what: String
+  let limit: Duration
+  package var description: String { "\(what): not within \(limit)" }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import LoopbackHTTP
+
+/// glewlwyd, a third party's authorization server, run for a test on a free port.
+///
+/// It knows the users and clients of ``User`` and ``Client``; a client's redirect URI must be one
+/// that ``takeRedirectURI()`` gave. The script that runs it says what else it has.
+package final class Glewlwyd: Sendable {
+  /// Someone with an account.
+  package enum User: String, Sendable {
+    case alice
+    case bob
+    package var password: String { "\(rawValue)-password" }
+  }
+
+  /// An application that the server knows.
+  package enum Client: String, Sendable {
+    case `public`
+    case confidential
+    package var secret: String? { self == .confidential ? "s3cr3t" : nil }
+  }
+
+  package let issuer: String
+  private let process: ChildProcess
+  private let redirectPorts: Locked<[Substring]>
+
+  private init(issuer: String, process: ChildProcess, redirectPorts: [Substring]) {
+    self.issuer = issuer
+    self.process = process
+    self.redirectPorts = Locked(redirectPorts)
+  }
+
+  /// Starts a server; ``stop()`` ends it, and so does letting go of it.
+  ///
+  /// Further settings are environment variables of the script, for example `PAR_REQUIRED`.
+  package static func start(
+    accessTTL: Duration = .seconds(3600), settings: [String: String] = [:]
+  ) async throws -> Glewlwyd {
+    let script = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../LiveTests/Servers/glewlwyd/run").standardized.path
+    let settings = settings.merging(["ACCESS_TTL": "\(accessTTL.components.seconds)"]) { $1 }
+    let process = try ChildProcess(
+      [script], environment: settings.mapValues(Optional.some), input: .open)
+    return Glewlwyd(
+      issuer: try await process.line(after: "ISSUER="), process: process,
+      redirectPorts: try await process.line(after: "REDIRECT_PORTS=").split(separator: " "))
+  }
+
+  /// Runs a body with a server that ends with it.
+  package static func running<Result: Sendable>(
+    accessTTL: Duration = .seconds(3600), settings: [String: String] = [:],
+    _ body: (Glewlwyd) async throws -> Result
+  ) async throws -> Result {
+    let server = try await start(accessTTL: accessTTL, settings: settings)
+    do {
+      let result = try await body(server)
+      await server.stop()
+      return result
+    } catch {
+      await server.stop()
+      throw error
+    }
+  }
+
+  /// Ends the server and removes its files.
+  package func stop() async {
+    await process.stop()
+  }
+
+  /// Where the server shows its pages.
+  package var authorizationEndpoint: String { issuer + "/auth" }
+  /// Where the server gives tokens.
+  package var tokenEndpoint: String { issuer + "/token" }
+
+  /// A redirect URI that both clients are registered with, on a port that no other test uses.
+  package func takeRedirectURI() throws -> String {
+    guard let port = redirectPorts.withLock({ $0.popLast() }) else {
+      throw ChildProcessError(message: "glewlwyd: no redirect port is left; give it more")
+    }
+    return "http://127.0.0.1:\(port)/callback"
+  }
+}

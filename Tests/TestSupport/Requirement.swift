@@ -1,0 +1,51 @@
+import Foundation
+package import Testing
+
+/// Something that a test needs and that a machine may lack.
+package struct Requirement: Sendable {
+  /// The programs that must be in `PATH`.
+  package let programs: [String]
+
+  package init(programs: [String]) {
+    self.programs = programs
+  }
+
+  package static let chromium = Self(programs: ["chromium", "chromedriver", "bash"])
+  package static let glewlwyd = Self(
+    programs: ["glewlwyd", "bash", "curl", "jq", "rnbyc", "sqlite3"])
+  package static let tmux = Self(programs: ["tmux"])
+
+  /// The programs that are not there.
+  package var missing: [String] {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    return programs.filter { program in
+      !folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+    }
+  }
+
+  /// Whether a test can run; where everything is to run, its not being so is an error.
+  func isMet() throws -> Bool {
+    let missing = missing
+    if !missing.isEmpty, ProcessInfo.processInfo.environment["CI"] == "true" {
+      throw RequirementNotMet(missing: missing)
+    }
+    return missing.isEmpty
+  }
+}
+
+/// A test had to run and could not.
+struct RequirementNotMet: Error, CustomStringConvertible {
+  let missing: [String]
+  var description: String {
+    "under CI=true every test has to run, and there is no \(missing.joined(separator: ", ")) here"
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Skips the test, saying why, where something is missing; under `CI=true` that is a failure.
+  package static func requires(_ requirement: Requirement) -> Self {
+    .enabled(
+      "needs \(requirement.programs.joined(separator: ", ")); run Scripts/install test"
+    ) { try requirement.isMet() }
+  }
+}

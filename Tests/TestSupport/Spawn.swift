@@ -1,0 +1,54 @@
+import Foundation
+
+/// A pipe whose ends a child gets only as its standard descriptors.
+struct ChildPipe {
+  let readEnd: Int32
+  let writeEnd: Int32
+
+  init() throws {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else {
+      throw ChildProcessError(message: "no pipe: \(String(cString: strerror(errno)))")
+    }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    (readEnd, writeEnd) = (ends[0], ends[1])
+  }
+}
+
+/// Starts a program as the leader of a new process group, with default signals, and with three
+/// descriptors as its standard input, output and error.
+func spawn(
+  _ command: [String], environment changes: [String: String?], descriptors: [Int32]
+) throws -> pid_t {
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  for (target, descriptor) in descriptors.enumerated() {
+    posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(target))
+  }
+
+  var attributes = posix_spawnattr_t()
+  posix_spawnattr_init(&attributes)
+  defer { posix_spawnattr_destroy(&attributes) }
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  posix_spawnattr_setsigmask(&attributes, &signals)
+  sigfillset(&signals)
+  posix_spawnattr_setsigdefault(&attributes, &signals)
+  let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+  posix_spawnattr_setflags(&attributes, Int16(flags))
+
+  var environment = ProcessInfo.processInfo.environment
+  for (name, value) in changes { environment[name] = value }
+  var arguments = command.map { strdup($0) } + [nil]
+  var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+  defer { (arguments + variables).forEach { free($0) } }
+
+  var processID: pid_t = 0
+  let error = posix_spawnp(
+    &processID, command[0], &actions, &attributes, &arguments, &variables)
+  guard error == 0 else {
+    throw ChildProcessError(message: "\(command[0]): \(String(cString: strerror(error)))")
+  }
+  return processID
+}
