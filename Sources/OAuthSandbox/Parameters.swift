@@ -4,12 +4,19 @@
   import Foundation
 #endif
 
-/// A name and a value of a query or a form, decoded.
+/// A name and a value of a query, a form or a header field, decoded.
 public struct SandboxParameter: Sendable, Hashable {
   /// The name.
   public let name: String
   /// The value.
   public let value: String
+}
+
+extension SandboxParameter: CustomStringConvertible, CustomReflectable {
+  /// The name, without the value, which may be a secret.
+  public var description: String { name }
+  /// The name, without the value.
+  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }
 
 /// The form encoding of `application/x-www-form-urlencoded`, read and written by Foundation's own

@@ -99,6 +99,11 @@ public final class SandboxServer: Sendable {
   }
 }
 
+extension SandboxServer: CustomReflectable {
+  /// The issuer alone: all else holds secrets.
+  public var customMirror: Mirror { Mirror(self, children: ["issuer": issuer.absoluteString]) }
+}
+
 extension SandboxError {
   init(_ error: LoopbackError) {
     switch error {

@@ -49,8 +49,7 @@ public final class SandboxVisitor: Sendable {
     public var sawLogin: Bool { pages.contains { Form($0.body)?.asksForPassword ?? false } }
   }
 
-  private let userName: String
-  private let password: String
+  private let user: SandboxUser
   private let decision: Decision
   private let triesWrongPasswordFirst: Bool
   private let cookies = Locked<[String: [String: String]]>([:])
@@ -59,8 +58,7 @@ public final class SandboxVisitor: Sendable {
   public init(
     user: SandboxUser = .alice, decision: Decision = .allow, triesWrongPasswordFirst: Bool = false
   ) {
-    userName = user.name
-    password = user.password
+    self.user = user
     self.decision = decision
     self.triesWrongPasswordFirst = triesWrongPasswordFirst
   }
@@ -117,7 +115,8 @@ public final class SandboxVisitor: Sendable {
     guard decision != .cancel else { return form.hidden + [("decision", "cancel")] }
     let isWrong = triesWrongPasswordFirst && attempt == 1
     return form.hidden + [
-      ("username", userName), ("password", isWrong ? "not-" + password : password),
+      ("username", user.name),
+      ("password", isWrong ? "not-" + user.password : user.password),
       ("decision", "sign-in"),
     ]
   }
@@ -168,4 +167,9 @@ public final class SandboxVisitor: Sendable {
       cookies.withLock { $0[origin, default: [:]][String(pair[0])] = String(pair[1]) }
     }
   }
+}
+
+extension SandboxVisitor: CustomReflectable {
+  /// The user's name, without password and cookies.
+  public var customMirror: Mirror { Mirror(self, children: ["user": user.name]) }
 }
