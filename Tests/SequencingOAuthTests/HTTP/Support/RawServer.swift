@@ -12,7 +12,7 @@ final class RawServer: Sendable {
 
   /// The socket is closed when the closure returns.
   init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
-    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -30,6 +30,8 @@ final class RawServer: Sendable {
       while true {
         let socket = accept(listener, nil, nil)
         if socket < 0 { return }
+        // A process that another test starts meanwhile must not keep the connection open.
+        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
         accepted.withLock { $0 += 1 }
         Thread.detachNewThread {
           serve(RawConnection(socket: socket))
