@@ -7,7 +7,7 @@ import Testing
 @Suite(
   .timeLimit(.minutes(1)), .serialized,
   .enabled(if: Program.areInstalled("openssl"), "install openssl"))
-struct TLSTests {
+struct HTTPTLSTests {
   let certificates: Certificates
 
   init() throws {

@@ -6,7 +6,7 @@ import Testing
 /// A gigabyte each way must not show in the process's memory.
 ///
 /// Each test is a process of its own, so that its peak is its own.
-@Suite(.timeLimit(.minutes(3))) struct MemoryTests {
+@Suite(.timeLimit(.minutes(3))) struct HTTPMemoryTests {
   private static let gigabyte: Int64 = 1 << 30
 
   @Test func `a gigabyte into a file takes no memory`() async {
