@@ -66,7 +66,9 @@ struct LoginView {
     ]
     lines += credentials(canvas)
     if let problem = waiting.problem {
-      lines += [.blank] + canvas.paragraph("No browser was opened: \(problem).", .warning)
+      // What follows is advice for the developer of an app.
+      let reason = problem.prefix { $0 != ";" }
+      lines += [.blank] + canvas.paragraph("No browser was opened: \(reason).", .warning)
     }
     if waiting.showsAddress, let address = waiting.address {
       lines += [.blank] + canvas.paragraph("Open this address in a browser on this machine:")

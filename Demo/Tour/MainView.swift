@@ -45,7 +45,9 @@ struct MainView {
       token.isExpired(at: date) ? "expired; sign out and in again" : token.expiryInWords(at: date)
     let field = canvas.field("expires", Span(words, token.isExpired(at: date) ? .bad : .plain))
     guard let left else { return [field] }
-    return [field, .blank, Line(spans: canvas.bar(left, width: canvas.width, style))]
+    let margin = Span(String(repeating: " ", count: Canvas.fieldIndent))
+    let width = max(1, canvas.width - Canvas.fieldIndent)
+    return [field, Line(spans: [margin] + canvas.bar(left, width: width, style))]
   }
 
   private var fractionLeft: Double? {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that is gone after the test.
+/// A folder for one test, which removes it.
 struct TemporaryFolder: Sendable {
   private let url: URL
 
@@ -16,23 +16,20 @@ struct TemporaryFolder: Sendable {
     try Data(content.utf8).write(to: url.appending(path: name))
   }
 
+  /// The content of a file; empty where there is none.
+  func read(_ name: String) -> String {
+    (try? String(contentsOf: url.appending(path: name), encoding: .utf8)) ?? ""
+  }
+
+  func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+
+  /// A new file for a process to write to.
+  func handle(_ name: String) throws -> FileHandle {
+    try write("", to: name)
+    return try FileHandle(forWritingTo: url.appending(path: name))
+  }
+
   func remove() {
     try? FileManager.default.removeItem(at: url)
   }
-}
-
-/// Runs a test with a folder of its own.
-func withTemporaryFolder<Result>(_ body: (TemporaryFolder) throws -> Result) throws -> Result {
-  let folder = try TemporaryFolder()
-  defer { folder.remove() }
-  return try body(folder)
-}
-
-/// The same for a test that waits.
-func withTemporaryFolder<Result>(
-  _ body: (TemporaryFolder) async throws -> Result
-) async throws -> Result {
-  let folder = try TemporaryFolder()
-  defer { folder.remove() }
-  return try await body(folder)
 }
