@@ -25,7 +25,7 @@ struct MainView {
   }
 
   private func facts(_ canvas: Canvas) -> [Line] {
-    let refresh = token.refreshToken == nil ? "no refresh token" : "with a refresh token"
+    let refresh = token.refreshToken == nil ? "no refresh token" : "can be refreshed"
     return [
       canvas.field("scope", Span(token.scopesInWords)),
       canvas.field("token", Span("\(token.tokenType), \(refresh)")),

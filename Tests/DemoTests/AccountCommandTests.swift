@@ -43,7 +43,6 @@ import Testing
     #expect(!folder.read(file).contains(stored))
     #expect(try await run(["logout"] + store).output == "Nobody is signed in.\n")
     await sandbox.stop()
-    folder.remove()
   }
 
   @Test func `sign in first where nobody is signed in, and keep the account`() async throws {
@@ -55,7 +54,6 @@ import Testing
     #expect(try await run(["token"]).output == first.output)
     #expect(try await run(["token"] + login(sandbox)).output == first.output)
     await sandbox.stop()
-    folder.remove()
   }
 
   @Test func `sign in at the built-in sandbox, for one run`() async throws {
@@ -64,7 +62,6 @@ import Testing
     #expect(outcome.lines.count == 1)
     #expect(outcome.output.hasPrefix("access-"))
     #expect(!folder.exists("state"))
-    folder.remove()
   }
 
   @Test func `never print one account's token for another's`() async throws {
@@ -80,7 +77,6 @@ import Testing
       #expect(outcome.firstError.hasPrefix("error: not_authorized: "))
     }
     await sandbox.stop()
-    folder.remove()
   }
 
   @Test func `do not print a token that has expired`() async throws {
@@ -92,7 +88,6 @@ import Testing
     #expect(outcome.status == 1)
     #expect(outcome.output.isEmpty)
     #expect(outcome.firstError == "error: not_authorized: the access token has expired")
-    folder.remove()
   }
 
   @Test(arguments: ["token", "logout"])
@@ -103,6 +98,5 @@ import Testing
     #expect(outcome.output.isEmpty)
     #expect(outcome.firstError.hasPrefix("error: store_failed: "))
     #expect(folder.read("tokens") == "not a token file")
-    folder.remove()
   }
 }

@@ -36,7 +36,6 @@ import Testing
     #expect(outcome.errors.contains("built-in sandbox"))
     // Its account is of no use to another run.
     #expect(!folder.exists("state"))
-    folder.remove()
   }
 
   @Test func `tells a person what came of it, without the token`() async throws {
@@ -47,7 +46,6 @@ import Testing
     #expect(outcome.output.contains("  scope    demo\n"))
     #expect(!(outcome.output + outcome.errors).contains("access-"))
     #expect(folder.read("t").contains("access-"))
-    folder.remove()
   }
 
   @Test(arguments: [["--auth", "basic"], ["--auth", "post"], []])
@@ -69,7 +67,6 @@ import Testing
     #expect(folder.read("seen").contains("HOME="))
     #expect(!folder.read("seen").contains("SQ_CLIENT_SECRET"))
     await sandbox.stop()
-    folder.remove()
   }
 
   @Test func `takes the secret from a file`() async throws {
@@ -81,7 +78,6 @@ import Testing
     ])
     #expect(outcome.status == 0, "\(outcome.errors)")
     await sandbox.stop()
-    folder.remove()
   }
 
   @Test func `says no more than the code and the reason of a wrong secret`() async throws {
@@ -95,7 +91,6 @@ import Testing
     #expect(outcome.errors.contains("\nerror: invalid_client: "))
     #expect(!(outcome.output + outcome.errors).contains("hunter2"))
     await sandbox.stop()
-    folder.remove()
   }
 
   @Test func `ends with 3 when access is denied`() async throws {
@@ -110,7 +105,6 @@ import Testing
     #expect(outcome.errors.contains("\nerror: access_denied: "))
     #expect(!folder.exists("state"))
     await sandbox.stop()
-    folder.remove()
   }
 
   @Test func `ends with 1 when the server fails`() async throws {
@@ -124,7 +118,6 @@ import Testing
     #expect(outcome.output.isEmpty)
     #expect(outcome.errors.contains("\nerror: invalid_response: "))
     await sandbox.stop()
-    folder.remove()
   }
 
   @Test func `ends with 1 when the server cannot be reached`() async throws {
@@ -135,14 +128,12 @@ import Testing
     ])
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("\nerror: connection_failed: "))
-    folder.remove()
   }
 
   @Test func `ends with 3 when nobody signs in in time`() async throws {
     let outcome = try await run(nowhere + ["--timeout", "1", "--browser", "true"])
     #expect(outcome.status == 3)
     #expect(outcome.errors.contains("\nerror: timed_out: "))
-    folder.remove()
   }
 
   @Test(arguments: ["/nonexistent/browser --new", "false", "sh -c 'exit 7'"])
@@ -150,7 +141,6 @@ import Testing
     let outcome = try await run(nowhere + ["--browser", command])
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("\nerror: browser_unavailable: "))
-    folder.remove()
   }
 
   @Test func `ends with 1 where there is no browser at all`() async throws {
@@ -158,7 +148,6 @@ import Testing
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("\nerror: browser_unavailable: "))
     #expect(outcome.errors.contains("--browser print"))
-    folder.remove()
   }
 
   @Test func `gives a command the address as its last word`() async throws {
@@ -167,7 +156,6 @@ import Testing
       nowhere + ["--timeout", "1", "--browser", "sh -c 'printf \"%s \" \"$@\" >\(seen)' sh 'a b'"])
     #expect(outcome.status == 3)
     #expect(folder.read("seen").hasPrefix("a b http://127.0.0.1:9/authorize?response_type=code&"))
-    folder.remove()
   }
 
   @Test func `prints the address on standard output`() async throws {
@@ -175,7 +163,6 @@ import Testing
     #expect(outcome.status == 3)
     #expect(outcome.lines.count == 1)
     #expect(outcome.output.hasPrefix("http://127.0.0.1:9/authorize?"))
-    folder.remove()
   }
 
   @Test func `prints the address on standard error where the output is for JSON`() async throws {
@@ -183,7 +170,6 @@ import Testing
     #expect(outcome.status == 3)
     #expect(outcome.output.isEmpty)
     #expect(outcome.errors.contains("\nhttp://127.0.0.1:9/authorize?"))
-    folder.remove()
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
@@ -194,7 +180,6 @@ import Testing
     let outcome = await demo.outcome()
     #expect(outcome.status == 3 && !outcome.isKilled)
     #expect(outcome.errors.contains("\nerror: cancelled: "))
-    folder.remove()
   }
 
   @Test(arguments: [
@@ -213,6 +198,5 @@ import Testing
     #expect(outcome.firstError.wholeMatch(of: #/error: [a-z_]+: .+/#) != nil)
     #expect(outcome.errors.contains("\nRun 'sq-demo "))
     #expect(!outcome.errors.contains("hunter2"))
-    folder.remove()
   }
 }

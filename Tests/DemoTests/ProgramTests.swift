@@ -3,9 +3,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `The program` {
   private let folder: TemporaryFolder
+  private let guest: TemporaryFolder
 
   init() throws {
     folder = try TemporaryFolder()
+    guest = try TemporaryFolder()
   }
 
   @Test func `shows the tour in plain lines where no key can be pressed`() async throws {
@@ -18,7 +20,6 @@ import Testing
     #expect(outcome.lines.contains("  scope    profile demo"))
     #expect(outcome.lines.suffix(2) == ["Signed out.", "Please sign in."])
     #expect(!folder.exists("state"))
-    folder.remove()
   }
 
   @Test func `prints its help and its version on standard output`() async throws {
@@ -28,7 +29,6 @@ import Testing
       #expect(outcome.errors.isEmpty)
       #expect(outcome.output.hasSuffix("\n"))
     }
-    folder.remove()
   }
 
   @Test func `runs a sandbox that others can sign in at, until it is interrupted`() async throws {
@@ -39,7 +39,6 @@ import Testing
     let issuer = try #require(json["issuer"] as? String)
     let client = try #require((json["clients"] as? [[String: String]])?.first?["client_id"])
 
-    let guest = try TemporaryFolder()
     let login = try await DemoProcess.run(
       ["login", "--browser", "sandbox", "--issuer", issuer, "--client-id", client], in: guest)
     #expect(login.status == 0, "\(login.errors)")
@@ -53,8 +52,6 @@ import Testing
     let outcome = await demo.outcome()
     #expect(outcome.status == 0 && !outcome.isKilled)
     #expect(outcome.errors.isEmpty)
-    guest.remove()
-    folder.remove()
   }
 
   @Test func `describes its sandbox to a person`() async throws {
@@ -62,7 +59,6 @@ import Testing
     try await eventually { demo.output.contains("sq-demo login --issuer http://127.0.0.1:") }
     demo.send(SIGTERM)
     #expect(await demo.outcome().status == 0)
-    folder.remove()
   }
 
   @Test func `dies quietly when nobody reads any more`() async throws {
@@ -71,7 +67,6 @@ import Testing
     let demo = try DemoProcess(["help"], in: folder, output: pipe.fileHandleForWriting)
     let outcome = await demo.outcome()
     #expect(outcome.isKilled && outcome.status == SIGPIPE)
-    folder.remove()
   }
 
   @Test func `says when its output cannot be written`() async throws {
@@ -79,6 +74,5 @@ import Testing
     let demo = try DemoProcess(["help"], in: folder, output: full)
     let outcome = await demo.outcome()
     #expect(outcome.status == 1 && !outcome.isKilled)
-    folder.remove()
   }
 }

@@ -111,7 +111,7 @@ import Testing
           ✓ Signed in as alice
 
           scope     a b
-          token     Bearer, with a refresh token
+          token     Bearer, can be refreshed
           expires   in 45 min 0 s
                     ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╸───────────
 

@@ -4,6 +4,12 @@ import Testing
 @testable import sq_demo
 
 @Suite struct `Sign-in options` {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
   private static let provider = ["--issuer", "https://id.example.com", "--client-id", "app"]
 
   private func options(
@@ -89,8 +95,6 @@ import Testing
   func `take the first line of a secret file, before the environment's`(
     content: String, secret: String
   ) throws {
-    let folder = try TemporaryFolder()
-    defer { folder.remove() }
     try folder.write(content, to: "secret")
     let options = try options(
       Self.provider + ["--client-secret-file", folder.path("secret")],

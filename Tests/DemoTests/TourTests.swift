@@ -36,7 +36,6 @@ import Testing
     #expect(terminal.everything.hasPrefix("\u{1B}[?1049h"))
     try await eventually { terminal.everything.hasSuffix("\u{1B}[?1049l") }
     #expect(!terminal.everything.contains("access-"))
-    folder.remove()
   }
 
   @Test func `shows the address where no browser opens, and can be cancelled`() async throws {
@@ -52,7 +51,6 @@ import Testing
     try await eventually { terminal.frame.contains("Signed in as alice") }
     try terminal.press("\u{3}")
     #expect(await demo.outcome().status == 0)
-    folder.remove()
   }
 
   @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGABRT, SIGSEGV])
@@ -64,7 +62,6 @@ import Testing
     #expect(outcome.isKilled == [SIGABRT, SIGSEGV].contains(signal))
     #expect(terminal.modes == before)
     try await eventually { terminal.everything.contains("\u{1B}[?25h\u{1B}[?1049l") }
-    folder.remove()
   }
 
   @Test func `fits another width at once`() async throws {
@@ -77,7 +74,6 @@ import Testing
     }
     try terminal.press("q")
     #expect(await demo.outcome().status == 0)
-    folder.remove()
   }
 
   @Test(arguments: [
@@ -91,7 +87,6 @@ import Testing
     #expect(terminal.everything.contains(colours) == hasColours)
     try terminal.press("q")
     #expect(await demo.outcome().status == 0)
-    folder.remove()
   }
 
   @Test func `is plain lines on a terminal that cannot be drawn on`() async throws {
@@ -101,6 +96,5 @@ import Testing
     #expect(await demo.outcome().status == 0)
     try await eventually { terminal.everything.contains("Signed out.") }
     #expect(!terminal.everything.contains("\u{1B}"))
-    folder.remove()
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A folder for one test, which removes it.
-struct TemporaryFolder: Sendable {
+/// A folder that is removed when nothing refers to it any more: keep it in the suite.
+final class TemporaryFolder: Sendable {
   private let url: URL
 
   init() throws {
@@ -29,7 +29,7 @@ struct TemporaryFolder: Sendable {
     return try FileHandle(forWritingTo: url.appending(path: name))
   }
 
-  func remove() {
+  deinit {
     try? FileManager.default.removeItem(at: url)
   }
 }
