@@ -1,6 +1,7 @@
 import Foundation
 import OAuthSandbox
 import SequencingOAuth
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `The token and logout commands` {
@@ -25,13 +26,13 @@ import Testing
   func `use the account that login has kept`(inNamedFile: Bool) async throws {
     let sandbox = try await SandboxServer.start()
     let file = inNamedFile ? "tokens" : "state/sq-demo/tokens.json"
-    let store = inNamedFile ? ["--store", "file:" + folder.path(file)] : []
+    let store = inNamedFile ? ["--store", "file:" + folder.file(file)] : []
     #expect(try await run(["login"] + login(sandbox) + store).status == 0)
-    let mode = try FileManager.default.attributesOfItem(atPath: folder.path(file))
+    let mode = try FileManager.default.attributesOfItem(atPath: folder.file(file))
     #expect(mode[.posixPermissions] as? Int == 0o600)
 
     let stored = try #require(
-      try await FileTokenStore(path: folder.path(file)).load("default")?.token.accessToken)
+      try await FileTokenStore(path: folder.file(file)).load("default")?.token.accessToken)
     let token = try await run(["token"] + store)
     #expect(token.status == 0)
     #expect(token.output == stored + "\n")
@@ -82,9 +83,9 @@ import Testing
   @Test func `do not print a token that has expired`() async throws {
     let token = SQToken(
       accessToken: "secret-token", expirationDate: Date(timeIntervalSinceNow: -1))
-    try await FileTokenStore(path: folder.path("tokens"))
+    try await FileTokenStore(path: folder.file("tokens"))
       .save(AccountRecord(id: "default", clientID: "x", token: token))
-    let outcome = try await run(["token", "--store", "file:" + folder.path("tokens")])
+    let outcome = try await run(["token", "--store", "file:" + folder.file("tokens")])
     #expect(outcome.status == 1)
     #expect(outcome.output.isEmpty)
     #expect(outcome.firstError == "error: not_authorized: the access token has expired")
@@ -93,7 +94,7 @@ import Testing
   @Test(arguments: ["token", "logout"])
   func `leave a file alone that they do not understand`(command: String) async throws {
     try folder.write("not a token file", to: "tokens")
-    let outcome = try await run([command, "--store", "file:" + folder.path("tokens")])
+    let outcome = try await run([command, "--store", "file:" + folder.file("tokens")])
     #expect(outcome.status == 1)
     #expect(outcome.output.isEmpty)
     #expect(outcome.firstError.hasPrefix("error: store_failed: "))

@@ -1,5 +1,6 @@
 import Foundation
 import OAuthSandbox
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `The login command` {
@@ -40,7 +41,7 @@ import Testing
 
   @Test func `tells a person what came of it, without the token`() async throws {
     let outcome = try await run(
-      ["login", "--browser", "sandbox", "--scope", "demo", "--store", "file:" + folder.path("t")])
+      ["login", "--browser", "sandbox", "--scope", "demo", "--store", "file:" + folder.file("t")])
     #expect(outcome.status == 0)
     #expect(outcome.lines.first == "Signed in.")
     #expect(outcome.output.contains("  scope    demo\n"))
@@ -53,7 +54,7 @@ import Testing
     auth: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
-    let seen = folder.path("seen")
+    let seen = folder.file("seen")
     let provider = [
       "--issuer", sandbox.issuer.absoluteString, "--client-id", SandboxClient.service.id,
     ]
@@ -74,7 +75,7 @@ import Testing
     try folder.write("sandbox-secret\n", to: "secret")
     let outcome = try await run([
       "login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString,
-      "--client-id", "sandbox-service", "--client-secret-file", folder.path("secret"),
+      "--client-id", "sandbox-service", "--client-secret-file", folder.file("secret"),
     ])
     #expect(outcome.status == 0, "\(outcome.errors)")
     await sandbox.stop()
@@ -151,7 +152,7 @@ import Testing
   }
 
   @Test func `gives a command the address as its last word`() async throws {
-    let seen = folder.path("seen")
+    let seen = folder.file("seen")
     let outcome = try await run(
       nowhere + ["--timeout", "1", "--browser", "sh -c 'printf \"%s \" \"$@\" >\(seen)' sh 'a b'"])
     #expect(outcome.status == 3)
@@ -175,7 +176,7 @@ import Testing
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
   func `is cancelled by a signal`(signal: Int32) async throws {
     let demo = try DemoProcess(nowhere + ["--browser", "print"], in: folder)
-    try await eventually { demo.output.hasSuffix("\n") }
+    try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
     demo.send(signal)
     let outcome = await demo.outcome()
     #expect(outcome.status == 3 && !outcome.isKilled)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `The program` {
@@ -33,7 +34,7 @@ import Testing
 
   @Test func `runs a sandbox that others can sign in at, until it is interrupted`() async throws {
     let demo = try DemoProcess(["sandbox", "--json"], in: folder)
-    try await eventually { demo.output.hasSuffix("\n") }
+    try await eventually("the sandbox listens") { demo.output.hasSuffix("\n") }
     let json = try #require(
       try JSONSerialization.jsonObject(with: Data(demo.output.utf8)) as? [String: Any])
     let issuer = try #require(json["issuer"] as? String)
@@ -56,7 +57,9 @@ import Testing
 
   @Test func `describes its sandbox to a person`() async throws {
     let demo = try DemoProcess(["sandbox"], in: folder)
-    try await eventually { demo.output.contains("sq-demo login --issuer http://127.0.0.1:") }
+    try await eventually("a command is shown") {
+      demo.output.contains("sq-demo login --issuer http://127.0.0.1:")
+    }
     demo.send(SIGTERM)
     #expect(await demo.outcome().status == 0)
   }

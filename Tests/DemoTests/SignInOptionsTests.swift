@@ -1,4 +1,5 @@
 import SequencingOAuth
+import TestSupport
 import Testing
 
 @testable import sq_demo
@@ -97,7 +98,7 @@ import Testing
   ) throws {
     try folder.write(content, to: "secret")
     let options = try options(
-      Self.provider + ["--client-secret-file", folder.path("secret")],
+      Self.provider + ["--client-secret-file", folder.file("secret")],
       secret: ClientSecret("other"))
     #expect(options.configuration?.clientSecret == secret)
   }

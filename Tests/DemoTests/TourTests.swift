@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `The tour on a terminal` {
@@ -10,13 +11,17 @@ import Testing
     terminal = try PseudoTerminal()
   }
 
+  private func shows(_ text: String) async throws {
+    try await eventually("the screen shows: \(text)") { terminal.frame.contains(text) }
+  }
+
   private func start(
     _ arguments: [String] = [], _ environment: [String: String] = [:]
   ) async throws -> DemoProcess {
     let demo = try DemoProcess(
       arguments, in: folder, environment: environment, input: terminal.handle,
       output: terminal.handle)
-    try await eventually { terminal.frame.contains("Please sign in.") }
+    try await shows("Please sign in.")
     return demo
   }
 
@@ -25,30 +30,30 @@ import Testing
     let demo = try await start()
     #expect(terminal.modes != before)
     try terminal.press("s")
-    try await eventually { terminal.frame.contains("Signed in as alice") }
+    try await shows("Signed in as alice")
     #expect(terminal.frame.contains("scope     profile demo"))
     #expect(terminal.frame.contains("expires   in "))
     try terminal.press("o")
-    try await eventually { terminal.frame.contains("Please sign in.") }
+    try await shows("Please sign in.")
     try terminal.press("q")
     #expect(await demo.outcome().status == 0)
     #expect(terminal.modes == before)
     #expect(terminal.everything.hasPrefix("\u{1B}[?1049h"))
-    try await eventually { terminal.everything.hasSuffix("\u{1B}[?1049l") }
+    try await eventually("the screen is left") { terminal.everything.hasSuffix("\u{1B}[?1049l") }
     #expect(!terminal.everything.contains("access-"))
   }
 
   @Test func `shows the address where no browser opens, and can be cancelled`() async throws {
     let demo = try await start()
     try terminal.press("\r")
-    try await eventually { terminal.frame.contains("No browser was opened: there is no display") }
+    try await shows("No browser was opened: there is no display")
     #expect(terminal.frame.contains("/authorize?response_type=code&"))
     try terminal.press("\u{1B}")
-    try await eventually { terminal.frame.contains("You did not sign in.") }
+    try await shows("You did not sign in.")
     try terminal.press("\r")
-    try await eventually { terminal.frame.contains("No browser was opened") }
+    try await shows("No browser was opened")
     try terminal.press("s")
-    try await eventually { terminal.frame.contains("Signed in as alice") }
+    try await shows("Signed in as alice")
     try terminal.press("\u{3}")
     #expect(await demo.outcome().status == 0)
   }
@@ -61,14 +66,16 @@ import Testing
     let outcome = await demo.outcome()
     #expect(outcome.isKilled == [SIGABRT, SIGSEGV].contains(signal))
     #expect(terminal.modes == before)
-    try await eventually { terminal.everything.contains("\u{1B}[?25h\u{1B}[?1049l") }
+    try await eventually("the screen is left") {
+      terminal.everything.contains("\u{1B}[?25h\u{1B}[?1049l")
+    }
   }
 
   @Test func `fits another width at once`() async throws {
     let demo = try await start()
     terminal.resize(columns: 40, rows: 30)
     demo.send(SIGWINCH)
-    try await eventually {
+    try await eventually("the screen is narrow") {
       terminal.frame.split(separator: "\r\n").allSatisfy { $0.count <= 40 }
         && terminal.frame.contains("Please sign in.")
     }
@@ -94,7 +101,7 @@ import Testing
       [], in: folder, environment: ["TERM": "dumb"], input: terminal.handle,
       output: terminal.handle)
     #expect(await demo.outcome().status == 0)
-    try await eventually { terminal.everything.contains("Signed out.") }
+    try await eventually("it signs out") { terminal.everything.contains("Signed out.") }
     #expect(!terminal.everything.contains("\u{1B}"))
   }
 }

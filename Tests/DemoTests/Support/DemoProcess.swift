@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The built program, run as a process of its own with a home of its own.
@@ -38,6 +39,10 @@ final class DemoProcess: @unchecked Sendable {
     try process.run()
   }
 
+  deinit {
+    if process.isRunning { send(SIGKILL) }
+  }
+
   /// Runs it to its end.
   static func run(
     _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:]
@@ -73,13 +78,8 @@ final class DemoProcess: @unchecked Sendable {
     let inherited = ProcessInfo.processInfo.environment
     let sanitizers = inherited.filter { $0.key.hasSuffix("SAN_OPTIONS") }
     return sanitizers.merging([
-      "PATH": inherited["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path(),
-      "XDG_STATE_HOME": folder.path("state"), "TERM": "xterm-256color", "LANG": "C.UTF-8",
+      "PATH": inherited["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path,
+      "XDG_STATE_HOME": folder.file("state"), "TERM": "xterm-256color", "LANG": "C.UTF-8",
     ]) { $1 }
   }
-}
-
-/// Asks again until the answer is yes, or the test's time limit ends it.
-func eventually(_ condition: () throws -> Bool) async throws {
-  while try !condition() { try await Task.sleep(for: .milliseconds(10)) }
 }
