@@ -125,6 +125,7 @@ extension AuthorizationModule {
 
   private func outcome(of signIn: SignIn) async -> SignIn.Outcome {
     let (configuration, environment) = state.withLock { ($0.configuration, $0.environment) }
+    let epoch = session.epoch
     do throws(SQOAuthError) {
       guard !Task.isCancelled else { throw .signInCancelled }
       let configuration = try configuration.get()
@@ -138,7 +139,7 @@ extension AuthorizationModule {
           let record = AccountRecord(
             id: self.accountID, clientID: configuration.clientID, issuer: metadata.issuer,
             token: token)
-          try await self.session.adopt(record, store: environment.tokenStore)
+          try await self.session.adopt(record, of: epoch, store: environment.tokenStore)
         })
       return .success(try await grant.run())
     } catch {
@@ -165,16 +166,12 @@ extension AuthorizationModule {
 // MARK: - Signing out
 
 extension AuthorizationModule {
-  /// Forgets the token in memory, at once.
-  func forgetToken() {
+  /// Cancels the sign-in under way and forgets the token: in memory at once, and in the store when
+  /// the returned task has ended. What begins after this call is not touched.
+  @discardableResult
+  func signOut() -> Task<Result<Void, SQOAuthError>, Never> {
     cancelSignIn()
-    session.forget()
-  }
-
-  /// Forgets the token, in memory and in the store; the server is not told.
-  func signOut() async throws(SQOAuthError) {
-    forgetToken()
-    try await session.erase(id: accountID, store: environment.tokenStore)
+    return session.end(id: accountID, store: environment.tokenStore)
   }
 }
 

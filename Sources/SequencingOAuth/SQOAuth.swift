@@ -124,13 +124,12 @@ extension SQOAuth {
   ///
   /// A sign-in under way is cancelled. ``signOut()`` does the same and tells when the store is done.
   public func userDidSignOut() {
-    module.forgetToken()
-    Task { try await module.signOut() }
+    module.signOut()
   }
 
   /// Forgets the token, in memory and in the store; the server is not told.
   public func signOut() async throws(SQOAuthError) {
-    try await module.signOut()
+    try await module.signOut().value.get()
   }
 
   private func tellDelegate(_ outcome: SignIn.Outcome) {
