@@ -2,6 +2,8 @@
 struct Canvas: Sendable, Equatable {
   /// No wider than a text can be read well.
   static let widest = 76
+  /// The column in which the values of fields begin.
+  static let fieldIndent = 10
 
   let width: Int
   let glyphs: Glyphs
@@ -18,7 +20,7 @@ struct Canvas: Sendable, Equatable {
 
   /// A name and its value.
   func field(_ name: String, _ value: Span) -> Line {
-    let padding = String(repeating: " ", count: max(1, 10 - TextLayout.columns(name)))
+    let padding = String(repeating: " ", count: max(1, Self.fieldIndent - TextLayout.columns(name)))
     return Line(Span(name + padding, .faint), value)
   }
 

@@ -56,7 +56,7 @@ struct LoginView {
     let spinner = canvas.glyphs.spinner[ticks % canvas.glyphs.spinner.count]
     let text =
       switch waiting.player {
-      case .browser: "Waiting for you to sign in in the browser"
+      case .browser: "Waiting for the browser"
       case .visitor: "The sandbox's visitor signs in as \(server.user)"
       }
     var lines = [
@@ -64,15 +64,16 @@ struct LoginView {
         Span(spinner + " ", .accent), Span(text, .heading), Span("  \(ticks / 10) s", .faint)),
       .blank,
     ]
-    lines += credentials(canvas)
     if let problem = waiting.problem {
-      lines += [.blank] + canvas.paragraph("No browser was opened: \(problem).", .warning)
+      // What follows is advice for the developer of an app.
+      let reason = problem.prefix { $0 != ";" }
+      lines += canvas.paragraph("No browser was opened: \(reason).", .warning) + [.blank]
     }
     if waiting.showsAddress, let address = waiting.address {
-      lines += [.blank] + canvas.paragraph("Open this address in a browser on this machine:")
-      lines += [.blank, .address(address)]
+      lines += canvas.paragraph("Open this address in a browser on this machine:")
+      lines += [.blank, .address(address), .blank]
     }
-    return lines
+    return lines + credentials(canvas)
   }
 
   private static func keys(_ waiting: Coordinator.Waiting) -> [KeyHint] {

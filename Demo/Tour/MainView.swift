@@ -25,7 +25,7 @@ struct MainView {
   }
 
   private func facts(_ canvas: Canvas) -> [Line] {
-    let refresh = token.refreshToken == nil ? "no refresh token" : "with a refresh token"
+    let refresh = token.refreshToken == nil ? "no refresh token" : "can be refreshed"
     return [
       canvas.field("scope", Span(token.scopesInWords)),
       canvas.field("token", Span("\(token.tokenType), \(refresh)")),
@@ -45,7 +45,9 @@ struct MainView {
       token.isExpired(at: date) ? "expired; sign out and in again" : token.expiryInWords(at: date)
     let field = canvas.field("expires", Span(words, token.isExpired(at: date) ? .bad : .plain))
     guard let left else { return [field] }
-    return [field, .blank, Line(spans: canvas.bar(left, width: canvas.width, style))]
+    let margin = Span(String(repeating: " ", count: Canvas.fieldIndent))
+    let width = max(1, canvas.width - Canvas.fieldIndent)
+    return [field, Line(spans: [margin] + canvas.bar(left, width: width, style))]
   }
 
   private var fractionLeft: Double? {

@@ -106,27 +106,30 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (Key.enter, Event.signIn(.browser)), (.character("s"), .signIn(.visitor)),
-    (.character("q"), .quit), (.interrupt, .quit), (.character("x"), nil), (.escape, nil),
-    (.character("o"), nil),
-  ] as [(Key, Event?)])
+  @Test(
+    arguments: [
+      (Key.enter, Event.signIn(.browser)), (.character("s"), .signIn(.visitor)),
+      (.character("q"), .quit), (.interrupt, .quit), (.character("x"), nil), (.escape, nil),
+      (.character("o"), nil),
+    ] as [(Key, Event?)])
   func `hears keys on the login screen`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .login(notice: nil)) == event)
   }
 
-  @Test(arguments: [
-    (Key.enter, nil), (.character("s"), Event.playUser), (.character("a"), .showAddress),
-    (.escape, .cancelSignIn), (.character("q"), .quit), (.character("o"), nil),
-  ] as [(Key, Event?)])
+  @Test(
+    arguments: [
+      (Key.enter, nil), (.character("s"), Event.playUser), (.character("a"), .showAddress),
+      (.escape, .cancelSignIn), (.character("q"), .quit), (.character("o"), nil),
+    ] as [(Key, Event?)])
   func `hears keys while it waits`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .waiting(.init(player: .browser))) == event)
   }
 
-  @Test(arguments: [
-    (Key.enter, nil), (.character("o"), Event.signOut), (.character("q"), .quit),
-    (.character("s"), nil),
-  ] as [(Key, Event?)])
+  @Test(
+    arguments: [
+      (Key.enter, nil), (.character("o"), Event.signOut), (.character("q"), .quit),
+      (.character("s"), nil),
+    ] as [(Key, Event?)])
   func `hears keys on the main screen`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .main(Self.token, user: nil)) == event)
   }

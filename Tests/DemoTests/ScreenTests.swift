@@ -45,7 +45,8 @@ import Testing
 
   private func text(_ lines: [Line]) -> String {
     lines.map { line in
-      String((line.isAddress ? line.text : "  " + line.text).reversed().drop { $0 == " " }.reversed())
+      let text = line.isAddress ? line.text : "  " + line.text
+      return String(text.reversed().drop { $0 == " " }.reversed())
     }.joined(separator: "\n")
   }
 
@@ -110,10 +111,9 @@ import Testing
           ✓ Signed in as alice
 
           scope     a b
-          token     Bearer, with a refresh token
+          token     Bearer, can be refreshed
           expires   in 45 min 0 s
-
-          ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────
+                    ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╸───────────
 
           ────────────────────────────────────────────────────────
           o sign out  ·  q quit
@@ -211,7 +211,8 @@ import Testing
     ("q", [Key.character("q")]), ("\r", [.enter]), ("\n", [.enter]), ("\u{1B}", [.escape]),
     ("\u{3}", [.interrupt]), ("\u{4}", [.interrupt]), ("\u{1A}", [.suspend]),
     ("\u{1B}[A", []), ("\u{1B}[1;5Cq", [.character("q")]), ("\u{1B}OPq", [.character("q")]),
-    ("\u{1B}xq", [.character("q")]), ("\u{1B}[", []), ("é", []), ("ab", [.character("a"), .character("b")]),
+    ("\u{1B}xq", [.character("q")]), ("\u{1B}[", []), ("é", []),
+    ("ab", [.character("a"), .character("b")]),
   ])
   func `sends keys`(bytes: String, keys: [Key]) {
     #expect(Key.decode(bytes.utf8) == keys)
@@ -246,7 +247,8 @@ import Testing
   private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
   @Test(arguments: [
-    (1.0, "in 1 s"), (59.2, "in 1 min 0 s"), (0.0, "now"), (-5.0, "now"), (3599.0, "in 59 min 59 s"),
+    (1.0, "in 1 s"), (59.2, "in 1 min 0 s"), (0.0, "now"), (-5.0, "now"),
+    (3599.0, "in 59 min 59 s"),
     (3600.0, "in 1 h 0 min"), (86_400.0, "in 1 day"), (172_800.0, "in 2 days"),
     (1e300, "in 11574074074 days"),
   ])

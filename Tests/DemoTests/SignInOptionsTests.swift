@@ -1,9 +1,16 @@
 import SequencingOAuth
+import TestSupport
 import Testing
 
 @testable import sq_demo
 
 @Suite struct `Sign-in options` {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
   private static let provider = ["--issuer", "https://id.example.com", "--client-id", "app"]
 
   private func options(
@@ -49,8 +56,8 @@ import Testing
     (["--issuer", "https://id.example.com"], "usage", "--client-id is missing"),
     (["--authorize", "https://a.example", "--client-id", "x"], "usage", "go together"),
     (["--token", "https://a.example", "--client-id", "x"], "usage", "go together"),
-    (provider + ["--authorize", "https://a.example"], "usage", "leave --authorize and --token out"),
-    (provider + ["--token", "https://a.example"], "usage", "leave --authorize and --token out"),
+    (provider + ["--authorize", "https://a.example"], "usage", "leave --authorize"),
+    (provider + ["--token", "https://a.example"], "usage", "leave --authorize"),
     (["--client-id", "x"], "usage", "needs a provider"),
     (["--auth", "none"], "usage", "needs a provider"),
     (["--client-secret-file", "x"], "usage", "needs a provider"),
@@ -89,13 +96,11 @@ import Testing
   func `take the first line of a secret file, before the environment's`(
     content: String, secret: String
   ) throws {
-    try withTemporaryFolder { folder in
-      try folder.write(content, to: "secret")
-      let options = try options(
-        Self.provider + ["--client-secret-file", folder.path("secret")],
-        secret: ClientSecret("other"))
-      #expect(options.configuration?.clientSecret == secret)
-    }
+    try folder.write(content, to: "secret")
+    let options = try options(
+      Self.provider + ["--client-secret-file", folder.file("secret")],
+      secret: ClientSecret("other"))
+    #expect(options.configuration?.clientSecret == secret)
   }
 
   @Test(arguments: [

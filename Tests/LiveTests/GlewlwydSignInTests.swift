@@ -39,15 +39,15 @@ struct GlewlwydSignInTests {
       try await Browser.open { browser in
         let screen = Screen()
         let redirectURI = try server.takeRedirectURI()
-        let oauth = try signIn(
-          with: browser, telling: screen,
-          ClientConfiguration(
+        let oauth = browser.startSignIn(
+          telling: screen,
+          try ClientConfiguration(
             clientID: way.client.rawValue, clientSecret: way.client.secret,
             redirectURI: redirectURI, scopes: ["read", "write"], provider: way.provider(server),
             clientAuthentication: way.authentication))
 
-        try await browser.logIn(as: .alice)
-        try await browser.consent(to: ["read", "write"])
+        try await browser.logInToGlewlwyd(as: .alice)
+        try await browser.consentOnGlewlwyd(to: ["read", "write"])
         _ = try await browser.arrive(at: redirectURI)
         #expect(try await browser.text(of: "h1") == "You are signed in")
 
@@ -77,14 +77,14 @@ struct GlewlwydSignInTests {
       try await Browser.open { browser in
         let screen = Screen()
         let redirectURI = try server.takeRedirectURI()
-        let oauth = try signIn(
-          with: browser, telling: screen,
-          ClientConfiguration(
+        let oauth = browser.startSignIn(
+          telling: screen,
+          try ClientConfiguration(
             clientID: Glewlwyd.Client.public.rawValue, redirectURI: redirectURI, scope: "read",
             provider: .issuer(server.issuer)))
 
-        try await browser.logIn(as: .alice)
-        try await browser.refuseConsent()
+        try await browser.logInToGlewlwyd(as: .alice)
+        try await browser.refuseConsentOnGlewlwyd()
         #expect(try await browser.url.hasPrefix(redirectURI) == false)
         #expect(oauth.isAuthorizationPending)
         #expect(screen.events.isEmpty)
@@ -106,9 +106,9 @@ struct GlewlwydSignInTests {
       try await Browser.open { browser in
         let screen = Screen()
         let redirectURI = try server.takeRedirectURI()
-        let oauth = try signIn(
-          with: browser, telling: screen,
-          ClientConfiguration(
+        let oauth = browser.startSignIn(
+          telling: screen,
+          try ClientConfiguration(
             clientID: Glewlwyd.Client.public.rawValue, redirectURI: redirectURI, scope: "read",
             provider: .issuer(server.issuer), authorizationParameters: ["prompt": "none"]))
 
@@ -124,18 +124,5 @@ struct GlewlwydSignInTests {
         #expect(try await browser.text(of: "h1") == "The sign\u{2011}in failed")
       }
     }
-  }
-
-  /// Starts a sign-in whose pages open in a test's browser.
-  private func signIn(
-    with browser: Browser, telling screen: Screen, _ configuration: ClientConfiguration
-  ) throws -> SQOAuth {
-    var environment = ClientEnvironment()
-    environment.userAgent = CustomUserAgent { try await browser.go(to: $0.absoluteString) }
-    let oauth = SQOAuth(environment: environment)
-    oauth.register(configuration)
-    oauth.authorizationDelegate = screen
-    oauth.authorizeUser()
-    return oauth
   }
 }

@@ -26,6 +26,7 @@ struct Look: Sendable {
       #expect(found.requests == [], place, sourceLocation: sourceLocation)
       #expect(found.scripts == 0, place, sourceLocation: sourceLocation)
       #expect(found.headings == 1, place, sourceLocation: sourceLocation)
+      #expect(found.nameless == [], place, sourceLocation: sourceLocation)
       #expect(found.faint == [], place, sourceLocation: sourceLocation)
     }
   }
@@ -38,6 +39,8 @@ struct Look: Sendable {
     let requests: [String]
     let scripts: Int
     let headings: Int
+    /// Fields without a label.
+    let nameless: [String]
     /// Texts that stand out from their ground by less than WCAG 2 asks for (4.5 to 1).
     let faint: [String]
   }
@@ -70,6 +73,8 @@ struct Look: Sendable {
         .filter((name) => !name.startsWith("data:")),
       scripts: document.scripts.length,
       headings: document.querySelectorAll("h1").length,
+      nameless: [...document.querySelectorAll("input:not([type=hidden])")]
+        .filter((field) => field.labels.length === 0).map((field) => field.name),
       faint: texts.filter((element) => contrast(element) < 4.5)
         .map((element) => element.textContent.trim()),
     };

@@ -1,14 +1,14 @@
 /// What a user does on glewlwyd's pages.
 extension Browser {
   /// Fills in the login page.
-  package func logIn(as user: Glewlwyd.User) async throws {
+  package func logInToGlewlwyd(as user: Glewlwyd.User) async throws {
     try await type(user.rawValue, into: "#username")
     try await type(user.password, into: "#password")
     try await click("#loginbut")
   }
 
   /// Ticks scopes on the consent page, grants them and goes on to the application.
-  package func consent(to scopes: [String]) async throws {
+  package func consentOnGlewlwyd(to scopes: [String]) async throws {
     for scope in scopes { try await click("#grant-\(scope)") }
     try await click("button.btn-primary")
     try await click("button.btn-success")
@@ -17,7 +17,7 @@ extension Browser {
   /// Grants nothing on the consent page and returns when the server has taken that.
   ///
   /// glewlwyd then shows the consent page again: it never sends the user back with an error.
-  package func refuseConsent() async throws {
+  package func refuseConsentOnGlewlwyd() async throws {
     try await wait(for: "input[id^=grant-]")
     let before = try await grantRequests
     try await click("button.btn-primary")

@@ -72,7 +72,8 @@ struct AuthorizationCodeGrant: Sendable {
       do {
         try await environment.userAgent.open(url)
       } catch is CancellationError {
-        // The sign-in has ended; nobody waits for the browser any more.
+        // By the user agent's own doing; without effect where the sign-in is over already.
+        pending.end(.signInCancelled)
       } catch let error as SQOAuthError {
         pending.end(error)
       } catch {

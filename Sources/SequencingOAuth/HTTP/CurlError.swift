@@ -47,7 +47,8 @@ extension SQOAuthError {
     let because = errno == 0 ? "" : " (\(String(cString: strerror(errno))))"
     switch curl {
     case CURLE_OPERATION_TIMEDOUT:
-      self.init(.requestTimedOut, "\(authority) could not be reached in time\(because).", cause: cause)
+      self.init(
+        .requestTimedOut, "\(authority) could not be reached in time\(because).", cause: cause)
     case CURLE_COULDNT_RESOLVE_HOST:
       self.init(
         .connectionFailed,

@@ -19,13 +19,23 @@ extension CurlHandle {
     clearError()
     let isSet =
       set(CURLOPT_URL, text: target.url) && setMethod(transfer) && setProxy(target, configuration)
-      // On a new TLS connection it is worth waiting whether it carries further requests.
-      && set(
-        CURLOPT_PIPEWAIT, target.isSecure || configuration.version == .http2PriorKnowledge ? 1 : 0)
+      && setSharing(target)
       && setFields(transfer.request)
     guard isSet else {
       throw SQOAuthError(.malformedRequest, "libcurl refused the request to \(target.authority).")
     }
+  }
+
+  /// How the request shares a connection with others.
+  private func setSharing(_ target: RequestTarget) -> Bool {
+    // On a new TLS connection it is worth waiting whether it carries further requests.
+    guard set(CURLOPT_PIPEWAIT, target.isSecure ? 1 : 0) else { return false }
+    guard requiresHTTP2 else { return true }
+    // libcurl 7.88 greets the server again on a kept HTTP/2 connection without TLS, which breaks
+    // it; and it looks for no trailers behind a body whose length is known.
+    let isPlain = target.isSecure ? 0 : 1
+    return set(CURLOPT_FRESH_CONNECT, isPlain) && set(CURLOPT_FORBID_REUSE, isPlain)
+      && set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
   }
 
   private func setMethod(_ transfer: CurlTransfer) -> Bool {

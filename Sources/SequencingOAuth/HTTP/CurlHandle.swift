@@ -8,6 +8,8 @@ internal import LoopbackHTTP
 /// through ``transfer`` is touched only under the event loop's lock while the transfer runs.
 final class CurlHandle: @unchecked Sendable {
   let easy: UnsafeMutableRawPointer
+  /// Whether only HTTP/2 will do; some options that it needs do not suit HTTP/1.1.
+  let requiresHTTP2: Bool
   /// The request that runs on this handle; held by the event loop meanwhile.
   unowned(unsafe) var transfer: CurlTransfer?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -19,6 +21,7 @@ final class CurlHandle: @unchecked Sendable {
       throw SQOAuthError(.connectionFailed, "libcurl has no memory for another request.")
     }
     self.easy = easy
+    requiresHTTP2 = configuration.version == .http2PriorKnowledge
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     set(CURLOPT_ERRORBUFFER, errorText)
     setFixedOptions()

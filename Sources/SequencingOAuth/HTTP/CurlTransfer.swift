@@ -131,14 +131,21 @@ final class CurlTransfer: @unchecked Sendable {
           + "\(ResponseReader.maximumBytes) bytes of them.")
       return 0
     }
-    if reader.isHeadComplete, !wasComplete, let download {
-      guard let head = reader.head() else {
-        failure = malformedHead
-        return 0
-      }
-      download.begin(head)
+    return reader.isHeadComplete && !wasComplete && !takeHead() ? 0 : line.count
+  }
+
+  private func takeHead() -> Bool {
+    if handle.requiresHTTP2, !reader.isHTTP2 {
+      failure = SQOAuthError(.invalidResponse, "\(target.authority) does not speak HTTP/2.")
+      return false
     }
-    return line.count
+    guard let download else { return true }
+    guard let head = reader.head() else {
+      failure = malformedHead
+      return false
+    }
+    download.begin(head)
+    return true
   }
 
   /// Gives the next piece of the body; 0 at its end.

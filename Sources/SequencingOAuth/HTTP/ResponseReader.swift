@@ -15,6 +15,7 @@ struct ResponseReader {
   /// Whether the empty line behind a final head was seen.
   private(set) var isHeadComplete = false
   private(set) var status = 0
+  private(set) var isHTTP2 = false
 
   /// Takes a line with its line end.
   ///
@@ -31,6 +32,7 @@ struct ResponseReader {
       headLines.removeAll(keepingCapacity: true)
       headLines.reserveCapacity(512)
       status = Self.status(line)
+      isHTTP2 = line.starts(with: "HTTP/2".utf8)
     } else if isEmpty {
       isHeadComplete = status >= 200
     } else {

@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `The program` {
+  private let folder: TemporaryFolder
+  private let guest: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    guest = try TemporaryFolder()
+  }
+
+  @Test func `shows the tour in plain lines where no key can be pressed`() async throws {
+    let outcome = try await DemoProcess.run([], in: folder)
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.isEmpty)
+    #expect(!outcome.output.contains("\u{1B}"))
+    #expect(outcome.lines.first == "Please sign in.")
+    #expect(outcome.lines.contains("Signed in as alice."))
+    #expect(outcome.lines.contains("  scope    profile demo"))
+    #expect(outcome.lines.suffix(2) == ["Signed out.", "Please sign in."])
+    #expect(!folder.exists("state"))
+  }
+
+  @Test func `prints its help and its version on standard output`() async throws {
+    for arguments in [["help"], ["login", "--help"], ["--version"]] {
+      let outcome = try await DemoProcess.run(arguments, in: folder)
+      #expect(outcome.status == 0)
+      #expect(outcome.errors.isEmpty)
+      #expect(outcome.output.hasSuffix("\n"))
+    }
+  }
+
+  @Test func `runs a sandbox that others can sign in at, until it is interrupted`() async throws {
+    let demo = try DemoProcess(["sandbox", "--json"], in: folder)
+    try await eventually("the sandbox listens") { demo.output.hasSuffix("\n") }
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(demo.output.utf8)) as? [String: Any])
+    let issuer = try #require(json["issuer"] as? String)
+    let client = try #require((json["clients"] as? [[String: String]])?.first?["client_id"])
+
+    let login = try await DemoProcess.run(
+      ["login", "--browser", "sandbox", "--issuer", issuer, "--client-id", client], in: guest)
+    #expect(login.status == 0, "\(login.errors)")
+
+    let port = try #require(issuer.split(separator: ":").last)
+    let second = try await DemoProcess.run(["sandbox", "--port", String(port)], in: guest)
+    #expect(second.status == 1)
+    #expect(second.firstError.hasPrefix("error: port_in_use: "))
+
+    demo.send(SIGINT)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0 && !outcome.isKilled)
+    #expect(outcome.errors.isEmpty)
+  }
+
+  @Test func `describes its sandbox to a person`() async throws {
+    let demo = try DemoProcess(["sandbox"], in: folder)
+    try await eventually("a command is shown") {
+      demo.output.contains("sq-demo login --issuer http://127.0.0.1:")
+    }
+    demo.send(SIGTERM)
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test func `dies quietly when nobody reads any more`() async throws {
+    let pipe = Pipe()
+    try pipe.fileHandleForReading.close()
+    let demo = try DemoProcess(["help"], in: folder, output: pipe.fileHandleForWriting)
+    let outcome = await demo.outcome()
+    #expect(outcome.isKilled && outcome.status == SIGPIPE)
+  }
+
+  @Test func `says when its output cannot be written`() async throws {
+    let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+    let demo = try DemoProcess(["help"], in: folder, output: full)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 1 && !outcome.isKilled)
+  }
+}

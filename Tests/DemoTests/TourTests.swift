@@ -1,0 +1,107 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `The tour on a terminal` {
+  private let folder: TemporaryFolder
+  private let terminal: PseudoTerminal
+
+  init() throws {
+    folder = try TemporaryFolder()
+    terminal = try PseudoTerminal()
+  }
+
+  private func shows(_ text: String) async throws {
+    try await eventually("the screen shows: \(text)") { terminal.frame.contains(text) }
+  }
+
+  private func start(
+    _ arguments: [String] = [], _ environment: [String: String] = [:]
+  ) async throws -> DemoProcess {
+    let demo = try DemoProcess(
+      arguments, in: folder, environment: environment, input: terminal.handle,
+      output: terminal.handle)
+    try await shows("Please sign in.")
+    return demo
+  }
+
+  @Test func `goes from the login screen to the main screen and back`() async throws {
+    let before = terminal.modes
+    let demo = try await start()
+    #expect(terminal.modes != before)
+    try terminal.press("s")
+    try await shows("Signed in as alice")
+    #expect(terminal.frame.contains("scope     profile demo"))
+    #expect(terminal.frame.contains("expires   in "))
+    try terminal.press("o")
+    try await shows("Please sign in.")
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+    #expect(terminal.modes == before)
+    #expect(terminal.everything.hasPrefix("\u{1B}[?1049h"))
+    try await eventually("the screen is left") { terminal.everything.hasSuffix("\u{1B}[?1049l") }
+    #expect(!terminal.everything.contains("access-"))
+  }
+
+  @Test func `shows the address where no browser opens, and can be cancelled`() async throws {
+    let demo = try await start()
+    try terminal.press("\r")
+    try await shows("No browser was opened: there is no display")
+    #expect(terminal.frame.contains("/authorize?response_type=code&"))
+    try terminal.press("\u{1B}")
+    try await shows("You did not sign in.")
+    try terminal.press("\r")
+    try await shows("No browser was opened")
+    try terminal.press("s")
+    try await shows("Signed in as alice")
+    try terminal.press("\u{3}")
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGABRT, SIGSEGV])
+  func `gives the terminal back whatever ends it`(signal: Int32) async throws {
+    let before = terminal.modes
+    let demo = try await start()
+    demo.send(signal)
+    let outcome = await demo.outcome()
+    #expect(outcome.isKilled == [SIGABRT, SIGSEGV].contains(signal))
+    #expect(terminal.modes == before)
+    try await eventually("the screen is left") {
+      terminal.everything.contains("\u{1B}[?25h\u{1B}[?1049l")
+    }
+  }
+
+  @Test func `fits another width at once`() async throws {
+    let demo = try await start()
+    terminal.resize(columns: 40, rows: 30)
+    demo.send(SIGWINCH)
+    try await eventually("the screen is narrow") {
+      terminal.frame.split(separator: "\r\n").allSatisfy { $0.count <= 40 }
+        && terminal.frame.contains("Please sign in.")
+    }
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test(arguments: [
+    (["NO_COLOR": "1"], false), (["TERM": "vt100"], true), ([:], true),
+  ])
+  func `has colours unless they are not wanted`(
+    environment: [String: String], hasColours: Bool
+  ) async throws {
+    let demo = try await start([], environment)
+    let colours = #/\x1B\[[0-9;]*(3[0-7]|38;5;[0-9]+)m/#
+    #expect(terminal.everything.contains(colours) == hasColours)
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test func `is plain lines on a terminal that cannot be drawn on`() async throws {
+    let demo = try DemoProcess(
+      [], in: folder, environment: ["TERM": "dumb"], input: terminal.handle,
+      output: terminal.handle)
+    #expect(await demo.outcome().status == 0)
+    try await eventually("it signs out") { terminal.everything.contains("Signed out.") }
+    #expect(!terminal.everything.contains("\u{1B}"))
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import LoopbackHTTP
+
+/// A listening socket whose connections are served by a blocking closure, each on its own thread.
+///
+/// It is for what an HTTP server would never do or never allow: to count bytes without keeping
+/// them, to close a kept connection in the middle of things, to say nothing at all.
+final class RawServer: Sendable {
+  let port: UInt16
+  private let listener: Int32
+  private let accepted = Locked(0)
+
+  /// The socket is closed when the closure returns.
+  init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let listener = listener
+    let isListening = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, size) == 0 && listen(listener, 64) == 0
+          && getsockname(listener, $0, &size) == 0
+      }
+    }
+    guard isListening else { throw POSIXError(.EADDRNOTAVAIL) }
+    port = UInt16(bigEndian: address.sin_port)
+    Thread.detachNewThread { [self] in
+      while true {
+        let socket = accept(listener, nil, nil)
+        if socket < 0 { return }
+        // A process that another test starts meanwhile must not keep the connection open.
+        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+        accepted.withLock { $0 += 1 }
+        Thread.detachNewThread {
+          serve(RawConnection(socket: socket))
+          close(socket)
+        }
+      }
+    }
+  }
+
+  var connectionCount: Int { accepted.withLock { $0 } }
+
+  func stop() {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+}
+
+/// One connection of a ``RawServer``.
+struct RawConnection {
+  let socket: Int32
+
+  /// Whatever has come, at least a byte; empty at the end.
+  func read(_ limit: Int = 65_536) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      count = max(0, recv(socket, buffer.baseAddress, limit, 0))
+    }
+  }
+
+  /// A head up to and with its empty line, and what came behind it; `nil` at the end.
+  func readHead() -> (head: String, rest: [UInt8])? {
+    var bytes: [UInt8] = []
+    while true {
+      let more = read()
+      if more.isEmpty { return nil }
+      bytes += more
+      let text = String(decoding: bytes, as: UTF8.self)
+      if let end = text.range(of: "\r\n\r\n") {
+        return (String(text[..<end.upperBound]), Array(text[end.upperBound...].utf8))
+      }
+    }
+  }
+
+  func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = bytes.withUnsafeBytes {
+      send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+    }
+  }
+}

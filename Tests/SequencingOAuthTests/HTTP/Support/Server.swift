@@ -1,0 +1,72 @@
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import Testing
+
+/// A loopback server for one test, and what reached it.
+final class Server: Sendable {
+  let loopback: LoopbackServer
+  private let recorder: Recorder
+
+  /// Starts a server; the handler gets each request and how many came before it.
+  init(
+    address: LoopbackAddress = .ipv4, servesProxyRequests: Bool = false,
+    handler: @escaping @Sendable (LoopbackRequest, Int) async -> LoopbackReply
+  ) throws {
+    let recorder = Recorder()
+    var limits = LoopbackLimits()
+    limits.connections = 512
+    loopback = try LoopbackServer(
+      address: address, limits: limits, servesProxyRequests: servesProxyRequests
+    ) { request in
+      await handler(request, recorder.add(request))
+    }
+    self.recorder = recorder
+  }
+
+  /// A server whose every answer is these bytes, behind which it closes the connection.
+  static func saying(_ text: String) throws -> Server {
+    try Server { _, _ in .script([.send(Data(text.utf8))]) }
+  }
+
+  /// A server whose every answer is this script.
+  static func playing(_ steps: [LoopbackStep]) throws -> Server {
+    try Server { _, _ in .script(steps) }
+  }
+
+  /// A server whose every answer is this response.
+  static func answering(
+    _ status: Int = 200, _ headers: [(name: String, value: String)] = [], _ body: String = "hello"
+  ) throws -> Server {
+    try Server { _, _ in
+      .response(LoopbackResponse(status: status, headers: headers, body: Data(body.utf8)))
+    }
+  }
+
+  var requests: [LoopbackRequest] { recorder.requests }
+
+  func url(_ path: String = "/") throws -> URL {
+    try #require(URL(string: "http://\(loopback.authority)\(path)"))
+  }
+
+  func request(_ method: String = "GET", _ path: String = "/") throws -> HTTPRequest {
+    HTTPRequest(method: method, url: try url(path))
+  }
+
+  private final class Recorder: Sendable {
+    private let state = Locked<[LoopbackRequest]>([])
+
+    var requests: [LoopbackRequest] { state.withLock { $0 } }
+
+    func add(_ request: LoopbackRequest) -> Int {
+      state.withLock {
+        $0.append(request)
+        return $0.count - 1
+      }
+    }
+  }
+}
+
+extension HTTPResponse {
+  var text: String { String(decoding: body, as: UTF8.self) }
+}
