@@ -38,7 +38,7 @@ final class Connection {
   private var exchange: UInt64 = 0
   private var answersHead = false
   private var keepsAlive = true
-  private var isIdle = false
+  private var isIdle = true
   private var peerHasFinished = false
   private var isStopping = false
 
@@ -48,7 +48,7 @@ final class Connection {
     self.context = context
     parser = RequestParser(
       limits: context.limits, peerPort: peerPort, servesProxyRequests: context.servesProxyRequests)
-    deadline = Monotonic.after(context.limits.requestTime, from: now)
+    deadline = Monotonic.after(context.limits.idleTime, from: now)
   }
 
   var isClosed: Bool {

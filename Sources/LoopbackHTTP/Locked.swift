@@ -15,6 +15,7 @@
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
 
+    /// Makes a lock around a value.
     public init(_ value: sending Value) {
       self.value = value
       pthread_mutex_init(mutex, nil)
@@ -50,6 +51,7 @@
   public struct Locked<Value>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
 
+    /// Makes a lock around a value.
     @inlinable
     public init(_ value: consuming sending Value) {
       mutex = Mutex(value)

@@ -11,9 +11,9 @@ package struct LoopbackLimits: Sendable {
   /// Bytes of the request line and the fields together.
   package var headerBytes = 16 * 1024
   package var bodyBytes = 1 << 20
-  /// From the first byte of a request, or from the accept, to the request's last byte.
+  /// From the first byte of a request to its last.
   package var requestTime: Duration = .seconds(10)
-  /// How long a connection may stay open between two requests, or take nothing of a response.
+  /// How long a connection may send nothing, before a request or between two, or take nothing.
   package var idleTime: Duration = .seconds(30)
 
   package init() {}

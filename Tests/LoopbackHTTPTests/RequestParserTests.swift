@@ -63,6 +63,7 @@ import Testing
     ("GET / HTTP/1.1\nHost: a\n\n", 400),
     ("GET / HTTP/1.1\r\nHost: a\n\r\n", 400),
     ("GET / HTTP/1.1\r\nHost: a\rX: b\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\rXX: b\r\n\r\n", 400),
     ("GET / HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n", 400),
     ("GET / HTTP/1.1\r\n X: first\r\nHost: a\r\n\r\n", 400),
     ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400),
@@ -189,6 +190,46 @@ import Testing
     #expect(requests[1].request.body == Data("hello world".utf8))
     #expect(requests[1].request.header("trailer") == nil)
     #expect(requests.map(\.keepsAlive) == [true, true, false])
+  }
+
+  @Test func `spoilt bytes mean the same however they are cut`() throws {
+    let whole = Array(
+      """
+      POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc\
+      PUT /b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\n\r\n\
+      GET /c HTTP/1.1\r\nHost: a\r\n\r\n
+      """.utf8)
+    let spoilers = Array("\r\n\0\t :;,0129afPOST/%\u{7F}".utf8)
+    var generator = SplitMix(state: 42)
+    for _ in 0..<1_000 {
+      var bytes = whole
+      for _ in 0...generator.next() % 3 {
+        let index = Int(generator.next() % UInt64(bytes.count))
+        let spoiler = spoilers[Int(generator.next() % UInt64(spoilers.count))]
+        switch generator.next() % 3 {
+        case 0: bytes[index] = spoiler
+        case 1: bytes.insert(spoiler, at: index)
+        default: bytes.remove(at: index)
+        }
+      }
+      let text = String(decoding: bytes, as: UTF8.self)
+      let atOnce = events(text).map { String(describing: $0) }
+      let oneByOne = events(text, pieces: 1).map { String(describing: $0) }
+      #expect(atOnce == oneByOne, "\(text.debugDescription)")
+    }
+  }
+
+  /// A small generator with a seed, so that a failure comes again.
+  private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+      return mixed ^ (mixed >> 31)
+    }
   }
 
   @Test func `text beyond ASCII in a value is let through`() throws {
