@@ -4,7 +4,7 @@ import SequencingOAuth
 import Testing
 
 /// Cancelling, at any moment: one outcome, soon, and nothing left behind.
-@Suite(.timeLimit(.minutes(2))) struct HTTPCancellationTests {
+@Suite(.timeLimit(.minutes(3))) struct HTTPCancellationTests {
   let client = CurlHTTPClient()
 
   @Test func `a request of a cancelled task is not sent`() async throws {

@@ -4,7 +4,7 @@ import SequencingOAuth
 import Testing
 
 /// Each way in which the network fails, as the caller sees it.
-@Suite(.timeLimit(.minutes(1))) struct HTTPFailureTests {
+@Suite(.timeLimit(.minutes(3))) struct HTTPFailureTests {
   let client = CurlHTTPClient.shared
 
   @Test func `a port where nobody listens is a failed connection with its reason`() async throws {

@@ -4,7 +4,7 @@ import SequencingOAuth
 import Testing
 
 /// Bodies from and into files.
-@Suite(.timeLimit(.minutes(2))) struct HTTPFileTests {
+@Suite(.timeLimit(.minutes(3))) struct HTTPFileTests {
   let client = CurlHTTPClient()
   let folder: URL
 

@@ -4,7 +4,7 @@ import SequencingOAuth
 import Testing
 
 /// What `URLSession` fails at on Linux: it hangs, dies, forwards credentials or buffers everything.
-@Suite(.timeLimit(.minutes(1))) struct HTTPPlatformTests {
+@Suite(.timeLimit(.minutes(3))) struct HTTPPlatformTests {
   let client = CurlHTTPClient.shared
 
   @Test func `a 401 with a Basic challenge comes back with its body`() async throws {

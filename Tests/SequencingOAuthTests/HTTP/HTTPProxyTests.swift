@@ -4,7 +4,7 @@ import SequencingOAuth
 import Testing
 
 /// Whom a proxy gets to see, with a real listener in its place.
-@Suite(.timeLimit(.minutes(1))) struct HTTPProxyTests {
+@Suite(.timeLimit(.minutes(3))) struct HTTPProxyTests {
   private func proxy() throws -> Server {
     try Server(servesProxyRequests: true) { request, _ in
       request.method == "CONNECT"

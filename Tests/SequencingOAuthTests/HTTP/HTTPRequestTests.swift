@@ -4,7 +4,7 @@ import SequencingOAuth
 import Testing
 
 /// What goes out, byte for byte, and what never does.
-@Suite(.timeLimit(.minutes(1))) struct HTTPRequestTests {
+@Suite(.timeLimit(.minutes(3))) struct HTTPRequestTests {
   let client = CurlHTTPClient.shared
 
   @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"])

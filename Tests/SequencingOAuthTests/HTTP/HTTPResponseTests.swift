@@ -4,7 +4,7 @@ import SequencingOAuth
 import Testing
 
 /// Responses as servers really write them, whole and broken.
-@Suite(.timeLimit(.minutes(1))) struct HTTPResponseTests {
+@Suite(.timeLimit(.minutes(3))) struct HTTPResponseTests {
   let client = CurlHTTPClient.shared
 
   @Test func `heads of status 1xx are passed over`() async throws {

@@ -4,7 +4,7 @@ import SequencingOAuth
 import Testing
 
 /// Bodies that are made and consumed while they move.
-@Suite(.timeLimit(.minutes(1))) struct HTTPStreamTests {
+@Suite(.timeLimit(.minutes(3))) struct HTTPStreamTests {
   let client = CurlHTTPClient()
 
   private struct Stop: Error {}

@@ -5,7 +5,7 @@ import Testing
 
 /// Trust, as openssl's own server puts it to the test.
 @Suite(
-  .timeLimit(.minutes(1)), .serialized,
+  .timeLimit(.minutes(3)), .serialized,
   .enabled(if: Program.areInstalled("openssl"), "install openssl"))
 struct HTTPTLSTests {
   let certificates: Certificates

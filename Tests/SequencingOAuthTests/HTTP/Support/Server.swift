@@ -16,6 +16,8 @@ final class Server: Sendable {
     let recorder = Recorder()
     var limits = LoopbackLimits()
     limits.connections = 512
+    // A machine that does much else at a time must not make a request late.
+    limits.requestTime = .seconds(60)
     loopback = try LoopbackServer(
       address: address, limits: limits, servesProxyRequests: servesProxyRequests
     ) { request in
