@@ -59,7 +59,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DemoTests",
-      dependencies: ["sq-demo", "TestSupport"],
+      dependencies: ["sq-demo", "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",

@@ -71,7 +71,7 @@ struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectable {
     var count = 0
     while count < bytes.count {
       let more = bytes.withUnsafeMutableBytes { buffer in
-        Glibc.read(file, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+        systemRead(file, buffer.baseAddress.map { $0 + count }, buffer.count - count)
       }
       guard more >= 0 || errno == EINTR else {
         throw ReadError(description: String(cString: strerror(errno)))
@@ -84,4 +84,9 @@ struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectable {
     }
     return text
   }
+}
+
+/// The call that ``ClientSecret`` has a function of the same name beside.
+private func systemRead(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  read(file, bytes, count)
 }

@@ -90,7 +90,19 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
     return line
   }
 
-  /// The line as the terminal wants it.
+  /// The line as it is written over what stands in its row, or in its rows if it is an address.
+  func row(_ colours: Appearance.Colours, columns: Int) -> String {
+    let clearRest = "\u{1B}[K"
+    guard isAddress else {
+      let indent = spans.isEmpty ? "" : String(repeating: " ", count: Page.margin)
+      return indent + encoded(colours) + clearRest
+    }
+    // In a row that is full the cursor still stands on the last sign, which would be cleared.
+    let isFull = TextLayout.columns(text).isMultiple(of: max(1, columns))
+    return encoded(colours) + (isFull ? "" : clearRest)
+  }
+
+  /// The text with the terminal's codes for its styles.
   func encoded(_ colours: Appearance.Colours) -> String {
     spans.map { span in
       guard let code = span.style.code(colours), !span.text.isEmpty else { return span.text }

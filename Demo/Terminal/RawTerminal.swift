@@ -70,13 +70,8 @@ final class RawTerminal {
   /// An unchanged frame is drawn again only where `anyway` asks for it.
   func draw(_ lines: [Line], _ colours: Appearance.Colours, anyway: Bool) {
     guard isEntered else { return }
-    let indent = String(repeating: " ", count: Page.margin)
-    let rows = lines.map { line in
-      // An address fills whole rows by itself, so its first row is emptied before it is written.
-      line.isAddress
-        ? "\u{1B}[K" + line.encoded(colours)
-        : (line.spans.isEmpty ? "" : indent) + line.encoded(colours) + "\u{1B}[K"
-    }
+    let columns = size.columns
+    let rows = lines.map { $0.row(colours, columns: columns) }
     let frame = "\u{1B}[H" + rows.joined(separator: "\r\n") + "\u{1B}[J"
     guard anyway || frame != lastFrame else { return }
     lastFrame = frame

@@ -150,6 +150,17 @@ import Testing
     #expect(lines.filter(\.isAddress).map(\.text) == [Self.address])
   }
 
+  @Test(arguments: [(Line("ab"), "  ab\u{1B}[K"), (.blank, "\u{1B}[K")])
+  func `a line clears the rest of its row`(line: Line, row: String) {
+    #expect(line.row(.none, columns: 2) == row)
+  }
+
+  @Test(arguments: [(3, false), (4, true), (8, true), (9, false)])
+  func `an address clears the rest of its last row, if there is one`(length: Int, isFull: Bool) {
+    let row = Line.address(String(repeating: "a", count: length)).row(.none, columns: 4)
+    #expect(row.hasSuffix("\u{1B}[K") == !isFull)
+  }
+
   @Test(arguments: [40, 80, 120])
   func `no screen shows a token`(columns: Int) {
     for page in Self.pages {

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import LoopbackHTTP
 
 /// A terminal without a window: the program has one end, the test plays the person at the other.
 final class PseudoTerminal: Sendable {
@@ -9,7 +9,7 @@ final class PseudoTerminal: Sendable {
   /// The program's end.
   let handle: FileHandle
   private let person: FileHandle
-  private let shown = Mutex(Data())
+  private let shown = Locked(Data())
 
   init(columns: UInt16 = 80, rows: UInt16 = 30) throws {
     // By hand, since the module does not have posix_openpt and its kin.
