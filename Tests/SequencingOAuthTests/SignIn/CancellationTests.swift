@@ -142,9 +142,7 @@ import Testing
       try await Task.sleep(for: .milliseconds(500))
       closed.clock.advance(by: 1_000)
     }
-    await withKnownIssue("it waits until the time is over") {
-      await failure(.cancelled) { try await closed.oauth.authorize() }
-    }
+    await failure(.cancelled) { try await closed.oauth.authorize() }
     watch.cancel()
   }
 
