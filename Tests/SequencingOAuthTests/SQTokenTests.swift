@@ -39,11 +39,9 @@ import Testing
   }
 
   @Test func `a token that an older program kept is read`() throws {
-    withKnownIssue("a token without `additional_fields` is not decoded") {
-      let token = try JSONDecoder().decode(
-        SQToken.self, from: Data(#"{"access_token":"a","token_type":"Bearer"}"#.utf8))
-      #expect(token == SQToken(accessToken: "a"))
-    }
+    let token = try JSONDecoder().decode(
+      SQToken.self, from: Data(#"{"access_token":"a","token_type":"Bearer"}"#.utf8))
+    #expect(token == SQToken(accessToken: "a"))
   }
 
   @Test func `tokens are equal when every part is, and hash alike then`() {

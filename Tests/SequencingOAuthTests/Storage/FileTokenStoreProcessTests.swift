@@ -58,11 +58,7 @@ import Testing
     }
     #expect(try TemporaryFolder.mode(folder("deep/er/tokens.json")) == 0o600)
     let deep = try TemporaryFolder.mode(folder("deep"))
-    withKnownIssue("a folder is made with what the umask leaves") {
-      #expect(deep == 0o700)
-    } when: {
-      mask == 0o177
-    }
+    #expect(deep == 0o700)
   }
 
   /// Root may write anywhere, so a child of root's becomes somebody else first.

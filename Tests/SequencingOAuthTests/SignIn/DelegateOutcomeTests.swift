@@ -1,0 +1,130 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+/// Rows 37 to 39: every outcome reaches the delegate once.
+@Suite(.timeLimit(.minutes(1))) struct DelegateOutcomeTests {
+  typealias Row = (
+    name: String, answer: ScriptedHTTPClient.Answer, browser: Bench.Browser,
+    event: RecordingDelegate.Event, requests: Int
+  )
+
+  static func answers(_ query: String) -> Bench.Browser {
+    { bench, page in bench.oauth.handleRedirect(try page.redirect(query)) }
+  }
+
+  static let ok = ScriptedHTTPClient.token()
+
+  static let table: [Row] = [
+    ("success", ok, Bench.allow, .authorized("T"), 1),
+    // Failures that the redirect tells.
+    ("server_error", ok, answers("error=server_error"), .failed(.serverError), 0),
+    ("unknown error", ok, answers("error=own"), .failed(.init(rawValue: "own")), 0),
+    ("no code", ok, answers("x=1"), .failed(.invalidAuthorizationResponse), 0),
+    ("two codes", ok, answers("code=a&code=b"), .failed(.invalidAuthorizationResponse), 0),
+    (
+      "token in the redirect", ok, answers("code=a&access_token=b"),
+      .failed(.invalidAuthorizationResponse), 0
+    ),
+    // Failures that the token endpoint tells.
+    (
+      "invalid_grant", ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400),
+      Bench.allow, .failed(.invalidGrant), 1
+    ),
+    (
+      "error with status 200", ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#),
+      Bench.allow, .failed(.invalidClient), 1
+    ),
+    (
+      "HTML with status 500",
+      { _ in
+        HTTPResponse(
+          status: 500, headers: ["Content-Type": "text/html"], body: Data("<html>".utf8))
+      }, Bench.allow, .failed(.serverError), 1
+    ),
+    ("malformed JSON", ScriptedHTTPClient.json("{"), Bench.allow, .failed(.invalidResponse), 1),
+    ("no token", ScriptedHTTPClient.json("{}"), Bench.allow, .failed(.invalidResponse), 1),
+    (
+      "redirect", { _ in HTTPResponse(status: 307, headers: ["Location": "https://evil.example"]) },
+      Bench.allow, .failed(.redirectRefused), 1
+    ),
+    (
+      "unreachable", { _ in throw URLError(.cannotConnectToHost) }, Bench.allow,
+      .failed(.connectionFailed), 1
+    ),
+    (
+      "too late", { _ in throw SQOAuthError(.requestTimedOut, "x") }, Bench.allow,
+      .failed(.requestTimedOut), 1
+    ),
+    // Failures before that.
+    (
+      "no browser", ok, { _, _ in throw URLError(.unknown) }, .failed(.browserUnavailable), 0
+    ),
+    // The user's or the app's will.
+    ("access_denied", ok, answers("error=access_denied"), .cancelled, 0),
+    (
+      "window closed", ok, { _, _ in throw SQOAuthError(.cancelled, "closed") }, .cancelled, 0
+    ),
+    ("app cancels", ok, { bench, _ in bench.oauth.cancelAuthorization() }, .cancelled, 0),
+    ("signed out meanwhile", ok, { bench, _ in bench.oauth.userDidSignOut() }, .cancelled, 0),
+  ]
+
+  @Test(arguments: table.indices)
+  func `each outcome is told once and once only`(index: Int) async throws {
+    let row = Self.table[index]
+    let bench = try Bench(answer: row.answer, browser: row.browser).register()
+    bench.oauth.authorizeUser()
+    #expect(await bench.delegate.events(1) == [row.event], "\(row.name)")
+    #expect(bench.http.requests.count == row.requests, "\(row.name)")
+    #expect(bench.opened.count == 1)
+
+    // Whatever comes now belongs to nobody; a second sign-in proves that nothing was left behind.
+    let page = try #require(bench.opened.first)
+    for query in ["code=late", "error=access_denied"] {
+      #expect(!bench.oauth.handleRedirect(try page.redirect(query)))
+    }
+    bench.oauth.cancelAuthorization()
+    bench.oauth.authorizeUser()
+    #expect(await bench.delegate.events(2) == [row.event, row.event], "\(row.name)")
+  }
+
+  @Test(arguments: table.indices)
+  func `the async twin ends the same way`(index: Int) async throws {
+    let row = Self.table[index]
+    let bench = try Bench(answer: row.answer, browser: row.browser).register()
+    do throws(SQOAuthError) {
+      let token = try await bench.oauth.authorize()
+      #expect(row.event == .authorized(token.accessToken), "\(row.name)")
+    } catch {
+      #expect(row.event == (error.isCancellation ? .cancelled : .failed(error.code)))
+    }
+    #expect(await bench.delegate.events(1) == [row.event], "the delegate hears of it too")
+  }
+
+  @Test func `a sign-in before a client is registered is told to the delegate`() async throws {
+    let bench = Bench()
+    bench.oauth.authorizeUser()
+    #expect(await bench.delegate.events(1) == [.failed(.notRegistered)])
+    await failure(.notRegistered) { try await bench.oauth.authorize() }
+    #expect(bench.opened.isEmpty && bench.http.requests.isEmpty)
+  }
+
+  @Test func `parameters that cannot be used are told to the delegate`() async throws {
+    let bench = Bench()
+    for (id, redirect) in [("", "com.example.app:/cb"), ("id", "http://app.example/"), ("id", "")] {
+      bench.oauth.registerApplicationParameters(clientID: id, redirectURI: redirect)
+      await failure(.invalidConfiguration) { try await bench.oauth.authorize() }
+    }
+    #expect(
+      await bench.delegate.events(3)
+        == Array(repeating: .failed(.invalidConfiguration), count: 3))
+    #expect(bench.opened.isEmpty)
+  }
+
+  @Test func `a refused token leaves nothing behind`() async throws {
+    let bench = try Bench(answer: ScriptedHTTPClient.json("{}", status: 400)).register()
+    await failure { try await bench.oauth.authorize() }
+    #expect(bench.oauth.result.token == nil)
+    #expect(await bench.store.list().isEmpty)
+  }
+}

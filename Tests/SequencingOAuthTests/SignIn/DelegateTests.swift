@@ -1,0 +1,155 @@
+import Dispatch
+import LoopbackHTTP
+import SequencingOAuth
+import Testing
+
+/// How a delegate is held and where it is called: rows 37, 39 and 42.
+@Suite(.timeLimit(.minutes(1))) struct DelegateTests {
+  /// Implements what it must and no more.
+  final class Plain: AuthorizationDelegate {
+    let calls = Locked<[String]>([])
+    func userIsSuccessfullyAuthorized(_ token: SQToken) { calls.withLock { $0.append("yes") } }
+    func userIsNotAuthorized() { calls.withLock { $0.append("no") } }
+  }
+
+  /// A screen as an app with a user interface writes it.
+  @MainActor final class Screen: AuthorizationDelegate {
+    private(set) var title = "login"
+    nonisolated func userIsSuccessfullyAuthorized(_ token: SQToken) {
+      Task { @MainActor in title = "main" }
+    }
+    nonisolated func userIsNotAuthorized() {
+      Task { @MainActor in title = "login again" }
+    }
+  }
+
+  @Test(arguments: [
+    ("code=abc", "yes"), ("error=server_error", "no"), ("error=access_denied", "no"),
+  ])
+  func `a delegate with two methods hears of every outcome once`(
+    query: String, call: String
+  ) async throws {
+    let plain = Plain()
+    let bench = try Bench(browser: DelegateOutcomeTests.answers(query)).register()
+    bench.oauth.authorizationDelegate = plain
+    bench.oauth.authorizeUser()
+    try await eventually { !plain.calls.withLock(\.isEmpty) }
+    bench.oauth.authorizeUser()
+    try await eventually { plain.calls.withLock(\.count) >= 2 }
+    #expect(plain.calls.withLock(\.self) == [call, call])
+  }
+
+  @Test @MainActor func `a main actor's screen can be the delegate`() async throws {
+    let screen = Screen()
+    let bench = try Bench().register()
+    bench.oauth.authorizationDelegate = screen
+    bench.oauth.authorizeUser()
+    try await eventually { await screen.title == "main" }
+  }
+
+  @Test func `the delegate is held weakly`() async throws {
+    let bench = try Bench().register()
+    weak var released: Plain?
+    do {
+      let plain = Plain()
+      released = plain
+      bench.oauth.authorizationDelegate = plain
+      #expect(bench.oauth.authorizationDelegate === plain)
+    }
+    #expect(released == nil)
+    #expect(bench.oauth.authorizationDelegate == nil)
+    #expect(try await bench.oauth.authorize().accessToken == "T")
+  }
+
+  @Test func `a delegate that goes while the sign-in runs is not missed`() async throws {
+    let bench = try Bench(browser: Bench.idle).register()
+    do {
+      let plain = Plain()
+      bench.oauth.authorizationDelegate = plain
+      bench.oauth.authorizeUser()
+      _ = try await bench.isWaiting()
+    }
+    let page = try #require(bench.opened.first)
+    #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
+    try await eventually { bench.oauth.result.token != nil }
+  }
+
+  @MainActor final class Weak: Sendable {
+    weak var object: SQOAuth?
+    nonisolated init() {}
+    func hold(_ object: SQOAuth) { self.object = object }
+  }
+
+  /// No cycle keeps an object of the SDK's alive after a sign-in.
+  @Test(arguments: ["code=abc", "error=access_denied"])
+  func `an SQOAuth that nobody holds goes`(query: String) async throws {
+    let released = Weak()
+    do {
+      let bench = try Bench(browser: DelegateOutcomeTests.answers(query)).register()
+      await released.hold(bench.oauth)
+      _ = try? await bench.oauth.authorize()
+      _ = await bench.delegate.events(1)
+    }
+    try await eventually { await released.object == nil }
+  }
+
+  @Test func `callbacks come on the queue that the app chose`() async throws {
+    let key = DispatchSpecificKey<String>()
+    let queue = DispatchQueue(label: "app")
+    queue.setSpecific(key: key, value: "app")
+    final class Asking: AuthorizationDelegate {
+      let key: DispatchSpecificKey<String>
+      let places = Locked<[String?]>([])
+      init(key: DispatchSpecificKey<String>) { self.key = key }
+      func userIsSuccessfullyAuthorized(_ token: SQToken) { note() }
+      func userIsNotAuthorized() { note() }
+      private func note() {
+        let place = DispatchQueue.getSpecific(key: key)
+        places.withLock { $0.append(place) }
+      }
+    }
+    let asking = Asking(key: key)
+    let bench = try Bench().register()
+    bench.oauth.authorizationDelegate = asking
+    bench.oauth.callbackQueue = queue
+    #expect(bench.oauth.callbackQueue === queue)
+    for browser in ["yes", "no"] {
+      if browser == "no" { bench.http.answer(ScriptedHTTPClient.json("{}")) }
+      _ = try? await bench.oauth.authorize()
+    }
+    try await eventually { asking.places.withLock(\.count) == 2 }
+    #expect(asking.places.withLock(\.self) == ["app", "app"])
+  }
+
+  /// The callback of one sign-in may start the next, or read what it likes, without a deadlock.
+  @Test func `a delegate may call back in`() async throws {
+    final class Eager: AuthorizationDelegate {
+      let oauth: SQOAuth
+      let tokens = Locked<[SQToken?]>([])
+      init(_ oauth: SQOAuth) { self.oauth = oauth }
+      func userIsSuccessfullyAuthorized(_ token: SQToken) {
+        let count = tokens.withLock { tokens in
+          tokens.append(oauth.result.token)
+          return tokens.count
+        }
+        oauth.cancelAuthorization()
+        if count < 3 { oauth.authorizeUser() }
+      }
+      func userIsNotAuthorized() {}
+    }
+    let bench = try Bench().register()
+    let eager = Eager(bench.oauth)
+    bench.oauth.authorizationDelegate = eager
+    bench.oauth.authorizeUser()
+    try await eventually { eager.tokens.withLock(\.count) == 3 }
+    #expect(eager.tokens.withLock(\.self).allSatisfy { $0?.accessToken == "T" })
+  }
+
+  @Test func `the token of the delegate is the one that the result holds`() async throws {
+    let bench = try Bench().register()
+    #expect(bench.oauth.result.token == nil)
+    bench.oauth.authorizeUser()
+    _ = await bench.delegate.events(1)
+    #expect(bench.delegate.tokens == [try #require(bench.oauth.result.token)])
+  }
+}

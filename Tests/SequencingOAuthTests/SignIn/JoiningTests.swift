@@ -1,0 +1,72 @@
+import SequencingOAuth
+import Testing
+
+/// Rule 6 of the design: one sign-in at a time, and whoever asks again joins it.
+@Suite(.timeLimit(.minutes(1))) struct JoiningTests {
+  let bench: Bench
+
+  init() throws {
+    bench = try Bench(browser: Bench.idle).register()
+  }
+
+  func answer(_ query: String = "code=abc") async throws {
+    let page = try await bench.isWaiting()
+    #expect(bench.oauth.handleRedirect(try page.redirect(query)))
+  }
+
+  @Test func `calls while one is pending open one browser and are told once`() async throws {
+    for _ in 0..<20 { bench.oauth.authorizeUser() }
+    try await answer()
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(bench.opened.count == 1 && bench.http.requests.count == 1)
+    bench.oauth.authorizeUser()
+    _ = try await bench.isWaiting(opened: 2)
+    bench.oauth.cancelAuthorization()
+    #expect(await bench.delegate.events(2) == [.authorized("T"), .cancelled])
+  }
+
+  @Test func `every awaiting caller gets the one outcome`() async throws {
+    bench.oauth.authorizeUser()
+    let tokens = try await withThrowingTaskGroup(of: SQToken.self) { group in
+      for _ in 0..<20 { group.addTask { [bench] in try await bench.oauth.authorize() } }
+      try await answer()
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(tokens.count == 20 && Set(tokens).count == 1)
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(bench.opened.count == 1 && bench.http.requests.count == 1)
+  }
+
+  @Test func `every awaiting caller gets the one failure`() async throws {
+    async let first = failure(.serverError) { try await bench.oauth.authorize() }
+    async let second = failure(.serverError) { try await bench.oauth.authorize() }
+    try await answer("error=server_error")
+    _ = await (first, second)
+    #expect(await bench.delegate.events(1).count >= 1)
+  }
+
+  @Test func `a sign-in says whether it is under way`() async throws {
+    #expect(!bench.oauth.isAuthorizationPending)
+    bench.oauth.authorizeUser()
+    #expect(bench.oauth.isAuthorizationPending)
+    try await answer()
+    _ = await bench.delegate.events(1)
+    #expect(!bench.oauth.isAuthorizationPending)
+  }
+
+  @Test func `two instances do not join each other`() async throws {
+    let other = try Bench(browser: Bench.idle).register()
+    bench.oauth.authorizeUser()
+    other.oauth.authorizeUser()
+    let (mine, theirs) = (try await bench.isWaiting(), try await other.isWaiting())
+    #expect(mine.state != theirs.state)
+    #expect(mine.parameters["code_challenge"] != theirs.parameters["code_challenge"])
+    // Each one's answer at the other's door, with the right address and a wrong state.
+    #expect(!bench.oauth.handleRedirect(try theirs.redirect("code=abc")))
+    #expect(!other.oauth.handleRedirect(try mine.redirect("code=abc")))
+    #expect(bench.http.requests.isEmpty && other.http.requests.isEmpty)
+    #expect(other.oauth.handleRedirect(try theirs.redirect("code=abc")))
+    #expect(await other.delegate.events(1) == [.authorized("T")])
+    #expect(bench.delegate.events.isEmpty && bench.oauth.isAuthorizationPending)
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+/// Row 36: the shared instance, others beside it, and a client that is registered again.
+@Suite(.timeLimit(.minutes(1))) struct RegistrationTests {
+  @Test func `there is one shared instance and its result`() {
+    #expect(SQOAuth.shared === SQOAuth.shared)
+    #expect(SQAuthResult.shared === SQAuthResult.shared)
+    #expect(SQAuthResult.shared === SQOAuth.shared.result)
+    #expect(SQOAuth() !== SQOAuth.shared && SQOAuth().result !== SQAuthResult.shared)
+  }
+
+  /// The pod's own spellings still compile and mean the same.
+  @available(*, deprecated)
+  @Test func `the pod's names are the same objects`() {
+    #expect(SQOAuth.sharedInstance() === SQOAuth.shared)
+    #expect(SQOAuth.instance === SQOAuth.shared)
+    #expect(SQAuthResult.sharedInstance() === SQAuthResult.shared)
+  }
+
+  @available(*, deprecated)
+  @Test func `the pod's way to register registers`() async throws {
+    let bench = Bench()
+    bench.oauth.registrateApplicationParametersCliendID(
+      "id", clientSecret: "s", redirectUri: "authapp://Default/Authcallback", scope: "demo")
+    _ = try await bench.oauth.authorize()
+    let page = try #require(bench.opened.first)
+    #expect(page.url.absoluteString.hasPrefix("https://sequencing.com/oauth2/authorize?"))
+    #expect(page.parameters["client_id"] == "id" && page.parameters["scope"] == "demo")
+    #expect(page.parameters["redirect_uri"] == "authapp://Default/Authcallback")
+    #expect(page.parameters["mobile"] == "1")
+    #expect(bench.http.requests.first?.headers["Authorization"] == "Basic aWQ6cw==")
+  }
+
+  @Test func `the provider is Sequencing unless another is given`() async throws {
+    let bench = Bench()
+    bench.oauth.registerApplicationParameters(
+      clientID: "id", clientSecret: "s", redirectURI: "com.example.app:/cb", scope: "demo")
+    _ = try await bench.oauth.authorize()
+    #expect(bench.opened.first?.url.host() == "sequencing.com")
+    bench.oauth.registerApplicationParameters(
+      clientID: "id", redirectURI: "com.example.app:/cb",
+      provider: .endpoints(authorization: "https://x.example/a", token: "https://x.example/t"))
+    _ = try await bench.oauth.authorize()
+    #expect(bench.opened.last?.url.host() == "x.example")
+  }
+
+  @Test func `registering again replaces the client and keeps the token`() async throws {
+    let bench = try Bench().register(scope: "first")
+    _ = try await bench.oauth.authorize()
+    try bench.register(scope: "second")
+    #expect(bench.oauth.result.token?.accessToken == "T")
+    _ = try await bench.oauth.authorize()
+    #expect(bench.opened.map { $0.parameters["scope"] } == ["first", "second"])
+  }
+
+  @Test func `a sign-in under way keeps the client that it began with`() async throws {
+    let bench = try Bench(browser: Bench.idle).register()
+    bench.oauth.authorizeUser()
+    let page = try await bench.isWaiting()
+    try bench.register(
+      redirectURI: "com.example.new:/cb",
+      provider: .endpoints(authorization: "https://new.example/a", token: "https://new.example/t"))
+    #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(bench.http.requests.map(\.url.absoluteString) == ["https://id.example/token"])
+    #expect(bench.http.forms.first?["redirect_uri"] == "com.example.app:/cb")
+  }
+
+  /// Mix-up by registration: the metadata of one issuer must not serve the next.
+  @Test func `another issuer's metadata is fetched anew`() async throws {
+    let bench = Bench(answer: { request in
+      if request.method == "POST" { return try await ScriptedHTTPClient.token()(request) }
+      let origin = "https://\(request.url.host() ?? "")"
+      return try await ScriptedHTTPClient.json(
+        """
+        {"issuer":"\(origin)","authorization_endpoint":"\(origin)/a","token_endpoint":"\(origin)/t"}
+        """)(request)
+    })
+    for host in ["one", "two", "one"] {
+      try bench.register(provider: .issuer("https://\(host).example"))
+      _ = try await bench.oauth.authorize()
+    }
+    #expect(bench.opened.map { $0.url.host() } == ["one.example", "two.example", "one.example"])
+    let tokens = bench.http.requests.filter { $0.method == "POST" }
+    #expect(tokens.map { $0.url.host() } == ["one.example", "two.example", "one.example"])
+  }
+
+  @Test func `a failed registration replaces the client too`() async throws {
+    let bench = try Bench().register()
+    bench.oauth.registerApplicationParameters(clientID: "", redirectURI: "com.example.app:/cb")
+    await failure(.invalidConfiguration) { try await bench.oauth.authorize() }
+    #expect(bench.opened.isEmpty)
+  }
+}

@@ -1,0 +1,99 @@
+import SequencingOAuth
+import Testing
+
+/// Row 59: what the sign-in asks of the app's store.
+@Suite(.timeLimit(.minutes(1))) struct StoreTests {
+  /// A store that fails as it is told to.
+  final class Failing: TokenStore {
+    struct Full: Error {}
+    let memory = MemoryTokenStore()
+    let error: any Error
+    init(_ error: any Error) { self.error = error }
+    func load(_ id: String) async throws -> AccountRecord? { await memory.load(id) }
+    func save(_ record: AccountRecord) async throws { throw error }
+    func erase(_ id: String) async throws { throw error }
+    func list() async throws -> [String] { await memory.list() }
+  }
+
+  @Test func `a sign-in saves its token once, whole, under the account's name`() async throws {
+    let bench = try Bench(
+      answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#), accountID: "alice"
+    ).register(
+      provider: .endpoints(
+        authorization: "https://id.example/a", token: "https://id.example/t",
+        issuer: "https://id.example"))
+    let token = try await bench.oauth.authorize()
+    #expect(await bench.store.list() == ["alice"])
+    #expect(
+      await bench.store.load("alice")
+        == AccountRecord(
+          id: "alice", clientID: "client", issuer: "https://id.example", token: token))
+  }
+
+  @Test func `the token is in the store before anyone is told`() async throws {
+    let bench = try Bench().register()
+    bench.oauth.authorizeUser()
+    _ = await bench.delegate.events(1)
+    #expect(await bench.store.load("default")?.token == bench.delegate.tokens.first)
+  }
+
+  @Test func `a store that fails is reported and the token is not lost`() async throws {
+    let bench = try Bench().register()
+    bench.oauth.environment.tokenStore = Failing(Failing.Full())
+    let error = await failure(.storeFailed) { try await bench.oauth.authorize() }
+    #expect(error?.cause is Failing.Full)
+    #expect(bench.oauth.result.token?.accessToken == "T")
+    #expect(await bench.delegate.events(1) == [.failed(.storeFailed)])
+  }
+
+  @Test func `an SDK error of a store passes as it is`() async throws {
+    let bench = try Bench().register()
+    bench.oauth.environment.tokenStore = Failing(SQOAuthError(.invalidConfiguration, "x"))
+    await failure(.invalidConfiguration) { try await bench.oauth.authorize() }
+  }
+
+  @Test func `signing out empties memory and store, for good`() async throws {
+    let bench = try Bench(answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#))
+      .register()
+    _ = try await bench.oauth.authorize()
+    try await bench.oauth.signOut()
+    #expect(bench.oauth.result.token == nil)
+    #expect(await bench.store.list().isEmpty)
+    #expect(bench.http.requests.count == 1, "the server is not told")
+    // The second user's server sends no refresh token: the first one's must not come back.
+    bench.http.answer(ScriptedHTTPClient.token("second"))
+    let token = try await bench.oauth.authorize()
+    #expect(token.accessToken == "second" && token.refreshToken == nil)
+    #expect(await bench.store.load("default")?.token.refreshToken == nil)
+  }
+
+  @Test func `userDidSignOut forgets at once and the store follows`() async throws {
+    let bench = try Bench().register()
+    _ = try await bench.oauth.authorize()
+    bench.oauth.userDidSignOut()
+    #expect(bench.oauth.result.token == nil)
+    try await eventually { await bench.store.list().isEmpty }
+  }
+
+  @Test func `signing out with a store that fails forgets in memory and says so`() async throws {
+    let bench = try Bench().register()
+    _ = try await bench.oauth.authorize()
+    bench.oauth.environment.tokenStore = Failing(Failing.Full())
+    await failure(.storeFailed) { try await bench.oauth.signOut() }
+    #expect(bench.oauth.result.token == nil)
+  }
+
+  /// A sign-in that follows a sign-out at once must not have its token erased by it.
+  @Test func `a sign-in right after userDidSignOut keeps its token in the store`() async throws {
+    for _ in 0..<200 {
+      let bench = try Bench().register()
+      _ = try await bench.oauth.authorize()
+      bench.oauth.userDidSignOut()
+      _ = try await bench.oauth.authorize()
+      // A slow erase would come now; a further call to the store comes behind it.
+      for _ in 0..<20 { await Task.yield() }
+      #expect(bench.oauth.result.token != nil)
+      #expect(await bench.store.load("default") != nil)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import LoopbackHTTP
+import SequencingOAuth
+
+/// A delegate that keeps what it is told and lets a test wait for it.
+final class RecordingDelegate: AuthorizationDelegate {
+  enum Event: Sendable, Equatable {
+    case authorized(String)
+    case failed(SQOAuthError.Code)
+    case cancelled
+    /// Only from a delegate method that has a default.
+    case notAuthorized
+  }
+
+  private struct State {
+    var events: [Event] = []
+    var errors: [SQOAuthError] = []
+    var tokens: [SQToken] = []
+  }
+
+  private let state = Locked(State())
+
+  var events: [Event] { state.withLock(\.events) }
+  var errors: [SQOAuthError] { state.withLock(\.errors) }
+  var tokens: [SQToken] { state.withLock(\.tokens) }
+
+  /// Returns when this many calls have come, or when the test's time is over.
+  func events(_ count: Int) async -> [Event] {
+    while events.count < count, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(1))
+    }
+    return events
+  }
+
+  private func record(_ event: Event, error: SQOAuthError? = nil, token: SQToken? = nil) {
+    state.withLock { state in
+      state.events.append(event)
+      if let error { state.errors.append(error) }
+      if let token { state.tokens.append(token) }
+    }
+  }
+
+  func userIsSuccessfullyAuthorized(_ token: SQToken) {
+    record(.authorized(token.accessToken), token: token)
+  }
+
+  func userIsNotAuthorized() { record(.notAuthorized) }
+
+  func userIsNotAuthorized(because error: SQOAuthError) {
+    record(.failed(error.code), error: error)
+  }
+
+  func userDidCancelAuthorization() { record(.cancelled) }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+
+/// An app's own HTTP client: it keeps what it was asked and answers by a closure.
+final class ScriptedHTTPClient: HTTPClient {
+  typealias Answer = @Sendable (HTTPRequest) async throws -> HTTPResponse
+
+  private let state = Locked<[HTTPRequest]>([])
+  private let answer: Locked<Answer>
+
+  init(_ answer: @escaping Answer = ScriptedHTTPClient.token()) {
+    self.answer = Locked(answer)
+  }
+
+  /// Every request so far, in order.
+  var requests: [HTTPRequest] { state.withLock(\.self) }
+
+  /// The forms of the requests to the token endpoint, read by Foundation and not by our codec.
+  var forms: [[String: String]] {
+    requests.compactMap { request in
+      guard request.method == "POST", case .bytes(let data) = request.body else { return nil }
+      let query = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "+", with: "%20")
+      let items = URLComponents(string: "?\(query)")?.queryItems ?? []
+      return Dictionary(items.map { ($0.name, $0.value ?? "") }) { "\($0), \($1)" }
+    }
+  }
+
+  /// Answers in another way from now on.
+  func answer(_ answer: @escaping Answer) {
+    self.answer.withLock { $0 = answer }
+  }
+
+  func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+    state.withLock { $0.append(request) }
+    return try await answer.withLock(\.self)(request)
+  }
+}
+
+extension ScriptedHTTPClient {
+  /// Answers every request with one body.
+  static func json(_ body: String, status: Int = 200) -> Answer {
+    { _ in
+      HTTPResponse(
+        status: status, headers: ["Content-Type": "application/json"], body: Data(body.utf8))
+    }
+  }
+
+  /// Answers every request with a token.
+  static func token(_ token: String = "T", members: String = #""expires_in":3600"#) -> Answer {
+    json(#"{"access_token":"\#(token)","token_type":"Bearer",\#(members)}"#)
+  }
+}
