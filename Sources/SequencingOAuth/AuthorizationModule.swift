@@ -166,8 +166,10 @@ extension AuthorizationModule {
 // MARK: - Signing out
 
 extension AuthorizationModule {
-  /// Cancels the sign-in under way and forgets the token: in memory at once, and in the store when
-  /// the returned task has ended. What begins after this call is not touched.
+  /// Cancels the sign-in under way and forgets the token.
+  ///
+  /// In memory at once, in the store when the returned task has ended. What begins after this call
+  /// is not touched.
   @discardableResult
   func signOut() -> Task<Result<Void, SQOAuthError>, Never> {
     cancelSignIn()

@@ -9,7 +9,9 @@ enum RawCurl {
     return try await sample(count) {
       for _ in 0..<count {
         let code = curl_easy_perform(easy)
-        guard code == CURLE_OK else { throw BenchmarkError("libcurl failed: \(String(cString: curl_easy_strerror(code)))") }
+        guard code == CURLE_OK else {
+          throw BenchmarkError("libcurl failed: \(String(cString: curl_easy_strerror(code)))")
+        }
       }
     }
   }

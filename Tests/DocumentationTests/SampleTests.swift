@@ -12,7 +12,8 @@ import Testing
 
   @Test func `the README has samples, and a broken one is noticed`() async throws {
     #expect(try Sample.all().contains { $0.document == "README.md" })
-    #expect(try await Compiler.typecheck("import SequencingOAuth\nSQOAuth.shared.noSuchMethod()") != nil)
+    #expect(
+      try await Compiler.typecheck("import SequencingOAuth\nSQOAuth.shared.noSuchMethod()") != nil)
   }
 }
 

@@ -25,7 +25,7 @@ public final class CurlHTTPClient: HTTPClient {
   public let configuration: HTTPClientConfiguration
   private let pool = CurlHandlePool()
 
-  /// Makes a client. It costs nothing until the first request.
+  /// Makes a client, which costs nothing until the first request.
   public init(configuration: HTTPClientConfiguration = HTTPClientConfiguration()) {
     self.configuration = configuration
   }

@@ -12,7 +12,7 @@ struct StreamedExchange {
   let transfer: CurlTransfer
   let loop: CurlEventLoop
 
-  /// - Parameter wait: Starts the transfer and returns when it has ended.
+  /// Runs it; `wait` starts the transfer and returns when it has ended.
   func run(_ wait: @Sendable () async -> Void) async throws(SQOAuthError) -> HTTPResponse {
     async let _: Void = produce()
     async let consumed = consume()

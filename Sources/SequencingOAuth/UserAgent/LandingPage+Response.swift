@@ -39,7 +39,7 @@ extension LandingPage {
   private var text: String {
     switch self {
     case .signedIn: "You can close this window and go back to the app."
-    case .underWay: "The app finishes the sign\u{2011}in. You can close this window and go back to it."
+    case .underWay: "The app does the rest. You can close this window and go back to it."
     case .denied: "Access was denied. You can close this window; the app knows."
     case .failed(let code): Self.explanation(of: code)
     case .wrongState:

@@ -36,8 +36,10 @@ import Testing
       func list() async throws -> [String] { throw Talkative() }
     }
     let error = await failure(.storeFailed) {
-      try await TokenSession().adopt(
-        AccountRecord(id: "a", clientID: "c", token: PrintingTests.token), store: Store())
+      let session = TokenSession()
+      try await session.adopt(
+        AccountRecord(id: "a", clientID: "c", token: PrintingTests.token), of: session.epoch,
+        store: Store())
     }
     Self.expectSilence(error)
     #expect(error?.cause is Talkative)

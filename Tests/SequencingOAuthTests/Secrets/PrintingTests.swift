@@ -123,7 +123,7 @@ import Testing
     Self.expectSilence(oauth.result)
     let session = TokenSession()
     try await session.adopt(
-      AccountRecord(id: "a", clientID: "c", token: Self.token), store: store)
+      AccountRecord(id: "a", clientID: "c", token: Self.token), of: session.epoch, store: store)
     #expect(session.token == Self.token)
     Self.expectSilence(session)
     let value = OneShot<SQToken>()
