@@ -75,8 +75,8 @@ public final class SandboxServer: Sendable {
 
   /// Lets an endpoint misbehave for its next requests; `nil` for all until ``behave(at:)``.
   ///
-  /// What is asked for first is done first. What concerns the redirect (``SandboxEndpoint`` case
-  /// `authorization`) counts redirects, all else counts requests.
+  /// What is asked for first is done first. What spoils the redirect, at the authorization endpoint,
+  /// counts redirects; all else counts requests.
   public func misbehave(
     at endpoint: SandboxEndpoint, _ misbehaviour: SandboxMisbehaviour, times: Int? = 1
   ) {
