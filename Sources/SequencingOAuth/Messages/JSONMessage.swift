@@ -18,6 +18,9 @@ enum JSONMessage {
   static func decode<Message: Decodable>(
     _ data: Data, as name: String
   ) throws(SQOAuthError) -> Message {
+    guard JSONShape.isBounded(data) else {
+      throw SQOAuthError(.invalidResponse, "the \(name) is nested too deep or holds too much")
+    }
     do {
       return try JSONDecoder().decode(Message.self, from: data)
     } catch let error as DecodingError {

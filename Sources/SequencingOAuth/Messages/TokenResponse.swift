@@ -63,7 +63,7 @@ struct TokenResponse: Sendable {
   }
 
   private static func errorResponse(in response: HTTPResponse) -> ErrorResponse? {
-    guard let body = try? JSONDecoder().decode(ErrorBody.self, from: response.body),
+    guard let body: ErrorBody = try? JSONMessage.decode(response.body, as: "error response"),
       !body.error.isEmpty
     else { return nil }
     return ErrorResponse(
@@ -75,10 +75,8 @@ struct TokenResponse: Sendable {
   }
 
   private static func hasErrorMember(_ response: HTTPResponse) -> Bool {
-    guard let body = try? JSONDecoder().decode(AnyError.self, from: response.body) else {
-      return false
-    }
-    return body.error != nil && body.error != .null
+    let body: AnyError? = try? JSONMessage.decode(response.body, as: "token response")
+    return body?.error != nil && body?.error != .null
   }
 
   private static func refusal(_ error: ErrorResponse, _ response: HTTPResponse) -> SQOAuthError {
