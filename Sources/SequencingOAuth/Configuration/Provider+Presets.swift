@@ -36,8 +36,9 @@ extension Provider {
   /// `https://id.example.com/auth` before version 17.
   public static func keycloak(baseURL: String, realm: String) -> Provider {
     let base = String(baseURL.reversed().drop { $0 == "/" }.reversed())
-    // Without a realm there is no address; the configuration says so.
-    let issuer = realm.isEmpty ? "" : "\(base)/realms/\(FormCoding.encodePathSegment(realm))"
+    // Without a realm, or with one that climbs, there is no address; the configuration says so.
+    let isRealm = !["", ".", ".."].contains(realm)
+    let issuer = isRealm ? "\(base)/realms/\(FormCoding.encodePathSegment(realm))" : ""
     return Provider(
       name: "Keycloak \(realm)", baseURL: "\(issuer)/protocol/openid-connect",
       authorizationEndpoint: "auth", tokenEndpoint: "token", revocationEndpoint: "revoke",
