@@ -1,6 +1,9 @@
 import CCurl
 
 /// What a C program would do with libcurl: the measure for the client.
+///
+/// Like the client it asks for compression, and it keeps the head and the body of a response until
+/// the next one comes.
 enum RawCurl {
   /// One handle, one request after the other.
   static func sequential(_ url: String, _ count: Int) async throws -> Benchmark.Sample {
@@ -60,14 +63,29 @@ enum RawCurl {
     sq_set_text(easy, CURLOPT_URL, url)
     sq_set_long(easy, CURLOPT_NOSIGNAL, 1)
     sq_set_text(easy, CURLOPT_PROXY, "")
-    sq_set_data_callback(easy, CURLOPT_WRITEFUNCTION, countBytes)
+    sq_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")
+    // As few as there are handles, they are never given back.
+    sq_set_data_callback(easy, CURLOPT_HEADERFUNCTION, keep)
+    sq_set_pointer(easy, CURLOPT_HEADERDATA, Unmanaged.passRetained(Kept()).toOpaque())
+    sq_set_data_callback(easy, CURLOPT_WRITEFUNCTION, keep)
+    sq_set_pointer(easy, CURLOPT_WRITEDATA, Unmanaged.passRetained(Kept()).toOpaque())
     return easy
   }
 }
 
-private func countBytes(
+/// A part of the last response.
+private final class Kept {
+  var bytes: [UInt8] = []
+}
+
+private func keep(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
   _ context: UnsafeMutableRawPointer?
 ) -> Int {
-  size * count
+  guard let context else { return 0 }
+  let kept = Unmanaged<Kept>.fromOpaque(context).takeUnretainedValue()
+  // A response begins with its status line; a body of these benchmarks comes in one piece.
+  if kept.bytes.count > 512 { kept.bytes.removeAll(keepingCapacity: true) }
+  kept.bytes.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: size * count))
+  return size * count
 }

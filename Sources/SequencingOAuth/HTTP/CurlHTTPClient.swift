@@ -1,4 +1,4 @@
-internal import CCurl
+internal import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -24,6 +24,8 @@ public final class CurlHTTPClient: HTTPClient {
   /// How it connects.
   public let configuration: HTTPClientConfiguration
   private let pool = CurlHandlePool()
+  /// The one that was read last: many apps have one endpoint that they call again and again.
+  private let lastTarget = Locked<RequestTarget?>(nil)
 
   /// Makes a client, which costs nothing until the first request.
   public init(configuration: HTTPClientConfiguration = HTTPClientConfiguration()) {
@@ -37,7 +39,7 @@ public final class CurlHTTPClient: HTTPClient {
   ///   `invalidResponse`; or, unchanged, the one that a closure of the request threw.
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     try request.validate()
-    let target = try RequestTarget(request.url)
+    let target = try target(request.url)
     let loop = try CurlEventLoop.shared.get()
     let handle = try handle(loop)
     defer { pool.give(handle) }
@@ -52,6 +54,14 @@ public final class CurlHTTPClient: HTTPClient {
     return try await StreamedExchange(transfer: transfer, loop: loop).run {
       await run(transfer, loop)
     }
+  }
+
+  private func target(_ url: URL) throws(SQOAuthError) -> RequestTarget {
+    let text = url.absoluteString
+    if let target = lastTarget.withLock({ $0 }), target.text == text { return target }
+    let target = try RequestTarget(text: text)
+    lastTarget.withLock { $0 = target }
+    return target
   }
 
   private func handle(_ loop: CurlEventLoop) throws(SQOAuthError) -> CurlHandle {

@@ -6,8 +6,10 @@ internal import CCurl
   internal import Foundation
 #endif
 
-/// What differs from one request to the next. Every option here is set each time, since the handle
-/// still has what the last request left.
+/// What differs from one request to the next.
+///
+/// The handle still has what the last request left, so every option here is set each time, but for
+/// the URL where it is the same.
 extension CurlHandle {
   /// A body up to this size is copied and leaves in one piece with the head.
   private static let copiedBodyLimit = 64 * 1024
@@ -18,7 +20,7 @@ extension CurlHandle {
     let target = transfer.target
     clearError()
     let isSet =
-      set(CURLOPT_URL, text: target.url) && setMethod(transfer) && setProxy(target, configuration)
+      setURL(target, configuration) && setMethod(transfer)
       && setSharing(target)
       && setFields(transfer.request)
     guard isSet else {
@@ -80,11 +82,24 @@ extension CurlHandle {
       && set(CURLOPT_INFILESIZE_LARGE, size: length ?? -1)
   }
 
-  private func setProxy(
+  /// Sets the URL and the proxy towards it, unless they are those of the last request.
+  private func setURL(
     _ target: RequestTarget, _ configuration: HTTPClientConfiguration
   ) -> Bool {
-    if LoopbackHost.contains(target.host) { return set(CURLOPT_PROXY, text: "") }
-    switch configuration.proxy {
+    if url == target.url { return true }
+    guard set(CURLOPT_URL, text: target.url), setProxy(target, configuration.proxy) else {
+      url = nil
+      return false
+    }
+    url = target.url
+    return true
+  }
+
+  private func setProxy(
+    _ target: RequestTarget, _ proxy: HTTPClientConfiguration.Proxy
+  ) -> Bool {
+    if target.isLoopback { return set(CURLOPT_PROXY, text: "") }
+    switch proxy {
     case .none: return set(CURLOPT_PROXY, text: "")
     case .environment: return set(CURLOPT_PROXY, text: nil) && set(CURLOPT_NOPROXY, text: nil)
     case .url(let url):

@@ -12,6 +12,8 @@ final class CurlHandle: @unchecked Sendable {
   let requiresHTTP2: Bool
   /// The request that runs on this handle; held by the event loop meanwhile.
   unowned(unsafe) var transfer: CurlTransfer?
+  /// The URL that is set.
+  var url: String?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var fields: UnsafeMutablePointer<curl_slist>?
 

@@ -15,9 +15,17 @@ struct RequestTarget {
   let host: String
   let port: UInt16
   let isSecure: Bool
+  /// Whether the host is this machine.
+  let isLoopback: Bool
+  /// The URL as it came.
+  let text: String
 
   init(_ url: URL) throws(SQOAuthError) {
-    let text = url.absoluteString
+    try self.init(text: url.absoluteString)
+  }
+
+  init(text: String) throws(SQOAuthError) {
+    self.text = text
     let bytes = text.utf8
     guard let schemeEnd = bytes.firstIndex(of: UInt8(ascii: ":")) else {
       throw Self.malformed("is not absolute")
@@ -33,6 +41,7 @@ struct RequestTarget {
     (host, port) = try Self.split(authority, defaultPort: isSecure ? 443 : 80)
     let end = try Self.checkedEnd(bytes[authority.endIndex...])
     self.url = end == bytes.endIndex ? text : String(text[..<end])
+    isLoopback = LoopbackHost.contains(host)
   }
 
   /// `host:port`, for messages.

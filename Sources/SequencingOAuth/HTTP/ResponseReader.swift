@@ -67,8 +67,11 @@ extension HTTPFields {
   /// continues the value above it (section 5.2). Bytes that are no UTF-8 become U+FFFD.
   init?(lines: [UInt8]) {
     var fields: [Field] = []
-    fields.reserveCapacity(16)
-    for line in lines.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+    fields.reserveCapacity(12)
+    var rest = lines[...]
+    while !rest.isEmpty {
+      let line = rest.prefix { $0 != 0x0A }
+      rest = rest[line.endIndex...].dropFirst()
       if line.first == 0x20 || line.first == 0x09 {
         guard let last = fields.popLast() else { return nil }
         fields.append(Field(name: last.name, value: "\(last.value) \(Self.text(line))"))
@@ -84,7 +87,9 @@ extension HTTPFields {
 
   private static func text(_ bytes: ArraySlice<UInt8>) -> String {
     var bytes = bytes.drop { $0 == 0x20 || $0 == 0x09 }
-    while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+    while let last = bytes.last, last == 0x20 || last == 0x09 || last == 0x0D {
+      bytes.removeLast()
+    }
     return String(decoding: bytes, as: UTF8.self)
   }
 }
