@@ -67,7 +67,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "LiveTests",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      dependencies: [
+        "sq-demo", "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport",
+      ],
       exclude: ["Servers"],
       swiftSettings: settings),
   ],

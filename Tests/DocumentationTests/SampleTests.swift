@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Compiles the samples of the README and the articles, as a reader would paste them.
-@Suite struct SampleTests {
+@Suite(.serialized) struct SampleTests {
   @Test(.timeLimit(.minutes(5)), arguments: try Sample.all())
   func `a sample compiles`(sample: Sample) async throws {
     let diagnostics = try await Compiler.typecheck(sample.code)

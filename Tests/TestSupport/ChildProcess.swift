@@ -91,7 +91,7 @@ package final class ChildProcess: Sendable {
 
   /// Waits for a line of standard output that starts so, and returns what follows in it.
   package func line(
-    after start: String, within limit: Duration = .seconds(30)
+    after start: String, within limit: Duration = .seconds(60)
   ) async throws -> String {
     try await eventually("\(command) prints \(start)", within: limit) {
       let hasEnded = record.isComplete
