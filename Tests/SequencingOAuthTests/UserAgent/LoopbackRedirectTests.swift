@@ -1,0 +1,130 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// The checklist's L1 and L4: where the receiver listens, and for how long.
+@Suite(.timeLimit(.minutes(1))) struct LoopbackRedirectTests {
+  static func waiting(
+    _ redirectURI: String = "http://127.0.0.1/cb",
+    answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token()
+  ) async throws -> (Bench, AuthorizationURL, UInt16) {
+    let bench = try Bench(answer: answer, browser: Bench.idle).register(redirectURI: redirectURI)
+    bench.oauth.authorizeUser()
+    let page = try await bench.isWaiting()
+    let uri = try #require(URL(string: page.parameters["redirect_uri"] ?? ""))
+    return (bench, page, UInt16(try #require(uri.port)))
+  }
+
+  @Test(arguments: ["http://127.0.0.1/cb", "http://127.0.0.1:0/cb", "http://localhost/cb"])
+  func `a redirect to the bound port signs in, and the token request repeats its address`(
+    uri: String
+  ) async throws {
+    let (bench, page, port) = try await Self.waiting(uri)
+    #expect(port >= 1024)
+    let answer = try await RawClient.get(try page.redirect("code=abc"))
+    #expect(RawClient.status(answer) == 200)
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(bench.http.forms.first?["redirect_uri"] == page.parameters["redirect_uri"])
+    #expect(bench.http.forms.first?["code"] == "abc")
+  }
+
+  @Test(.enabled(if: RawClient.hasIPv6, "this machine has no ::1"))
+  func `::1 is bound alone and localhost with both families`() async throws {
+    let (bench, page, port) = try await Self.waiting("http://[::1]/cb")
+    #expect(!RawClient.isOpen(port: port))
+    _ = try await RawClient.get(try page.redirect("code=abc"))
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
+
+    let (second, _, both) = try await Self.waiting("http://localhost/cb")
+    #expect(RawClient.isOpen(port: both) && RawClient.isOpen("::1", port: both))
+    second.oauth.cancelAuthorization()
+    _ = await second.delegate.events(1)
+  }
+
+  @Test func `the port is open on the one address only`() async throws {
+    let (bench, _, port) = try await Self.waiting()
+    #expect(RawClient.isOpen(port: port))
+    #expect(!RawClient.isOpen("127.0.0.2", port: port))
+    if RawClient.hasIPv6 { #expect(!RawClient.isOpen("::1", port: port)) }
+    bench.oauth.cancelAuthorization()
+  }
+
+  @Test(.enabled(if: RawClient.ownAddress != nil, "this machine has no address but loopback"))
+  func `the port is closed to the network`() async throws {
+    for uri in ["http://127.0.0.1/cb", "http://localhost/cb"] {
+      let (bench, _, port) = try await Self.waiting(uri)
+      #expect(!RawClient.isOpen(try #require(RawClient.ownAddress), port: port))
+      bench.oauth.cancelAuthorization()
+    }
+  }
+
+  enum End: CaseIterable { case answer, denial, cancel, timeout, tokenFailure }
+
+  @Test(arguments: End.allCases)
+  func `the port is closed when the sign-in has ended`(end: End) async throws {
+    let failing = ScriptedHTTPClient.json("{}", status: 500)
+    let (bench, page, port) = try await Self.waiting(
+      answer: end == .tokenFailure ? failing : ScriptedHTTPClient.token())
+    switch end {
+    case .answer, .tokenFailure: _ = try await RawClient.get(try page.redirect("code=abc"))
+    case .denial: _ = try await RawClient.get(try page.redirect("error=access_denied"))
+    case .cancel: bench.oauth.cancelAuthorization()
+    case .timeout: bench.clock.advance(by: 1_000)
+    }
+    _ = await bench.delegate.events(1)
+    try await eventually { !RawClient.isOpen(port: port) }
+    #expect(bench.delegate.events.count == 1)
+  }
+
+  @Test func `a fixed port is sent as registered and may be used again and again`() async throws {
+    let (first, _, port) = try await Self.waiting()
+    first.oauth.cancelAuthorization()
+    _ = await first.delegate.events(1)
+    try await eventually { !RawClient.isOpen(port: port) }
+
+    let uri = "http://127.0.0.1:\(port)/cb"
+    let (bench, page, bound) = try await Self.waiting(uri)
+    #expect(bound == port && page.parameters["redirect_uri"] == uri)
+    // Cancelling and starting again at once takes the port over from the one that ends.
+    for count in 1...5 {
+      bench.oauth.cancelAuthorization()
+      bench.oauth.authorizeUser()
+      _ = try await bench.isWaiting(opened: count + 1)
+    }
+    let last = try #require(bench.opened.last)
+    _ = try await RawClient.get(try last.redirect("code=abc"))
+    #expect(
+      await bench.delegate.events(6) == Array(repeating: .cancelled, count: 5) + [.authorized("T")])
+  }
+
+  @Test func `a port that belongs to another program is a typed error and no browser opens`()
+    async throws
+  {
+    let (first, _, port) = try await Self.waiting()
+    let second = try Bench().register(redirectURI: "http://127.0.0.1:\(port)/cb")
+    let error = await failure(.portInUse) { try await second.oauth.authorize() }
+    #expect(error?.message.contains("\(port)") == true)
+    #expect(second.opened.isEmpty)
+    #expect(await second.delegate.events(1) == [.failed(.portInUse)])
+    #expect(first.oauth.isAuthorizationPending)
+    first.oauth.cancelAuthorization()
+  }
+
+  @Test func `sign-ins at once have a port each and answer to their own`() async throws {
+    let (first, firstPage, firstPort) = try await Self.waiting()
+    let (second, secondPage, secondPort) = try await Self.waiting()
+    #expect(firstPort != secondPort)
+    // The second one's answer at the first one's door.
+    let crossed = "\(firstPage.parameters["redirect_uri"] ?? "")?code=x&state=\(secondPage.state)"
+    let answer = try await RawClient.get(try #require(URL(string: crossed)))
+    #expect(RawClient.status(answer) == 400)
+    #expect(first.oauth.isAuthorizationPending && second.oauth.isAuthorizationPending)
+    _ = try await RawClient.get(try secondPage.redirect("code=two"))
+    _ = try await RawClient.get(try firstPage.redirect("code=one"))
+    #expect(await first.delegate.events(1) == [.authorized("T")])
+    #expect(await second.delegate.events(1) == [.authorized("T")])
+    #expect(first.http.forms.map { $0["code"] } == ["one"])
+    #expect(second.http.forms.map { $0["code"] } == ["two"])
+  }
+}
