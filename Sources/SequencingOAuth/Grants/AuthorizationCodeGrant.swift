@@ -111,8 +111,9 @@ struct AuthorizationCodeGrant: Sendable {
     let context = TokenResponseContext(
       receivedAt: environment.clock.now, requestedScope: configuration.scope,
       quirks: configuration.provider.tokenResponseQuirks)
-    let token = try TokenResponse(parser: environment.tokenResponseParser, context: context)
-      .read(answer)
+    let token = try TokenResponse(
+      parser: environment.tokenResponseParser, context: context, secrets: request.secrets
+    ).read(answer)
     try checkScope(of: token)
     return token
   }

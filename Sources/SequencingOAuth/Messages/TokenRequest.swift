@@ -41,6 +41,14 @@ struct TokenRequest: Sendable {
     return request
   }
 
+  /// What no text may show: every value but those that anyone may know.
+  var secrets: [String] {
+    let open: Set = ["grant_type", "redirect_uri", "scope", "username"]
+    let values = parameters.filter { !open.contains($0.name) }.map(\.value)
+    // Very short ones would blot out words, and are no secrets.
+    return (values + [clientSecret].compactMap(\.self)).filter { $0.utf8.count >= 4 }
+  }
+
   /// Identifier and secret are form-encoded before they are joined, so that both may hold a colon.
   static func basicCredentials(clientID: String, secret: String) -> String {
     let credentials = FormCoding.encodeValue(clientID) + ":" + FormCoding.encodeValue(secret)

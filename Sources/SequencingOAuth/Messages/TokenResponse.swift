@@ -10,12 +10,14 @@
 struct TokenResponse: Sendable {
   let parser: any TokenResponseParser
   let context: TokenResponseContext
+  /// What the request held and no error may repeat, though a server put it there.
+  var secrets: [String] = []
 
   func read(_ response: HTTPResponse) throws(SQOAuthError) -> SQToken {
     switch response.status {
     case 200..<300:
       // Some servers report errors with status 200; none of their bodies may pass for a token.
-      if let error = Self.errorResponse(in: response) { throw Self.refusal(error, response) }
+      if let error = errorResponse(in: response) { throw Self.refusal(error, response) }
       guard !Self.hasErrorMember(response) else {
         throw SQOAuthError(
           .invalidResponse, "the token response holds an error that is not OAuth's",
@@ -25,7 +27,7 @@ struct TokenResponse: Sendable {
     case 300..<400:
       throw .redirectRefused(by: "the token endpoint", status: response.status)
     default:
-      if let error = Self.errorResponse(in: response) { throw Self.refusal(error, response) }
+      if let error = errorResponse(in: response) { throw Self.refusal(error, response) }
       throw Self.failure(status: response.status)
     }
   }
@@ -62,12 +64,20 @@ struct TokenResponse: Sendable {
     }
   }
 
-  private static func errorResponse(in response: HTTPResponse) -> ErrorResponse? {
+  private func errorResponse(in response: HTTPResponse) -> ErrorResponse? {
     guard let body: ErrorBody = try? JSONMessage.decode(response.body, as: "error response"),
       !body.error.isEmpty
     else { return nil }
     return ErrorResponse(
-      error: body.error, errorDescription: body.errorDescription, errorURI: body.errorURI)
+      error: withoutSecrets(body.error), errorDescription: body.errorDescription.map(withoutSecrets),
+      errorURI: body.errorURI.map(withoutSecrets))
+  }
+
+  private func withoutSecrets(_ text: String) -> String {
+    secrets.reduce(text) { text, secret in
+      text.replacing(secret, with: "[removed]")
+        .replacing(FormCoding.encodeValue(secret), with: "[removed]")
+    }
   }
 
   private struct AnyError: Decodable {
