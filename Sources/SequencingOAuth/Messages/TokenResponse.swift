@@ -74,7 +74,8 @@ struct TokenResponse: Sendable {
   }
 
   private func withoutSecrets(_ text: String) -> String {
-    secrets.reduce(text) { text, secret in
+    // Far more than is shown, and little enough to search.
+    secrets.reduce(String(text.prefix(16_384))) { text, secret in
       text.replacing(secret, with: "[removed]")
         .replacing(FormCoding.encodeValue(secret), with: "[removed]")
     }
