@@ -30,8 +30,8 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
 extension SQOAuthError {
   /// What a finished transfer's code means to the caller.
   ///
-  /// `authority` is the server's `host:port`; `detail` is libcurl's error buffer, used only where it
-  /// speaks of TLS; `errno` is what the operating system said, or 0.
+  /// `detail` is libcurl's error buffer, used only where it speaks of TLS; `errno` is what the
+  /// operating system said, or 0.
   init(_ curl: CURLcode, authority: String, detail: String, errno: Int32) {
     let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
     let cause = CurlError(curl, text: isTLS && !detail.isEmpty ? detail : nil)

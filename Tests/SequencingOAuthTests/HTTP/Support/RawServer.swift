@@ -9,6 +9,7 @@ final class RawServer: Sendable {
   let port: UInt16
   private let listener: Int32
   private let accepted = Locked(0)
+  private let hasEnded = DispatchSemaphore(value: 0)
 
   /// The socket is closed when the closure returns.
   init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
@@ -29,7 +30,7 @@ final class RawServer: Sendable {
     Thread.detachNewThread { [self] in
       while true {
         let socket = accept(listener, nil, nil)
-        if socket < 0 { return }
+        if socket < 0 { break }
         // A process that another test starts meanwhile must not keep the connection open.
         _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
         accepted.withLock { $0 += 1 }
@@ -38,14 +39,18 @@ final class RawServer: Sendable {
           close(socket)
         }
       }
+      // Closed by nobody else, so that its number is not another socket's when it is used here.
+      close(listener)
+      hasEnded.signal()
     }
   }
 
   var connectionCount: Int { accepted.withLock { $0 } }
 
+  /// Stops listening, once, and returns when the port is free.
   func stop() {
     shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
+    hasEnded.wait()
   }
 }
 
