@@ -38,45 +38,45 @@ extension SQOAuthError {
     if isTLS {
       self.init(
         .tlsFailed,
-        "No trusted TLS connection to \(authority): \(cause.text). Check the server's certificate "
-          + "and the authorities that the client trusts.", cause: cause)
+        "no trusted TLS connection to \(authority): \(cause.text); check the server's certificate "
+          + "and the authorities that the client trusts", cause: cause)
       return
     }
     let because = errno == 0 ? "" : " (\(String(cString: strerror(errno))))"
     switch curl {
     case CURLE_OPERATION_TIMEDOUT:
       self.init(
-        .requestTimedOut, "\(authority) could not be reached in time\(because).", cause: cause)
+        .requestTimedOut, "\(authority) could not be reached in time\(because)", cause: cause)
     case CURLE_COULDNT_RESOLVE_HOST:
       self.init(
         .connectionFailed,
-        "The host of \(authority) was not found. Check its name and the network.", cause: cause)
+        "the host of \(authority) was not found; check its name and the network", cause: cause)
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
       self.init(
         .connectionFailed,
-        "The proxy towards \(authority) was not found or refused to serve. "
-          + "Check the proxy settings.", cause: cause)
+        "the proxy towards \(authority) was not found or refused to serve; "
+          + "check the proxy settings", cause: cause)
     case CURLE_COULDNT_CONNECT:
       self.init(
         .connectionFailed,
-        "\(authority) refused the connection or is out of reach\(because). "
-          + "Check that the server runs there.", cause: cause)
+        "\(authority) refused the connection or is out of reach\(because); "
+          + "check that the server runs there", cause: cause)
     case CURLE_PARTIAL_FILE:
       self.init(
-        .connectionFailed, "\(authority) closed the connection inside the response.", cause: cause)
+        .connectionFailed, "\(authority) closed the connection inside the response", cause: cause)
     case CURLE_GOT_NOTHING:
       self.init(
-        .connectionFailed, "\(authority) closed the connection without an answer.", cause: cause)
+        .connectionFailed, "\(authority) closed the connection without an answer", cause: cause)
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
       CURLE_HTTP2:
       self.init(
         .invalidResponse,
-        "\(authority) answered with what is no HTTP response: \(cause.text).", cause: cause)
+        "\(authority) answered with what is no HTTP response: \(cause.text)", cause: cause)
     case CURLE_URL_MALFORMAT:
-      self.init(.malformedRequest, "The request's URL is malformed.", cause: cause)
+      self.init(.malformedRequest, "the request's URL is malformed", cause: cause)
     default:
       self.init(
-        .connectionFailed, "The exchange with \(authority) broke off: \(cause.text)\(because).",
+        .connectionFailed, "the exchange with \(authority) broke off: \(cause.text)\(because)",
         cause: cause)
     }
   }

@@ -61,7 +61,7 @@ final class CurlEventLoop: Sendable {
     guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK,
       let handle = curl_multi_init(), epoll_ctl(poller, EPOLL_CTL_ADD, bell, &event) == 0
     else {
-      throw SQOAuthError(.connectionFailed, "libcurl could not be started.")
+      throw SQOAuthError(.connectionFailed, "libcurl could not be started")
     }
     let multi = CurlMulti(handle, poller: poller)
     multiContext = Unmanaged.passUnretained(multi).toOpaque()
@@ -128,7 +128,7 @@ final class CurlEventLoop: Sendable {
     let this = Unmanaged.passRetained(self)
     guard pthread_create(&thread, nil, runCurlEventLoop, this.toOpaque()) == 0 else {
       this.release()
-      throw SQOAuthError(.connectionFailed, "No thread could be started for the HTTP client.")
+      throw SQOAuthError(.connectionFailed, "no thread could be started for the HTTP client")
     }
     pthread_detach(thread)
   }

@@ -79,7 +79,7 @@ public final class CurlHTTPClient: HTTPClient {
     } onCancel: {
       loop.end(
         transfer,
-        SQOAuthError(.cancelled, "The request to \(transfer.target.authority) was cancelled."))
+        SQOAuthError(.cancelled, "the request to \(transfer.target.authority) was cancelled"))
     }
   }
 }

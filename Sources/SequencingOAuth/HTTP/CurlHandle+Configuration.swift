@@ -65,7 +65,7 @@ extension CurlHandle {
       setAuthorities(configuration), setCertificate(configuration.clientCertificate)
     else {
       throw SQOAuthError(
-        .invalidConfiguration, "This libcurl cannot do what the HTTP client's configuration asks.")
+        .invalidConfiguration, "this libcurl cannot do what the HTTP client's configuration asks")
     }
   }
 

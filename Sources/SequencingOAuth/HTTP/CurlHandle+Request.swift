@@ -24,7 +24,7 @@ extension CurlHandle {
       && setSharing(target)
       && setFields(transfer.request)
     guard isSet else {
-      throw SQOAuthError(.malformedRequest, "libcurl refused the request to \(target.authority).")
+      throw SQOAuthError(.malformedRequest, "libcurl refused the request to \(target.authority)")
     }
   }
 

@@ -20,7 +20,7 @@ final class CurlHandle: @unchecked Sendable {
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if libcurl cannot do what is asked.
   init(_ configuration: HTTPClientConfiguration, _ loop: CurlEventLoop) throws(SQOAuthError) {
     guard let easy = curl_easy_init() else {
-      throw SQOAuthError(.connectionFailed, "libcurl has no memory for another request.")
+      throw SQOAuthError(.connectionFailed, "libcurl has no memory for another request")
     }
     self.easy = easy
     requiresHTTP2 = configuration.version == .http2PriorKnowledge

@@ -56,7 +56,7 @@ final class CurlMulti {
       end(
         transfer,
         SQOAuthError(
-          .connectionFailed, "libcurl did not take the request to \(transfer.target.authority)."))
+          .connectionFailed, "libcurl did not take the request to \(transfer.target.authority)"))
       return
     }
     nextCheck = min(nextCheck, transfer.clock.deadline)

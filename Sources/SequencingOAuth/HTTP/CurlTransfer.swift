@@ -71,7 +71,7 @@ final class CurlTransfer: @unchecked Sendable {
 
   var malformedHead: SQOAuthError {
     SQOAuthError(
-      .invalidResponse, "\(target.authority) sent no complete, well-formed response head.")
+      .invalidResponse, "\(target.authority) sent no complete, well-formed response head")
   }
 
   /// Gives the transfer back to its caller.
@@ -86,9 +86,9 @@ final class CurlTransfer: @unchecked Sendable {
     let message =
       clock.hasEnded(now)
       ? "\(target.authority) did not complete its answer within the \(request.timeout ?? .zero) "
-        + "that the request allows."
+        + "that the request allows"
       : "\(target.authority) fell silent for the \(request.idleTimeout ?? .zero) that the request "
-        + "allows."
+        + "allows"
     return SQOAuthError(.requestTimedOut, message)
   }
 
@@ -104,7 +104,7 @@ final class CurlTransfer: @unchecked Sendable {
       failure = SQOAuthError(
         .responseTooLarge,
         "\(target.authority) sent more than the \(request.maximumResponseBytes) bytes that the "
-          + "request allows.")
+          + "request allows")
       return 0
     }
     if let download {
@@ -128,7 +128,7 @@ final class CurlTransfer: @unchecked Sendable {
       failure = SQOAuthError(
         .responseTooLarge,
         "\(target.authority) sent more than \(ResponseReader.maximumFields) header fields or "
-          + "\(ResponseReader.maximumBytes) bytes of them.")
+          + "\(ResponseReader.maximumBytes) bytes of them")
       return 0
     }
     return reader.isHeadComplete && !wasComplete && !takeHead() ? 0 : line.count
@@ -189,8 +189,8 @@ final class CurlTransfer: @unchecked Sendable {
     guard attempts > 1, !request.isIdempotent else { return true }
     failure = SQOAuthError(
       .connectionFailed,
-      "\(target.authority) closed the connection without an answer. The request may have been "
-        + "acted on, so it was not sent again.")
+      "\(target.authority) closed the connection without an answer; the request may have been "
+        + "acted on, so it was not sent again")
     return false
   }
 }

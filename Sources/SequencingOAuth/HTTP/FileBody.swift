@@ -84,7 +84,7 @@ extension UploadQueue {
         return UploadQueue(length: length) { try chunks(of: url, length) }
       } catch {
         throw SQOAuthError(
-          .malformedRequest, "The file to be sent cannot be read: \(error). Nothing was sent.",
+          .malformedRequest, "the file to be sent cannot be read: \(error); nothing was sent",
           cause: error)
       }
     }

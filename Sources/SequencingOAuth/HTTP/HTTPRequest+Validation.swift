@@ -3,18 +3,18 @@ extension HTTPRequest {
   /// its line, or one that would contradict the framing that the client adds.
   func validate() throws(SQOAuthError) {
     guard !method.isEmpty, method.utf8.allSatisfy(Self.isTokenByte) else {
-      throw Self.malformed("The request's method is not a token")
+      throw Self.malformed("the request's method is not a token")
     }
     if method == "CONNECT" { throw Self.malformed("CONNECT is not for a request to a server") }
-    if method == "HEAD", !body.isEmpty { throw Self.malformed("A HEAD request has no body") }
+    if method == "HEAD", !body.isEmpty { throw Self.malformed("a HEAD request has no body") }
     var hosts = 0
     for field in headers {
       guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte) else {
-        throw Self.malformed("The name of a header field is not a token")
+        throw Self.malformed("the name of a header field is not a token")
       }
       // The name is a token, so it may be shown; the value never is.
       guard field.value.utf8.allSatisfy(Self.isValueByte) else {
-        throw Self.malformed("The value of \(field.name) has a byte that is not visible ASCII")
+        throw Self.malformed("the value of \(field.name) has a byte that is not visible ASCII")
       }
       switch field.name.utf8.count {
       case 4 where field.name.lowercased() == "host": hosts += 1
@@ -31,7 +31,7 @@ extension HTTPRequest {
   }
 
   private static func malformed(_ what: String) -> SQOAuthError {
-    SQOAuthError(.malformedRequest, "\(what); nothing was sent.")
+    SQOAuthError(.malformedRequest, "\(what); nothing was sent")
   }
 
   /// RFC 9110, section 5.6.2.

@@ -51,7 +51,7 @@ struct RequestTarget {
 
   /// The URL itself stays out of the message: its query may hold a secret.
   private static func malformed(_ what: String) -> SQOAuthError {
-    SQOAuthError(.malformedRequest, "The request's URL \(what); nothing was sent.")
+    SQOAuthError(.malformedRequest, "the request's URL \(what); nothing was sent")
   }
 
   private static func endsAuthority(_ byte: UInt8) -> Bool {

@@ -55,10 +55,10 @@ struct StreamedExchange {
     case let error as SQOAuthError: error
     case let error as HTTPFileError:
       SQOAuthError(
-        .malformedRequest, "The response's file cannot be written: \(error).", cause: error)
+        .malformedRequest, "the response's file cannot be written: \(error)", cause: error)
     default:
       SQOAuthError(
-        .cancelled, "What consumes the response ended the request; see the cause.", cause: error)
+        .cancelled, "what consumes the response ended the request; see the cause", cause: error)
     }
   }
 }

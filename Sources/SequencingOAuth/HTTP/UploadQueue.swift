@@ -157,15 +157,15 @@ final class UploadQueue: Sendable {
   }
 
   private static let mismatch = SQOAuthError(
-    .malformedRequest, "The request's body does not have the length that was announced.")
+    .malformedRequest, "the request's body does not have the length that was announced")
 
   private static func wrap(_ error: any Error) -> SQOAuthError {
     if let error = error as? HTTPFileError {
       return SQOAuthError(
-        .malformedRequest, "The file to be sent cannot be read: \(error).", cause: error)
+        .malformedRequest, "the file to be sent cannot be read: \(error)", cause: error)
     }
     return error as? SQOAuthError
       ?? SQOAuthError(
-        .cancelled, "What makes the request's body ended the request; see the cause.", cause: error)
+        .cancelled, "what makes the request's body ended the request; see the cause", cause: error)
   }
 }
