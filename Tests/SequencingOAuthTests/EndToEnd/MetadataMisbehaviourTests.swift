@@ -1,0 +1,66 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+/// The checklist's T1, T2 and T5 on discovery: nothing opens unless the document is right.
+@Suite("End to end: spoilt metadata", .timeLimit(.minutes(1))) struct MetadataMisbehaviourTests {
+  func expect(
+    _ misbehaviour: SandboxMisbehaviour, ends codes: Set<SQOAuthError.Code>,
+    timeout: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let bench = try await SandboxBench().register { $0.timeout = timeout }
+    bench.sandbox.misbehave(at: .metadata, misbehaviour, times: nil)
+    let error = try #require(
+      await failure(sourceLocation: sourceLocation) {
+        try await bench.oauth.authorize()
+      })
+    #expect(codes.contains(error.code), "\(error)", sourceLocation: sourceLocation)
+    #expect(bench.visited.isEmpty, "a browser was opened", sourceLocation: sourceLocation)
+    #expect(
+      bench.endpoints.allSatisfy { $0 == .metadata }, "something else was asked",
+      sourceLocation: sourceLocation)
+    #expect(
+      await bench.delegate.events(1) == [.failed(error.code)], sourceLocation: sourceLocation)
+    bench.sandbox.behave()
+    _ = try await bench.oauth.authorize()
+  }
+
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func `a redirect is not followed`(status: Int) async throws {
+    let other = try await SandboxBench()
+    try await expect(
+      .redirect(status, to: other.sandbox.url(.metadata).absoluteString), ends: [.redirectRefused])
+    #expect(other.sandbox.requests.isEmpty)
+  }
+
+  @Test func `a document of another issuer is refused`() async throws {
+    for issuer: SandboxJSON? in ["http://127.0.0.1:1", "", nil, .null] {
+      try await expect(.member("issuer", issuer), ends: [.issuerMismatch, .invalidResponse])
+    }
+  }
+
+  @Test(arguments: ["authorization_endpoint", "token_endpoint"])
+  func `a missing or unprotected endpoint is refused`(name: String) async throws {
+    for value: SandboxJSON? in [nil, "", 1, "http://server.example/x", "/token", "javascript:x"] {
+      try await expect(
+        .member(name, value), ends: [.invalidResponse, .insecureEndpoint, .invalidConfiguration])
+    }
+  }
+
+  @Test func `what is no JSON or too much of it is refused`() async throws {
+    try await expect(.html, ends: [.invalidResponse])
+    try await expect(.notJSON, ends: [.invalidResponse])
+    try await expect(.truncatedJSON, ends: [.invalidResponse])
+    try await expect(.endless, ends: [.responseTooLarge])
+    try await expect(.oversize((1 << 20) + 1), ends: [.responseTooLarge])
+    try await expect(.delay(.seconds(50)), ends: [.requestTimedOut], timeout: .seconds(1))
+  }
+
+  @Test func `a server without PKCE is refused`() async throws {
+    await withKnownIssue("a document that made a sign-in fail is kept for the next one") {
+      try await expect(
+        .member("code_challenge_methods_supported", ["plain"]), ends: [.pkceUnsupported])
+    }
+  }
+}

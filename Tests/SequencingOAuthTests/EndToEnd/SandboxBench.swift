@@ -1,0 +1,81 @@
+import Foundation
+import LoopbackHTTP
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// An `SQOAuth` with the real transport and receiver, a sandbox, and a user who visits it.
+final class SandboxBench: Sendable {
+  let oauth = SQOAuth()
+  let sandbox: SandboxServer
+  let delegate = RecordingDelegate()
+  let clock = ManualClock(now: Date())
+  private let visits = Locked<[SandboxVisitor.Visit]>([])
+
+  /// How the visits went, in order.
+  var visited: [SandboxVisitor.Visit] { visits.withLock(\.self) }
+
+  init(
+    _ options: SandboxOptions = SandboxOptions(), decision: SandboxVisitor.Decision = .allow,
+    user: SandboxUser = .alice
+  ) async throws {
+    sandbox = try await SandboxServer.start(options)
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    let visitor = SandboxVisitor(user: user, decision: decision)
+    environment.userAgent = CustomUserAgent { [weak self] url in
+      let visit = try await visitor.visit(url)
+      self?.visits.withLock { $0.append(visit) }
+      // The system opens the app for a scheme of its own.
+      if let redirect = visit.redirect.flatMap({ URL(string: $0) }), redirect.scheme != "http" {
+        self?.oauth.handleRedirect(redirect)
+      }
+    }
+    oauth.environment = environment
+    oauth.authorizationDelegate = delegate
+  }
+
+  /// Registers a client of the sandbox, which is found by discovery unless endpoints are asked for.
+  @discardableResult
+  func register(
+    clientID: String = "sandbox-app", secret: String? = nil,
+    redirectURI: String = "http://127.0.0.1/callback", scope: String? = "demo",
+    authentication: ClientAuthentication? = nil, byHand: Bool = false, knowsIssuer: Bool = true,
+    change: (inout ClientConfiguration) -> Void = { _ in }
+  ) throws -> Self {
+    let provider: Provider =
+      byHand
+      ? .endpoints(
+        authorization: sandbox.authorizationEndpoint.absoluteString,
+        token: sandbox.tokenEndpoint.absoluteString,
+        issuer: knowsIssuer ? sandbox.issuer.absoluteString : nil)
+      : .issuer(sandbox.issuer.absoluteString)
+    var configuration = try ClientConfiguration(
+      clientID: clientID, clientSecret: secret, redirectURI: redirectURI, scope: scope,
+      provider: provider, clientAuthentication: authentication)
+    change(&configuration)
+    oauth.register(configuration)
+    return self
+  }
+
+  /// The endpoints that were asked, in order.
+  var endpoints: [SandboxEndpoint?] { sandbox.requests.map(\.endpoint) }
+
+  var tokenRequests: [SandboxRequest] { sandbox.requests(to: .token) }
+
+  /// Signs in, moving the clock on once the user has come back with an answer that did not count.
+  func fail(
+    _ code: SQOAuthError.Code? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) async -> SQOAuthError? {
+    let end = Task {
+      try await eventually { !self.visited.isEmpty }
+      try await eventually {
+        self.clock.advance(by: 1_000)
+        return !self.oauth.isAuthorizationPending
+      }
+    }
+    defer { end.cancel() }
+    return await failure(code, sourceLocation: sourceLocation) { try await oauth.authorize() }
+  }
+}

@@ -1,0 +1,42 @@
+import LoopbackHTTP
+import SequencingOAuth
+import Testing
+
+/// Row 43: an app that moves between a login and a main screen by what the delegate is told.
+@Suite(.timeLimit(.minutes(1))) struct NavigationTests {
+  /// The screens that the user has seen, in order.
+  final class Coordinator: AuthorizationDelegate {
+    private let state = Locked(["login"])
+    var screens: [String] { state.withLock(\.self) }
+    func show(_ screen: String) { state.withLock { $0.append(screen) } }
+    func userIsSuccessfullyAuthorized(_ token: SQToken) { show("main(\(token.scope ?? ""))") }
+    func userIsNotAuthorized() { show("login") }
+    func userDidCancelAuthorization() { show("login: cancelled") }
+  }
+
+  @Test func `login leads to main, failures stay at login, signing out leads back`() async throws {
+    let coordinator = Coordinator()
+    let bench = try Bench(browser: DelegateOutcomeTests.answers("error=access_denied")).register()
+    bench.oauth.authorizationDelegate = coordinator
+    bench.oauth.authorizeUser()
+    try await eventually { coordinator.screens.count == 2 }
+
+    bench.http.answer(ScriptedHTTPClient.json("{", status: 500))
+    bench.oauth.environment.userAgent = CustomUserAgent { url in
+      bench.oauth.handleRedirect(try AuthorizationURL(url).redirect("code=abc"))
+    }
+    bench.oauth.authorizeUser()
+    try await eventually { coordinator.screens.count == 3 }
+
+    bench.http.answer(ScriptedHTTPClient.token())
+    bench.oauth.authorizeUser()
+    try await eventually { coordinator.screens.count == 4 }
+    #expect(bench.oauth.result.token != nil)
+
+    try await bench.oauth.signOut()
+    coordinator.show("login")
+    #expect(bench.oauth.result.token == nil)
+    #expect(
+      coordinator.screens == ["login", "login: cancelled", "login", "main(demo)", "login"])
+  }
+}

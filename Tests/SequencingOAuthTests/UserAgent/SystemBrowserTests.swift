@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+@Suite(.timeLimit(.minutes(1))) struct SystemBrowserTests {
+  @Test func `the URL is the last word and no shell reads it`() async throws {
+    let folder = try TemporaryFolder()
+    let script = #"printf '%s\n' "$@" > "$0""#
+    let browser = SystemBrowser(command: ["sh", "-c", script, folder("seen"), "--new window"])
+    let url = try #require(URL(string: "https://id.example/a?b=$(id)&c=';&d=%22*"))
+    try await browser.open(url)
+    let seen = try String(contentsOfFile: folder("seen"), encoding: .utf8)
+    #expect(seen == "--new window\n\(url.absoluteString)\n")
+  }
+
+  @Test(arguments: [
+    ["/no/such/program"], ["no-such-program-anywhere"], ["false"], ["sh", "-c", "exit 3"],
+    ["sh", "-c", "kill -9 $$"], ["/etc/passwd"], ["/"], [],
+  ])
+  func `a command that cannot be run or fails is browser_unavailable`(
+    command: [String]
+  ) async throws {
+    let url = try #require(URL(string: "https://id.example/a?state=C4N4RY"))
+    let error = await failure(.browserUnavailable) {
+      try await SystemBrowser(command: command).open(url)
+    }
+    #expect(error.map { !everyText(of: $0).contains("C4N4RY") } == true)
+  }
+
+  @Test func `a sign-in without a browser ends with that error`() async throws {
+    let bench = try Bench().register(redirectURI: "http://127.0.0.1/cb")
+    bench.oauth.environment.userAgent = SystemBrowser(command: ["/no/such/program"])
+    await failure(.browserUnavailable) { try await bench.oauth.authorize() }
+    #expect(await bench.delegate.events(1) == [.failed(.browserUnavailable)])
+    #expect(bench.http.requests.isEmpty)
+  }
+
+  @Test(arguments: [
+    (["BROWSER": "firefox"], ["firefox"]), (["BROWSER": "firefox --new"], ["firefox", "--new"]),
+    (["BROWSER": "a:b", "DISPLAY": ":0"], ["a"]), (["DISPLAY": ":0"], ["xdg-open"]),
+    (["WAYLAND_DISPLAY": "wayland-0"], ["xdg-open"]),
+    (["BROWSER": "", "DISPLAY": ":0"], ["xdg-open"]),
+  ])
+  func `the default command follows the environment`(
+    environment: [String: String], words: [String]
+  ) throws {
+    #expect(try SystemBrowser.defaultCommand(environment) == words)
+  }
+
+  @Test(arguments: [[:], ["BROWSER": ""], ["DISPLAY": ""], ["BROWSER": " "]])
+  func `without a display there is no browser`(environment: [String: String]) {
+    withKnownIssue("an empty DISPLAY counts as one") {
+      failure(.browserUnavailable) { try SystemBrowser.defaultCommand(environment) }
+    } when: {
+      environment == ["DISPLAY": ""]
+    }
+  }
+}
