@@ -18,7 +18,6 @@ final class AuthorizationModule: Sendable {
     var isKept = false
     /// A cancelled sign-in that has not let go of its port yet.
     var ending: SignIn?
-    var metadata: ProviderMetadata?
   }
 
   let accountID: String
@@ -44,10 +43,7 @@ final class AuthorizationModule: Sendable {
 
   /// Uses another client from the next operation on; the token stays.
   func configure(_ configuration: Result<ClientConfiguration, SQOAuthError>) {
-    state.withLock { state in
-      state.configuration = configuration
-      state.metadata = nil
-    }
+    state.withLock { $0.configuration = configuration }
   }
 }
 
@@ -147,19 +143,17 @@ extension AuthorizationModule {
     }
   }
 
+  /// Fetched anew for each sign-in, which is rare: a server's new endpoints are seen, and a
+  /// document that made one sign-in fail does not make the next one fail.
   private func metadata(
     of configuration: ClientConfiguration, _ environment: ClientEnvironment
   ) async throws(SQOAuthError) -> ProviderMetadata {
-    if let known = configuration.metadata ?? state.withLock(\.metadata) { return known }
+    if let known = configuration.metadata { return known }
     guard case .issuer(let issuer) = configuration.provider.source else {
       throw SQOAuthError(.invalidConfiguration, "the provider has no endpoints")
     }
-    let metadata = try await Discovery(issuer: issuer, timeout: configuration.timeout)
+    return try await Discovery(issuer: issuer, timeout: configuration.timeout)
       .fetch(with: environment.httpClient)
-    state.withLock { state in
-      if case .success(configuration) = state.configuration { state.metadata = metadata }
-    }
-    return metadata
   }
 }
 

@@ -69,7 +69,8 @@ struct TokenResponse: Sendable {
       !body.error.isEmpty
     else { return nil }
     return ErrorResponse(
-      error: withoutSecrets(body.error), errorDescription: body.errorDescription.map(withoutSecrets),
+      error: withoutSecrets(body.error),
+      errorDescription: body.errorDescription.map(withoutSecrets),
       errorURI: body.errorURI.map(withoutSecrets))
   }
 

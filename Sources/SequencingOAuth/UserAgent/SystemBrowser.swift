@@ -27,19 +27,22 @@ public struct SystemBrowser: UserAgent {
   /// Starts the browser and stays until its command ends, which may be at once.
   public func open(_ url: URL) async throws {
     let words = try command ?? Self.defaultCommand(ProcessInfo.processInfo.environment)
+    guard let program = words.first, !program.isEmpty else {
+      throw SQOAuthError(.browserUnavailable, "the browser command is empty")
+    }
     let status: ProcessStatus
     do {
       status = try await ChildProcess.run(words + [url.absoluteString])
     } catch {
       throw SQOAuthError(
         .browserUnavailable,
-        "the browser command \"\(ErrorResponse.clean(words.first ?? ""))\" cannot be run: \(error)",
+        "the browser command \"\(ErrorResponse.clean(program))\" cannot be run: \(error)",
         cause: error)
     }
     guard status == .exited(0) else {
       throw SQOAuthError(
         .browserUnavailable,
-        "the browser command \"\(ErrorResponse.clean(words[0]))\" \(status)")
+        "the browser command \"\(ErrorResponse.clean(program))\" \(status)")
     }
   }
 
@@ -50,7 +53,8 @@ public struct SystemBrowser: UserAgent {
     if !words.isEmpty { return words.filter { $0 != "%s" } }
     #if os(Linux)
       // Without a display xdg-open would start a text browser in the app's own terminal.
-      guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else {
+      guard ["DISPLAY", "WAYLAND_DISPLAY"].contains(where: { environment[$0]?.isEmpty == false })
+      else {
         throw SQOAuthError(
           .browserUnavailable,
           "there is no display to open a browser on; "
