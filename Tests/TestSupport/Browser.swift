@@ -36,9 +36,12 @@ package final class Browser: Sendable {
 
   /// Ends chromedriver and its browser when the input ends: when they are stopped, and also when
   /// the test process dies and could not stop them.
+  ///
+  /// Chromedriver takes a free port of IPv6 and ends when the same one is not free of IPv4, which
+  /// happens among many test servers; then it is started again.
   private static let leash = """
     trap : TERM
-    chromedriver --port=0 &
+    for attempt in {1..10}; do chromedriver --port=0 && break; done &
     read -r
     trap '' TERM
     kill 0

@@ -93,14 +93,18 @@ package final class ChildProcess: Sendable {
   package func line(
     after start: String, within limit: Duration = .seconds(60)
   ) async throws -> String {
-    try await eventually("\(command) prints \(start)", within: limit) {
-      let hasEnded = record.isComplete
-      let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-      if let line = lines.first(where: { $0.hasPrefix(start) }) {
-        return String(line.dropFirst(start.count))
+    do {
+      return try await eventually("\(command) prints \(start)", within: limit) {
+        let hasEnded = record.isComplete
+        let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        if let line = lines.first(where: { $0.hasPrefix(start) }) {
+          return String(line.dropFirst(start.count))
+        }
+        if hasEnded { throw ChildProcessError(message: "\(command) ended: \(output)\(errors)") }
+        return nil
       }
-      if hasEnded { throw ChildProcessError(message: "\(command) ended: \(output)\(errors)") }
-      return nil
+    } catch let error as NeverHappened {
+      throw ChildProcessError(message: "\(error); it wrote: \(output)\(errors)")
     }
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// What the browser shows when it comes back from the authorization server.
 @Suite(.requires(.chromium), .timeLimit(.minutes(5)))
-struct LandingPageTests {
+struct LandingPageViewTests {
   @Test func `a stranger's redirect and a wrong path are told apart from the right one`()
     async throws
   {
