@@ -23,7 +23,10 @@ final class Interrupts: Sendable {
   init(_ handler: @escaping @Sendable () -> Void) {
     let queue = DispatchQueue(label: "sq-demo.interrupts")
     sources = Self.signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
+    let registration = DispatchGroup()
     for source in sources {
+      registration.enter()
+      source.setRegistrationHandler { @Sendable in registration.leave() }
       source.setEventHandler { @Sendable [weak self, sources] in
         self?.hasCome.store(true, ordering: .relaxed)
         Self.stop(sources)
@@ -31,6 +34,8 @@ final class Interrupts: Sendable {
       }
       source.activate()
     }
+    // A signal before that would end the program with the terminal as it is.
+    registration.wait()
   }
 
   /// Whether a signal has come, or comes within a while.
