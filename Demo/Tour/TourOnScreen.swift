@@ -21,11 +21,13 @@ struct TourOnScreen {
   /// Returns when the person quits.
   func run() async {
     let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+    // For as long as the terminal is changed, a signal must not end the program at once.
+    let interrupts = Interrupts { continuation.yield(.event(.quit)) }
+    defer { interrupts.stop() }
     let terminal = RawTerminal()
     terminal.enter()
     defer { terminal.leave() }
     let keyboard = TerminalInput { continuation.yield(.terminal($0)) }
-    let interrupts = Interrupts { continuation.yield(.event(.quit)) }
     let feeders = [
       Task { [events = app.events] in
         for await event in events { continuation.yield(.event(event)) }
@@ -39,7 +41,6 @@ struct TourOnScreen {
     ]
     defer {
       feeders.forEach { $0.cancel() }
-      interrupts.stop()
       keyboard.stop()
     }
     await loop(inputs, terminal)
