@@ -13,7 +13,7 @@ struct HTTP2Tests {
     version: HTTPClientConfiguration.Version = .http2PriorKnowledge,
     _ body: (CurlHTTPClient, URL, Program) async throws -> Void
   ) async throws {
-    let certificates = try Certificates()
+    let certificates = try await Certificates()
     let port = try Program.freePort()
     try Data("hello".utf8).write(to: certificates.folder.appending(path: "small"))
     try Data(count: 3_000_000).write(to: certificates.folder.appending(path: "large"))
@@ -61,7 +61,7 @@ struct HTTP2Tests {
   }
 
   @Test func `HTTP 1 behind TLS is no counterpart where HTTP 2 is presumed`() async throws {
-    let certificates = try Certificates()
+    let certificates = try await Certificates()
     let port = try Program.freePort()
     let server = try Program(
       "openssl",

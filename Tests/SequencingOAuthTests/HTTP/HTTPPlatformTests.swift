@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func `a compressed body is decoded, and the cap counts what comes out`() async throws {
-    let bomb = try gzip(String(repeating: "\0", count: 20_000_000))
+    let bomb = try await gzip(String(repeating: "\0", count: 20_000_000))
     #expect(bomb.count < 100_000)
     let server = try Server { _, _ in
       .response(
@@ -121,21 +121,12 @@ import Testing
     #expect(response.text == "ok")
   }
 
-  private func gzip(_ text: String) throws -> Data {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["gzip", "-9", "-c"]
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    let bytes = Data(text.utf8)
-    Thread.detachNewThread {
-      try? input.fileHandleForWriting.write(contentsOf: bytes)
-      try? input.fileHandleForWriting.close()
-    }
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return data
+  private func gzip(_ text: String) async throws -> Data {
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data(text.utf8).write(to: file)
+    try await Program.run("gzip", ["-9", file.path])
+    let compressed = file.appendingPathExtension("gz")
+    defer { try? FileManager.default.removeItem(at: compressed) }
+    return try Data(contentsOf: compressed)
   }
 }

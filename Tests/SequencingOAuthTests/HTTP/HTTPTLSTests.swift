@@ -10,8 +10,8 @@ import Testing
 struct HTTPTLSTests {
   let certificates: Certificates
 
-  init() throws {
-    certificates = try Certificates()
+  init() async throws {
+    certificates = try await Certificates()
   }
 
   /// Runs `openssl s_server -www`, which answers every GET with a page about the connection.

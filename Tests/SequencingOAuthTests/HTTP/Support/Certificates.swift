@@ -5,43 +5,46 @@ import Testing
 final class Certificates: Sendable {
   let folder: URL
 
-  init() throws {
+  init() async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try openssl(
+    try await openssl(
       "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=Authority "
-        + "-keyout ca.key -out ca.pem")
-    try issue("server", "subjectAltName=IP:127.0.0.1,DNS:localhost")
-    try issue("other", "subjectAltName=DNS:other.example")
-    try issue("client", "extendedKeyUsage=clientAuth")
-    try openssl(
-      "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 0 "
-        + "-extfile server.ext -out expired.pem")
+        + "-keyout @ca.key -out @ca.pem")
+    try await issue("server", "subjectAltName=IP:127.0.0.1,DNS:localhost")
+    try await issue("other", "subjectAltName=DNS:other.example")
+    try await issue("client", "extendedKeyUsage=clientAuth")
+    try await openssl(
+      "x509 -req -in @server.csr -CA @ca.pem -CAkey @ca.key -CAcreateserial -days 0 "
+        + "-extfile @server.ext -out @expired.pem")
   }
 
   deinit {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  private func issue(_ name: String, _ extensions: String) throws {
+  private func issue(_ name: String, _ extensions: String) async throws {
     try Data(extensions.utf8).write(to: folder.appending(path: "\(name).ext"))
-    try openssl(
+    try await openssl(
       "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=\(name) "
-        + "-keyout \(name).key -out \(name).csr")
-    try openssl(
-      "x509 -req -in \(name).csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 "
-        + "-extfile \(name).ext -out \(name).pem")
+        + "-keyout @\(name).key -out @\(name).csr")
+    try await openssl(
+      "x509 -req -in @\(name).csr -CA @ca.pem -CAkey @ca.key -CAcreateserial -days 2 "
+        + "-extfile @\(name).ext -out @\(name).pem")
   }
 
-  private func openssl(_ arguments: String) throws {
-    try Program.run("openssl", arguments.split(separator: " ").map(String.init), in: folder)
+  /// An argument that starts with `@` is a file of the folder.
+  private func openssl(_ arguments: String) async throws {
+    try await Program.run(
+      "openssl",
+      arguments.split(separator: " ").map { $0.hasPrefix("@") ? path($0.dropFirst()) : String($0) })
   }
 
   func data(_ name: String) throws -> Data {
     try Data(contentsOf: folder.appending(path: name))
   }
 
-  func path(_ name: String) -> String {
-    folder.appending(path: name).path
+  func path(_ name: some StringProtocol) -> String {
+    folder.appending(path: String(name)).path
   }
 }

@@ -1,15 +1,13 @@
 import Foundation
-import LoopbackHTTP
 import Testing
 
 /// A program of the system that a test runs as its counterpart, ended with the test.
+///
+/// It is started by hand: Foundation's `Process` and `FileHandle` crash libdispatch's event loop
+/// now and then when several tests start programs at once.
 final class Program: Sendable {
-  private let process: Process
-  private let output = Output()
-
-  private final class Output: Sendable {
-    let text = Locked("")
-  }
+  private let process: pid_t
+  private let outputFile: URL
 
   /// Whether every one of these programs is installed.
   ///
@@ -25,50 +23,60 @@ final class Program: Sendable {
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  init(_ name: String, _ arguments: [String], in folder: URL? = nil) throws {
+  init(_ name: String, _ arguments: [String]) throws {
     let path = try #require(Self.path(of: name), "\(name) is not installed")
-    process = Process()
-    process.executableURL = URL(filePath: path)
-    process.arguments = arguments
-    process.currentDirectoryURL = folder
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    process.standardInput = FileHandle.nullDevice
-    pipe.fileHandleForReading.readabilityHandler = { [output] handle in
-      let text = String(decoding: handle.availableData, as: UTF8.self)
-      output.text.withLock { $0 += text }
-      if text.isEmpty { handle.readabilityHandler = nil }
-    }
-    try process.run()
+    outputFile = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(
+      &actions, 1, outputFile.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    var started = pid_t()
+    let words = ([name] + arguments).map { strdup($0) } + [nil]
+    defer { words.forEach { free($0) } }
+    let code = posix_spawn(&started, path, &actions, nil, words, environ)
+    try #require(code == 0, "\(name) did not start")
+    process = started
   }
 
   deinit {
-    process.terminate()
+    // A softer signal would not reach it: it inherits the mask of the pool's thread.
+    if !hasEnded { kill(process, SIGKILL) }
+    waitpid(process, nil, 0)
+    try? FileManager.default.removeItem(at: outputFile)
   }
 
   /// Everything it has written so far.
-  var text: String { output.text.withLock { $0 } }
+  var text: String { (try? String(contentsOf: outputFile, encoding: .utf8)) ?? "" }
+
+  /// Whether it has ended by itself; its number is kept for it until it is waited for.
+  private var hasEnded: Bool {
+    var information = siginfo_t()
+    return waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT) == 0
+      && information.si_signo == SIGCHLD
+  }
 
   /// Runs a program to its end.
-  @discardableResult
-  static func run(_ name: String, _ arguments: [String], in folder: URL? = nil) throws -> String {
-    let program = try Program(name, arguments, in: folder)
-    program.process.waitUntilExit()
-    try #require(program.process.terminationStatus == 0, "\(name): \(program.text)")
-    return program.text
+  static func run(_ name: String, _ arguments: [String]) async throws {
+    let program = try Program(name, arguments)
+    while !program.hasEnded { try await Task.sleep(for: .milliseconds(5)) }
+    var status: siginfo_t = siginfo_t()
+    waitid(P_PID, id_t(program.process), &status, WEXITED | WNOWAIT)
+    try #require(status.si_code == CLD_EXITED, "\(name): \(program.text)")
   }
 
   /// A port that was free a moment ago.
   static func freePort() throws -> UInt16 {
     let server = try RawServer { _ in }
-    defer { server.stop() }
+    server.stop()
     return server.port
   }
 
   /// Waits until something accepts connections on a port.
   func listens(on port: UInt16) async throws {
-    while process.isRunning {
+    while !hasEnded {
       if RawServer.canConnect(port) { return }
       try await Task.sleep(for: .milliseconds(20))
     }
