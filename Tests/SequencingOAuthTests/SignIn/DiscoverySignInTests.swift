@@ -51,10 +51,16 @@ import Testing
     #expect(bench.opened.first?.url.absoluteString.hasPrefix("https://id.example/a?x=1&") == true)
   }
 
-  @Test func `the document is fetched once for any number of sign-ins`() async throws {
+  @Test func `the document is fetched anew, so that a server may move`() async throws {
     let bench = try bench(Self.server())
-    for _ in 0..<3 { _ = try await bench.oauth.authorize() }
-    #expect(bench.http.requests.filter { $0.method == "GET" }.count == 1)
+    _ = try await bench.oauth.authorize()
+    bench.http.answer(
+      Self.server(
+        Self.document().replacingOccurrences(of: "id.example/token", with: "new.example/token")))
+    _ = try await bench.oauth.authorize()
+    #expect(
+      bench.http.requests.filter { $0.method == "POST" }.map { $0.url.host() }
+        == ["id.example", "new.example"])
   }
 
   @Test func `a discovery that failed is tried again by the next sign-in`() async throws {

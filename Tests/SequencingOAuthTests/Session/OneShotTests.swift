@@ -1,0 +1,46 @@
+import Testing
+
+@testable import SequencingOAuth
+
+@Suite(.timeLimit(.minutes(1))) struct OneShotTests {
+  @Test func `the first value counts and reaches everyone, early or late`() async {
+    let shot = OneShot<Int>()
+    #expect(shot.current == nil)
+    let values = await withTaskGroup(of: Int?.self) { group in
+      for _ in 0..<50 { group.addTask { await shot.value() } }
+      let wins = await withTaskGroup(of: Bool.self) { resolvers in
+        for value in 1...20 { resolvers.addTask { shot.resolve(value) } }
+        return await resolvers.reduce(into: []) { $0.append($1) }
+      }
+      #expect(wins.count { $0 } == 1)
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(Set(values) == [shot.current])
+    #expect(await shot.value() == shot.current)
+    #expect(!shot.resolve(99))
+  }
+
+  @Test func `a cancelled waiter leaves with nothing and the others stay`() async {
+    for _ in 0..<200 {
+      let shot = OneShot<Int>()
+      let staying = Task { await shot.value() }
+      let leaving = Task { await shot.value() }
+      leaving.cancel()
+      #expect(await leaving.value == nil)
+      shot.resolve(1)
+      #expect(await staying.value == 1)
+    }
+  }
+
+  @Test func `cancelling and resolving at once end every wait once`() async {
+    for _ in 0..<500 {
+      let shot = OneShot<Int>()
+      let waiter = Task { await shot.value() }
+      async let cancelling: Void = waiter.cancel()
+      async let resolving = shot.resolve(1)
+      _ = await (cancelling, resolving)
+      let value = await waiter.value
+      #expect(value == nil || value == 1)
+    }
+  }
+}

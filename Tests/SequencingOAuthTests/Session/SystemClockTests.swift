@@ -1,0 +1,34 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct SystemClockTests {
+  let clock = SystemClock()
+
+  @Test func `it shows the time of day`() {
+    let before = Date()
+    let now = clock.now
+    #expect(before <= now && now <= Date())
+  }
+
+  @Test(arguments: [-1e9, -1, 0])
+  func `a moment that has passed is not waited for`(seconds: TimeInterval) async throws {
+    try await clock.sleep(until: clock.now + seconds)
+    try await clock.sleep(until: .distantPast)
+  }
+
+  @Test func `it returns at the moment and not before`() async throws {
+    let date = clock.now + 0.05
+    try await clock.sleep(until: date)
+    #expect(clock.now >= date)
+  }
+
+  @Test func `any distance can be waited for and a cancelled task stops`() async {
+    for date in [Date.distantFuture, clock.now + 3600, Date(timeIntervalSince1970: 1e300)] {
+      let sleeping = Task { try await clock.sleep(until: date) }
+      await Task.yield()
+      sleeping.cancel()
+      await #expect(throws: CancellationError.self) { try await sleeping.value }
+    }
+  }
+}
