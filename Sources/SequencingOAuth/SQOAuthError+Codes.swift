@@ -26,7 +26,7 @@ extension SQOAuthError.Code {
 
   /// A parameter of the client or the provider is missing or cannot be used.
   public static let invalidConfiguration = Self(rawValue: "invalid_configuration")
-  /// An endpoint is neither https nor http on a loopback address.
+  /// An endpoint is http and not on a loopback address, or is http though its issuer is https.
   public static let insecureEndpoint = Self(rawValue: "insecure_endpoint")
   /// No client was registered before it was needed.
   public static let notRegistered = Self(rawValue: "not_registered")

@@ -32,8 +32,8 @@ public struct Provider: Sendable, Hashable {
 
   /// A server that publishes its metadata under its issuer identifier.
   ///
-  /// The document is fetched when it is first needed, and believed only if its `issuer` is this
-  /// string, byte for byte.
+  /// The document is fetched for each sign-in, and believed only if its `issuer` is this string,
+  /// byte for byte.
   ///
   /// - SeeAlso: RFC 8414; OpenID Connect Discovery 1.0
   public static func issuer(_ issuer: String) -> Provider {

@@ -66,18 +66,30 @@ extension ProviderMetadata {
         .invalidResponse, "the metadata lacks the authorization or the token endpoint")
     }
     self.issuer = issuer
-    authorizationEndpoint = try EndpointURL.check(authorization, name: "authorization endpoint")
-    tokenEndpoint = try EndpointURL.check(token, name: "token endpoint")
+    authorizationEndpoint = try Self.endpoint(authorization, "authorization endpoint", of: issuer)
+    tokenEndpoint = try Self.endpoint(token, "token endpoint", of: issuer)
     refreshEndpoint = tokenEndpoint
     revocationEndpoint =
       if let revocation = document.revocationEndpoint {
-        try EndpointURL.check(revocation, name: "revocation endpoint")
+        try Self.endpoint(revocation, "revocation endpoint", of: issuer)
       } else {
         nil
       }
     clientAuthenticationMethods = document.clientAuthenticationMethods
     codeChallengeMethods = document.codeChallengeMethods
     sendsIssuerInResponse = document.sendsIssuerInResponse ?? false
+  }
+
+  /// An endpoint that a document names; a server elsewhere cannot send the client to this machine.
+  private static func endpoint(
+    _ text: String, _ name: String, of issuer: String
+  ) throws(SQOAuthError) -> URL {
+    let url = try EndpointURL.check(text, name: name)
+    guard url.scheme?.lowercased() == "https" || issuer.lowercased().hasPrefix("http:") else {
+      throw SQOAuthError(
+        .insecureEndpoint, "the \(name) in the metadata uses http, though the issuer uses https")
+    }
+    return url
   }
 
   /// The members that are read; all others are ignored.

@@ -70,6 +70,8 @@ struct AuthorizationCodeGrant: Sendable {
     guard !Task.isCancelled else { throw .signInCancelled }
     let opening = Task {
       do {
+        // The sign-in may have ended before this task began.
+        try Task.checkCancellation()
         try await environment.userAgent.open(url)
       } catch is CancellationError {
         // By the user agent's own doing; without effect where the sign-in is over already.

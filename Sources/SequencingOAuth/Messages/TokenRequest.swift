@@ -44,9 +44,16 @@ struct TokenRequest: Sendable {
   /// What no text may show: every value but those that anyone may know.
   var secrets: [String] {
     let open: Set = ["grant_type", "redirect_uri", "scope", "username"]
-    let values = parameters.filter { !open.contains($0.name) }.map(\.value)
+    var secrets = parameters.filter { !open.contains($0.name) }.map(\.value)
+    if let clientSecret {
+      secrets.append(clientSecret)
+      if let clientID {
+        let field = Self.basicCredentials(clientID: clientID, secret: clientSecret)
+        secrets.append(String(field.dropFirst("Basic ".count)))
+      }
+    }
     // Very short ones would blot out words, and are no secrets.
-    return (values + [clientSecret].compactMap(\.self)).filter { $0.utf8.count >= 4 }
+    return secrets.filter { $0.utf8.count >= 4 }
   }
 
   /// Identifier and secret are form-encoded before they are joined, so that both may hold a colon.

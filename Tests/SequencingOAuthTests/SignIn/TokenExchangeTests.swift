@@ -151,11 +151,7 @@ import Testing
     for text in [texts, error.response?.errorDescription, error.response?.errorURI] {
       #expect(text?.contains("C4N4RY") == false)
       #expect(text?.contains(try #require(form["code_verifier"])) == false)
-      if let header {
-        withKnownIssue("the value of the Basic field is not taken out") {
-          #expect(text?.contains(header) == false)
-        }
-      }
+      if let header { #expect(text?.contains(header) == false) }
     }
   }
 
