@@ -26,18 +26,22 @@ package struct Requirement: Sendable {
   /// Whether a test can run; where everything is to run, its not being so is an error.
   func isMet() throws -> Bool {
     let missing = missing
-    if !missing.isEmpty, ProcessInfo.processInfo.environment["CI"] == "true" {
-      throw RequirementNotMet(missing: missing)
+    return try Self.isMet(missing.isEmpty, missing.joined(separator: ", "))
+  }
+
+  static func isMet(_ condition: Bool, _ what: String) throws -> Bool {
+    if !condition, ProcessInfo.processInfo.environment["CI"] == "true" {
+      throw RequirementNotMet(what: what)
     }
-    return missing.isEmpty
+    return condition
   }
 }
 
 /// A test had to run and could not.
 struct RequirementNotMet: Error, CustomStringConvertible {
-  let missing: [String]
+  let what: String
   var description: String {
-    "under CI=true every test has to run, and there is no \(missing.joined(separator: ", ")) here"
+    "under CI=true every test has to run, and there is no \(what) here"
   }
 }
 
@@ -47,5 +51,12 @@ extension Trait where Self == ConditionTrait {
     .enabled(
       "needs \(requirement.programs.joined(separator: ", ")); run Scripts/install test"
     ) { try requirement.isMet() }
+  }
+
+  /// The same for something that is not a program.
+  package static func requires(
+    _ what: String, _ condition: @autoclosure @escaping @Sendable () -> Bool
+  ) -> Self {
+    .enabled("needs \(what)") { try Requirement.isMet(condition(), what) }
   }
 }

@@ -89,6 +89,10 @@ import Testing
     failure(.insecureEndpoint) {
       try Self.read(Self.document([name: #""http://id.example/x""#]))
     }
+    // Else a server elsewhere could have the code sent to a program on this machine.
+    failure(.insecureEndpoint) {
+      try Self.read(Self.document([name: #""http://127.0.0.1:8080/x""#]))
+    }
     failure { try Self.read(Self.document([name: #""https://id.example/x#f""#])) }
   }
 

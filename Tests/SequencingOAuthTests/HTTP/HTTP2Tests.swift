@@ -1,12 +1,13 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// HTTP/2 against nghttp2's server.
 @Suite(
   .timeLimit(.minutes(3)), .serialized,
-  .enabled(if: Program.areInstalled("nghttpd", "openssl"), "install nghttp2-server"))
+  .requires(Requirement(programs: ["nghttpd", "openssl"])))
 struct HTTP2Tests {
   private func withServer(
     _ options: [String], isSecure: Bool = false,
@@ -14,24 +15,23 @@ struct HTTP2Tests {
     _ body: (CurlHTTPClient, URL, Program) async throws -> Void
   ) async throws {
     let certificates = try await Certificates()
-    let port = try Program.freePort()
     try Data("hello".utf8).write(to: certificates.folder.appending(path: "small"))
     try Data(count: 3_000_000).write(to: certificates.folder.appending(path: "large"))
-    let tls =
-      isSecure
-      ? ["\(port)", certificates.path("server.key"), certificates.path("server.pem")]
-      : ["--no-tls", "\(port)"]
-    let server = try Program(
-      "nghttpd",
-      ["--address=127.0.0.1", "--htdocs=\(certificates.folder.path)", "-v"] + options + tls)
-    try await server.listens(on: port)
+    let server = try await Program.serving { port in
+      let tls =
+        isSecure
+        ? ["\(port)", certificates.path("server.key"), certificates.path("server.pem")]
+        : ["--no-tls", "\(port)"]
+      return ["nghttpd", "--address=127.0.0.1", "--htdocs=\(certificates.folder.path)", "-v"]
+        + options + tls
+    }
     var configuration = HTTPClientConfiguration.direct
     configuration.additionalAuthorities = try certificates.data("ca.pem")
     configuration.version = version
     let scheme = isSecure ? "https" : "http"
     try await body(
       CurlHTTPClient(configuration: configuration),
-      try #require(URL(string: "\(scheme)://127.0.0.1:\(port)/small")), server)
+      try #require(URL(string: "\(scheme)://127.0.0.1:\(server.port)/small")), server)
   }
 
   private func large(_ url: URL) -> URL {
@@ -62,19 +62,17 @@ struct HTTP2Tests {
 
   @Test func `HTTP 1 behind TLS is no counterpart where HTTP 2 is presumed`() async throws {
     let certificates = try await Certificates()
-    let port = try Program.freePort()
-    let server = try Program(
-      "openssl",
+    let server = try await Program.serving { port in
       [
-        "s_server", "-accept", "127.0.0.1:\(port)", "-www", "-alpn", "http/1.1",
+        "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-www", "-alpn", "http/1.1",
         "-cert", certificates.path("server.pem"), "-key", certificates.path("server.key"),
-      ])
-    try await server.listens(on: port)
+      ]
+    }
     var configuration = HTTPClientConfiguration.direct
     configuration.additionalAuthorities = try certificates.data("ca.pem")
     configuration.version = .http2PriorKnowledge
     let client = CurlHTTPClient(configuration: configuration)
-    let url = try #require(URL(string: "https://127.0.0.1:\(port)/"))
+    let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
     await failure(.invalidResponse) { try await client.send(HTTPRequest(url: url)) }
     withExtendedLifetime(server) {}
   }

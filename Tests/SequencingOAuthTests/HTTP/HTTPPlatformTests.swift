@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// What `URLSession` fails at on Linux: it hangs, dies, forwards credentials or buffers everything.
@@ -124,7 +125,8 @@ import Testing
   private func gzip(_ text: String) async throws -> Data {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data(text.utf8).write(to: file)
-    try await Program.run("gzip", ["-9", file.path])
+    let result = try await ChildProcess.run(["gzip", "-9", file.path])
+    try #require(result.status == 0, "gzip: \(result.errors)")
     let compressed = file.appendingPathExtension("gz")
     defer { try? FileManager.default.removeItem(at: compressed) }
     return try Data(contentsOf: compressed)

@@ -1,12 +1,13 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Trust, as openssl's own server puts it to the test.
 @Suite(
   .timeLimit(.minutes(3)), .serialized,
-  .enabled(if: Program.areInstalled("openssl"), "install openssl"))
+  .requires(Requirement(programs: ["openssl"])))
 struct HTTPTLSTests {
   let certificates: Certificates
 
@@ -19,17 +20,14 @@ struct HTTPTLSTests {
     _ certificate: String = "server", _ options: [String] = [],
     _ body: (URL) async throws -> Void
   ) async throws {
-    let port = try Program.freePort()
     let key = certificate == "expired" ? "server" : certificate
-    let server = try Program(
-      "openssl",
+    let server = try await Program.serving { port in
       [
-        "s_server", "-accept", "127.0.0.1:\(port)", "-cert",
-        certificates.path("\(certificate).pem"),
-        "-key", certificates.path("\(key).key"), "-www",
-      ] + options)
-    try await server.listens(on: port)
-    try await body(try #require(URL(string: "https://127.0.0.1:\(port)/")))
+        "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert",
+        certificates.path("\(certificate).pem"), "-key", certificates.path("\(key).key"), "-www",
+      ] + options
+    }
+    try await body(try #require(URL(string: "https://127.0.0.1:\(server.port)/")))
     withExtendedLifetime(server) {}
   }
 

@@ -29,7 +29,7 @@ import Testing
     #expect(bench.http.forms.first?["code"] == "abc")
   }
 
-  @Test(.enabled(if: RawClient.hasIPv6, "this machine has no ::1"))
+  @Test(.requires("the address ::1", RawClient.hasIPv6))
   func `::1 is bound alone and localhost with both families`() async throws {
     let (bench, page, _) = try await Self.waiting("http://[::1]/cb")
     _ = try await RawClient.get(try page.redirect("code=abc"))
@@ -59,7 +59,7 @@ import Testing
     #expect(isClosed)
   }
 
-  @Test(.enabled(if: RawClient.ownAddress != nil, "this machine has no address but loopback"))
+  @Test(.requires("an address that is not loopback", RawClient.ownAddress != nil))
   func `the port is closed to the network`() async throws {
     for uri in ["http://127.0.0.1/cb", "http://localhost/cb"] {
       let (bench, _, port) = try await Self.waiting(uri)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A private authority with a server's and a client's certificate, made by openssl for one test.
@@ -35,9 +36,11 @@ final class Certificates: Sendable {
 
   /// An argument that starts with `@` is a file of the folder.
   private func openssl(_ arguments: String) async throws {
-    try await Program.run(
-      "openssl",
-      arguments.split(separator: " ").map { $0.hasPrefix("@") ? path($0.dropFirst()) : String($0) })
+    let words = arguments.split(separator: " ").map {
+      $0.hasPrefix("@") ? path($0.dropFirst()) : String($0)
+    }
+    let result = try await ChildProcess.run(["openssl"] + words)
+    try #require(result.status == 0, "openssl: \(result.errors)")
   }
 
   func data(_ name: String) throws -> Data {
