@@ -40,6 +40,8 @@ public final class CurlHTTPClient: HTTPClient {
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     try request.validate()
     let target = try target(request.url)
+    // A transfer that is sent at once does not wait for the cancellation to reach the event loop.
+    guard !Task.isCancelled else { throw Self.cancelled(target) }
     let loop = try CurlEventLoop.shared.get()
     let handle = try handle(loop)
     defer { pool.give(handle) }
@@ -77,9 +79,11 @@ public final class CurlHTTPClient: HTTPClient {
         loop.start(transfer)
       }
     } onCancel: {
-      loop.end(
-        transfer,
-        SQOAuthError(.cancelled, "the request to \(transfer.target.authority) was cancelled"))
+      loop.end(transfer, Self.cancelled(transfer.target))
     }
+  }
+
+  private static func cancelled(_ target: RequestTarget) -> SQOAuthError {
+    SQOAuthError(.cancelled, "the request to \(target.authority) was cancelled")
   }
 }
