@@ -1,11 +1,11 @@
-internal import CCurl
+import CCurl
 
 #if canImport(Glibc)
-  internal import Glibc
+  import Glibc
 #elseif canImport(Musl)
-  internal import Musl
+  import Musl
 #else
-  internal import Darwin
+  import Darwin
 #endif
 
 // The functions that libcurl calls. They are ordinary functions, since a closure that is passed to

@@ -1,12 +1,12 @@
-internal import CCurl
-internal import LoopbackHTTP
+import CCurl
+import LoopbackHTTP
 
 #if canImport(Glibc)
-  internal import Glibc
+  import Glibc
 #elseif canImport(Musl)
-  internal import Musl
+  import Musl
 #else
-  internal import Darwin
+  import Darwin
 #endif
 
 /// The one event loop of the process: a thread that waits on every connection's socket.

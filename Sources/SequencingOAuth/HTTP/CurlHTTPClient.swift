@@ -1,9 +1,9 @@
-internal import LoopbackHTTP
+import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  import FoundationEssentials
 #else
-  internal import Foundation
+  import Foundation
 #endif
 
 /// The HTTP client that stands on libcurl.

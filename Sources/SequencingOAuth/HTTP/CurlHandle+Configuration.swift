@@ -1,9 +1,9 @@
-internal import CCurl
+import CCurl
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  import FoundationEssentials
 #else
-  internal import Foundation
+  import Foundation
 #endif
 
 /// The options that hold for every request of a client.

@@ -1,4 +1,4 @@
-internal import CCurl
+import CCurl
 
 /// libcurl's multi handle and everything that may be touched only together with it.
 ///

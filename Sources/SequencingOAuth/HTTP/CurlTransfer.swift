@@ -1,9 +1,9 @@
-internal import CCurl
+import CCurl
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  import FoundationEssentials
 #else
-  internal import Foundation
+  import Foundation
 #endif
 
 /// One request on its way: what libcurl's callbacks fill, and what became of it.

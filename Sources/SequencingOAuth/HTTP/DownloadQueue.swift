@@ -1,9 +1,9 @@
-internal import LoopbackHTTP
+import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  import FoundationEssentials
 #else
-  internal import Foundation
+  import Foundation
 #endif
 
 /// Between libcurl, which brings content, and the async code that consumes it.

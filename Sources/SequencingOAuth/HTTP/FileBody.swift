@@ -1,14 +1,14 @@
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  import FoundationEssentials
 #else
-  internal import Foundation
+  import Foundation
 #endif
 #if canImport(Glibc)
-  internal import Glibc
+  import Glibc
 #elseif canImport(Musl)
-  internal import Musl
+  import Musl
 #else
-  internal import Darwin
+  import Darwin
 #endif
 
 /// What the operating system said of a file, as the cause of an ``SQOAuthError``.

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-  internal import Glibc
+  import Glibc
 #elseif canImport(Musl)
-  internal import Musl
+  import Musl
 #else
-  internal import Darwin
+  import Darwin
 #endif
 
 /// Tells whether a host is this machine, in every spelling that a resolver takes for it.

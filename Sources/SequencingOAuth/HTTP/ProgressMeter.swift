@@ -1,4 +1,4 @@
-internal import CCurl
+import CCurl
 
 /// Keeps the counts of a transfer that is watched, until the event loop reports them.
 struct ProgressMeter {

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  import FoundationEssentials
 #else
-  internal import Foundation
+  import Foundation
 #endif
 
 /// Where a request goes, read from its URL so strictly that no second parser can disagree.

@@ -1,11 +1,11 @@
-internal import CCurl
+import CCurl
 
 #if canImport(Glibc)
-  internal import Glibc
+  import Glibc
 #elseif canImport(Musl)
-  internal import Musl
+  import Musl
 #else
-  internal import Darwin
+  import Darwin
 #endif
 
 /// Which sockets the event loop waits for, kept in step between libcurl and epoll.

@@ -1,4 +1,4 @@
-internal import CCurl
+import CCurl
 
 /// When a transfer has had its time: in all, and since a byte last moved.
 ///

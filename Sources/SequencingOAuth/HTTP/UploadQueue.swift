@@ -1,9 +1,9 @@
-internal import LoopbackHTTP
+import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  import FoundationEssentials
 #else
-  internal import Foundation
+  import Foundation
 #endif
 
 /// Between the chunks of a request's body, made by async code, and libcurl, which asks for bytes.
