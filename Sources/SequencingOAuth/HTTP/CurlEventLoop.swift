@@ -67,6 +67,8 @@ final class CurlEventLoop: Sendable {
     multiContext = Unmanaged.passUnretained(multi).toOpaque()
     self.multi = Locked(multi)
     try startThread()
+    // libcurl's start has registered OpenSSL's clean-up; what is registered later runs sooner.
+    atexit(stopCurlEventLoop)
   }
 
   // MARK: For callers
@@ -103,6 +105,7 @@ final class CurlEventLoop: Sendable {
   /// - Returns: `false` when somebody else is at work.
   private func startAlone(_ transfer: CurlTransfer) -> Bool {
     let ended = multi.withLockIfAvailable { multi in
+      if multi.isStopped { return [CurlTransfer]() }
       multi.addAlone(transfer, patience: Self.patience)
       if multi.deadline < multi.sleepsUntil {
         multi.sleepsUntil = 0
@@ -119,6 +122,14 @@ final class CurlEventLoop: Sendable {
     if ended.isEmpty { return }
     inbox.withLock { $0.transferCount -= ended.count }
     for transfer in ended { transfer.finish() }
+  }
+
+  /// Touches libcurl no more, for the rest of the process's life.
+  ///
+  /// The process is about to end, and OpenSSL frees what a handshake on the loop's thread would
+  /// still use. Requests that run or come are never answered.
+  fileprivate func stop() {
+    multi.withLock { $0.isStopped = true }
   }
 
   // MARK: The loop's thread
@@ -140,6 +151,7 @@ final class CurlEventLoop: Sendable {
       let count = epoll_wait(poller, &events, Int32(events.count), timeout)
       let commands = takeCommands()
       let (news, deadline) = multi.withLock { multi in
+        if multi.isStopped { return (multi.takeNews(), UInt64.max) }
         multi.sleepsUntil = 0
         for event in events.prefix(Int(max(count, 0))) where event.data.fd != bell {
           multi.handle(event.data.fd, event.events)
@@ -195,4 +207,8 @@ private func runCurlEventLoop(_ context: UnsafeMutableRawPointer?) -> UnsafeMuta
   pthread_sigmask(SIG_SETMASK, &signals, nil)
   guard let context else { return nil }
   Unmanaged<CurlEventLoop>.fromOpaque(context).takeUnretainedValue().run()
+}
+
+private func stopCurlEventLoop() {
+  if case .success(let loop) = CurlEventLoop.shared { loop.stop() }
 }

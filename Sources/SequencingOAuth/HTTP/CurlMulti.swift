@@ -9,6 +9,8 @@ final class CurlMulti {
   var sockets: SocketTable
   /// Until when the loop's thread sleeps, 0 while it is awake or was woken.
   var sleepsUntil: UInt64 = 0
+  /// Whether the process ends, and libcurl must be left alone.
+  var isStopped = false
   private var active: [CurlTransfer] = []
   /// How many of them have their progress watched.
   private var watchedCount = 0

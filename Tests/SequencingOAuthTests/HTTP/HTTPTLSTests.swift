@@ -143,4 +143,30 @@ struct HTTPTLSTests {
     let url = try #require(URL(string: "https://\(server.loopback.authority)/"))
     await failure(.tlsFailed) { try await CurlHTTPClient.shared.send(HTTPRequest(url: url)) }
   }
+
+  @Test func `a process may end in the middle of handshakes`() async throws {
+    try await withServer { url in
+      for milliseconds in stride(from: 20, to: 120, by: 10) {
+        await #expect(processExitsWith: .exitCode(0)) {
+          [
+            text = url.absoluteString as String, authority = certificates.path("ca.pem") as String,
+            milliseconds = milliseconds as Int
+          ] in
+          var configuration = HTTPClientConfiguration.direct
+          configuration.additionalAuthorities = try Data(contentsOf: URL(filePath: authority))
+          let client = CurlHTTPClient(configuration: configuration)
+          let url = try #require(URL(string: text))
+          for _ in 0..<8 {
+            Task {
+              for _ in 0..<10_000 {
+                _ = try? await client.send(HTTPRequest(url: url, headers: ["Connection": "close"]))
+              }
+            }
+          }
+          try await Task.sleep(for: .milliseconds(milliseconds))
+          exit(0)
+        }
+      }
+    }
+  }
 }
