@@ -122,10 +122,9 @@ import Testing
   }
 
   @Test func `ends with 1 when the server cannot be reached`() async throws {
-    let sandbox = try await SandboxServer.start()
-    await sandbox.stop()
+    let port = try ClosedPort()
     let outcome = try await run([
-      "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "x",
+      "login", "--issuer", "http://127.0.0.1:\(port.number)", "--client-id", "x",
     ])
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("\nerror: connection_failed: "))

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LoopbackHTTP
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LoopbackLifeTests {
@@ -40,6 +41,13 @@ import Testing
     await server.stop()
   }
 
+  /// Binds a port again; another test's server may have got it for a while.
+  private func rebound(_ port: UInt16) async throws -> LoopbackServer {
+    try await eventually("port \(port) is free") {
+      try? LoopbackServer(port: port) { _ in .text("") }
+    }
+  }
+
   @Test func `stop frees the port, though connections were open`() async throws {
     let server = try LoopbackServer { _ in .text("served") }
     let connection = try await LoopbackConnection(port: server.port)
@@ -47,7 +55,7 @@ import Testing
     _ = try await connection.receive(until: "served")
     await server.stop()
     #expect(try await connection.receiveAll().isEmpty)
-    let next = try LoopbackServer(port: server.port) { _ in .text("") }
+    let next = try await rebound(server.port)
     await next.stop()
     await next.stop()
   }
@@ -124,7 +132,7 @@ import Testing
     _ = try await connection.receive(until: "served")
     server = nil
     #expect(try await connection.receiveAll().isEmpty)
-    let next = try LoopbackServer(port: port) { _ in .text("") }
+    let next = try await rebound(port)
     await next.stop()
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Each way in which the network fails, as the caller sees it.
@@ -8,13 +9,12 @@ import Testing
   let client = CurlHTTPClient.shared
 
   @Test func `a port where nobody listens is a failed connection with its reason`() async throws {
-    let server = try RawServer { _ in }
-    server.stop()
-    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/?code=canary"))
+    let port = try ClosedPort()
+    let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/?code=canary"))
     var request = HTTPRequest(method: "POST", url: url, headers: ["Authorization": "canary"])
     request.body = .bytes(Data("canary".utf8))
     let error = try #require(await failure(.connectionFailed) { try await client.send(request) })
-    #expect(error.message.contains("127.0.0.1:\(server.port)"))
+    #expect(error.message.contains("127.0.0.1:\(port.number)"))
     #expect(error.message.contains("Connection refused"))
     #expect((error.cause as? CurlError)?.code == 7)
     #expect(!everyText(of: error).contains("canary"))
