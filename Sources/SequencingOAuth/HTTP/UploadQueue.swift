@@ -26,6 +26,9 @@ final class UploadQueue: Sendable {
     var sent: Int64 = 0
     var isEnded = false
     var isWanted = false
+    /// For which attempt a chunk is being made; libcurl may ask again before it is there, and must
+    /// not be given a second one for that.
+    var making: Int?
     var isClosed = false
     var error: (any Error)?
     /// How often the body was begun, so that a chunk of an attempt that was given up is dropped.
@@ -52,9 +55,10 @@ final class UploadQueue: Sendable {
       if let error = state.error { return (.failed(Self.wrap(error)), nil) }
       if !state.chunk.isEmpty { return (take(&state, room), nil) }
       if state.isEnded { return (end(state), nil) }
+      if state.making == state.attempt { return (.wait, nil) }
       // Either the producer waits and hears it now, or it finds it when it has time.
       let demand = Demand(state.producer.take(), state.attempt)
-      state.isWanted = demand == nil
+      if demand == nil { state.isWanted = true } else { state.making = state.attempt }
       return (.wait, demand)
     }
     producer?.resume()
@@ -120,6 +124,7 @@ final class UploadQueue: Sendable {
   private func provide(_ chunk: Data?, _ attempt: Int) {
     state.withLock { state in
       guard state.attempt == attempt else { return }
+      state.making = nil
       if let chunk { state.chunk = chunk } else { state.isEnded = true }
     }
   }
@@ -131,6 +136,7 @@ final class UploadQueue: Sendable {
         if state.isClosed { return .some(nil) }
         if state.isWanted {
           state.isWanted = false
+          state.making = state.attempt
           return .some(state.attempt)
         }
         state.producer = continuation

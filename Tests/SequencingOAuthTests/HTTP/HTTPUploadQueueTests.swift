@@ -1,0 +1,86 @@
+import Foundation
+import LoopbackHTTP
+import Testing
+
+@testable import SequencingOAuth
+
+/// The hand-over of a streamed body, in the orders that a network seldom shows.
+@Suite(.timeLimit(.minutes(3))) struct HTTPUploadQueueTests {
+  /// Takes what is there; `nil` when nothing is.
+  private static func take(_ queue: UploadQueue) throws -> [UInt8]? {
+    var room = [UInt8](repeating: 0, count: 2)
+    switch room.withUnsafeMutableBytes({ queue.fill($0) }) {
+    case .bytes(let count): return Array(room.prefix(count))
+    case .wait: return nil
+    case .failed(let error): throw error
+    }
+  }
+
+  /// A queue whose chunks are single bytes from 0 up, and how many were asked for.
+  private func counting(to end: UInt8) -> (queue: UploadQueue, asked: Counter) {
+    let asked = Counter()
+    let queue = UploadQueue(length: nil) {
+      {
+        let next = asked.next()
+        return next < end ? Data([UInt8(next)]) : nil
+      }
+    }
+    return (queue, asked)
+  }
+
+  private final class Counter: Sendable {
+    let count = Locked(0)
+
+    func next() -> Int {
+      count.withLock { count in
+        defer { count += 1 }
+        return count
+      }
+    }
+  }
+
+  @Test func `asking twice for one chunk loses none`() async throws {
+    let (queue, asked) = counting(to: 100)
+    let all = Locked<[UInt8]>([])
+    #expect(try Self.take(queue) == nil)
+    #expect(try Self.take(queue) == nil)
+    await queue.produce {
+      while let bytes = try? Self.take(queue) {
+        all.withLock { $0 += bytes }
+        if bytes.isEmpty { return queue.close() }
+      }
+      // Once more than it must.
+      _ = try? Self.take(queue)
+    }
+    #expect(all.withLock { $0 } == Array(0..<100))
+    #expect(asked.count.withLock { $0 } == 101)
+  }
+
+  @Test func `asking while a chunk is made does not ask for a second`() async throws {
+    let gate = AsyncStream.makeStream(of: Void.self)
+    let began = AsyncStream.makeStream(of: Void.self)
+    let asked = Counter()
+    let queue = UploadQueue(length: nil) {
+      {
+        let index = asked.next()
+        began.continuation.yield()
+        for await _ in gate.stream { break }
+        return Data([UInt8(index)])
+      }
+    }
+    let available = AsyncStream.makeStream(of: Void.self)
+    let producer = Task { await queue.produce { available.continuation.yield() } }
+    #expect(try Self.take(queue) == nil)
+    for await _ in began.stream { break }
+    // It is at work already.
+    #expect(try Self.take(queue) == nil)
+    gate.continuation.yield()
+    for await _ in available.stream { break }
+    gate.continuation.yield()
+    #expect(asked.count.withLock { $0 } == 1)
+    #expect(try Self.take(queue) == [0])
+    queue.close()
+    await producer.value
+    #expect(asked.count.withLock { $0 } == 1)
+  }
+}
