@@ -1,4 +1,5 @@
 import CCurl
+import FoundationEssentials
 import Glibc
 
 /// A server that answers every request with the same 1 KB, in a process of its own.
@@ -35,6 +36,16 @@ struct ByteServer {
     guard count == 2 else { throw BenchmarkError("the server did not say its port") }
     self.process = process
     self.port = port
+  }
+
+  /// Where it answers.
+  var url: URL {
+    get throws {
+      guard let url = URL(string: "http://127.0.0.1:\(port)/data?page=1") else {
+        throw BenchmarkError("no URL")
+      }
+      return url
+    }
   }
 
   func stop() {

@@ -4,8 +4,8 @@ import SequencingOAuth
 /// The client beside raw libcurl, in the same process, against the same server.
 enum HTTPBenchmarks {
   static func all(_ server: ByteServer) throws -> [Benchmark] {
-    let text = "http://127.0.0.1:\(server.port)/data?page=1"
-    guard let url = URL(string: text) else { throw BenchmarkError("no URL") }
+    let url = try server.url
+    let text = url.absoluteString
     return [
       Benchmark(
         name: "GET 1 KB, one after the other",
@@ -25,7 +25,7 @@ enum HTTPBenchmarks {
     }
   }
 
-  private static func concurrent(
+  static func concurrent(
     _ url: URL, _ count: Int, width: Int
   ) async throws -> Benchmark.Sample {
     let client = CurlHTTPClient.shared

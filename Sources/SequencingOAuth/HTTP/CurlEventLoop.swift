@@ -163,6 +163,8 @@ final class CurlEventLoop: Sendable {
       }
       for report in news.reports { report() }
       finish(news.ended)
+      // Where cores are few, callers leave their next requests now, to be sent together.
+      if !news.ended.isEmpty { sched_yield() }
       timeout = mayRest() ? Self.milliseconds(until: deadline) : 0
     }
   }

@@ -74,7 +74,7 @@ public final class CurlHTTPClient: HTTPClient {
   /// Returns when the transfer has ended, one way or another.
   private func run(_ transfer: CurlTransfer, _ loop: CurlEventLoop) async {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await withUnsafeContinuation { continuation in
         transfer.continuation = continuation
         loop.start(transfer)
       }
