@@ -21,6 +21,17 @@ extension SQOAuthError.Code {
   public static let serverError = Self(rawValue: "server_error")
   /// The server is overloaded or being maintained.
   public static let temporarilyUnavailable = Self(rawValue: "temporarily_unavailable")
+  /// The server cannot revoke a token of this kind (RFC 7009, section 2.2.1).
+  public static let unsupportedTokenType = Self(rawValue: "unsupported_token_type")
+
+  // MARK: From a resource server (RFC 6750, section 3.1)
+
+  /// The access token is expired, revoked or malformed; a new one may be accepted.
+  public static let invalidToken = Self(rawValue: "invalid_token")
+  /// The token lacks a scope that the app requires, or that a resource server asks for.
+  ///
+  /// A refresh does not add one; a new sign-in may.
+  public static let insufficientScope = Self(rawValue: "insufficient_scope")
 
   // MARK: From the client's configuration
 
@@ -28,6 +39,10 @@ extension SQOAuthError.Code {
   public static let invalidConfiguration = Self(rawValue: "invalid_configuration")
   /// An endpoint is http and not on a loopback address, or is http though its issuer is https.
   public static let insecureEndpoint = Self(rawValue: "insecure_endpoint")
+  /// The provider has no revocation endpoint, or offers none for the tokens at hand.
+  public static let revocationUnsupported = Self(rawValue: "revocation_unsupported")
+  /// A token would go to an origin that the client does not allow.
+  public static let originNotAllowed = Self(rawValue: "origin_not_allowed")
   /// No client was registered before it was needed.
   public static let notRegistered = Self(rawValue: "not_registered")
 
@@ -52,8 +67,6 @@ extension SQOAuthError.Code {
   public static let redirectUnavailable = Self(rawValue: "redirect_unavailable")
   /// The server does not offer PKCE with S256.
   public static let pkceUnsupported = Self(rawValue: "pkce_unsupported")
-  /// The token lacks a scope that the app requires.
-  public static let insufficientScope = Self(rawValue: "insufficient_scope")
 
   // MARK: From the back channel
 

@@ -13,17 +13,25 @@ public struct SQOAuthError: Error, Sendable {
   public let response: ErrorResponse?
   /// The HTTP status of the response that led to this error, where one came.
   public let status: Int?
+  /// Why a resource server refused the token, where it said so.
+  public let challenge: BearerChallenge?
+  /// How long the server asks to be left alone, where it said so: at most a day.
+  ///
+  /// - SeeAlso: RFC 9110, section 10.2.3
+  public let retryAfter: Duration?
 
   /// Makes an error; a message must hold no secret.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, response: ErrorResponse? = nil,
-    status: Int? = nil
+    status: Int? = nil, challenge: BearerChallenge? = nil, retryAfter: Duration? = nil
   ) {
     self.code = code
     self.message = message
     self.cause = cause
     self.response = response
     self.status = status
+    self.challenge = challenge
+    self.retryAfter = retryAfter
   }
 }
 

@@ -42,7 +42,7 @@ struct TokenRequest: Sendable {
   }
 
   /// What no text may show: every value but those that anyone may know.
-  var secrets: [String] {
+  var secrets: SentSecrets {
     let open: Set = ["grant_type", "redirect_uri", "scope", "username"]
     var secrets = parameters.filter { !open.contains($0.name) }.map(\.value)
     if let clientSecret {
@@ -52,8 +52,7 @@ struct TokenRequest: Sendable {
         secrets.append(String(field.dropFirst("Basic ".count)))
       }
     }
-    // Very short ones would blot out words, and are no secrets.
-    return secrets.filter { $0.utf8.count >= 4 }
+    return SentSecrets(secrets)
   }
 
   /// Identifier and secret are form-encoded before they are joined, so that both may hold a colon.

@@ -11,13 +11,13 @@ struct TokenResponse: Sendable {
   let parser: any TokenResponseParser
   let context: TokenResponseContext
   /// What the request held and no error may repeat, though a server put it there.
-  var secrets: [String] = []
+  var secrets = SentSecrets([])
 
   func read(_ response: HTTPResponse) throws(SQOAuthError) -> SQToken {
     switch response.status {
     case 200..<300:
       // Some servers report errors with status 200; none of their bodies may pass for a token.
-      if let error = errorResponse(in: response) { throw Self.refusal(error, response) }
+      if let error = errorResponse(in: response) { throw refusal(error, response) }
       guard !Self.hasErrorMember(response) else {
         throw SQOAuthError(
           .invalidResponse, "the token response holds an error that is not OAuth's",
@@ -27,8 +27,8 @@ struct TokenResponse: Sendable {
     case 300..<400:
       throw .redirectRefused(by: "the token endpoint", status: response.status)
     default:
-      if let error = errorResponse(in: response) { throw Self.refusal(error, response) }
-      throw Self.failure(status: response.status)
+      if let error = errorResponse(in: response) { throw refusal(error, response) }
+      throw failure(response)
     }
   }
 
@@ -69,17 +69,9 @@ struct TokenResponse: Sendable {
       !body.error.isEmpty
     else { return nil }
     return ErrorResponse(
-      error: withoutSecrets(body.error),
-      errorDescription: body.errorDescription.map(withoutSecrets),
-      errorURI: body.errorURI.map(withoutSecrets))
-  }
-
-  private func withoutSecrets(_ text: String) -> String {
-    // Far more than is shown, and little enough to search.
-    secrets.reduce(String(text.prefix(16_384))) { text, secret in
-      text.replacing(secret, with: "[removed]")
-        .replacing(FormCoding.encodeValue(secret), with: "[removed]")
-    }
+      error: secrets.removed(from: body.error),
+      errorDescription: body.errorDescription.map(secrets.removed(from:)),
+      errorURI: body.errorURI.map(secrets.removed(from:)))
   }
 
   private struct AnyError: Decodable {
@@ -91,15 +83,21 @@ struct TokenResponse: Sendable {
     return body?.error != nil && body?.error != .null
   }
 
-  private static func refusal(_ error: ErrorResponse, _ response: HTTPResponse) -> SQOAuthError {
+  private func refusal(_ error: ErrorResponse, _ response: HTTPResponse) -> SQOAuthError {
     SQOAuthError(
       error.error,
       error.errorDescription.map { "the token endpoint says: \($0)" }
-        ?? "the token endpoint refused the request", response: error, status: response.status)
+        ?? "the token endpoint refused the request", response: error, status: response.status,
+      retryAfter: retryAfter(response))
   }
 
-  private static func failure(status: Int) -> SQOAuthError {
-    switch status {
+  private func retryAfter(_ response: HTTPResponse) -> Duration? {
+    RetryAfter.delay(in: response.headers, now: context.receivedAt)
+  }
+
+  private func failure(_ response: HTTPResponse) -> SQOAuthError {
+    let status = response.status
+    return switch status {
     case 400, 401, 403:
       SQOAuthError(
         .requestRefused,
@@ -108,10 +106,11 @@ struct TokenResponse: Sendable {
     case 429, 503:
       SQOAuthError(
         .temporarilyUnavailable, "the token endpoint is busy (status \(status)); try again later",
-        status: status)
+        status: status, retryAfter: retryAfter(response))
     case 500...:
       SQOAuthError(
-        .serverError, "the token endpoint failed with status \(status)", status: status)
+        .serverError, "the token endpoint failed with status \(status)", status: status,
+        retryAfter: retryAfter(response))
     default:
       SQOAuthError(
         .invalidResponse, "the token endpoint answered with status \(status); check its address",
@@ -124,7 +123,8 @@ extension SQOAuthError {
   /// The same error with the status of the response that it was found in.
   func with(status: Int) -> SQOAuthError {
     SQOAuthError(
-      code, message, cause: cause, response: response, status: self.status ?? status)
+      code, message, cause: cause, response: response, status: self.status ?? status,
+      challenge: challenge, retryAfter: retryAfter)
   }
 
   /// A redirect where none is followed: whoever it names must not get the request.

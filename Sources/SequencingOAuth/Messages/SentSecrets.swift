@@ -1,0 +1,27 @@
+/// What a request held and no text may repeat, though a server put it there.
+struct SentSecrets: Sendable {
+  private let values: [String]
+
+  /// Takes the secrets; very short ones would blot out words, and are no secrets.
+  init(_ values: [String]) {
+    self.values = values.filter { $0.utf8.count >= 4 }
+  }
+
+  /// A server's text in which each secret is blotted out, also in its form encoding.
+  func removed(from text: String) -> String {
+    // Far more than is shown, and little enough to search.
+    var scalars = String.UnicodeScalarView(text.unicodeScalars.prefix(16_384))
+    let mark = "[removed]".unicodeScalars
+    for secret in values {
+      // By scalars: a combining mark behind a secret would make its last character another one.
+      scalars.replace(secret.unicodeScalars, with: mark)
+      scalars.replace(FormCoding.encodeValue(secret).unicodeScalars, with: mark)
+    }
+    return String(scalars)
+  }
+}
+
+extension SentSecrets: CustomStringConvertible, CustomReflectable {
+  var description: String { "\(values.count) secrets" }
+  var customMirror: Mirror { Mirror(self, children: ["secrets": values.count]) }
+}
