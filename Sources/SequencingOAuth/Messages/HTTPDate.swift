@@ -35,7 +35,7 @@ enum HTTPDate {
     let clock = time.split(separator: ":", omittingEmptySubsequences: false)
       .map { number(String($0), digits: 2...2) ?? 99 }
     guard let month = months.firstIndex(of: monthText).map({ $0 + 1 }),
-      let written = number(yearText, digits: 2...4), written > 0,
+      let written = number(yearText, digits: 2...4), written > 0 || yearText == "00",
       let day = number(dayText, digits: 1...2), (1...31).contains(day),
       clock.count == 3, clock[0] < 24, clock[1] < 60, clock[2] <= 60
     else { return nil }
@@ -45,10 +45,11 @@ enum HTTPDate {
       return Date(timeIntervalSince1970: Double(days * 86_400 + seconds))
     }
     guard yearText.utf8.count == 2 else { return moment(written) }
-    // A date that seems to be more than 50 years ahead is the latest past one with these digits.
+    // Of the years with these digits, the one that is less than half a century away.
     let thisYear = 1970 + Int(now.timeIntervalSince1970 / 31_556_952)
     let year = thisYear - thisYear % 100 + written
-    return moment(year > thisYear + 50 ? year - 100 : year)
+    return moment(
+      year > thisYear + 50 ? year - 100 : year <= thisYear - 50 ? year + 100 : year)
   }
 
   private static func number(_ text: String, digits: ClosedRange<Int>) -> Int? {
