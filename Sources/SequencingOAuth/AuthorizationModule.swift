@@ -1,163 +1,154 @@
 import LoopbackHTTP
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+/// One account with one authorization server: gets its token, keeps it alive, and puts it on
+/// requests.
+///
+/// Every method may be called from any thread or task, any number of times at once. ``SQOAuth``
+/// holds one and adds delegates; a server or a daemon with many accounts makes its own.
+///
+/// However many callers find the token expired or refused, one of them refreshes it and all of them
+/// get what comes of that. A failure is theirs too, and stands for 1 s, then 2 s, up to 60 s, or as
+/// long as the server asks, so that a server in trouble gets one request in that time. Only
+/// `invalid_grant` ends the session; after any other failure the next attempt may succeed.
+public final class AuthorizationModule: Sendable {
+  /// The name of the account's record in the token store.
+  public let accountID: String
+  let context: ClientContext
+  let session: TokenSession
+  let signIns = SignIns()
 
-/// One account with one authorization server: signs its user in and holds its token.
-final class AuthorizationModule: Sendable {
-  fileprivate struct State {
-    var configuration: Result<ClientConfiguration, SQOAuthError>
-    var environment: ClientEnvironment
-    /// The sign-in that a further call joins.
-    var signIn: SignIn?
-    /// Callers that wait for it, besides those that started it for good.
-    var waiters = 0
-    var isKept = false
-    /// A cancelled sign-in that has not let go of its port yet.
-    var ending: SignIn?
+  /// Makes the module of an account; nothing is read or sent yet.
+  ///
+  /// Two modules on one store need two names.
+  public convenience init(
+    configuration: ClientConfiguration, environment: ClientEnvironment = ClientEnvironment(),
+    accountID: String = "default"
+  ) {
+    self.init(.success(configuration), environment: environment, accountID: accountID)
   }
-
-  let accountID: String
-  private let session = TokenSession()
-  private let state: Locked<State>
 
   init(
     _ configuration: Result<ClientConfiguration, SQOAuthError>, environment: ClientEnvironment,
     accountID: String
   ) {
     self.accountID = accountID
-    state = Locked(State(configuration: configuration, environment: environment))
+    context = ClientContext(configuration, environment)
+    session = TokenSession(context, accountID: accountID)
   }
 
-  /// The current token, from any thread.
-  var token: SQToken? { session.token }
-
   /// The parts that the next operation works with.
-  var environment: ClientEnvironment {
-    get { state.withLock(\.environment) }
-    set { state.withLock { $0.environment = newValue } }
+  public var environment: ClientEnvironment {
+    get { context.environment }
+    set {
+      context.environment = newValue
+      session.clockDidChange()
+    }
   }
 
   /// Uses another client from the next operation on; the token stays.
   func configure(_ configuration: Result<ClientConfiguration, SQOAuthError>) {
-    state.withLock { $0.configuration = configuration }
+    context.configuration = configuration
   }
 }
 
-// MARK: - Signing in
+// MARK: - The token at hand
 
 extension AuthorizationModule {
-  /// Starts a sign-in for good, or makes the one under way last whoever else gives up.
+  /// The current token, or `nil`; it may have expired.
+  public var currentToken: SQToken? { session.token }
+
+  /// The current token if it is valid now, without waiting for anything.
   ///
-  /// `onEnd` is called once, if this call started it.
-  func startSignIn(onEnd: @escaping @Sendable (SignIn.Outcome) -> Void) {
-    _ = join(keep: true, onEnd: onEnd)
+  /// A token that can be refreshed counts as expired a tenth of its life early, 30 s at most.
+  public var validToken: SQToken? { session.validToken }
+
+  /// Whether there is a token, expired or not.
+  public var hasAccessToken: Bool { session.token != nil }
+
+  /// Whether there is a token that has not expired.
+  public var isAuthorized: Bool { session.isAuthorized }
+
+  /// The header fields of a request with the current token, or `nil` where it is not valid.
+  public var authorizationFields: [String: String]? {
+    guard let token = session.validToken else { return nil }
+    let fields = environment.requestAuthenticator.headerFields(for: token)
+    return Dictionary(fields.map { ($0.name, $0.value) }) { first, _ in first }
   }
 
-  /// Signs in, or joins the sign-in under way; the last such caller that is cancelled ends it.
-  func signIn(
-    onEnd: @escaping @Sendable (SignIn.Outcome) -> Void
-  ) async throws(SQOAuthError) -> SQToken {
-    let signIn = join(keep: false, onEnd: onEnd)
-    guard let outcome = await signIn.outcome.value() else {
-      leave(signIn)
-      throw .signInCancelled
-    }
-    return try outcome.get()
+  /// What happens to the session from now on; the stream ends with the module.
+  public var events: AsyncStream<SessionEvent> { session.observers.stream() }
+}
+
+// MARK: - A token that is valid
+
+extension AuthorizationModule {
+  /// A token that is valid now: the one at hand, or one that is refreshed first.
+  ///
+  /// Where nothing is at hand the store is asked. Cancelling the task ends the wait and nothing
+  /// else.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` where there is no token, or an
+  ///   expired one that cannot be refreshed; otherwise why the refresh failed.
+  public func token() async throws(SQOAuthError) -> SQToken {
+    if let token = session.validToken { return token }
+    return try await session.token(.valid)
   }
 
-  /// Whether a sign-in is under way.
-  var isSigningIn: Bool { state.withLock { $0.signIn != nil } }
-
-  /// Ends the sign-in under way; a later call starts a new one at once.
-  func cancelSignIn() {
-    state.withLock { $0.detach() }?.cancel()
+  /// Gets a fresh token although the one at hand may be valid.
+  ///
+  /// Joins the refresh that is under way, if there is one.
+  @discardableResult
+  public func refresh() async throws(SQOAuthError) -> SQToken {
+    try await session.token(.new)
   }
 
-  /// Offers a redirect to the sign-in under way.
-  func handleRedirect(_ redirect: String) -> Bool {
-    state.withLock(\.signIn)?.offer(redirect) ?? false
-  }
-
-  private func join(
-    keep: Bool, onEnd: @escaping @Sendable (SignIn.Outcome) -> Void
-  ) -> SignIn {
-    let (signIn, isNew, previous) = state.withLock { state in
-      let previous = state.ending
-      let isNew = state.signIn == nil
-      let signIn = state.signIn ?? SignIn()
-      state.signIn = signIn
-      state.ending = nil
-      state.waiters += keep ? 0 : 1
-      state.isKept = state.isKept || keep
-      return (signIn, isNew, previous)
-    }
-    if isNew {
-      signIn.start {
-        // Two sign-ins of one client may need the same port.
-        _ = await previous?.outcome.value()
-        let outcome = await self.outcome(of: signIn)
-        self.state.withLock { $0.end(signIn) }
-        onEnd(outcome)
-        signIn.outcome.resolve(outcome)
-      }
-    }
-    return signIn
-  }
-
-  private func leave(_ signIn: SignIn) {
-    let isAbandoned = state.withLock { state in
-      guard state.signIn === signIn else { return false }
-      state.waiters -= 1
-      guard state.waiters == 0, !state.isKept else { return false }
-      _ = state.detach()
-      return true
-    }
-    if isAbandoned { signIn.cancel() }
-  }
-
-  private func outcome(of signIn: SignIn) async -> SignIn.Outcome {
-    let (configuration, environment) = state.withLock { ($0.configuration, $0.environment) }
-    let epoch = session.epoch
+  /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.
+  public func requestAccess() async throws(SQOAuthError) -> SQToken {
     do throws(SQOAuthError) {
-      guard !Task.isCancelled else { throw .signInCancelled }
-      let configuration = try configuration.get()
-      // A store that cannot even be read would lose the token: better known before the browser.
-      _ = try await environment.tokenStore.attempt("be read") { try await $0.load(self.accountID) }
-      let metadata = try await metadata(of: configuration, environment)
-      let grant = AuthorizationCodeGrant(
-        configuration: configuration, environment: environment, metadata: metadata,
-        isWaiting: { signIn.isWaiting($0) },
-        keep: { token throws(SQOAuthError) in
-          let record = AccountRecord(
-            id: self.accountID, clientID: configuration.clientID, issuer: metadata.issuer,
-            token: token)
-          try await self.session.adopt(record, of: epoch, store: environment.tokenStore)
-        })
-      return .success(try await grant.run())
+      return try await token()
     } catch {
-      return .failure(Task.isCancelled ? .signInCancelled : error)
+      guard error.requiresSignIn else { throw error }
+      return try await signIn()
     }
   }
 
-  /// Fetched anew for each sign-in, which is rare: a server's new endpoints are seen, and a
-  /// document that made one sign-in fail does not make the next one fail.
-  private func metadata(
-    of configuration: ClientConfiguration, _ environment: ClientEnvironment
-  ) async throws(SQOAuthError) -> ProviderMetadata {
-    if let known = configuration.metadata { return known }
-    guard case .issuer(let issuer) = configuration.provider.source else {
-      throw SQOAuthError(.invalidConfiguration, "the provider has no endpoints")
-    }
-    return try await Discovery(issuer: issuer, timeout: configuration.timeout)
-      .fetch(with: environment.httpClient)
+  /// Makes the access token count as expired, so that its next use refreshes it.
+  ///
+  /// For an app that learns from a resource server that the token is no longer good.
+  public func invalidateAccessToken() {
+    session.invalidate()
+  }
+
+  /// Forgets the token and its refresh token, in memory and in the store; the server is not told.
+  public func clearAccessToken() async throws(SQOAuthError) {
+    try await signOut().value.get()
+  }
+
+  /// Takes the account's record from the store; says whether there is a token now.
+  ///
+  /// ``token()`` does so by itself; this is for an app that wants to know at launch.
+  @discardableResult
+  public func restore() async throws(SQOAuthError) -> Bool {
+    if session.token != nil { return true }
+    return try await session.restore()
   }
 }
 
-// MARK: - Signing out
+// MARK: - The timer
+
+extension AuthorizationModule {
+  /// Whether the token is refreshed before it expires, without anyone asking.
+  ///
+  /// It is due a tenth of its life before the expiry, 600 s at most, and a little later at random.
+  /// A failure is tried again when its back-off is over. The timer stops when the session ends and
+  /// when the module goes; it counts the time that the machine was suspended.
+  public var refreshesAutomatically: Bool {
+    get { session.isUpdating }
+    set { session.updates(newValue) }
+  }
+}
+
+// MARK: - Ending
 
 extension AuthorizationModule {
   /// Cancels the sign-in under way and forgets the token.
@@ -165,27 +156,8 @@ extension AuthorizationModule {
   /// In memory at once, in the store when the returned task has ended. What begins after this call
   /// is not touched.
   @discardableResult
-  func signOut() -> Task<Result<Void, SQOAuthError>, Never> {
-    cancelSignIn()
-    return session.end(id: accountID, store: environment.tokenStore)
-  }
-}
-
-extension AuthorizationModule.State {
-  /// Takes the sign-in out, so that a further call starts a new one.
-  fileprivate mutating func detach() -> SignIn? {
-    guard let signIn else { return nil }
-    end(signIn)
-    ending = signIn
-    return signIn
-  }
-
-  /// Forgets a sign-in that has ended.
-  fileprivate mutating func end(_ ended: SignIn) {
-    if ending === ended { ending = nil }
-    guard signIn === ended else { return }
-    signIn = nil
-    waiters = 0
-    isKept = false
+  func signOut() -> TokenSession.Write {
+    signIns.cancel()
+    return session.end(.signedOut)
   }
 }

@@ -10,6 +10,8 @@ public struct ClientEnvironment: Sendable {
   public var clock: any WallClock = SystemClock()
   /// Reads token responses.
   public var tokenResponseParser: any TokenResponseParser = StandardTokenResponseParser()
+  /// Puts tokens on requests.
+  public var requestAuthenticator: any ResourceRequestAuthenticator = BearerAuthenticator()
 
   /// Makes an environment of the defaults.
   public init() {}

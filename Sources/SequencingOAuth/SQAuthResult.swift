@@ -13,5 +13,5 @@ public final class SQAuthResult: Sendable {
   }
 
   /// The current token, or `nil` while nobody is signed in; it may have expired.
-  public var token: SQToken? { module.token }
+  public var token: SQToken? { module.currentToken }
 }

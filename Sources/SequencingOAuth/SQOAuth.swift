@@ -14,6 +14,7 @@ import LoopbackHTTP
 public final class SQOAuth: Sendable {
   private struct State {
     weak var authorizationDelegate: (any AuthorizationDelegate)?
+    weak var tokenRefreshDelegate: (any TokenRefreshDelegate)?
     var callbackQueue: DispatchQueue
   }
 
@@ -22,7 +23,8 @@ public final class SQOAuth: Sendable {
 
   /// The current token's holder.
   public let result: SQAuthResult
-  private let module: AuthorizationModule
+  /// What does the work: the account's client and its token, for requests and everything else.
+  public let module: AuthorizationModule
   private let state: Locked<State>
 
   /// Makes an instance with a token of its own.
@@ -39,12 +41,20 @@ public final class SQOAuth: Sendable {
       environment: environment, accountID: accountID)
     result = SQAuthResult(module)
     state = Locked(State(callbackQueue: DispatchQueue(label: "SequencingOAuth.callbacks")))
+    module.signIns.onEnd { [weak self] in self?.tellDelegate($0) }
+    module.session.observers.setHandler { [weak self] in self?.tellRefreshDelegate($0) }
   }
 
   /// Hears how a sign-in ended; held weakly.
   public var authorizationDelegate: (any AuthorizationDelegate)? {
     get { state.withLock(\.authorizationDelegate) }
     set { state.withLock { $0.authorizationDelegate = newValue } }
+  }
+
+  /// Hears what becomes of the token after the sign-in; held weakly.
+  public var tokenRefreshDelegate: (any TokenRefreshDelegate)? {
+    get { state.withLock(\.tokenRefreshDelegate) }
+    set { state.withLock { $0.tokenRefreshDelegate = newValue } }
   }
 
   /// Where delegates are called: a private serial queue, or for example `.main`.
@@ -92,7 +102,7 @@ extension SQOAuth {
   ///
   /// Called again while a sign-in is under way, it joins that one.
   public func authorizeUser() {
-    module.startSignIn { self.tellDelegate($0) }
+    module.startSignIn()
   }
 
   /// Signs the user in, or joins the sign-in under way, and returns its token.
@@ -100,11 +110,11 @@ extension SQOAuth {
   /// The delegate hears of it too. Cancelling the task ends the wait, and the sign-in as well if
   /// nobody else waits for it.
   public func authorize() async throws(SQOAuthError) -> SQToken {
-    try await module.signIn { self.tellDelegate($0) }
+    try await module.signIn()
   }
 
   /// Whether a sign-in is under way.
-  public var isAuthorizationPending: Bool { module.isSigningIn }
+  public var isAuthorizationPending: Bool { module.signIns.isUnderWay }
 
   /// Ends the sign-in under way, if there is one; a redirect that comes later is refused.
   public func cancelAuthorization() {
@@ -133,6 +143,8 @@ extension SQOAuth {
   }
 
   private func tellDelegate(_ outcome: SignIn.Outcome) {
+    // As the pod did: from a sign-in on, the token is kept fresh without being asked for.
+    if module.currentToken != nil { module.refreshesAutomatically = true }
     let (delegate, queue) = state.withLock { ($0.authorizationDelegate, $0.callbackQueue) }
     guard let delegate else { return }
     queue.async {

@@ -12,31 +12,33 @@
 /// - SeeAlso: RFC 6749, section 5.1
 public struct SQToken: Sendable, Hashable, Codable {
   /// The credential that a resource server accepts: an opaque string.
-  public let accessToken: String
+  public var accessToken: String { storage.accessToken }
 
   /// The moment the access token stops being valid, or `nil` when the server sent no `expires_in`.
   ///
   /// `nil` means unknown, not forever: such a token is used until a server refuses it.
-  public let expirationDate: Date?
+  public var expirationDate: Date? { storage.expirationDate }
 
   /// How the token is presented, as the server spelled it; compare it without case.
-  public let tokenType: String
+  public var tokenType: String { storage.tokenType }
 
   /// What the token allows: a list with spaces between the scopes.
   ///
   /// Where the server did not say, it is what was asked for.
   ///
   /// - SeeAlso: RFC 6749, section 3.3
-  public let scope: String?
+  public var scope: String? { storage.scope }
 
   /// The credential for the next access token; `nil` when the server gave none.
-  public let refreshToken: String?
+  public var refreshToken: String? { storage.refreshToken }
 
   /// When the token was received; with ``expirationDate`` it gives the token's whole life.
-  public let issueDate: Date?
+  public var issueDate: Date? { storage.issueDate }
 
   /// The response's further fields, uninterpreted.
-  public let additionalFields: [String: JSONValue]
+  public var additionalFields: [String: JSONValue] { storage.additionalFields }
+
+  private let storage: Storage
 
   /// Makes a token from parts that an app kept.
   public init(
@@ -44,13 +46,34 @@ public struct SQToken: Sendable, Hashable, Codable {
     scope: String? = nil, refreshToken: String? = nil, issueDate: Date? = nil,
     additionalFields: [String: JSONValue] = [:]
   ) {
-    self.accessToken = accessToken
-    self.expirationDate = expirationDate
-    self.tokenType = tokenType
-    self.scope = scope
-    self.refreshToken = refreshToken
-    self.issueDate = issueDate
-    self.additionalFields = additionalFields
+    storage = Storage(
+      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
+      refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields)
+  }
+
+  /// What the token is made of, in one piece: a token is handed out far more often than it is made,
+  /// and a copy then counts one reference and not five.
+  private final class Storage: Sendable {
+    let accessToken: String
+    let expirationDate: Date?
+    let tokenType: String
+    let scope: String?
+    let refreshToken: String?
+    let issueDate: Date?
+    let additionalFields: [String: JSONValue]
+
+    init(
+      accessToken: String, expirationDate: Date?, tokenType: String, scope: String?,
+      refreshToken: String?, issueDate: Date?, additionalFields: [String: JSONValue]
+    ) {
+      self.accessToken = accessToken
+      self.expirationDate = expirationDate
+      self.tokenType = tokenType
+      self.scope = scope
+      self.refreshToken = refreshToken
+      self.issueDate = issueDate
+      self.additionalFields = additionalFields
+    }
   }
 
   /// The scopes one by one, in the server's order.
@@ -73,6 +96,16 @@ public struct SQToken: Sendable, Hashable, Codable {
     expirationDate.map { $0 <= date } ?? false
   }
 
+  /// This token as the successor of another one: what the response left out stays as it was.
+  ///
+  /// - SeeAlso: RFC 6749, section 6
+  func refreshing(_ previous: SQToken) -> SQToken {
+    guard refreshToken == nil, let kept = previous.refreshToken else { return self }
+    return SQToken(
+      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
+      refreshToken: kept, issueDate: issueDate, additionalFields: additionalFields)
+  }
+
   private static func split(_ scope: String) -> [String] {
     scope.split(separator: " ").map(String.init)
   }
@@ -89,6 +122,33 @@ public struct SQToken: Sendable, Hashable, Codable {
       issueDate: try container.decodeIfPresent(Date.self, forKey: .issueDate),
       additionalFields: try container.decodeIfPresent(
         [String: JSONValue].self, forKey: .additionalFields) ?? [:])
+  }
+
+  /// Writes every field that there is.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(accessToken, forKey: .accessToken)
+    try container.encodeIfPresent(expirationDate, forKey: .expirationDate)
+    try container.encode(tokenType, forKey: .tokenType)
+    try container.encodeIfPresent(scope, forKey: .scope)
+    try container.encodeIfPresent(refreshToken, forKey: .refreshToken)
+    try container.encodeIfPresent(issueDate, forKey: .issueDate)
+    try container.encode(additionalFields, forKey: .additionalFields)
+  }
+
+  /// Compares every field.
+  public static func == (first: SQToken, second: SQToken) -> Bool {
+    if first.storage === second.storage { return true }
+    return first.accessToken == second.accessToken
+      && first.expirationDate == second.expirationDate && first.tokenType == second.tokenType
+      && first.scope == second.scope && first.refreshToken == second.refreshToken
+      && first.issueDate == second.issueDate && first.additionalFields == second.additionalFields
+  }
+
+  /// Hashes what tells tokens apart.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(accessToken)
+    hasher.combine(refreshToken)
   }
 
   private enum CodingKeys: String, CodingKey {

@@ -30,6 +30,12 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///
   /// The challenge is sent all the same; only the early refusal goes.
   public var acceptsServersWithoutPKCE = false
+  /// Allow the password grant, which shows the user's password to the app.
+  ///
+  /// - SeeAlso: RFC 9700, section 2.4, which says that it must not be used
+  public var allowsPasswordGrant = false
+  /// Where the tokens may be sent; empty for every https origin, and http on a loopback address.
+  public var resourceOrigins: Set<ResourceOrigin> = []
 
   /// Checks the parameters; no request is made.
   ///

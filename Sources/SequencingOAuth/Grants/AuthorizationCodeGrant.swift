@@ -8,18 +8,16 @@
 ///
 /// - SeeAlso: RFC 6749, section 4.1; RFC 7636; RFC 8252
 struct AuthorizationCodeGrant: Sendable {
-  let configuration: ClientConfiguration
-  let environment: ClientEnvironment
-  let metadata: ProviderMetadata
+  let endpoint: TokenEndpoint
   /// Gets the sign-in before the browser opens, so that the app can pass it a redirect.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
   /// Keeps the token; what it throws is the sign-in's outcome.
-  let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
+  let keep: @Sendable (SQToken, TokenEndpoint) async throws(SQOAuthError) -> Void
 
   /// Signs the user in.
   func run() async throws(SQOAuthError) -> SQToken {
     // What is wrong with the configuration is told before the user sees a page.
-    let authentication = try clientAuthentication()
+    _ = try endpoint.clientAuthentication()
     try checkPKCE()
 
     let receiver: LoopbackRedirectReceiver? =
@@ -30,8 +28,8 @@ struct AuthorizationCodeGrant: Sendable {
     let page = OneShot<LandingPage>()
     let outcome: Result<SQToken, SQOAuthError>
     do throws(SQOAuthError) {
-      let token = try await token(receiver, page, authentication)
-      try await keep(token)
+      let token = try await token(receiver, page)
+      try await keep(token, endpoint)
       outcome = .success(token)
     } catch {
       outcome = .failure(error)
@@ -42,8 +40,7 @@ struct AuthorizationCodeGrant: Sendable {
   }
 
   private func token(
-    _ receiver: LoopbackRedirectReceiver?, _ page: OneShot<LandingPage>,
-    _ authentication: ClientAuthentication
+    _ receiver: LoopbackRedirectReceiver?, _ page: OneShot<LandingPage>
   ) async throws(SQOAuthError) -> SQToken {
     let pkce = PKCE()
     let state = RandomString.make()
@@ -60,7 +57,7 @@ struct AuthorizationCodeGrant: Sendable {
       redirectURI: redirectURI, scope: configuration.scope, state: state, pkce: pkce,
       extraParameters: configuration.authorizationParameters)
     let response = try await answer(pending, opening: try request.url())
-    return try await redeem(response, redirectURI, pkce, authentication)
+    return try await redeem(response, redirectURI, pkce)
   }
 
   /// Opens the browser and waits for the redirect, the end of the time or a cancellation.
@@ -96,37 +93,22 @@ struct AuthorizationCodeGrant: Sendable {
   }
 
   private func redeem(
-    _ response: AuthorizationResponse, _ redirectURI: String, _ pkce: PKCE,
-    _ authentication: ClientAuthentication
+    _ response: AuthorizationResponse, _ redirectURI: String, _ pkce: PKCE
   ) async throws(SQOAuthError) -> SQToken {
-    let request = TokenRequest(
-      endpoint: metadata.tokenEndpoint,
-      parameters: [
+    let token = try await endpoint.token(
+      [
         .init("grant_type", "authorization_code"),
         .init("code", response.code),
         .init("redirect_uri", redirectURI),
         .init("code_verifier", pkce.verifier),
-      ] + configuration.tokenParameters,
-      clientID: configuration.clientID, clientSecret: configuration.clientSecret,
-      authentication: authentication, timeout: configuration.timeout)
-    let answer = try await environment.httpClient.exchange(request.httpRequest())
-    let context = TokenResponseContext(
-      receivedAt: environment.clock.now, requestedScope: configuration.scope,
-      quirks: configuration.provider.tokenResponseQuirks)
-    let token = try TokenResponse(
-      parser: environment.tokenResponseParser, context: context, secrets: request.secrets
-    ).read(answer)
-    try checkScope(of: token)
+      ], scope: configuration.scope)
+    try endpoint.checkScope(of: token)
     return token
   }
 
-  private func clientAuthentication() throws(SQOAuthError) -> ClientAuthentication {
-    try ClientAuthentication.chosen(
-      configuration.clientAuthentication,
-      providers: configuration.provider.clientAuthentication,
-      hasSecret: configuration.clientSecret != nil,
-      supported: metadata.clientAuthenticationMethods)
-  }
+  private var configuration: ClientConfiguration { endpoint.configuration }
+  private var environment: ClientEnvironment { endpoint.environment }
+  private var metadata: ProviderMetadata { endpoint.metadata }
 
   /// RFC 9700, section 2.1.1: without S256 a stolen code could be redeemed by anyone.
   private func checkPKCE() throws(SQOAuthError) {
@@ -137,15 +119,6 @@ struct AuthorizationCodeGrant: Sendable {
       .pkceUnsupported,
       "the server's metadata does not list the code challenge method S256; "
         + "set acceptsServersWithoutPKCE if you accept that")
-  }
-
-  private func checkScope(of token: SQToken) throws(SQOAuthError) {
-    let missing = configuration.requiredScopes.subtracting(token.scopes).sorted()
-    guard missing.isEmpty else {
-      throw SQOAuthError(
-        .insufficientScope,
-        "the user did not grant: \(ErrorResponse.clean(missing.joined(separator: " ")))")
-    }
   }
 }
 

@@ -1,82 +1,185 @@
 import LoopbackHTTP
 
-/// The token of one account: what is in memory, and its record in the store.
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The life of one account's token: in memory, in the store, from one refresh to the next.
 ///
-/// Changes of the store are made in the order in which they were asked for. An end makes everything
-/// that began before it void: a token that arrives late is neither kept nor stored.
+/// One change of the token is under way at a time, whoever asks for it, and no lock is held while
+/// it is. What decides is ``SessionState``; what is done about it is here.
 final class TokenSession: Sendable {
-  private typealias Write = Task<Result<Void, SQOAuthError>, Never>
+  typealias Write = Task<Result<Void, SQOAuthError>, Never>
 
-  private struct State {
-    var token: SQToken?
-    /// How often the session was ended.
-    var ends = 0
-    /// The last change of the store that was asked for.
+  struct State {
+    var core = SessionState()
+    /// `nil` for the system's, which needs no call through a protocol.
+    var clock: (any WallClock)?
+    /// The last change of the store that was asked for; the next one waits for it.
     var write: Write?
+    var events: [SessionEvent] = []
+    var isTelling = false
+  }
 
-    mutating func enqueue(
-      _ body: @escaping @Sendable () async throws(SQOAuthError) -> Void
-    ) -> Write {
-      let previous = write
-      // A task of its own: a caller that gives up must not tear a change off half-way.
-      let next = Task { () -> Result<Void, SQOAuthError> in
-        _ = await previous?.value
-        do throws(SQOAuthError) {
-          return .success(try await body())
-        } catch {
-          return .failure(error)
-        }
-      }
-      write = next
-      return next
+  let accountID: String
+  let context: ClientContext
+  let observers = SessionObservers()
+  let state = Locked(State())
+  private let updater = TokenUpdater()
+
+  init(_ context: ClientContext, accountID: String) {
+    self.context = context
+    self.accountID = accountID
+    clockDidChange()
+  }
+
+  // MARK: Reading
+
+  /// The current token, from any thread; it may have expired.
+  var token: SQToken? { state.withLock(\.core.token) }
+
+  /// The current token if it is valid, from any thread.
+  var validToken: SQToken? {
+    let now = SystemClock().now
+    let (token, clock) = state.withLock { state -> (SQToken?, (any WallClock)?) in
+      guard let clock = state.clock else { return (state.core.usableToken(at: now), nil) }
+      return (nil, clock)
     }
+    guard let clock else { return token }
+    let itsNow = clock.now
+    return state.withLock { $0.core.usableToken(at: itsNow) }
   }
 
-  /// A stretch between two ends of the session.
-  struct Epoch: Sendable, Hashable {
-    fileprivate let ends: Int
+  /// Whether a server should take the token as it is.
+  var isAuthorized: Bool {
+    let now = now
+    return state.withLock { $0.core.unexpiredToken(at: now) } != nil
   }
 
-  private let state = Locked(State())
+  /// How often the session was ended; whatever may bring a token notes it when it begins.
+  var epoch: Int { state.withLock(\.core.ends) }
 
-  /// The current token, from any thread.
-  var token: SQToken? { state.withLock(\.token) }
+  var now: Date { context.environment.clock.now }
 
-  /// The present stretch; whatever may bring a token notes it when it begins.
-  var epoch: Epoch { Epoch(ends: state.withLock(\.ends)) }
+  /// Takes note of the environment's clock.
+  func clockDidChange() {
+    let clock = context.environment.clock
+    state.withLock { $0.clock = clock is SystemClock ? nil : clock }
+  }
 
-  /// Takes over a token that was asked for in an epoch: into the store, then into memory.
+  // MARK: Asking for a token
+
+  /// The token that a caller needs; renewed, by whoever comes first, where that is necessary.
   ///
-  /// A store that fails is reported, and the token is kept in memory all the same, since the server
-  /// may never give it again. Where the session was ended meanwhile, it is cancelled.
-  func adopt(
-    _ record: AccountRecord, of epoch: Epoch, store: any TokenStore
-  ) async throws(SQOAuthError) {
-    let write = state.withLock { state -> Write? in
-      guard state.ends == epoch.ends else { return nil }
-      return state.enqueue { () throws(SQOAuthError) in
-        try await store.attempt("save the token") { try await $0.save(record) }
+  /// A caller that is cancelled stops waiting; the renewal goes on for the others.
+  func token(_ need: SessionState.Need) async throws(SQOAuthError) -> SQToken {
+    while true {
+      let now = now
+      switch state.withLock({ $0.core.step(need, at: now) }) {
+      case .use(let token):
+        return token
+      case .fail(let error):
+        throw error
+      case .absent:
+        guard try await restore() else { throw .notSignedIn }
+      case .wait(let end):
+        guard await end.value() != nil else { throw .waitCancelled }
+      case .join(let renewal):
+        if let token = try await result(of: renewal, need) { return token }
+      case .start(let renewal):
+        start(renewal)
+        if let token = try await result(of: renewal, need) { return token }
       }
     }
-    guard let outcome = await write?.value else { throw .signInCancelled }
-    let isKept = state.withLock { state in
-      guard state.ends == epoch.ends else { return false }
-      state.token = record.token
-      return true
-    }
-    guard isKept else { throw .signInCancelled }
-    try outcome.get()
   }
 
-  /// Forgets the token: in memory at once, and in the store when the returned task has ended.
-  @discardableResult
-  func end(id: String, store: any TokenStore) -> Task<Result<Void, SQOAuthError>, Never> {
-    state.withLock { state in
-      state.token = nil
-      state.ends += 1
-      return state.enqueue { () throws(SQOAuthError) in
-        try await store.attempt("erase the account") { try await $0.erase(id) }
+  /// What a renewal brought a caller; `nil` when it was made void.
+  private func result(
+    of renewal: SessionState.Renewal, _ need: SessionState.Need
+  ) async throws(SQOAuthError) -> SQToken? {
+    guard let outcome = await renewal.work.outcome.value() else { throw .waitCancelled }
+    do throws(SQOAuthError) {
+      return try outcome.get()
+    } catch {
+      // Renewed early, the old token has some time left; a caller is better off with it.
+      let now = now
+      if case .valid = need, let token = state.withLock({ $0.core.unexpiredToken(at: now) }) {
+        return token
       }
+      throw error
     }
   }
+
+  /// Returns when no change of the token is under way.
+  func settled() async throws(SQOAuthError) {
+    while let change = state.withLock(\.core.changeUnderWay) {
+      let isOver =
+        switch change {
+        case .renewal(let renewal): await renewal.work.outcome.value() != nil
+        case .takeover(let takeover): await takeover.end.value() != nil
+        }
+      guard isOver else { throw .waitCancelled }
+    }
+  }
+
+  /// Makes the token count as expired.
+  func invalidate() {
+    state.withLock { $0.core.invalidate() }
+    changed()
+  }
+
+  // MARK: The timer
+
+  /// Whether the session renews its token before it expires, without being asked.
+  var isUpdating: Bool { updater.isOn }
+
+  func updates(_ isOn: Bool) {
+    updater.turn(on: isOn)
+    changed()
+  }
+
+  /// Tells what happened and sets the timer; called after each change, outside the lock.
+  func changed() {
+    tell()
+    updater.reschedule(context.environment.clock) {
+      state.withLock(\.core.dueAt)
+    } _: { [weak self] in
+      await self?.tend()
+    }
+  }
+
+  /// Does what is due.
+  private func tend() async {
+    await saveAgain()
+    // Its failure is told as an event, and the next attempt is due when the back-off is over.
+    _ = try? await token(.due)
+    changed()
+  }
+
+  /// Delivers events in the order in which they happened, whoever calls.
+  private func tell() {
+    let isMine = state.withLock { state in
+      defer { state.isTelling = true }
+      return !state.isTelling
+    }
+    guard isMine else { return }
+    while let event = state.withLock({ $0.nextEvent() }) { observers.tell(event) }
+  }
+}
+
+extension TokenSession.State {
+  fileprivate mutating func nextEvent() -> SessionEvent? {
+    if events.isEmpty {
+      isTelling = false
+      return nil
+    }
+    return events.removeFirst()
+  }
+}
+
+extension SQOAuthError {
+  /// The caller's own task was cancelled while it waited.
+  static let waitCancelled = SQOAuthError(.cancelled, "the task that waited was cancelled")
 }

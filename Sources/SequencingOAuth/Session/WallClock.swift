@@ -13,6 +13,9 @@ public protocol WallClock: Sendable {
   var now: Date { get }
 
   /// Returns at a moment or later; throws `CancellationError` when the task is cancelled.
+  ///
+  /// A clock that is moved back meanwhile may show less: the wait is over after as long as it was
+  /// to take.
   func sleep(until date: Date) async throws
 }
 
@@ -24,13 +27,17 @@ public struct SystemClock: WallClock {
   /// The present moment.
   public var now: Date { Date() }
 
-  /// Sleeps until a moment; a suspended machine counts, since the wall clock is asked again.
+  /// Sleeps until a moment; the time that the machine is suspended counts.
   public func sleep(until date: Date) async throws {
+    let start = ContinuousClock.now
+    // Two clocks never run quite alike: only one that was moved back is overtaken by a second.
+    let longest = date.timeIntervalSince(now) + 1
     while true {
-      let remaining = date.timeIntervalSince(now)
+      let elapsed = (ContinuousClock.now - start).seconds
+      let remaining = min(date.timeIntervalSince(now), longest - elapsed)
       guard remaining > 0 else { return try Task.checkCancellation() }
       // In steps: a jump of the wall clock is noticed within one of them.
-      try await Task.sleep(for: .seconds(min(remaining, 30)))
+      try await Task.sleep(for: .seconds(min(remaining, 30)), clock: .continuous)
     }
   }
 }

@@ -36,10 +36,12 @@ import Testing
       func list() async throws -> [String] { throw Talkative() }
     }
     let error = await failure(.storeFailed) {
-      let session = TokenSession()
-      try await session.adopt(
-        AccountRecord(id: "a", clientID: "c", token: PrintingTests.token), of: session.epoch,
-        store: Store())
+      var environment = ClientEnvironment()
+      environment.tokenStore = Store()
+      let context = ClientContext(.failure(.notSignedIn), environment)
+      let session = TokenSession(context, accountID: "a")
+      try await session.takeOver(
+        AccountRecord(id: "a", clientID: "c", token: PrintingTests.token), of: session.epoch)
     }
     Self.expectSilence(error)
     #expect(error?.cause is Talkative)

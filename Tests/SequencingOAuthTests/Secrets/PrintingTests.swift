@@ -121,9 +121,11 @@ import Testing
     oauth.register(try Self.configuration())
     Self.expectSilence(oauth)
     Self.expectSilence(oauth.result)
-    let session = TokenSession()
-    try await session.adopt(
-      AccountRecord(id: "a", clientID: "c", token: Self.token), of: session.epoch, store: store)
+    let context = ClientContext(.success(try Self.configuration()), environment)
+    Self.expectSilence(context)
+    let session = TokenSession(context, accountID: "a")
+    try await session.takeOver(
+      AccountRecord(id: "a", clientID: "c", token: Self.token), of: session.epoch)
     #expect(session.token == Self.token)
     Self.expectSilence(session)
     let value = OneShot<SQToken>()

@@ -1,0 +1,119 @@
+/// Every way to a new token; each replaces the token that is there.
+extension AuthorizationModule {
+  // MARK: The code grant
+
+  /// Signs the user in, in the browser, or joins the sign-in under way.
+  ///
+  /// Cancelling the task ends the wait, and the sign-in as well if nobody else waits for it.
+  ///
+  /// - SeeAlso: RFC 6749, section 4.1
+  public func signIn() async throws(SQOAuthError) -> SQToken {
+    try await signIns.token { await self.outcome(of: $0) }
+  }
+
+  /// Starts a sign-in that goes on whoever waits for it.
+  func startSignIn() {
+    signIns.start { await self.outcome(of: $0) }
+  }
+
+  /// Ends the sign-in under way, if there is one; a redirect that comes later is refused.
+  public func cancelSignIn() {
+    signIns.cancel()
+  }
+
+  /// Passes on the text of a URL that the app was opened with.
+  ///
+  /// Returns `true` where it was the answer to the sign-in under way. `false` has no effect: the
+  /// URL is for someone else, or for another sign-in.
+  public func handleRedirect(_ redirect: String) -> Bool {
+    signIns.offer(redirect)
+  }
+
+  private func outcome(of signIn: SignIn) async -> SignIn.Outcome {
+    let epoch = session.epoch
+    do throws(SQOAuthError) {
+      guard !Task.isCancelled else { throw .signInCancelled }
+      _ = try context.configuration.get()
+      // A store that cannot even be read would lose the token: better known before the browser.
+      _ = try await session.load()
+      let grant = AuthorizationCodeGrant(
+        endpoint: try await context.endpoint(isFresh: true),
+        isWaiting: { signIn.isWaiting($0) },
+        keep: { token, endpoint throws(SQOAuthError) in
+          try await self.take(token, from: endpoint, of: epoch)
+        })
+      return .success(try await grant.run())
+    } catch {
+      return .failure(Task.isCancelled ? .signInCancelled : error)
+    }
+  }
+
+  // MARK: Other grants
+
+  /// Trades a user's name and password for a token, where the configuration allows that.
+  ///
+  /// The password is not kept. ``ClientConfiguration/allowsPasswordGrant`` says why this is the
+  /// last resort.
+  ///
+  /// - SeeAlso: RFC 6749, section 4.3
+  @discardableResult
+  public func requestAccessToken(
+    username: String, password: String, scope: String? = nil
+  ) async throws(SQOAuthError) -> SQToken {
+    try await take { endpoint throws(SQOAuthError) in
+      try await PasswordGrant(endpoint: endpoint)
+        .run(username: username, password: password, scope: scope)
+    }
+  }
+
+  /// Gets a token in the client's own name; when it expires the next one is had the same way.
+  ///
+  /// - SeeAlso: RFC 6749, section 4.4
+  @discardableResult
+  public func requestAccessTokenAsClient(
+    scope: String? = nil
+  ) async throws(SQOAuthError) -> SQToken {
+    try await take(.clientCredentials(scope: scope)) { endpoint throws(SQOAuthError) in
+      try await ClientCredentialsGrant(endpoint: endpoint).run(scope: scope)
+    }
+  }
+
+  /// Gets a token by a grant of another specification, such as
+  /// `urn:ietf:params:oauth:grant-type:jwt-bearer`.
+  ///
+  /// The implicit grant is refused: its token travels in a URL (RFC 9700, section 2.1.2).
+  ///
+  /// - SeeAlso: RFC 6749, section 4.5
+  @discardableResult
+  public func requestAccessToken(
+    grantType: String, parameters: [String: String] = [:], scope: String? = nil
+  ) async throws(SQOAuthError) -> SQToken {
+    try await take { endpoint throws(SQOAuthError) in
+      try await ExtensionGrant(endpoint: endpoint)
+        .run(grantType: grantType, parameters: parameters, scope: scope)
+    }
+  }
+
+  /// Runs a grant and takes its token over, even if the caller is cancelled meanwhile: the server
+  /// may give it only once.
+  private func take(
+    _ origin: SessionState.Origin = .refreshToken,
+    _ grant: @escaping @Sendable (TokenEndpoint) async throws(SQOAuthError) -> SQToken
+  ) async throws(SQOAuthError) -> SQToken {
+    let epoch = session.epoch
+    let endpoint = try await context.endpoint()
+    let token = try await grant(endpoint)
+    try await take(token, from: endpoint, origin, of: epoch)
+    return token
+  }
+
+  private func take(
+    _ token: SQToken, from endpoint: TokenEndpoint,
+    _ origin: SessionState.Origin = .refreshToken, of epoch: Int
+  ) async throws(SQOAuthError) {
+    let record = AccountRecord(
+      id: accountID, clientID: endpoint.configuration.clientID, issuer: endpoint.metadata.issuer,
+      token: token)
+    try await session.takeOver(record, origin, of: epoch)
+  }
+}

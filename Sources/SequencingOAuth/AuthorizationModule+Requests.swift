@@ -1,0 +1,100 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Requests for protected resources.
+extension AuthorizationModule {
+  /// A copy of a request that carries a valid token; the request itself is not changed.
+  ///
+  /// An `Authorization` field that is there is replaced. The token goes to no server but those of
+  /// ``ClientConfiguration/resourceOrigins``, and never over http to another machine.
+  ///
+  /// - Throws: ``SQOAuthError``: what ``token()`` throws,
+  ///   ``SQOAuthError/Code/originNotAllowed`` or ``SQOAuthError/Code/insecureEndpoint``.
+  public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
+    try checkOrigin(of: request.url)
+    return authenticated(request, with: try await token())
+  }
+
+  /// Sends a request with a valid token; a token that the server refuses is refreshed, once.
+  ///
+  /// A response with status 401 because of the token is never returned: the token is refreshed and
+  /// the request sent again, unless that cannot help. Any other status is a response, but for a 403
+  /// whose challenge says `insufficient_scope`.
+  ///
+  /// - Throws: ``SQOAuthError``: what ``authenticate(_:)`` throws and what the HTTP client throws;
+  ///   ``SQOAuthError/Code/invalidToken`` and ``SQOAuthError/Code/insufficientScope`` with the
+  ///   server's ``SQOAuthError/challenge``.
+  /// - SeeAlso: RFC 6750, section 3.1
+  public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
+    try checkOrigin(of: request.url)
+    let first = try await token()
+    let response = try await response(to: authenticated(request, with: first))
+    guard let refusal = Refusal(response) else { return response }
+    guard refusal.isWorthRefresh else { throw refusal.error }
+    let second: SQToken
+    do throws(SQOAuthError) {
+      second = try await session.token(.replacing(first.accessToken))
+    } catch {
+      // What the server said of the token says more than that there is no other one.
+      if error.code == .notAuthorized, error.response == nil { throw refusal.error }
+      throw error
+    }
+    let next = try await self.response(to: authenticated(request, with: second))
+    if let refusal = Refusal(next) { throw refusal.error }
+    return next
+  }
+
+  private func response(to request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
+    try await environment.httpClient.exchange(request)
+  }
+
+  private func authenticated(_ request: HTTPRequest, with token: SQToken) -> HTTPRequest {
+    var request = request
+    for field in environment.requestAuthenticator.headerFields(for: token) {
+      request.headers[field.name] = field.value
+    }
+    return request
+  }
+
+  /// Refuses a URL whose server may not see the token.
+  func checkOrigin(of url: URL) throws(SQOAuthError) {
+    let origin = try ResourceOrigin(url)
+    let allowed = try context.configuration.get().resourceOrigins
+    guard allowed.isEmpty || allowed.contains(origin) else {
+      throw SQOAuthError(
+        .originNotAllowed,
+        "\(origin) is none of the resourceOrigins of the client; the token was not sent")
+    }
+  }
+}
+
+/// What a resource server has against a token.
+private struct Refusal {
+  let error: SQOAuthError
+  /// Whether another token may please it.
+  let isWorthRefresh: Bool
+
+  /// `nil` for a response that is not about the token.
+  init?(_ response: HTTPResponse) {
+    let challenge = response.bearerChallenge
+    switch (response.status, challenge?.error) {
+    case (401, .insufficientScope?), (403, .insufficientScope?):
+      isWorthRefresh = false
+      error = SQOAuthError(
+        .insufficientScope,
+        "the resource server wants more than the token allows; sign in with a wider scope",
+        status: response.status, challenge: challenge)
+    case (401, let reason):
+      // A server that names no reason may mean the token; a malformed request it would name.
+      isWorthRefresh = reason == nil || reason == .invalidToken
+      error = SQOAuthError(
+        reason ?? .invalidToken, "the resource server refused the access token",
+        status: 401, challenge: challenge)
+    default:
+      return nil
+    }
+  }
+}

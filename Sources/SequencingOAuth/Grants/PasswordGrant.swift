@@ -1,0 +1,27 @@
+/// The resource owner password credentials grant, for servers that offer nothing better.
+///
+/// The app sees the user's password, so RFC 9700, section 2.4, forbids it to everyone who can avoid
+/// it; ``ClientConfiguration/allowsPasswordGrant`` must be set.
+///
+/// - SeeAlso: RFC 6749, section 4.3
+struct PasswordGrant: Sendable {
+  let endpoint: TokenEndpoint
+
+  func run(
+    username: String, password: String, scope: String?
+  ) async throws(SQOAuthError) -> SQToken {
+    guard endpoint.configuration.allowsPasswordGrant else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the password grant shows the user's password to the app; set allowsPasswordGrant if the "
+          + "server offers no other way")
+    }
+    var parameters: [FormCoding.Pair] = [
+      .init("grant_type", "password"), .init("username", username), .init("password", password),
+    ]
+    if let scope { parameters.append(.init("scope", scope)) }
+    let token = try await endpoint.token(parameters, scope: scope)
+    try endpoint.checkScope(of: token)
+    return token
+  }
+}

@@ -1,0 +1,28 @@
+/// The refresh of an access token.
+///
+/// - SeeAlso: RFC 6749, section 6
+struct RefreshTokenGrant: Sendable {
+  let endpoint: TokenEndpoint
+
+  /// The successor of a token, which has its refresh token where the server sent no new one.
+  func run(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
+    guard let refreshToken = token.refreshToken else { throw .cannotRefresh }
+    let parameters: [FormCoding.Pair] = [
+      .init("grant_type", "refresh_token"),
+      .init("refresh_token", refreshToken),
+    ]
+    // An absent scope means that it did not change.
+    return try await endpoint.token(
+      parameters, at: endpoint.metadata.refreshEndpoint, scope: token.scope
+    ).refreshing(token)
+  }
+}
+
+extension SQOAuthError {
+  /// There is a token, but nothing to get a newer one with.
+  static let cannotRefresh = SQOAuthError(
+    .notAuthorized, "the access token has expired and there is no refresh token; sign in again")
+
+  /// There is no token.
+  static let notSignedIn = SQOAuthError(.notAuthorized, "nobody is signed in")
+}

@@ -1,0 +1,53 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The token endpoint as a client sees it: sends a grant's parameters, returns the token.
+///
+/// - SeeAlso: RFC 6749, section 3.2
+struct TokenEndpoint: Sendable {
+  let configuration: ClientConfiguration
+  let environment: ClientEnvironment
+  let metadata: ProviderMetadata
+
+  /// Asks for a token.
+  ///
+  /// - Parameter scope: What the token has where the response does not say.
+  func token(
+    _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?
+  ) async throws(SQOAuthError) -> SQToken {
+    let request = TokenRequest(
+      endpoint: endpoint ?? metadata.tokenEndpoint,
+      parameters: parameters + configuration.tokenParameters,
+      clientID: configuration.clientID, clientSecret: configuration.clientSecret,
+      authentication: try clientAuthentication(), timeout: configuration.timeout)
+    let answer = try await environment.httpClient.exchange(request.httpRequest())
+    let context = TokenResponseContext(
+      receivedAt: environment.clock.now, requestedScope: scope,
+      quirks: configuration.provider.tokenResponseQuirks)
+    return try TokenResponse(
+      parser: environment.tokenResponseParser, context: context, secrets: request.secrets
+    ).read(answer)
+  }
+
+  /// How the client authenticates, here and at the revocation endpoint.
+  func clientAuthentication() throws(SQOAuthError) -> ClientAuthentication {
+    try ClientAuthentication.chosen(
+      configuration.clientAuthentication,
+      providers: configuration.provider.clientAuthentication,
+      hasSecret: configuration.clientSecret != nil,
+      supported: metadata.clientAuthenticationMethods)
+  }
+
+  /// Refuses a token without which the app cannot work.
+  func checkScope(of token: SQToken) throws(SQOAuthError) {
+    let missing = configuration.requiredScopes.subtracting(token.scopes).sorted()
+    guard missing.isEmpty else {
+      throw SQOAuthError(
+        .insufficientScope,
+        "the token lacks: \(ErrorResponse.clean(missing.joined(separator: " ")))")
+    }
+  }
+}

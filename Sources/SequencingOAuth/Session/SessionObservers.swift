@@ -1,0 +1,43 @@
+import LoopbackHTTP
+
+/// Everyone who hears a session's events, each event once.
+final class SessionObservers: Sendable {
+  typealias Handler = @Sendable (SessionEvent) -> Void
+
+  private struct State {
+    var handler: Handler?
+    var streams: [Int: AsyncStream<SessionEvent>.Continuation] = [:]
+    var lastStream = 0
+  }
+
+  private let state = Locked(State())
+
+  deinit {
+    for stream in state.withLock(\.streams).values { stream.finish() }
+  }
+
+  /// Sets the one who is called.
+  func setHandler(_ handler: @escaping Handler) {
+    state.withLock { $0.handler = handler }
+  }
+
+  /// A stream of what comes from now on; it ends with the session's owner.
+  func stream() -> AsyncStream<SessionEvent> {
+    AsyncStream { continuation in
+      let id = state.withLock { state in
+        state.lastStream += 1
+        state.streams[state.lastStream] = continuation
+        return state.lastStream
+      }
+      continuation.onTermination = { [weak self] _ in
+        self?.state.withLock { $0.streams[id] = nil }
+      }
+    }
+  }
+
+  func tell(_ event: SessionEvent) {
+    let (handler, streams) = state.withLock { ($0.handler, Array($0.streams.values)) }
+    handler?(event)
+    for stream in streams { stream.yield(event) }
+  }
+}

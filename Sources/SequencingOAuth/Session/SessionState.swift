@@ -1,0 +1,247 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a session knows and what it decides; a value that does no I/O.
+struct SessionState {
+  /// What a caller wants of the token.
+  enum Need: Sendable {
+    /// One that is valid now.
+    case valid
+    /// Another one than this access token, which a server refused.
+    case replacing(String)
+    /// A fresh one, whatever there is.
+    case new
+    /// What the timer wants: a fresh one if it is time.
+    case due
+  }
+
+  /// What a caller is to do.
+  enum Step {
+    case use(SQToken)
+    /// Wait for a renewal.
+    case join(Renewal)
+    /// The same; the work is this caller's to start.
+    case start(Renewal)
+    /// Wait, and ask again.
+    case wait(OneShot<()>)
+    /// There is nothing in memory.
+    case absent
+    case fail(SQOAuthError)
+  }
+
+  /// How the next token is had.
+  enum Origin: Sendable {
+    /// By the refresh token, if there is one.
+    case refreshToken
+    /// By the client's own credentials, as the first one was.
+    case clientCredentials(scope: String?)
+  }
+
+  /// One renewal: what it starts from, and who waits for it.
+  struct Renewal: Sendable {
+    /// Its value is `nil` when the renewal was made void: whoever waits asks again.
+    let work = SharedWork<SQToken?>()
+    let record: AccountRecord
+    let origin: Origin
+    fileprivate let claim: Int
+  }
+
+  /// Another token on its way into the session: from a sign-in, a grant or the app.
+  struct Takeover: Sendable {
+    let end = OneShot<()>()
+    fileprivate let claim: Int
+  }
+
+  /// A record that the store refused.
+  struct Unsaved {
+    var record: AccountRecord
+    var backOff: BackOff
+  }
+
+  /// What an end leaves behind: whoever waits for it has to be told.
+  typealias Voided = (renewal: Renewal?, takeover: Takeover?)
+
+  /// Who may change the token; one at a time.
+  enum Change {
+    case renewal(Renewal)
+    case takeover(Takeover)
+  }
+
+  private(set) var record: AccountRecord?
+  private(set) var unsaved: Unsaved?
+  /// How often the session was ended.
+  private(set) var ends = 0
+  /// The one change of the token that is under way.
+  private(set) var changeUnderWay: Change?
+  private var schedule = TokenSchedule.expired
+  private var isInvalidated = false
+  private var origin = Origin.refreshToken
+  /// Counts takeovers and ends: a change that began under another number is void.
+  private var claim = 0
+  private var failure: BackOff?
+  /// Whether the store has had this token.
+  private var isStored = false
+}
+
+// MARK: - Reading
+
+extension SessionState {
+  var token: SQToken? { record?.token }
+
+  /// The token, if it is valid.
+  func usableToken(at now: Date) -> SQToken? {
+    isUsable(at: now) ? token : nil
+  }
+
+  /// The token, if a server should still take it though it is time for another.
+  func unexpiredToken(at now: Date) -> SQToken? {
+    guard let token, !isInvalidated, !token.isExpired(at: now) else { return nil }
+    return token
+  }
+
+  /// When the timer has something to do.
+  var dueAt: Date? {
+    var dates: [Date] = []
+    if isRenewable, let due = schedule.dueAt {
+      dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast))
+    }
+    if let unsaved { dates.append(unsaved.backOff.until) }
+    return dates.min()
+  }
+
+  /// Whether a renewal still stands.
+  func isCurrent(_ renewal: Renewal) -> Bool { renewal.claim == claim }
+
+  /// Whether a takeover still stands.
+  func isCurrent(_ takeover: Takeover) -> Bool { takeover.claim == claim }
+
+  /// Whether a record of the store is to be preferred to one that was held here.
+  ///
+  /// It is when this session had stored its own and finds another, or when it is younger.
+  func prefers(_ stored: AccountRecord, to held: AccountRecord) -> Bool {
+    let (stored, held) = (stored.token, held.token)
+    let isSame =
+      stored.accessToken == held.accessToken && stored.refreshToken == held.refreshToken
+    if isSame { return false }
+    if isStored { return true }
+    guard let first = stored.issueDate, let second = held.issueDate else { return false }
+    return first > second
+  }
+
+  /// Whether a missing record means that another process signed the user out.
+  var wasStored: Bool { isStored }
+
+  private var isRenewable: Bool {
+    if case .clientCredentials = origin, record != nil { return true }
+    return token?.refreshToken != nil
+  }
+
+  private func isUsable(at now: Date) -> Bool {
+    record != nil && !isInvalidated && schedule.isUsable(at: now)
+  }
+
+  private func satisfies(_ need: Need, at now: Date) -> Bool {
+    switch need {
+    case .valid: isUsable(at: now)
+    case .replacing(let refused): token?.accessToken != refused && isUsable(at: now)
+    case .new: false
+    case .due: isUsable(at: now) && schedule.dueAt.map { now < $0 } ?? true
+    }
+  }
+}
+
+// MARK: - Deciding
+
+extension SessionState {
+  mutating func step(_ need: Need, at now: Date) -> Step {
+    if let record, satisfies(need, at: now) { return .use(record.token) }
+    switch changeUnderWay {
+    case .renewal(let renewal)?: return .join(renewal)
+    case .takeover(let takeover)?: return .wait(takeover.end)
+    case nil: break
+    }
+    guard let record else { return .absent }
+    guard isRenewable else { return .fail(.cannotRefresh) }
+    if let failure, failure.isInForce(at: now) {
+      if case .valid = need, let token = unexpiredToken(at: now) { return .use(token) }
+      return .fail(failure.error)
+    }
+    let renewal = Renewal(record: record, origin: origin, claim: claim)
+    changeUnderWay = .renewal(renewal)
+    return .start(renewal)
+  }
+}
+
+// MARK: - Changing
+
+extension SessionState {
+  /// Begins to take over a token that replaces whatever there is; the renewal is void now.
+  mutating func beginTakeover() -> (Takeover, void: Renewal?) {
+    let void = renewal
+    claim += 1
+    let takeover = Takeover(claim: claim)
+    changeUnderWay = .takeover(takeover)
+    return (takeover, void)
+  }
+
+  /// Whoever took over is done.
+  mutating func end(_ takeover: Takeover) {
+    if case .takeover(let current)? = changeUnderWay, current.end === takeover.end {
+      changeUnderWay = nil
+    }
+  }
+
+  /// A renewal is done; with an error it failed.
+  mutating func end(_ renewal: Renewal, _ error: SQOAuthError? = nil, at now: Date) {
+    if case .renewal(let current)? = changeUnderWay, current.work === renewal.work {
+      changeUnderWay = nil
+    }
+    if let error { failure = BackOff(error, after: failure, at: now) }
+  }
+
+  /// Takes a record into memory.
+  mutating func hold(
+    _ record: AccountRecord, at now: Date, origin: Origin? = nil, isStored: Bool, jitter: Double
+  ) {
+    if let origin { self.origin = origin }
+    self.record = record
+    self.isStored = isStored
+    isInvalidated = false
+    failure = nil
+    schedule = TokenSchedule(
+      record.token, knownAt: now, isRenewable: isRenewable, jitter: jitter)
+    if isStored { unsaved = nil }
+  }
+
+  /// What became of the attempt to store the record that is held.
+  mutating func didSave(_ record: AccountRecord, _ error: SQOAuthError?, at now: Date) {
+    guard record == self.record else { return }
+    isStored = error == nil
+    unsaved = error.map {
+      Unsaved(record: record, backOff: BackOff($0, after: unsaved?.backOff, at: now))
+    }
+  }
+
+  /// Makes the token count as expired.
+  mutating func invalidate() {
+    isInvalidated = true
+  }
+
+  /// Forgets everything; the renewal and the takeover are void now.
+  mutating func end() -> Voided {
+    var void: Voided = (renewal, nil)
+    if case .takeover(let takeover)? = changeUnderWay { void.takeover = takeover }
+    let (claim, ends) = (claim + 1, ends + 1)
+    self = SessionState()
+    self.claim = claim
+    self.ends = ends
+    return void
+  }
+
+  private var renewal: Renewal? {
+    if case .renewal(let renewal)? = changeUnderWay { renewal } else { nil }
+  }
+}

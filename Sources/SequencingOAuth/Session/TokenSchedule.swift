@@ -1,0 +1,59 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// When a token is no longer handed out, and when the timer replaces it.
+///
+/// Both come before the expiry that the server named: a request takes time to arrive, and clocks
+/// differ. The date in the token itself stays the server's.
+struct TokenSchedule: Sendable, Hashable {
+  /// A clock that shows a time so long before the token came was moved back, and tells nothing.
+  static let clockTolerance = 60.0
+
+  /// The token is handed out from here on, `nil` for always.
+  let usableFrom: Date?
+  /// The token is handed out until here, `nil` where its expiry is not known.
+  let usableUntil: Date?
+  /// When the timer replaces it, `nil` for never.
+  let dueAt: Date?
+
+  /// Nothing is known, or everything is over.
+  static let expired = TokenSchedule(usableFrom: nil, usableUntil: .distantPast, dueAt: nil)
+
+  private init(usableFrom: Date?, usableUntil: Date?, dueAt: Date?) {
+    self.usableFrom = usableFrom
+    self.usableUntil = usableUntil
+    self.dueAt = dueAt
+  }
+
+  /// The schedule of a token that became known at a moment.
+  ///
+  /// `jitter`, from 0 to 1, spreads the clients of one server: the timer's margin is a tenth of the
+  /// token's life, 600 s at most, and up to a fifth of that less. A token that cannot be renewed
+  /// is handed out to its end.
+  init(_ token: SQToken, knownAt now: Date, isRenewable: Bool, jitter: Double) {
+    guard let expiry = token.expirationDate else {
+      self.init(usableFrom: nil, usableUntil: nil, dueAt: nil)
+      return
+    }
+    guard isRenewable else {
+      self.init(usableFrom: nil, usableUntil: expiry, dueAt: nil)
+      return
+    }
+    let tenth = max(0, expiry.timeIntervalSince(token.issueDate ?? now)) / 10
+    let margin = min(tenth, 600) * (1 - 0.2 * jitter)
+    self.init(
+      usableFrom: token.issueDate?.addingTimeInterval(-Self.clockTolerance),
+      usableUntil: expiry.addingTimeInterval(-min(tenth, 30)),
+      dueAt: expiry.addingTimeInterval(-margin))
+  }
+
+  /// Whether a pull hands the token out.
+  func isUsable(at now: Date) -> Bool {
+    if let usableUntil, now >= usableUntil { return false }
+    if let usableFrom, now < usableFrom { return false }
+    return true
+  }
+}
