@@ -12,9 +12,7 @@ struct TokenEndpoint: Sendable {
   let environment: ClientEnvironment
   let metadata: ProviderMetadata
 
-  /// Asks for a token.
-  ///
-  /// - Parameter scope: What the token has where the response does not say.
+  /// Asks for a token; `scope` is what it has where the response does not say.
   func token(
     _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?
   ) async throws(SQOAuthError) -> SQToken {

@@ -32,9 +32,8 @@ final class ClientContext: Sendable {
     }
   }
 
-  /// The token endpoint and everything that a request to it needs.
-  ///
-  /// - Parameter isFresh: Whether the server's metadata is fetched although it is known.
+  /// The token endpoint and everything that a request to it needs; with `isFresh` the server's
+  /// metadata is fetched although it is known.
   func endpoint(isFresh: Bool = false) async throws(SQOAuthError) -> TokenEndpoint {
     let (result, environment, discovered) = state.withLock {
       ($0.configuration, $0.environment, $0.discovered)

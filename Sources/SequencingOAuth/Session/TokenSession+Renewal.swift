@@ -100,7 +100,7 @@ extension TokenSession {
     }
   }
 
-  /// Stores a new token, then shows it. A store that fails is told; the token is not given up.
+  /// Stores a new token, then shows it; a store that fails is told, the token is not given up.
   private func keep(
     _ token: SQToken, of old: AccountRecord, _ renewal: SessionState.Renewal
   ) async -> SQToken? {
