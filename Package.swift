@@ -39,6 +39,7 @@ let package = Package(
       name: "benchmarks",
       dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "CCurl"],
       path: "Tests/Benchmarks",
+      exclude: ["Peers"],
       swiftSettings: settings),
     .target(
       name: "TestSupport",

@@ -10,40 +10,59 @@ struct Benchmark {
 
   typealias Run = @Sendable () async throws -> Sample
 
+  /// What something of ours is measured against.
+  struct Peer {
+    var name: String
+    /// `nil` where this machine does not have it.
+    var run: Run?
+
+    static func rawCurl(_ run: @escaping Run) -> Peer { Peer(name: "raw libcurl", run: run) }
+
+    static func go(
+      _ go: GoPeer?, _ run: @escaping @Sendable (GoPeer) async throws -> Sample
+    ) -> Peer {
+      guard let go else { return Peer(name: GoPeer.name) }
+      return Peer(name: GoPeer.name) { try await run(go) }
+    }
+  }
+
   var name: String
-  var baseline: Run
+  var peer: Peer
   var subject: Run
   /// The ratio of rates that the project aims at.
   var aim: Double?
 
   /// Measures both in turn, so that whatever else the machine does hits both, and takes medians.
   func measure(rounds: Int) async throws -> Result {
-    _ = try await baseline()
+    _ = try await peer.run?()
     _ = try await subject()
-    var baselines: [Double] = []
+    var peers: [Double] = []
     var subjects: [Double] = []
     var ratios: [Double] = []
     for round in 0..<rounds {
       let first = round.isMultiple(of: 2)
-      var pair = (baseline: 0.0, subject: 0.0)
-      if first { pair.baseline = try await baseline().rate }
-      pair.subject = try await subject().rate
-      if !first { pair.baseline = try await baseline().rate }
-      baselines.append(pair.baseline)
-      subjects.append(pair.subject)
-      ratios.append(pair.subject / pair.baseline)
+      var other: Double?
+      if first { other = try await peer.run?().rate }
+      let own = try await subject().rate
+      if !first { other = try await peer.run?().rate }
+      subjects.append(own)
+      guard let other else { continue }
+      peers.append(other)
+      ratios.append(own / other)
     }
     return Result(
-      name: name, baseline: median(baselines), subject: median(subjects), ratio: median(ratios),
-      aim: aim)
+      name: name, peer: peer.name, peerRate: median(peers), rate: median(subjects) ?? 0,
+      ratio: median(ratios), aim: aim)
   }
 
   /// What was measured, in operations a second.
   struct Result {
     var name: String
-    var baseline: Double
-    var subject: Double
-    var ratio: Double
+    var peer: String
+    /// `nil` where this machine does not have the peer.
+    var peerRate: Double?
+    var rate: Double
+    var ratio: Double?
     var aim: Double?
   }
 }
@@ -56,9 +75,9 @@ func sample(_ operations: Int, _ work: () async throws -> Void) async rethrows -
   return Benchmark.Sample(operations: operations, duration: clock.now - start)
 }
 
-private func median(_ values: [Double]) -> Double {
+private func median(_ values: [Double]) -> Double? {
   let sorted = values.sorted()
-  guard !sorted.isEmpty else { return 0 }
+  guard !sorted.isEmpty else { return nil }
   let middle = sorted.count / 2
   return sorted.count.isMultiple(of: 2)
     ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]

@@ -9,11 +9,11 @@ enum HTTPBenchmarks {
     return [
       Benchmark(
         name: "GET 1 KB, one after the other",
-        baseline: { try await RawCurl.sequential(text, 4000) },
+        peer: .rawCurl { try await RawCurl.sequential(text, 4000) },
         subject: { try await sequential(url, 4000) }, aim: 0.7),
       Benchmark(
         name: "GET 1 KB, 64 at once",
-        baseline: { try await RawCurl.concurrent(text, 12000, width: 64) },
+        peer: .rawCurl { try await RawCurl.concurrent(text, 12000, width: 64) },
         subject: { try await concurrent(url, 12000, width: 64) }, aim: 0.9),
     ]
   }

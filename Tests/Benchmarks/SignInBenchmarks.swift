@@ -8,33 +8,12 @@ enum SignInBenchmarks {
   static func all(_ sandbox: SandboxServer) -> [Benchmark] {
     [
       Benchmark(
-        name: "token request (client credentials)",
-        baseline: { try await RawCurl.posts(tokenRequest(sandbox), 1000) },
-        subject: { try await tokenRequests(sandbox, 1000) }),
-      Benchmark(
         name: "sign-in, from call to token",
-        baseline: { try await sample(40) { for _ in 0..<40 { try await bareSignIn(sandbox) } } },
-        subject: { try await sample(40) { for _ in 0..<40 { try await signIn(sandbox) } } }),
+        peer: Benchmark.Peer(name: "bare exchanges") {
+          try await sample(40) { for _ in 0..<40 { try await bareSignIn(sandbox) } }
+        },
+        subject: { try await sample(40) { for _ in 0..<40 { try await signIn(sandbox) } } })
     ]
-  }
-
-  private static let credentials =
-    "grant_type=client_credentials&client_id=sandbox-service&client_secret=sandbox-secret"
-
-  private static func tokenRequest(_ sandbox: SandboxServer) -> RawCurl.Post {
-    RawCurl.Post(url: sandbox.tokenEndpoint.absoluteString, body: credentials)
-  }
-
-  private static func tokenRequests(
-    _ sandbox: SandboxServer, _ count: Int
-  ) async throws -> Benchmark.Sample {
-    let request = HTTPRequest(
-      method: "POST", url: sandbox.tokenEndpoint,
-      headers: ["Content-Type": "application/x-www-form-urlencoded"],
-      body: .bytes(Data(credentials.utf8)))
-    return try await sample(count) {
-      for _ in 0..<count { _ = try await CurlHTTPClient.shared.send(request) }
-    }
   }
 
   /// The SDK's whole flow; a visitor who has not been there before plays the user.

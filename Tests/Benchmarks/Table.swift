@@ -1,15 +1,15 @@
 /// Writes results side by side.
 struct Table {
-  private static let widths = [44, 14, 14, 8, 8]
+  private static let widths = [34, 18, 14, 12, 8, 8]
 
-  static func header(baseline: String, subject: String) -> String {
-    row(["", baseline, subject, "ratio", "aim"])
+  static func header() -> String {
+    row(["", "peer", "peer's rate", "ours", "ratio", "aim"])
   }
 
   static func row(_ result: Benchmark.Result) -> String {
     row([
-      result.name, perSecond(result.baseline), perSecond(result.subject), ratio(result.ratio),
-      result.aim.map(ratio) ?? "",
+      result.name, result.peer, result.peerRate.map(perSecond) ?? "not installed",
+      perSecond(result.rate), result.ratio.map(ratio) ?? "", result.aim.map(ratio) ?? "",
     ])
   }
 
@@ -19,7 +19,8 @@ struct Table {
   }
 
   private static func perSecond(_ value: Double) -> String {
-    "\(Int(value.rounded()))/s"
+    // Where there are few, tenths matter.
+    value < 100 ? fixed(value) + "/s" : "\(Int(value.rounded()))/s"
   }
 
   private static func fixed(_ value: Double) -> String {
@@ -32,7 +33,7 @@ struct Table {
     zip(cells, widths).enumerated().map { index, pair in
       let (cell, width) = pair
       let padding = String(repeating: " ", count: max(0, width - cell.count))
-      return index == 0 ? cell + padding : padding + cell
+      return index < 2 ? cell + padding : padding + cell
     }.joined(separator: " ")
   }
 }

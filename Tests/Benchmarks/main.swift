@@ -2,10 +2,14 @@ import FoundationEssentials
 import Glibc
 import OAuthSandbox
 
-// Prints a table of what the SDK costs beside the bare work that it cannot avoid. Build it with
-// optimization; it ends by itself within a minute. A word as argument picks the rows that have it.
+// Prints a table of what the SDK does in a second beside what its peer does: the bare work that it
+// cannot avoid, or another library. Build it with optimization; it ends by itself within a minute.
+// A word as argument picks the rows that have it.
 
-if CommandLine.arguments.contains(ByteServer.argument) { ByteServer.serve() }
+if CommandLine.arguments.contains(ByteServer.argument) {
+  var loop = ByteServerLoop()
+  loop.run()
+}
 
 let server = try ByteServer()
 defer { server.stop() }
@@ -17,11 +21,16 @@ if CommandLine.arguments.contains(Memory.argument) {
 let word = CommandLine.arguments.dropFirst().first ?? ""
 func isWanted(_ name: String) -> Bool { word.isEmpty || name.contains(word) }
 
-print(Table.header(baseline: "bare", subject: "SDK"))
+print(Table.header())
 for benchmark in try HTTPBenchmarks.all(server) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
 if isWanted("memory") { try Memory.report() }
+let go = try GoPeer.start()
+defer { go?.stop() }
+for benchmark in try TokenBenchmarks.all(server, go) where isWanted(benchmark.name) {
+  print(Table.row(try await benchmark.measure(rounds: 9)))
+}
 let sandbox = try await SandboxServer.start()
 for benchmark in SignInBenchmarks.all(sandbox) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))

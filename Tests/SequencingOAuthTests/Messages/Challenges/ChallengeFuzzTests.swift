@@ -43,22 +43,25 @@ import Testing
     return challenge.scheme + " " + (challenge.token68 ?? parameters.joined(separator: ", "))
   }
 
-  @Test func `10,000 damaged fields are read without harm`() {
+  @Test func `10,000 damaged fields are read without harm`() async {
     var generator = OutcomeFuzzTests.Seeded(state: 7_235)
     var found = 0
     for round in 0..<10_000 {
+      // The tests beside this one have clocks that run.
+      if round % 50 == 0 { await Task.yield() }
       let seed = Self.seeds[round % Self.seeds.count]
       let field = Self.mutated(seed, by: &generator)
       let challenges = AuthenticationChallenge.challenges(in: [field])
       found += challenges.count
-      #expect(challenges == AuthenticationChallenge.challenges(in: [field]), "round \(round)")
       // What was understood is understood again when it is written by the book.
-      for challenge in challenges {
-        let again = AuthenticationChallenge.challenges(in: [Self.written(challenge)])
-        #expect(again == [challenge], "round \(round): \(field.debugDescription)")
-      }
-      for challenge in BearerChallenge.challenges(in: [field, seed]) {
-        #expect(!challenge.description.unicodeScalars.contains(where: isHarmful), "\(round)")
+      let isStable =
+        challenges == AuthenticationChallenge.challenges(in: [field])
+        && challenges.allSatisfy {
+          AuthenticationChallenge.challenges(in: [Self.written($0)]) == [$0]
+        }
+      let texts = BearerChallenge.challenges(in: [field, seed]).map(\.description).joined()
+      if !isStable || texts.unicodeScalars.contains(where: isHarmful) {
+        Issue.record("round \(round): \(field.debugDescription)")
       }
     }
     #expect(found > 5_000, "most of them still hold a challenge")

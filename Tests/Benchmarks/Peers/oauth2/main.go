@@ -1,0 +1,126 @@
+// A program that the benchmarks drive: what golang.org/x/oauth2 takes for what the SDK does.
+//
+// It reads a command a line and answers each with a line: "ok NANOSECONDS FAILURES" or
+// "error TEXT". It ends with its input. Only the work is timed, not the conversation.
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+)
+
+func main() {
+	input := bufio.NewScanner(os.Stdin)
+	for input.Scan() {
+		taken, failures, err := run(strings.Fields(input.Text()))
+		if err != nil {
+			fmt.Printf("error %s\n", strings.ReplaceAll(err.Error(), "\n", " "))
+		} else {
+			fmt.Printf("ok %d %d\n", taken.Nanoseconds(), failures)
+		}
+	}
+}
+
+// run takes "valid COUNT", "token COUNT URL" or "storm COUNT URL".
+func run(words []string) (time.Duration, int64, error) {
+	if len(words) < 2 {
+		return 0, 0, fmt.Errorf("no command and count")
+	}
+	count, err := strconv.Atoi(words[1])
+	if err != nil {
+		return 0, 0, err
+	}
+	switch {
+	case words[0] == "valid" && len(words) == 2:
+		taken, err := valid(count)
+		return taken, 0, err
+	case words[0] == "token" && len(words) == 3:
+		taken, err := token(count, words[2])
+		return taken, 0, err
+	case words[0] == "storm" && len(words) == 3:
+		taken, failures := storm(count, words[2])
+		return taken, failures, nil
+	}
+	return 0, 0, fmt.Errorf("unknown command %q", words)
+}
+
+// valid reads a token that does not expire soon, one call after the other.
+func valid(count int) (time.Duration, error) {
+	source := config("").TokenSource(context.Background(), &oauth2.Token{
+		AccessToken:  "access",
+		TokenType:    "Bearer",
+		RefreshToken: "refresh",
+		Expiry:       time.Now().Add(time.Hour),
+	})
+	start := time.Now()
+	for i := 0; i < count; i++ {
+		token, err := source.Token()
+		if err != nil {
+			return 0, err
+		}
+		if token.AccessToken == "" {
+			return 0, fmt.Errorf("an empty token")
+		}
+	}
+	return time.Since(start), nil
+}
+
+// token makes client credentials requests over one connection that is kept.
+func token(count int, url string) (time.Duration, error) {
+	config := clientcredentials.Config{
+		ClientID:     "sandbox-service",
+		ClientSecret: "sandbox-secret",
+		TokenURL:     url,
+		// Without it the first request would find out which of two the server takes.
+		AuthStyle: oauth2.AuthStyleInParams,
+	}
+	start := time.Now()
+	for i := 0; i < count; i++ {
+		if _, err := config.Token(context.Background()); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(start), nil
+}
+
+// storm lets many callers ask for the token at once when it has expired, and waits for the last.
+func storm(callers int, url string) (time.Duration, int64) {
+	source := config(url).TokenSource(context.Background(), &oauth2.Token{
+		AccessToken:  "access",
+		TokenType:    "Bearer",
+		RefreshToken: "refresh",
+		Expiry:       time.Now().Add(-time.Hour),
+	})
+	var failures int64
+	var group sync.WaitGroup
+	start := time.Now()
+	group.Add(callers)
+	for i := 0; i < callers; i++ {
+		go func() {
+			defer group.Done()
+			if _, err := source.Token(); err != nil {
+				atomic.AddInt64(&failures, 1)
+			}
+		}()
+	}
+	group.Wait()
+	return time.Since(start), failures
+}
+
+func config(url string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID:     "sandbox-app",
+		ClientSecret: "sandbox-secret",
+		Endpoint:     oauth2.Endpoint{TokenURL: url, AuthStyle: oauth2.AuthStyleInParams},
+	}
+}

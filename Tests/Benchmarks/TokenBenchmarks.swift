@@ -1,0 +1,113 @@
+import FoundationEssentials
+import SequencingOAuth
+
+/// What a token costs to have and to get, beside Go's `golang.org/x/oauth2`.
+enum TokenBenchmarks {
+  static func all(_ server: ByteServer, _ go: GoPeer?) throws -> [Benchmark] {
+    let url = try server.tokenURL
+    let subject: Benchmark.Run = { try await tokenRequests(url, 1000) }
+    let post = RawCurl.Post(url: url.absoluteString, body: credentials)
+    return [
+      tokenRequest(.rawCurl { try await RawCurl.posts(post, 1000) }, subject),
+      tokenRequest(.go(go) { try await $0.tokenRequests(1000, url) }, subject, aim: 1),
+    ]
+  }
+
+  private static func tokenRequest(
+    _ peer: Benchmark.Peer, _ subject: @escaping Benchmark.Run, aim: Double? = nil
+  ) -> Benchmark {
+    Benchmark(name: "token request", peer: peer, subject: subject, aim: aim)
+  }
+
+  private static let credentials =
+    "grant_type=client_credentials&client_id=sandbox-service&client_secret=sandbox-secret"
+
+  /// The request and the reading of its response, since no grant can be called alone.
+  private static func tokenRequests(_ url: URL, _ count: Int) async throws -> Benchmark.Sample {
+    let request = HTTPRequest(
+      method: "POST", url: url,
+      headers: [
+        "Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded",
+      ],
+      body: .bytes(Data(credentials.utf8)))
+    let parser = StandardTokenResponseParser()
+    return try await sample(count) {
+      for _ in 0..<count {
+        let response = try await CurlHTTPClient.shared.send(request)
+        let context = TokenResponseContext(receivedAt: Date(), requestedScope: nil)
+        _ = try parser.token(from: response, context: context)
+      }
+    }
+  }
+
+  // MARK: What needs a session
+
+  /// How often a valid token is read for a sample.
+  static let reads = 2_000_000
+
+  /// A token that is valid, which the subject is to read so many times: ``reads``.
+  static func validTokenRead(_ go: GoPeer?, subject: @escaping Benchmark.Run) -> Benchmark {
+    Benchmark(
+      name: "read of a valid token", peer: .go(go) { try await $0.validTokens(reads) },
+      subject: subject, aim: 1)
+  }
+
+  /// How many ask for the token at once.
+  static let callers = 1000
+
+  /// Callers that all find the token expired: one request, and little more than its time.
+  ///
+  /// The subject gets where the token is refreshed, lets so many ask for it as ``callers`` says, and
+  /// gives one operation and the time until the last has it.
+  static func storms(
+    _ server: ByteServer, _ go: GoPeer?,
+    subject: @escaping @Sendable (URL) async throws -> Benchmark.Sample
+  ) throws -> [Benchmark] {
+    let url = try server.slowTokenURL
+    let name = "\(callers) callers, token expired"
+    let once: Benchmark.Run = { try await countingOnePost(server) { try await subject(url) } }
+    let post = RawCurl.Post(url: url.absoluteString, body: refresh)
+    return [
+      Benchmark(
+        name: name,
+        peer: Benchmark.Peer(name: "1 bare POST + 5 ms") {
+          var sample = try await RawCurl.posts(post, 1)
+          sample.duration += .milliseconds(5)
+          return sample
+        }, subject: once, aim: 1),
+      Benchmark(
+        name: name,
+        peer: .go(go) { go in
+          try await countingOnePost(server) { try await go.storm(callers, url) }
+        }, subject: once),
+    ]
+  }
+
+  /// Callers that all find the token expired and the server failing: one request, for all of them.
+  ///
+  /// The subject is as in ``storms(_:_:subject:)``, but every caller must fail. Go sends a request
+  /// for each.
+  static func failingStorm(
+    _ server: ByteServer, _ go: GoPeer?,
+    subject: @escaping @Sendable (URL) async throws -> Benchmark.Sample
+  ) throws -> Benchmark {
+    let url = try server.failingURL
+    return Benchmark(
+      name: "\(callers) callers, server failing",
+      peer: .go(go) { try await $0.storm(callers, url, fails: true) },
+      subject: { try await countingOnePost(server) { try await subject(url) } })
+  }
+
+  private static let refresh =
+    "grant_type=refresh_token&refresh_token=refresh&client_id=sandbox-app"
+
+  private static func countingOnePost(
+    _ server: ByteServer, _ work: () async throws -> Benchmark.Sample
+  ) async throws -> Benchmark.Sample {
+    let before = try server.posts
+    let sample = try await work()
+    let posts = try server.posts - before
+    guard posts == 1 else { throw BenchmarkError("\(posts) token requests where one was to do") }
+    return sample
+  }
+}
