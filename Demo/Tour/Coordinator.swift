@@ -1,20 +1,28 @@
 import SequencingOAuth
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Which screen the demo shows, and what leads to the next: a value, without a terminal or a server.
 ///
 /// Success leads from the login screen to the main screen, with the token; a failure stays on the
-/// login screen; signing out leads back to it.
+/// login screen; signing out leads back to it, and so does the session's end, with the reason.
 struct Coordinator: Sendable, Equatable {
   enum Screen: Sendable, Equatable {
     case login(notice: Notice?)
     case waiting(Waiting)
-    case main(SQToken, user: String?)
+    case main(Main)
   }
 
-  /// What became of the last sign-in, if it did not succeed.
+  /// Why nobody is signed in, if it is not by the user's own will.
   enum Notice: Sendable, Equatable {
     case cancelled
     case failed(code: String, message: String)
+    /// The server, or another program, ended the session.
+    case ended(code: String, message: String)
   }
 
   /// A sign-in that is under way.
@@ -33,6 +41,32 @@ struct Coordinator: Sendable, Equatable {
     case visitor
   }
 
+  /// A session that is under way.
+  struct Main: Sendable, Equatable {
+    var token: SQToken
+    var user: String?
+    /// Whether the person asked for a refresh that has not ended.
+    var isRefreshing = false
+    /// What the SDK told of the token, the newest first.
+    var news: [News] = []
+
+    init(_ token: SQToken, user: String? = nil) {
+      self.token = token
+      self.user = user
+    }
+  }
+
+  /// One notification, and when it came.
+  struct News: Sendable, Equatable {
+    enum Kind: Sendable, Equatable {
+      case refreshed
+      case failed(code: String, message: String)
+    }
+
+    let kind: Kind
+    let date: Date
+  }
+
   /// What the person did, or the SDK told.
   enum Event: Sendable, Equatable {
     case signIn(Player)
@@ -44,6 +78,12 @@ struct Coordinator: Sendable, Equatable {
     case userIsAuthorized(SQToken)
     case userIsNotAuthorized(Notice)
     case userIsKnown(String?)
+    case refresh
+    case refreshHasEnded
+    case tokenIsRefreshed(SQToken, at: Date)
+    case tokenRefreshDidFail(code: String, message: String, at: Date)
+    case endSessionAtServer
+    case sessionDidEnd(Notice?)
     case signOut
     case quit
   }
@@ -54,6 +94,8 @@ struct Coordinator: Sendable, Equatable {
     case playUser(address: String)
     case cancelSignIn
     case askWhoSignedIn(SQToken)
+    case refresh
+    case endSessionAtServer
     case signOut
     case quit
   }
@@ -69,15 +111,19 @@ struct Coordinator: Sendable, Equatable {
       screen = .waiting(Waiting(player: player))
       return .signIn(player)
     case (.userIsAuthorized(let token), .login), (.userIsAuthorized(let token), .waiting):
-      screen = .main(token, user: nil)
+      screen = .main(Main(token))
       return .askWhoSignedIn(token)
     case (.userIsNotAuthorized(let notice), .waiting):
       screen = .login(notice: notice)
-    case (.userIsKnown(let user), .main(let token, _)):
-      screen = .main(token, user: user)
     case (.signOut, .main):
       screen = .login(notice: nil)
       return .signOut
+    case (.sessionDidEnd(let notice), .main):
+      screen = .login(notice: notice)
+    case (_, .main(var main)):
+      let action = main.handle(event)
+      screen = .main(main)
+      return action
     case (_, .waiting(var waiting)):
       let action = waiting.handle(event)
       screen = .waiting(waiting)
@@ -110,5 +156,39 @@ extension Coordinator.Waiting {
       break
     }
     return nil
+  }
+}
+
+extension Coordinator.Main {
+  /// As many notifications as are kept.
+  private static let most = 5
+
+  fileprivate mutating func handle(_ event: Coordinator.Event) -> Coordinator.Action? {
+    switch event {
+    case .userIsKnown(let user):
+      self.user = user
+    case .refresh where !isRefreshing:
+      isRefreshing = true
+      return .refresh
+    case .refreshHasEnded:
+      isRefreshing = false
+    case .tokenIsRefreshed(let token, let date):
+      self.token = token
+      add(.refreshed, at: date)
+    case .tokenRefreshDidFail(let code, let message, let date):
+      add(.failed(code: code, message: message), at: date)
+    case .endSessionAtServer:
+      return .endSessionAtServer
+    default:
+      break
+    }
+    return nil
+  }
+
+  private mutating func add(_ kind: Coordinator.News.Kind, at date: Date) {
+    // A failure that goes on, and that whoever asked for a refresh was told too, is one.
+    if case .failed = kind, news.first?.kind == kind { news.removeFirst() }
+    news.insert(Coordinator.News(kind: kind, date: date), at: 0)
+    news = Array(news.prefix(Self.most))
   }
 }
