@@ -15,7 +15,7 @@ struct MainView {
     Page(
       title: "SequencingOAuth demo",
       status: main.isRefreshing ? Span("refreshing", .warning) : Span("signed in", .good),
-      body: heading(canvas) + facts(canvas) + expiry(canvas) + news(canvas),
+      body: heading(canvas) + facts(canvas) + expiry(canvas) + outlook(canvas) + news(canvas),
       keys: [
         KeyHint("r", "refresh"), KeyHint("e", "end the session at the server"),
         KeyHint("o", "sign out"), KeyHint("q", "quit"),
@@ -58,14 +58,19 @@ struct MainView {
     canBeRefreshed ? "; it is refreshed as soon as that works" : "; sign out and in again"
   }
 
+  /// What is about to happen.
+  private func outlook(_ canvas: Canvas) -> [Line] {
+    guard canBeRefreshed else { return [] }
+    return [.blank]
+      + (main.isOverAtServer
+        ? canvas.paragraph(
+          "The server has ended the session. The app learns of it at the next refresh.", .warning)
+        : canvas.paragraph("The token is refreshed shortly before it expires.", .faint))
+  }
+
   /// What the delegate was told, the newest first.
   private func news(_ canvas: Canvas) -> [Line] {
-    guard !main.news.isEmpty else {
-      guard canBeRefreshed else { return [] }
-      return [.blank]
-        + canvas.paragraph("The token is refreshed shortly before it expires.", .faint)
-    }
-    return [.blank] + main.news.flatMap { lines($0, canvas) }
+    main.news.isEmpty ? [] : [.blank] + main.news.flatMap { lines($0, canvas) }
   }
 
   private func lines(_ news: Coordinator.News, _ canvas: Canvas) -> [Line] {
@@ -80,7 +85,9 @@ struct MainView {
       return [
         Line(
           Span(canvas.glyphs.failure, .bad), " tokenRefreshDidFail", Span("  \(age)", .faint))
-      ] + canvas.paragraph("  \(code): \(message)", .warning)
+      ]
+        + TextLayout.wrap("\(code): \(message)".printable, width: canvas.width - 2)
+        .map { Line("  ", Span($0, .warning)) }
     }
   }
 
