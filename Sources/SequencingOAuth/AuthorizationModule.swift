@@ -151,6 +151,20 @@ extension AuthorizationModule {
 // MARK: - Ending
 
 extension AuthorizationModule {
+  /// Has the authorization server end the refresh token and the access token, then forgets them.
+  ///
+  /// A token that the server does not know counts as ended. When anything fails the tokens are kept
+  /// and the call may be made again. Without a token there is nothing to do, and no request.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/revocationUnsupported`` where the provider has
+  ///   no way to do it, with ``SQOAuthError/retryAfter`` where a busy server names a time.
+  /// - SeeAlso: RFC 7009
+  public func revoke() async throws(SQOAuthError) {
+    try await session.end(.revoked) { record throws(SQOAuthError) in
+      try await context.revoke(record)
+    }
+  }
+
   /// Cancels the sign-in under way and forgets the token.
   ///
   /// In memory at once, in the store when the returned task has ended. What begins after this call

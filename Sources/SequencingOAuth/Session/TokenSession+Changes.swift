@@ -130,14 +130,38 @@ extension TokenSession {
     }
   }
 
-  /// Ends the session if its token is still this one and nothing is about to change it.
-  func end(_ reason: SessionEnd, ifStill token: SQToken) -> Write? {
-    let write = state.withLock { state -> Write? in
-      guard state.core.token == token, state.core.changeUnderWay == nil else { return nil }
-      return forget(&state, reason).write
+  /// Ends the session once the work with its token has succeeded; nobody renews it meanwhile.
+  ///
+  /// Without a token, in memory or in the store, nothing is done.
+  func end(
+    _ reason: SessionEnd, after work: (AccountRecord) async throws(SQOAuthError) -> Void
+  ) async throws(SQOAuthError) {
+    guard let (record, takeover) = try await reserve() else { return }
+    defer {
+      state.withLock { $0.core.end(takeover) }
+      changed()
+      takeover.end.resolve(())
     }
-    if write != nil { changed() }
-    return write
+    try await work(record)
+    let erased = state.withLock { state in
+      state.core.isCurrent(takeover) ? forget(&state, reason).write : nil
+    }
+    try await erased?.value.get()
+  }
+
+  /// Keeps everyone from changing the token until the takeover is ended.
+  private func reserve() async throws(SQOAuthError) -> (AccountRecord, SessionState.Takeover)? {
+    while true {
+      try await settled()
+      if token == nil, try await !restore() { return nil }
+      let reserved = state.withLock { state -> (AccountRecord, SessionState.Takeover)? in
+        guard let record = state.core.record, state.core.changeUnderWay == nil else {
+          return nil
+        }
+        return (record, state.core.beginTakeover().0)
+      }
+      if let reserved { return reserved }
+    }
   }
 
   private func forget(
