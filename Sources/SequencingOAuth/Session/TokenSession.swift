@@ -19,6 +19,10 @@ final class TokenSession: Sendable {
     var clock: (any WallClock)?
     /// The last change of the store that was asked for; the next one waits for it.
     var write: Write?
+    /// How many changes of the store were asked for.
+    var writes = 0
+    /// Whether the last one was an end that the store refused.
+    var owesErase = false
     var events: [SessionEvent] = []
     var isTelling = false
   }
@@ -58,8 +62,9 @@ final class TokenSession: Sendable {
     return state.withLock { $0.core.unexpiredToken(at: now) } != nil
   }
 
-  /// How often the session was ended; whatever may bring a token notes it when it begins.
-  var epoch: Int { state.withLock(\.core.ends) }
+  /// How often the session was ended from outside; whatever may bring a token notes it when it
+  /// begins.
+  var epoch: Int { state.withLock(\.core.dismissals) }
 
   var now: Date { context.environment.clock.now }
 
