@@ -71,7 +71,7 @@ struct SessionState {
   }
 
   private(set) var record: AccountRecord?
-  private(set) var unsaved: Unsaved?
+  private var unsaved: Unsaved?
   /// How often the session was ended.
   private(set) var ends = 0
   /// The one change of the token that is under way.
@@ -108,8 +108,18 @@ extension SessionState {
     if isRenewable, let due = schedule.dueAt {
       dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast))
     }
-    if let unsaved { dates.append(unsaved.backOff.until) }
+    if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }
     return dates.min()
+  }
+
+  /// The record that is to be saved again now.
+  ///
+  /// While another one is on its way there is none: saved behind it, the old one would replace it.
+  func unsavedRecord(at now: Date) -> AccountRecord? {
+    guard let unsaved, changeUnderWay == nil, !unsaved.backOff.isInForce(at: now) else {
+      return nil
+    }
+    return unsaved.record
   }
 
   /// Whether a renewal still stands.
@@ -213,7 +223,7 @@ extension SessionState {
     failure = nil
     schedule = TokenSchedule(
       record.token, knownAt: now, isRenewable: isRenewable, jitter: jitter)
-    if isStored { unsaved = nil }
+    unsaved = nil
   }
 
   /// What became of the attempt to store the record that is held.

@@ -149,10 +149,8 @@ extension TokenSession {
   func saveAgain() async {
     let now = now
     let attempt = state.withLock { state -> (AccountRecord, Write)? in
-      guard let unsaved = state.core.unsaved, !unsaved.backOff.isInForce(at: now) else {
-        return nil
-      }
-      return (unsaved.record, enqueue(&state, .save(unsaved.record)))
+      guard let record = state.core.unsavedRecord(at: now) else { return nil }
+      return (record, enqueue(&state, .save(record)))
     }
     guard let (record, write) = attempt else { return }
     let saved = await write.value
