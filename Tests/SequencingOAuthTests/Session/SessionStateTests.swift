@@ -197,7 +197,7 @@ import Testing
     let void = state.end()
     #expect(void.renewal?.work === renewal.work && void.takeover == nil)
     #expect(!state.isCurrent(renewal) && state.record == nil && state.ends == 1)
-    #expect(state.dueAt == nil && state.unsaved == nil)
+    #expect(state.dueAt == nil && state.unsavedRecord(at: .distantFuture) == nil)
     #expect(step(state, .valid, at: 0) == "absent")
     let (takeover, _) = state.beginTakeover()
     #expect(state.end().takeover?.end === takeover.end)
