@@ -8,7 +8,7 @@ final class ModuleBench: Sendable {
   let module: AuthorizationModule
   let http: ScriptedHTTPClient
   let clock = ManualClock()
-  let store = ScriptedStore()
+  let store = StubbornStore()
 
   init(lifetime: Int = 3600, refreshTokens: Bool = true) throws {
     let count = Locked(0)

@@ -22,7 +22,8 @@ import Testing
     _ record: AccountRecord = record(), origin: SessionState.Origin? = nil, isStored: Bool = true
   ) -> SessionState {
     var state = SessionState()
-    state.hold(record, at: now, origin: origin, isStored: isStored, jitter: 0)
+    if isStored { state.storeHolds(record.token) }
+    state.hold(record, at: now, origin: origin, jitter: 0)
     return state
   }
 
@@ -168,7 +169,7 @@ import Testing
       #expect(step(state, .valid, at: moment + seconds - 0.01) == "fail server_error")
       moment += seconds
     }
-    state.hold(Self.record("T2", issued: moment), at: Self.now + moment, isStored: true, jitter: 0)
+    state.hold(Self.record("T2", issued: moment), at: Self.now + moment, jitter: 0)
     guard case .start(let renewal) = state.step(.new, at: Self.now + moment) else {
       Issue.record("the token did not end the failure")
       return
@@ -184,7 +185,7 @@ import Testing
     #expect(state.token?.accessToken == "T1" && state.usableToken(at: Self.now) == nil)
     #expect(state.unexpiredToken(at: Self.now) == nil)
     #expect(state.dueAt == .distantPast)
-    state.hold(Self.record("T2"), at: Self.now, isStored: true, jitter: 0)
+    state.hold(Self.record("T2"), at: Self.now, jitter: 0)
     #expect(step(state, .valid, at: 0) == "use T2")
   }
 
@@ -194,13 +195,13 @@ import Testing
       Issue.record("it did not start")
       return
     }
-    let void = state.end()
+    let void = state.end(isDismissal: true)
     #expect(void.renewal?.work === renewal.work && void.takeover == nil)
     #expect(!state.isCurrent(renewal) && state.record == nil && state.ends == 1)
-    #expect(state.dueAt == nil && state.unsavedRecord(at: .distantFuture) == nil)
+    #expect(state.dueAt == nil && state.recordToSaveAgain(at: .distantFuture) == nil)
     #expect(step(state, .valid, at: 0) == "absent")
     let (takeover, _) = state.beginTakeover()
-    #expect(state.end().takeover?.end === takeover.end)
+    #expect(state.end(isDismissal: true).takeover?.end === takeover.end)
     #expect(!state.isCurrent(takeover) && state.ends == 2)
   }
 }

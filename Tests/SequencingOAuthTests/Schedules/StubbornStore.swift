@@ -2,7 +2,7 @@ import LoopbackHTTP
 import SequencingOAuth
 
 /// A store that fails, or waits before it saves, when a test wants it to.
-final class ScriptedStore: TokenStore {
+final class StubbornStore: TokenStore {
   struct Failure: Error {}
 
   private struct State {
