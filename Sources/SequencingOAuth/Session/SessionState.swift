@@ -72,8 +72,10 @@ struct SessionState {
 
   private(set) var record: AccountRecord?
   private(set) var unsaved: Unsaved?
-  /// How often the session was ended.
+  /// How often the session was ended, in whatever way.
   private(set) var ends = 0
+  /// How often it was ended from outside, and not by what a renewal found out.
+  private(set) var dismissals = 0
   /// The one change of the token that is under way.
   private(set) var changeUnderWay: Change?
   private var schedule = TokenSchedule.expired
@@ -82,8 +84,8 @@ struct SessionState {
   /// Counts takeovers and ends: a change that began under another number is void.
   private var claim = 0
   private var failure: BackOff?
-  /// Whether the store has had this token.
-  private var isStored = false
+  /// What this session last wrote to the store or read from it.
+  private var inStore: SQToken?
 }
 
 // MARK: - Reading
@@ -102,13 +104,14 @@ extension SessionState {
     return token
   }
 
-  /// When the timer has something to do.
-  var dueAt: Date? {
+  /// When the timer has something to do; a renewal only where it `renews`.
+  func dueAt(renews: Bool) -> Date? {
     var dates: [Date] = []
-    if isRenewable, let due = schedule.dueAt {
+    if renews, isRenewable, let due = schedule.dueAt {
       dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast))
     }
-    if let unsaved { dates.append(unsaved.backOff.until) }
+    // A change under way stores a record of its own, or is followed by another look.
+    if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }
     return dates.min()
   }
 
@@ -120,19 +123,16 @@ extension SessionState {
 
   /// Whether a record of the store is to be preferred to one that was held here.
   ///
-  /// It is when this session had stored its own and finds another, or when it is younger.
+  /// It is when it is not the one that this session left there: another process wrote it. Where
+  /// that is not known, the younger one is; dates alone would mislead once the clock was moved.
   func prefers(_ stored: AccountRecord, to held: AccountRecord) -> Bool {
-    let (stored, held) = (stored.token, held.token)
-    let isSame =
-      stored.accessToken == held.accessToken && stored.refreshToken == held.refreshToken
-    if isSame { return false }
-    if isStored { return true }
-    guard let first = stored.issueDate, let second = held.issueDate else { return false }
-    return first > second
+    if stored.token.isSame(as: held.token) { return false }
+    if let inStore { return !stored.token.isSame(as: inStore) }
+    return stored.token.isYounger(than: held.token)
   }
 
   /// Whether a missing record means that another process signed the user out.
-  var wasStored: Bool { isStored }
+  var wasStored: Bool { inStore != nil && unsaved == nil }
 
   private var isRenewable: Bool {
     if case .clientCredentials = origin, record != nil { return true }
@@ -196,30 +196,45 @@ extension SessionState {
 
   /// A renewal is done; with an error it failed.
   mutating func end(_ renewal: Renewal, _ error: SQOAuthError? = nil, at now: Date) {
-    if case .renewal(let current)? = changeUnderWay, current.work === renewal.work {
-      changeUnderWay = nil
+    guard case .renewal(let current)? = changeUnderWay, current.work === renewal.work else {
+      return
     }
+    changeUnderWay = nil
     if let error { failure = BackOff(error, after: failure, at: now) }
   }
 
   /// Takes a record into memory.
   mutating func hold(
-    _ record: AccountRecord, at now: Date, origin: Origin? = nil, isStored: Bool, jitter: Double
+    _ record: AccountRecord, at now: Date, origin: Origin? = nil, jitter: Double
   ) {
     if let origin { self.origin = origin }
     self.record = record
-    self.isStored = isStored
+    // Whatever the store refused before must not be written over what comes now.
+    unsaved = nil
     isInvalidated = false
     failure = nil
     schedule = TokenSchedule(
       record.token, knownAt: now, isRenewable: isRenewable, jitter: jitter)
-    if isStored { unsaved = nil }
+  }
+
+  /// The record that the store refused, if it is time to offer it again.
+  ///
+  /// Not while a change is under way: its own record may be on the way to the store already.
+  func recordToSaveAgain(at now: Date) -> AccountRecord? {
+    guard let unsaved, changeUnderWay == nil, !unsaved.backOff.isInForce(at: now) else {
+      return nil
+    }
+    return unsaved.record
+  }
+
+  /// What is in the store now.
+  mutating func storeHolds(_ token: SQToken?) {
+    inStore = token
   }
 
   /// What became of the attempt to store the record that is held.
   mutating func didSave(_ record: AccountRecord, _ error: SQOAuthError?, at now: Date) {
     guard record == self.record else { return }
-    isStored = error == nil
     unsaved = error.map {
       Unsaved(record: record, backOff: BackOff($0, after: unsaved?.backOff, at: now))
     }
@@ -231,13 +246,15 @@ extension SessionState {
   }
 
   /// Forgets everything; the renewal and the takeover are void now.
-  mutating func end() -> Voided {
+  mutating func end(isDismissal: Bool) -> Voided {
     var void: Voided = (renewal, nil)
     if case .takeover(let takeover)? = changeUnderWay { void.takeover = takeover }
     let (claim, ends) = (claim + 1, ends + 1)
+    let dismissals = dismissals + (isDismissal ? 1 : 0)
     self = SessionState()
     self.claim = claim
     self.ends = ends
+    self.dismissals = dismissals
     return void
   }
 

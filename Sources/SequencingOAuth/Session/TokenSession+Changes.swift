@@ -17,7 +17,7 @@ extension TokenSession {
     _ record: AccountRecord, _ origin: SessionState.Origin = .refreshToken, of epoch: Int
   ) async throws(SQOAuthError) {
     let begun = state.withLock { state -> (SessionState.Takeover, Write, SessionState.Renewal?)? in
-      guard state.core.ends == epoch else { return nil }
+      guard state.core.dismissals == epoch else { return nil }
       let (takeover, void) = state.core.beginTakeover()
       return (takeover, enqueue(&state, .save(record)), void)
     }
@@ -26,9 +26,8 @@ extension TokenSession {
     let saved = await write.value
     let now = now
     let isOver = state.withLock { state in
-      guard state.core.isCurrent(takeover) else { return state.core.ends != epoch }
-      state.core.hold(
-        record, at: now, origin: origin, isStored: true, jitter: .random(in: 0...1))
+      guard state.core.isCurrent(takeover) else { return state.core.dismissals != epoch }
+      state.core.hold(record, at: now, origin: origin, jitter: .random(in: 0...1))
       if case .failure(let error) = saved { state.core.didSave(record, error, at: now) }
       state.core.end(takeover)
       return false
@@ -50,7 +49,8 @@ extension TokenSession {
     let begun = state.withLock { state -> (SessionState.Takeover, SessionState.Renewal?)? in
       if let held = state.core.record, !held.token.isOlder(than: record.token) { return nil }
       let begun = state.core.beginTakeover()
-      state.core.hold(record, at: now, isStored: false, jitter: .random(in: 0...1))
+      // Whatever was there before may have been had by the client's own credentials.
+      state.core.hold(record, at: now, origin: .refreshToken, jitter: .random(in: 0...1))
       return begun
     }
     guard let (takeover, void) = begun else { return {} }
@@ -68,9 +68,10 @@ extension TokenSession {
     let write = state.withLock { state -> Write? in
       guard state.core.isCurrent(takeover) else { return nil }
       if let stored, (try? context.check(stored)) != nil,
-        state.core.prefers(stored, to: record)
+        stored.token.isYounger(than: record.token)
       {
-        state.core.hold(stored, at: now, isStored: true, jitter: .random(in: 0...1))
+        state.core.storeHolds(stored.token)
+        state.core.hold(stored, at: now, jitter: .random(in: 0...1))
         state.core.end(takeover)
         return nil
       }
@@ -86,13 +87,14 @@ extension TokenSession {
 
   /// Takes the store's record into memory if there is none; says whether there is one now.
   func restore() async throws(SQOAuthError) -> Bool {
-    let epoch = epoch
+    let ends = state.withLock(\.core.ends)
     guard let record = try await load() else { return token != nil }
     try context.check(record)
     let now = now
     let isHeld = state.withLock { state in
-      if state.core.record == nil, state.core.ends == epoch {
-        state.core.hold(record, at: now, isStored: true, jitter: .random(in: 0...1))
+      if state.core.record == nil, state.core.ends == ends {
+        state.core.storeHolds(record.token)
+        state.core.hold(record, at: now, jitter: .random(in: 0...1))
       }
       return state.core.record != nil
     }
@@ -113,9 +115,18 @@ extension TokenSession {
   }
 
   /// Ends the session because of what a renewal found out, unless that was made void meanwhile.
-  func end(_ reason: SessionEnd, foundBy renewal: SessionState.Renewal) {
+  ///
+  /// A sign-in that is under way goes on: it is what helps now.
+  @discardableResult
+  func end(
+    _ reason: SessionEnd, foundBy renewal: SessionState.Renewal, erases: Bool = true
+  ) -> Bool {
     state.withLock { state in
-      if state.core.isCurrent(renewal) { _ = forget(&state, reason) }
+      guard state.core.isCurrent(renewal) else { return false }
+      note(reason, &state)
+      _ = state.core.end(isDismissal: false)
+      if erases { _ = enqueue(&state, .erase) }
+      return true
     }
   }
 
@@ -156,8 +167,12 @@ extension TokenSession {
   private func forget(
     _ state: inout State, _ reason: SessionEnd
   ) -> (void: SessionState.Voided, write: Write) {
+    note(reason, &state)
+    return (state.core.end(isDismissal: true), enqueue(&state, .erase))
+  }
+
+  private func note(_ reason: SessionEnd, _ state: inout State) {
     if state.core.token != nil { state.events.append(.ended(reason)) }
-    return (state.core.end(), enqueue(&state, .erase))
   }
 
   // MARK: The store
@@ -165,6 +180,9 @@ extension TokenSession {
   /// The account's record, as it is after every change that was asked for.
   func load() async throws(SQOAuthError) -> AccountRecord? {
     _ = await state.withLock(\.write)?.value
+    // What was ended must not come back because the store did not take note of it.
+    let owed = state.withLock { $0.owesErase ? enqueue(&$0, .erase) : nil }
+    if let owed { try await owed.value.get() }
     let id = accountID
     return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }
   }
@@ -173,20 +191,21 @@ extension TokenSession {
   func saveAgain() async {
     let now = now
     let attempt = state.withLock { state -> (AccountRecord, Write)? in
-      guard let unsaved = state.core.unsaved, !unsaved.backOff.isInForce(at: now) else {
-        return nil
-      }
-      return (unsaved.record, enqueue(&state, .save(unsaved.record)))
+      state.core.recordToSaveAgain(at: now).map { ($0, enqueue(&state, .save($0))) }
     }
     guard let (record, write) = attempt else { return }
     let saved = await write.value
-    state.withLock { $0.core.didSave(record, saved.error, at: now) }
+    let then = self.now
+    state.withLock { $0.core.didSave(record, saved.error, at: then) }
   }
 
   /// Adds a change behind those that were asked for; called under the lock, so that the order is
   /// that of the decisions.
   func enqueue(_ state: inout State, _ change: Change) -> Write {
     let previous = state.write
+    state.writes += 1
+    state.owesErase = false
+    let count = state.writes
     let (id, store) = (accountID, context.environment.tokenStore)
     // A task of its own: a caller that gives up must not tear a change off half-way.
     let write = Write {
@@ -195,11 +214,17 @@ extension TokenSession {
         switch change {
         case .save(let record):
           try await store.attempt("save the token") { try await $0.save(record) }
+          self.state.withLock { $0.core.storeHolds(record.token) }
         case .erase:
           try await store.attempt("erase the account") { try await $0.erase(id) }
+          self.state.withLock { $0.core.storeHolds(nil) }
         }
         return .success(())
       } catch {
+        if case .erase = change {
+          // A record that is on its way replaces what was to be erased.
+          self.state.withLock { $0.owesErase = $0.writes == count }
+        }
         return .failure(error)
       }
     }
@@ -217,9 +242,20 @@ extension SessionState.Renewal {
 }
 
 extension SQToken {
-  /// Whether this token came before another one; `false` where that is not known.
+  /// Whether a resource server and the token endpoint cannot tell them apart.
+  func isSame(as other: SQToken) -> Bool {
+    accessToken == other.accessToken && refreshToken == other.refreshToken
+  }
+
+  /// Whether this token came after another one; `false` where that is not known.
+  func isYounger(than other: SQToken) -> Bool {
+    guard !isSame(as: other), let mine = issueDate, let its = other.issueDate else { return false }
+    return mine > its
+  }
+
+  /// Whether this token came before another one; `true` where that is not known.
   fileprivate func isOlder(than other: SQToken) -> Bool {
-    if accessToken == other.accessToken, refreshToken == other.refreshToken { return false }
+    if isSame(as: other) { return false }
     guard let mine = issueDate, let its = other.issueDate else { return true }
     return mine < its
   }

@@ -19,6 +19,12 @@ final class TokenSession: Sendable {
     var clock: (any WallClock)?
     /// The last change of the store that was asked for; the next one waits for it.
     var write: Write?
+    /// How many changes of the store were asked for.
+    var writes = 0
+    /// Whether the last one was an end that the store refused.
+    var owesErase = false
+    /// Whether the token is renewed before it expires, without anyone asking.
+    var isUpdating = false
     var events: [SessionEvent] = []
     var isTelling = false
   }
@@ -58,8 +64,9 @@ final class TokenSession: Sendable {
     return state.withLock { $0.core.unexpiredToken(at: now) } != nil
   }
 
-  /// How often the session was ended; whatever may bring a token notes it when it begins.
-  var epoch: Int { state.withLock(\.core.ends) }
+  /// How often the session was ended from outside; whatever may bring a token notes it when it
+  /// begins.
+  var epoch: Int { state.withLock(\.core.dismissals) }
 
   var now: Date { context.environment.clock.now }
 
@@ -133,10 +140,10 @@ final class TokenSession: Sendable {
   // MARK: The timer
 
   /// Whether the session renews its token before it expires, without being asked.
-  var isUpdating: Bool { updater.isOn }
+  var isUpdating: Bool { state.withLock(\.isUpdating) }
 
   func updates(_ isOn: Bool) {
-    updater.turn(on: isOn)
+    state.withLock { $0.isUpdating = isOn }
     changed()
   }
 
@@ -144,7 +151,8 @@ final class TokenSession: Sendable {
   func changed() {
     tell()
     updater.reschedule(context.environment.clock) {
-      state.withLock(\.core.dueAt)
+      // A token that the store refused is saved again whether or not tokens are renewed by the timer.
+      state.withLock { $0.core.dueAt(renews: $0.isUpdating) }
     } _: { [weak self] in
       await self?.tend()
     }
@@ -154,7 +162,7 @@ final class TokenSession: Sendable {
   private func tend() async {
     await saveAgain()
     // Its failure is told as an event, and the next attempt is due when the back-off is over.
-    _ = try? await token(.due)
+    if isUpdating { _ = try? await token(.due) }
     changed()
   }
 

@@ -9,7 +9,6 @@ import LoopbackHTTP
 /// The timer of a session: one task that sleeps until there is something to do.
 final class TokenUpdater: Sendable {
   fileprivate struct State {
-    var isOn = false
     var date: Date?
     var task: Task<Void, Never>?
     /// Tells a task that was replaced from the one that counts.
@@ -22,26 +21,17 @@ final class TokenUpdater: Sendable {
     state.withLock(\.task)?.cancel()
   }
 
-  var isOn: Bool { state.withLock(\.isOn) }
-
-  func turn(on: Bool) {
-    state.withLock { state in
-      state.isOn = on
-      if !on { state.reset() }
-    }
-  }
-
   /// Sets the timer to what `dueAt` says now; it stays as it is where that has not changed.
   func reschedule(
     _ clock: any WallClock, dueAt: @Sendable () -> Date?,
     _ work: @escaping @Sendable () async -> Void
   ) {
-    state.withLock { state in
+    let old = state.withLock { state -> Task<Void, Never>? in
       // Asked here, so that of two calls at once the one with the older news does not win.
-      let date = state.isOn ? dueAt() : nil
-      guard date != state.date else { return }
-      state.reset()
-      guard let date else { return }
+      let date = dueAt()
+      guard date != state.date else { return nil }
+      let old = state.reset()
+      guard let date else { return old }
       let count = state.count
       state.date = date
       state.task = Task { [weak self] in
@@ -51,7 +41,10 @@ final class TokenUpdater: Sendable {
         }
         await work()
       }
+      return old
     }
+    // A clock is an app's own, and its handler of a cancellation runs here.
+    old?.cancel()
   }
 
   private func isDue(_ count: Int) -> Bool {
@@ -66,10 +59,13 @@ final class TokenUpdater: Sendable {
 }
 
 extension TokenUpdater.State {
-  fileprivate mutating func reset() {
-    task?.cancel()
-    task = nil
-    date = nil
-    count += 1
+  /// Forgets the task, which is the caller's to cancel, outside the lock.
+  fileprivate mutating func reset() -> Task<Void, Never>? {
+    defer {
+      task = nil
+      date = nil
+      count += 1
+    }
+    return task
   }
 }

@@ -17,13 +17,14 @@ final class ScriptedHTTPClient: HTTPClient {
   var requests: [HTTPRequest] { state.withLock(\.self) }
 
   /// The forms of the requests to the token endpoint, read by Foundation and not by our codec.
-  var forms: [[String: String]] {
-    requests.compactMap { request in
-      guard request.method == "POST", case .bytes(let data) = request.body else { return nil }
-      let query = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "+", with: "%20")
-      let items = URLComponents(string: "?\(query)")?.queryItems ?? []
-      return Dictionary(items.map { ($0.name, $0.value ?? "") }) { "\($0), \($1)" }
-    }
+  var forms: [[String: String]] { requests.compactMap(Self.form) }
+
+  /// The form of a request, if it has one.
+  static func form(of request: HTTPRequest) -> [String: String]? {
+    guard request.method == "POST", case .bytes(let data) = request.body else { return nil }
+    let query = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "+", with: "%20")
+    let items = URLComponents(string: "?\(query)")?.queryItems ?? []
+    return Dictionary(items.map { ($0.name, $0.value ?? "") }) { "\($0), \($1)" }
   }
 
   /// Answers in another way from now on.

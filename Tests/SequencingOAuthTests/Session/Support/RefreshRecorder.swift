@@ -1,0 +1,45 @@
+import LoopbackHTTP
+import SequencingOAuth
+
+/// A delegate that keeps what it is told of a session, in words.
+final class RefreshRecorder: TokenRefreshDelegate {
+  private let state = Locked<[SessionEvent]>([])
+
+  var events: [SessionEvent] { state.withLock(\.self) }
+  /// `refreshed T2`, `failed server_error`, `ended signedOut`.
+  var words: [String] { events.map(\.word) }
+
+  /// Returns when this many calls have come, or when the test's time is over.
+  func words(_ count: Int) async -> [String] {
+    while events.count < count, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(1))
+    }
+    return words
+  }
+
+  func tokenIsRefreshed(_ token: SQToken) { record(.refreshed(token)) }
+  func tokenRefreshDidFail(_ error: SQOAuthError) { record(.refreshFailed(error)) }
+  func sessionDidEnd(_ reason: SessionEnd) { record(.ended(reason)) }
+
+  func record(_ event: SessionEvent) { state.withLock { $0.append(event) } }
+
+  /// Keeps what comes in a stream, until the stream ends.
+  static func listening(to stream: AsyncStream<SessionEvent>) -> RefreshRecorder {
+    let recorder = RefreshRecorder()
+    Task { for await event in stream { recorder.record(event) } }
+    return recorder
+  }
+}
+
+extension SessionEvent {
+  /// The event in a word or two.
+  var word: String {
+    switch self {
+    case .refreshed(let token): "refreshed \(token.accessToken)"
+    case .refreshFailed(let error): "failed \(error.code)"
+    case .ended(.signedOut): "ended signedOut"
+    case .ended(.revoked): "ended revoked"
+    case .ended(.refused(let error)): "ended refused \(error.code)"
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import LoopbackHTTP
+import SequencingOAuth
+import TestSupport
+
+/// A store in memory that keeps a log, waits and fails as a test tells it to.
+final class ScriptedStore: TokenStore {
+  struct Full: Error {}
+
+  private struct State {
+    var calls: [String] = []
+    var failsToLoad = false
+    var failsToSave = false
+    var failsToErase = false
+  }
+
+  let memory = MemoryTokenStore()
+  let loading = Gate()
+  let saving = Gate()
+  private let state = Locked(State())
+
+  /// Every call that was begun, in order: `load`, `save T1 R1`, `erase`.
+  var calls: [String] { state.withLock(\.calls) }
+  /// Every save that was begun, in order.
+  var saves: [String] { calls.filter { $0.hasPrefix("save") } }
+
+  func fails(toLoad: Bool = false, toSave: Bool = false, toErase: Bool = false) {
+    state.withLock { state in
+      state.failsToLoad = toLoad
+      state.failsToSave = toSave
+      state.failsToErase = toErase
+    }
+  }
+
+  /// The access token and the refresh token that are stored: `T1 R1`.
+  func content(_ id: String = "default") async -> String? {
+    await memory.load(id).map { Self.words($0.token) }
+  }
+
+  static func words(_ token: SQToken) -> String {
+    "\(token.accessToken) \(token.refreshToken ?? "-")"
+  }
+
+  func load(_ id: String) async throws -> AccountRecord? {
+    try begin("load", \.failsToLoad)
+    await loading.pass()
+    return await memory.load(id)
+  }
+
+  func save(_ record: AccountRecord) async throws {
+    let call = "save \(Self.words(record.token))"
+    state.withLock { $0.calls.append(call) }
+    await saving.pass()
+    if state.withLock(\.failsToSave) { throw Full() }
+    await memory.save(record)
+  }
+
+  func erase(_ id: String) async throws {
+    try begin("erase", \.failsToErase)
+    await memory.erase(id)
+  }
+
+  func list() async throws -> [String] { await memory.list() }
+
+  private func begin(_ call: String, _ fails: any KeyPath<State, Bool> & Sendable) throws {
+    let isFailing = state.withLock { state in
+      state.calls.append(call)
+      return state[keyPath: fails]
+    }
+    if isFailing { throw Full() }
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import TestSupport
+
+/// A ``Bench`` whose server issues numbered tokens and whose store does as a test says.
+final class SessionBench: Sendable {
+  let bench: Bench
+  let server = TokenServer()
+  let store = ScriptedStore()
+  let observer = RefreshRecorder()
+
+  var oauth: SQOAuth { bench.oauth }
+  var module: AuthorizationModule { bench.oauth.module }
+  var clock: ManualClock { bench.clock }
+
+  init(
+    lifetime: Int? = 3600, browser: @escaping Bench.Browser = Bench.allow,
+    change: (inout ClientConfiguration) -> Void = { _ in }
+  ) throws {
+    let server = server
+    bench = try Bench(answer: { try await server.answer($0) }, browser: browser)
+      .register(change: change)
+    server.change { $0.lifetime = lifetime }
+    oauth.environment.tokenStore = store
+    oauth.tokenRefreshDelegate = observer
+  }
+
+  /// Every request, in order: `refresh R1`, `GET /files T1`.
+  var requests: [String] {
+    bench.http.requests.map { request in
+      let form = ScriptedHTTPClient.form(of: request) ?? [:]
+      switch form["grant_type"] {
+      case "refresh_token"?: return "refresh \(form["refresh_token"] ?? "-")"
+      case let grant?: return grant
+      case nil:
+        let token = request.headers["Authorization"]?.split(separator: " ").last ?? "-"
+        return "\(request.method) \(request.url.path()) \(token)"
+      }
+    }
+  }
+
+  /// The refresh tokens that were sent, in order.
+  var refreshes: [String] {
+    requests.filter { $0.hasPrefix("refresh ") }.map { String($0.dropFirst("refresh ".count)) }
+  }
+
+  /// The tokens in memory: `T1 R1`.
+  var memory: String? { module.currentToken.map(ScriptedStore.words) }
+
+  /// A record for this client.
+  func record(_ token: SQToken, clientID: String = "client") -> AccountRecord {
+    AccountRecord(id: "default", clientID: clientID, token: token)
+  }
+
+  /// A session with T1 and R1, as if it had been signed in before the program started; no timer.
+  @discardableResult
+  func restored() async throws -> Self {
+    await store.memory.save(record(server.issue(at: clock.now)))
+    try await module.restore()
+    return self
+  }
+
+  /// The same with the timer.
+  @discardableResult
+  func updating() async throws -> Self {
+    try await restored()
+    module.refreshesAutomatically = true
+    await clock.hasSleeper()
+    return self
+  }
+}
+
+/// Starts work that has done all it can do at once when this returns.
+func begin<Success: Sendable>(
+  _ work: @escaping @Sendable () async throws -> Success
+) -> Task<Success, any Error> {
+  if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+    return Task.immediate { try await work() }
+  }
+  return Task { try await work() }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+/// When a token is handed out and when the timer replaces it, as numbers of seconds.
+@Suite struct TokenScheduleTests {
+  static let issued = Date(timeIntervalSince1970: 1_750_000_000)
+
+  /// The schedule of a token that was received at ``issued``.
+  func schedule(
+    life: Double?, renewable: Bool = true, jitter: Double = 0, knownAt: Double = 0,
+    hasIssueDate: Bool = true
+  ) -> TokenSchedule {
+    TokenSchedule(
+      SQToken(
+        accessToken: "T", expirationDate: life.map { Self.issued + $0 },
+        issueDate: hasIssueDate ? Self.issued : nil),
+      knownAt: Self.issued + knownAt, isRenewable: renewable, jitter: jitter)
+  }
+
+  func seconds(_ date: Date?) -> Double? { date?.timeIntervalSince(Self.issued) }
+
+  @Test(
+    "a pull ends a tenth of the life early, at most 30 s; the timer has at most 600 s",
+    arguments: [
+      // life, usable until, due without jitter, due with all of it
+      (10.0, 9.0, 9.0, 9.2), (100, 90, 90, 92), (300, 270, 270, 276), (600, 570, 540, 552),
+      (3600, 3570, 3240, 3312), (6000, 5970, 5400, 5520), (86_400, 86_370, 85_800, 85_920),
+      // The timer does not ask without end for tokens that have no life.
+      (0, 0, 1, 1),
+    ])
+  func margins(life: Double, until: Double, due: Double, latest: Double) throws {
+    let early = schedule(life: life)
+    let late = schedule(life: life, jitter: 1)
+    #expect(seconds(early.usableUntil) == until)
+    #expect(seconds(late.usableUntil) == until, "a pull has no jitter")
+    #expect(seconds(early.dueAt) == due)
+    #expect(abs(try #require(seconds(late.dueAt)) - latest) < 0.001)
+  }
+
+  @Test func `jitter stays within its bounds and before the expiry`() throws {
+    for life in [2.0, 5, 59, 3600, 1e6, 2_147_483_647] {
+      for jitter in stride(from: 0.0, through: 1, by: 0.05) {
+        let due = try #require(seconds(schedule(life: life, jitter: jitter).dueAt))
+        let margin = min(life / 10, 600)
+        #expect(due >= life - margin - 0.001 && due <= life - 0.8 * margin + 0.001)
+        #expect(due < life)
+      }
+    }
+  }
+
+  @Test func `a token with no known expiry is used until a server refuses it`() {
+    let schedule = schedule(life: nil)
+    #expect(schedule.dueAt == nil)
+    for moment in [-1e9, 0, 1e9] { #expect(schedule.isUsable(at: Self.issued + moment)) }
+  }
+
+  @Test func `a token that cannot be renewed is handed out to its end`() {
+    let schedule = schedule(life: 3600, renewable: false)
+    #expect(schedule.dueAt == nil)
+    #expect(schedule.isUsable(at: Self.issued + 3599.9))
+    #expect(!schedule.isUsable(at: Self.issued + 3600))
+    #expect(schedule.isUsable(at: Self.issued - 86_400), "there is nothing better to hand out")
+  }
+
+  @Test(
+    "usable or not, to the second",
+    arguments: [
+      (0.0, true), (3569.9, true), (3570, false), (3600, false), (1e9, false), (-60, true),
+      // A clock that was moved back further tells nothing of the token's age.
+      (-60.1, false), (-86_400, false),
+    ])
+  func usable(at moment: Double, usable: Bool) {
+    #expect(schedule(life: 3600).isUsable(at: Self.issued + moment) == usable)
+  }
+
+  @Test func `without an issue date the life counts from when the token became known`() {
+    let late = schedule(life: 3600, knownAt: 3400, hasIssueDate: false)
+    #expect(seconds(late.usableUntil) == 3580, "a tenth of the 200 s that are left")
+    #expect(seconds(late.dueAt) == 3580)
+    #expect(late.isUsable(at: Self.issued - 1e6))
+    let over = schedule(life: 3600, knownAt: 7200, hasIssueDate: false)
+    #expect(seconds(over.usableUntil) == 3600)
+    #expect(seconds(over.dueAt) == 3600)
+  }
+
+  @Test func `an issue date behind the expiry gives no negative margin`() {
+    let token = SQToken(
+      accessToken: "T", expirationDate: Self.issued, issueDate: Self.issued + 500)
+    let schedule = TokenSchedule(token, knownAt: Self.issued, isRenewable: true, jitter: 0)
+    #expect(seconds(schedule.usableUntil) == 0)
+    #expect(seconds(schedule.dueAt) == 1)
+  }
+
+  @Test func `nothing is usable where nothing is known`() {
+    #expect(!TokenSchedule.expired.isUsable(at: Self.issued))
+    #expect(TokenSchedule.expired.dueAt == nil)
+  }
+}
