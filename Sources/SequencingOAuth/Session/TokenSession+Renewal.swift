@@ -18,7 +18,10 @@ extension TokenSession {
       return .success(try await renewed(renewal))
     } catch {
       if error.endsSession {
-        return end(.refused(error), foundBy: renewal) ? .failure(error) : .success(nil)
+        guard end(.refused(error), foundBy: renewal) else { return .success(nil) }
+        // A program that ends when it hears of this must not leave the account behind.
+        _ = await state.withLock(\.write)?.value
+        return .failure(error)
       }
       let now = now
       return state.withLock { state in
