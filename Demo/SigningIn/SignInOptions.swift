@@ -56,6 +56,12 @@ struct SignInOptions: Sendable {
 
   /// Checks the options; `orAccount` says that an account that is kept may tell what they leave out.
   init(_ arguments: Arguments, orAccount: Bool = false) throws(Failure) {
+    let provider = try Self.provider(arguments)
+    strayOption = [Option.clientSecretFile, .auth].first { arguments.contains($0) }
+    if provider == nil {
+      if arguments.contains(.clientID) { throw Self.needsProvider(.clientID) }
+      if !orAccount, let strayOption { throw Self.needsProvider(strayOption) }
+    }
     server = arguments[.issuer] ?? arguments[.authorize]
     redirectURI = try Self.redirectURI(arguments[.redirectURI])
     scope = arguments[.scope]
@@ -65,17 +71,12 @@ struct SignInOptions: Sendable {
       try arguments[.clientSecretFile]
       .map { path throws(Failure) in try ClientSecret(file: path) } ?? arguments.secret
     authentication = try Self.authentication(arguments[.auth])
-    strayOption = [Option.clientSecretFile, .auth].first { arguments.contains($0) }
-    if let provider = try Self.provider(arguments) {
-      guard let clientID = arguments[.clientID] else {
-        throw .usage("--client-id is missing: every provider knows its clients by one")
-      }
-      configuration = try client(clientID, of: provider)
-      try refuseVisitor()
-    } else {
-      if arguments.contains(.clientID) { throw Self.needsProvider(.clientID) }
-      if !orAccount { try checkForSandbox() }
+    guard let provider else { return }
+    guard let clientID = arguments[.clientID] else {
+      throw .usage("--client-id is missing: every provider knows its clients by one")
     }
+    configuration = try client(clientID, of: provider)
+    try refuseVisitor()
   }
 
   /// The client of an account that is kept: the one that was named, or the one it was signed in by.
