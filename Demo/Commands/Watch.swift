@@ -43,6 +43,8 @@ struct Watch: Command {
       try Self.announce(token, console)
       account.oauth.launchTokenTimerUpdate(with: token)
       for await event in events { try Self.report(event, console) }
+      // Below the sign of the key that was pressed.
+      if console.output.isTerminal { try console.result("") }
     }
   }
 

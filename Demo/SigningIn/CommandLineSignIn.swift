@@ -21,7 +21,7 @@ struct CommandLineSignIn: Sendable {
       if !options.readsNoInput, options.browser == .print { pasted.read(for: options.redirectURI) }
     }
     if options.redirectURI.hasWeakScheme {
-      console.warn("any other app may claim the redirect URI's scheme, which has no dot")
+      console.warn("the redirect URI's scheme has no dot, so that any other app may claim it")
     }
     if let announcement = options.browser.announcement { console.progress(announcement) }
 

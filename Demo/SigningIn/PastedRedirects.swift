@@ -24,9 +24,8 @@ final class PastedRedirects: Sendable {
   /// Asks for the redirect, and reads lines until one is the answer or there are no more.
   func read(for redirectURI: RedirectURI) {
     let start = redirectURI.string.prefix { $0 != "?" }.description.printable
-    console.progress(
-      "When you have signed in, paste the whole address that your browser is sent to, "
-        + "which starts with \(start):")
+    console.progress("When you have signed in, paste the address that your browser is sent to.")
+    console.progress("It starts with \(start), and is needed whole:")
     // A thread of its own, since the read waits for a person.
     DispatchQueue(label: "sq-demo.redirects").async { [self] in
       while let line = readLine() {

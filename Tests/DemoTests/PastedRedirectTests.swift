@@ -9,6 +9,10 @@ import Testing
 
   init() throws {
     folder = try TemporaryFolder()
+    // Another test's program must not hold the end of this pipe.
+    for end in [input.fileHandleForReading, input.fileHandleForWriting] {
+      _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
+    }
   }
 
   private func sandbox(_ redirectURI: String) async throws -> SandboxServer {
@@ -37,7 +41,7 @@ import Testing
   func `is pasted, and a weak scheme is told once`(uri: String, isWeak: Bool) async throws {
     let sandbox = try await sandbox(uri)
     let demo = try start(at: sandbox, uri)
-    try await eventually("it asks") { demo.errors.contains("which starts with \(uri):\n") }
+    try await eventually("it asks") { demo.errors.contains("It starts with \(uri), ") }
     let url = try #require(URL(string: String(demo.output.dropLast())))
     let redirect = try #require(try await SandboxVisitor().visit(url).redirect)
     try write("")
@@ -90,16 +94,15 @@ import Testing
     let (seen, end) = (folder.file("url"), folder.file("end"))
     let script = "sh -c 'echo \"$0\" >\(seen); until [ -e \(end) ]; do sleep 0.01; done'"
     let demo = try start(at: sandbox, uri, ["--browser", script])
-    try await eventually("it asks") { demo.errors.contains("which starts with") }
+    try await eventually("it asks") { demo.errors.contains("It starts with") }
     let url = try await eventually("the command runs") {
       let text = folder.read("url")
       return text.hasSuffix("\n") ? URL(string: String(text.dropLast())) : nil
     }
     try write(try #require(try await SandboxVisitor().visit(url).redirect))
     try await eventually("it is signed in") { demo.output.contains("Signed in.") }
-    // Foundation takes a process for running as long as its children do.
-    try folder.write("", to: "end")
     #expect(await demo.outcome().status == 0)
+    try folder.write("", to: "end")
     await sandbox.stop()
   }
 }
