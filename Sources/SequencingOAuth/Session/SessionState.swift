@@ -70,6 +70,9 @@ struct SessionState {
     case takeover(Takeover)
   }
 
+  /// What a caller with no need of a decision gets: the token while it is valid, in seconds since
+  /// the reference date. It is read far more often than anything else, and so stands by itself.
+  private(set) var ready: (token: SQToken, from: Double, until: Double)?
   private(set) var record: AccountRecord?
   private(set) var unsaved: Unsaved?
   /// How often the session was ended, in whatever way.
@@ -95,7 +98,9 @@ extension SessionState {
 
   /// The token, if it is valid.
   func usableToken(at now: Date) -> SQToken? {
-    isUsable(at: now) ? token : nil
+    guard let ready else { return nil }
+    let now = now.timeIntervalSinceReferenceDate
+    return ready.from <= now && now < ready.until ? ready.token : nil
   }
 
   /// The token, if a server should still take it though it is time for another.
@@ -140,7 +145,7 @@ extension SessionState {
   }
 
   private func isUsable(at now: Date) -> Bool {
-    record != nil && !isInvalidated && schedule.isUsable(at: now)
+    usableToken(at: now) != nil
   }
 
   private func satisfies(_ need: Need, at now: Date) -> Bool {
@@ -215,6 +220,10 @@ extension SessionState {
     failure = nil
     schedule = TokenSchedule(
       record.token, knownAt: now, isRenewable: isRenewable, jitter: jitter)
+    ready = (
+      record.token, schedule.usableFrom?.timeIntervalSinceReferenceDate ?? -.infinity,
+      schedule.usableUntil?.timeIntervalSinceReferenceDate ?? .infinity
+    )
   }
 
   /// The record that the store refused, if it is time to offer it again.
@@ -243,6 +252,7 @@ extension SessionState {
   /// Makes the token count as expired.
   mutating func invalidate() {
     isInvalidated = true
+    ready = nil
   }
 
   /// Forgets everything; the renewal and the takeover are void now.
