@@ -121,7 +121,7 @@ extension AuthorizationModule {
 
   /// Forgets the token and its refresh token, in memory and in the store; the server is not told.
   public func clearAccessToken() async throws(SQOAuthError) {
-    try await signOut().value.get()
+    try await signOut().wait().get()
   }
 
   /// Takes the account's record from the store; says whether there is a token now.
@@ -167,10 +167,10 @@ extension AuthorizationModule {
 
   /// Cancels the sign-in under way and forgets the token.
   ///
-  /// In memory at once, in the store when the returned task has ended. What begins after this call
+  /// In memory at once, in the store when the returned change is made. What begins after this call
   /// is not touched.
   @discardableResult
-  func signOut() -> TokenSession.Write {
+  func signOut() -> StoreWrites.Write {
     signIns.cancel()
     return session.end(.signedOut)
   }

@@ -3,12 +3,6 @@ import LoopbackHTTP
 // What replaces or ends the token from outside, and the store, whose changes are made in the order
 // in which they were asked for.
 extension TokenSession {
-  /// A change of the store.
-  enum Change: Sendable {
-    case save(AccountRecord)
-    case erase
-  }
-
   /// Takes over a token that was asked for in an epoch: into the store, then into memory.
   ///
   /// A store that fails is reported, and the token is kept in memory all the same, since the server
@@ -16,14 +10,14 @@ extension TokenSession {
   func takeOver(
     _ record: AccountRecord, _ origin: SessionState.Origin = .refreshToken, of epoch: Int
   ) async throws(SQOAuthError) {
-    let begun = state.withLock { state -> (SessionState.Takeover, Write, SessionState.Renewal?)? in
+    let begun = state.withLock { state -> (SessionState.Takeover, StoreWrites.Write, SessionState.Renewal?)? in
       guard state.core.dismissals == epoch else { return nil }
       let (takeover, void) = state.core.beginTakeover()
       return (takeover, enqueue(&state, .save(record)), void)
     }
     guard let (takeover, write, void) = begun else { throw .signInCancelled }
     void?.makeVoid()
-    let saved = await write.value
+    let saved = await made(write)
     let now = now
     let isOver = state.withLock { state in
       guard state.core.isCurrent(takeover) else { return state.core.dismissals != epoch }
@@ -65,7 +59,7 @@ extension TokenSession {
   private func reconcile(_ record: AccountRecord, _ takeover: SessionState.Takeover) async {
     let stored = try? await load()
     let now = now
-    let write = state.withLock { state -> Write? in
+    let write = state.withLock { state -> StoreWrites.Write? in
       guard state.core.isCurrent(takeover) else { return nil }
       if let stored, (try? context.check(stored)) != nil,
         stored.token.isYounger(than: record.token)
@@ -77,7 +71,8 @@ extension TokenSession {
       }
       return enqueue(&state, .save(record))
     }
-    guard let saved = await write?.value else { return }
+    guard let write else { return }
+    let saved = await made(write)
     state.withLock { state in
       guard state.core.isCurrent(takeover) else { return }
       state.core.didSave(record, saved.error, at: now)
@@ -102,11 +97,11 @@ extension TokenSession {
     return isHeld
   }
 
-  /// Ends the session: in memory at once, and in the store when the returned task has ended.
+  /// Ends the session: in memory at once, and in the store when the returned change is made.
   ///
   /// What begins after this call is not touched.
   @discardableResult
-  func end(_ reason: SessionEnd) -> Write {
+  func end(_ reason: SessionEnd) -> StoreWrites.Write {
     let (void, write) = state.withLock { forget(&$0, reason) }
     changed()
     void.renewal?.makeVoid()
@@ -146,7 +141,7 @@ extension TokenSession {
     let erased = state.withLock { state in
       state.core.isCurrent(takeover) ? forget(&state, reason).write : nil
     }
-    try await erased?.value.get()
+    if let erased { try await made(erased).get() }
   }
 
   /// Keeps everyone from changing the token until the takeover is ended.
@@ -166,7 +161,7 @@ extension TokenSession {
 
   private func forget(
     _ state: inout State, _ reason: SessionEnd
-  ) -> (void: SessionState.Voided, write: Write) {
+  ) -> (void: SessionState.Voided, write: StoreWrites.Write) {
     note(reason, &state)
     return (state.core.end(isDismissal: true), enqueue(&state, .erase))
   }
@@ -179,10 +174,10 @@ extension TokenSession {
 
   /// The account's record, as it is after every change that was asked for.
   func load() async throws(SQOAuthError) -> AccountRecord? {
-    _ = await state.withLock(\.write)?.value
+    if let last = state.withLock(\.writes.last) { _ = await made(last) }
     // What was ended must not come back because the store did not take note of it.
-    let owed = state.withLock { $0.owesErase ? enqueue(&$0, .erase) : nil }
-    if let owed { try await owed.value.get() }
+    let owed = state.withLock { $0.writes.owesErase ? enqueue(&$0, .erase) : nil }
+    if let owed { try await made(owed).get() }
     let id = accountID
     return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }
   }
@@ -190,46 +185,53 @@ extension TokenSession {
   /// Stores a token again that the store had refused, if it is time.
   func saveAgain() async {
     let now = now
-    let attempt = state.withLock { state -> (AccountRecord, Write)? in
+    let attempt = state.withLock { state -> (AccountRecord, StoreWrites.Write)? in
       state.core.recordToSaveAgain(at: now).map { ($0, enqueue(&state, .save($0))) }
     }
     guard let (record, write) = attempt else { return }
-    let saved = await write.value
+    let saved = await made(write)
     let then = self.now
     state.withLock { $0.core.didSave(record, saved.error, at: then) }
   }
 
-  /// Adds a change behind those that were asked for; called under the lock, so that the order is
-  /// that of the decisions.
-  func enqueue(_ state: inout State, _ change: Change) -> Write {
-    let previous = state.write
-    state.writes += 1
-    state.owesErase = false
-    let count = state.writes
-    let (id, store) = (accountID, context.environment.tokenStore)
+  /// Adds a change of the store; called under the lock.
+  func enqueue(_ state: inout State, _ change: StoreWrites.Change) -> StoreWrites.Write {
+    state.writes.add(change, to: context.environment.tokenStore)
+  }
+
+  /// Returns when a change of the store is made, whether or not the caller is cancelled.
+  func made(_ write: StoreWrites.Write) async -> Result<Void, SQOAuthError> {
+    runWrites()
+    return await write.wait()
+  }
+
+  /// Makes the changes that were asked for; called after each addition, outside the lock.
+  func runWrites() {
+    guard state.withLock({ $0.writes.beginRunning() }) else { return }
     // A task of its own: a caller that gives up must not tear a change off half-way.
-    let write = Write {
-      _ = await previous?.value
-      do throws(SQOAuthError) {
-        switch change {
-        case .save(let record):
-          try await store.attempt("save the token") { try await $0.save(record) }
-          self.state.withLock { $0.core.storeHolds(record.token) }
-        case .erase:
-          try await store.attempt("erase the account") { try await $0.erase(id) }
-          self.state.withLock { $0.core.storeHolds(nil) }
-        }
-        return .success(())
-      } catch {
-        if case .erase = change {
-          // A record that is on its way replaces what was to be erased.
-          self.state.withLock { $0.owesErase = $0.writes == count }
-        }
-        return .failure(error)
+    Task.startingHere {
+      while let job = self.state.withLock({ $0.writes.next() }) {
+        job.end.resolve(await self.result(of: job))
       }
     }
-    state.write = write
-    return write
+  }
+
+  private func result(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
+    do throws(SQOAuthError) {
+      switch job.change {
+      case .save(let record):
+        try await job.store.attempt("save the token") { try await $0.save(record) }
+        state.withLock { $0.core.storeHolds(record.token) }
+      case .erase:
+        let id = accountID
+        try await job.store.attempt("erase the account") { try await $0.erase(id) }
+        state.withLock { $0.core.storeHolds(nil) }
+      }
+      return .success(())
+    } catch {
+      if case .erase = job.change { state.withLock { $0.writes.didNotErase(job) } }
+      return .failure(error)
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import LoopbackHTTP
 // for it can cancel.
 extension TokenSession {
   func start(_ renewal: SessionState.Renewal) {
-    renewal.work.start {
+    renewal.work.start(here: true) {
       let outcome = await self.outcome(of: renewal)
       self.changed()
       renewal.work.outcome.resolve(outcome)
@@ -116,7 +116,8 @@ extension TokenSession {
     let write = state.withLock { state in
       state.core.isCurrent(renewal) ? enqueue(&state, .save(record)) : nil
     }
-    guard let saved = await write?.value else { return nil }
+    guard let write else { return nil }
+    let saved = await made(write)
     let now = now
     return state.withLock { state in
       guard state.core.isCurrent(renewal) else { return nil }

@@ -90,7 +90,7 @@ import Testing
     let signedIn = Task { try await bench.signIn() }
     try await eventually("the next token is there") { bench.http.requests.count == 3 }
     bench.store.release()
-    await failure(.storeFailed) { try await erase.value.get() }
+    await failure(.storeFailed) { try await erase.wait().get() }
     _ = await refreshed.result
     await failure(.storeFailed) { try await signedIn.value }
     bench.store.fails(false)
