@@ -104,10 +104,10 @@ extension SessionState {
     return token
   }
 
-  /// When the timer has something to do.
-  var dueAt: Date? {
+  /// When the timer has something to do; a renewal only where it `renews`.
+  func dueAt(renews: Bool) -> Date? {
     var dates: [Date] = []
-    if isRenewable, let due = schedule.dueAt {
+    if renews, isRenewable, let due = schedule.dueAt {
       dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast))
     }
     // A change under way stores a record of its own, or is followed by another look.

@@ -49,7 +49,7 @@ struct TokenSchedule: Sendable, Hashable {
     let tenth = max(0, expiry.timeIntervalSince(token.issueDate ?? now)) / 10
     let margin = min(tenth, 600) * (1 - 0.2 * jitter)
     let due = expiry.addingTimeInterval(-margin)
-    let earliest = token.issueDate?.addingTimeInterval(Self.shortestPeriod)
+    let earliest = token.issueDate.map { min($0, now).addingTimeInterval(Self.shortestPeriod) }
     self.init(
       usableFrom: token.issueDate?.addingTimeInterval(-Self.clockTolerance),
       usableUntil: expiry.addingTimeInterval(-min(tenth, 30)),

@@ -23,6 +23,8 @@ final class TokenSession: Sendable {
     var writes = 0
     /// Whether the last one was an end that the store refused.
     var owesErase = false
+    /// Whether the token is renewed before it expires, without anyone asking.
+    var isUpdating = false
     var events: [SessionEvent] = []
     var isTelling = false
   }
@@ -138,10 +140,10 @@ final class TokenSession: Sendable {
   // MARK: The timer
 
   /// Whether the session renews its token before it expires, without being asked.
-  var isUpdating: Bool { updater.isOn }
+  var isUpdating: Bool { state.withLock(\.isUpdating) }
 
   func updates(_ isOn: Bool) {
-    updater.turn(on: isOn)
+    state.withLock { $0.isUpdating = isOn }
     changed()
   }
 
@@ -149,7 +151,8 @@ final class TokenSession: Sendable {
   func changed() {
     tell()
     updater.reschedule(context.environment.clock) {
-      state.withLock(\.core.dueAt)
+      // A token that the store refused is saved again whether or not tokens are renewed by the timer.
+      state.withLock { $0.core.dueAt(renews: $0.isUpdating) }
     } _: { [weak self] in
       await self?.tend()
     }
@@ -159,7 +162,7 @@ final class TokenSession: Sendable {
   private func tend() async {
     await saveAgain()
     // Its failure is told as an event, and the next attempt is due when the back-off is over.
-    _ = try? await token(.due)
+    if isUpdating { _ = try? await token(.due) }
     changed()
   }
 

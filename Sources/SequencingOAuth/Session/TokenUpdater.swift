@@ -9,7 +9,6 @@ import LoopbackHTTP
 /// The timer of a session: one task that sleeps until there is something to do.
 final class TokenUpdater: Sendable {
   fileprivate struct State {
-    var isOn = false
     var date: Date?
     var task: Task<Void, Never>?
     /// Tells a task that was replaced from the one that counts.
@@ -22,16 +21,6 @@ final class TokenUpdater: Sendable {
     state.withLock(\.task)?.cancel()
   }
 
-  var isOn: Bool { state.withLock(\.isOn) }
-
-  func turn(on: Bool) {
-    let old = state.withLock { state in
-      state.isOn = on
-      return on ? nil : state.reset()
-    }
-    old?.cancel()
-  }
-
   /// Sets the timer to what `dueAt` says now; it stays as it is where that has not changed.
   func reschedule(
     _ clock: any WallClock, dueAt: @Sendable () -> Date?,
@@ -39,7 +28,7 @@ final class TokenUpdater: Sendable {
   ) {
     let old = state.withLock { state -> Task<Void, Never>? in
       // Asked here, so that of two calls at once the one with the older news does not win.
-      let date = state.isOn ? dueAt() : nil
+      let date = dueAt()
       guard date != state.date else { return nil }
       let old = state.reset()
       guard let date else { return old }

@@ -106,7 +106,7 @@ import Testing
   @Test func `no refresh comes between the revocation and the end`() async throws {
     let bench = try await SandboxBench()
     _ = try await signedIn(bench)
-    let gate = Gate()
+    let gate = Gate(isOpen: false)
     bench.sandbox.misbehave(at: .revocation, .hold(until: { await gate.opened() }))
     async let revoked: Void = bench.oauth.revoke()
     try await eventually { !bench.sandbox.requests(to: .revocation).isEmpty }
@@ -121,7 +121,7 @@ import Testing
   @Test func `a sign-out during a refresh stays a sign-out`() async throws {
     let bench = try await SandboxBench()
     _ = try await signedIn(bench)
-    let gate = Gate()
+    let gate = Gate(isOpen: false)
     bench.sandbox.misbehave(at: .token, .hold(until: { await gate.opened() }))
     let refresh = Task { try await bench.oauth.module.refresh() }
     try await eventually { bench.tokenRequests.count == 2 }

@@ -40,19 +40,21 @@ import Testing
     let mine = record("T1")
     var state = SessionStateTests.holding(mine)
     state.didSave(mine, SQOAuthError(.storeFailed, "x"), at: now)
-    #expect(state.unsaved?.record == mine && !state.wasStored)
-    #expect(state.dueAt == now + 1)
+    #expect(!state.wasStored && state.recordToSaveAgain(at: now + 0.9) == nil)
+    #expect(state.recordToSaveAgain(at: now + 1) == mine)
+    #expect(state.dueAt(renews: true) == now + 1)
+    #expect(state.dueAt(renews: false) == now + 1)
     state.didSave(mine, SQOAuthError(.storeFailed, "x"), at: now + 1)
-    #expect(state.dueAt == now + 3)
+    #expect(state.dueAt(renews: true) == now + 3)
     state.didSave(mine, nil, at: now + 3)
-    #expect(state.unsaved == nil && state.wasStored)
-    #expect(state.dueAt == now + 3240)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil && state.wasStored)
+    #expect(state.dueAt(renews: true) == now + 3240)
   }
 
   @Test func `what became of another record is of no interest`() {
     var state = SessionStateTests.holding(record("T2"))
     state.didSave(record("T1"), SQOAuthError(.storeFailed, "x"), at: now)
-    #expect(state.unsaved == nil && state.wasStored)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil && state.wasStored)
   }
 
   /// An old record that is saved later would replace the newer one.
@@ -61,8 +63,9 @@ import Testing
     let old = record("T1")
     var state = SessionStateTests.holding(old)
     state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)
-    state.hold(record("T2"), at: now, isStored: isStored, jitter: 0)
-    #expect(state.unsaved?.record != old)
+    if isStored { state.storeHolds(record("T2").token) }
+    state.hold(record("T2"), at: now, jitter: 0)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
   }
 
   /// Behind the save of the new record it would replace that one.
@@ -70,7 +73,16 @@ import Testing
     let old = record("T1")
     var state = SessionStateTests.holding(old)
     state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)
-    _ = state.beginTakeover()
-    #expect(state.dueAt != now + 1)
+    let (takeover, _) = state.beginTakeover()
+    #expect(state.dueAt(renews: true) == now + 3240)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
+    state.end(takeover)
+    guard case .start(let renewal) = state.step(.new, at: now) else {
+      Issue.record("it did not start")
+      return
+    }
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
+    state.end(renewal, SQOAuthError(.serverError, "x"), at: now)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == old)
   }
 }

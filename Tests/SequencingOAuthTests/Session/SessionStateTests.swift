@@ -22,7 +22,8 @@ import Testing
     _ record: AccountRecord = record(), origin: SessionState.Origin? = nil, isStored: Bool = true
   ) -> SessionState {
     var state = SessionState()
-    state.hold(record, at: now, origin: origin, isStored: isStored, jitter: 0)
+    if isStored { state.storeHolds(record.token) }
+    state.hold(record, at: now, origin: origin, jitter: 0)
     return state
   }
 
@@ -75,14 +76,14 @@ import Testing
     let refusal = "fail not_authorized"
     #expect(steps(state, at: 3599) == ["use T1", refusal, "use T1", refusal, "use T1"])
     #expect(steps(state, at: 3600) == Array(repeating: refusal, count: 5))
-    #expect(state.dueAt == nil)
+    #expect(state.dueAt(renews: true) == nil)
   }
 
   @Test func `client credentials renew a token that has no refresh token`() {
     let state = Self.holding(
       Self.record(refresh: nil), origin: .clientCredentials(scope: nil))
     #expect(step(state, .valid, at: 3570) == "start")
-    #expect(state.dueAt == Self.now + 3240)
+    #expect(state.dueAt(renews: true) == Self.now + 3240)
   }
 
   @Test func `while a renewal is under way everyone joins it but who needs none`() throws {
@@ -136,7 +137,7 @@ import Testing
     state.end(renewal, SQOAuthError(.serverError, "x"), at: failed)
     let refusal = "fail server_error"
     #expect(steps(state, at: 3300.5) == ["use T1", refusal, "use T1", refusal, refusal])
-    #expect(state.dueAt == failed + 1, "the timer tries again then")
+    #expect(state.dueAt(renews: true) == failed + 1, "the timer tries again then")
     #expect(steps(state, at: 3301) == ["use T1", "start", "use T1", "start", "start"])
     // Moved back, the clock does not make the failure last.
     #expect(step(state, .new, at: 3299) == "start")
@@ -168,7 +169,7 @@ import Testing
       #expect(step(state, .valid, at: moment + seconds - 0.01) == "fail server_error")
       moment += seconds
     }
-    state.hold(Self.record("T2", issued: moment), at: Self.now + moment, isStored: true, jitter: 0)
+    state.hold(Self.record("T2", issued: moment), at: Self.now + moment, jitter: 0)
     guard case .start(let renewal) = state.step(.new, at: Self.now + moment) else {
       Issue.record("the token did not end the failure")
       return
@@ -183,8 +184,8 @@ import Testing
     #expect(steps(state, at: 0) == Array(repeating: "start", count: 5))
     #expect(state.token?.accessToken == "T1" && state.usableToken(at: Self.now) == nil)
     #expect(state.unexpiredToken(at: Self.now) == nil)
-    #expect(state.dueAt == .distantPast)
-    state.hold(Self.record("T2"), at: Self.now, isStored: true, jitter: 0)
+    #expect(state.dueAt(renews: true) == .distantPast)
+    state.hold(Self.record("T2"), at: Self.now, jitter: 0)
     #expect(step(state, .valid, at: 0) == "use T2")
   }
 
@@ -194,13 +195,13 @@ import Testing
       Issue.record("it did not start")
       return
     }
-    let void = state.end()
+    let void = state.end(isDismissal: true)
     #expect(void.renewal?.work === renewal.work && void.takeover == nil)
     #expect(!state.isCurrent(renewal) && state.record == nil && state.ends == 1)
-    #expect(state.dueAt == nil && state.unsaved == nil)
+    #expect(state.dueAt(renews: true) == nil && state.recordToSaveAgain(at: .distantFuture) == nil)
     #expect(step(state, .valid, at: 0) == "absent")
     let (takeover, _) = state.beginTakeover()
-    #expect(state.end().takeover?.end === takeover.end)
+    #expect(state.end(isDismissal: true).takeover?.end === takeover.end)
     #expect(!state.isCurrent(takeover) && state.ends == 2)
   }
 }

@@ -1,0 +1,153 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Row 29 and U5: what is no `invalid_grant` costs nobody a sign-in.
+@Suite("A refresh that fails", .timeLimit(.minutes(1))) struct RefreshFailureTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let code: SQOAuthError.Code
+    let answer: TokenServer.Answer
+    var requiresSignIn = false
+  }
+
+  static let rows: [Row] = [
+    Row(testDescription: "offline", code: .connectionFailed) { _ in
+      throw SQOAuthError(.connectionFailed, "no route")
+    },
+    Row(testDescription: "a timeout", code: .requestTimedOut) { _ in
+      throw SQOAuthError(.requestTimedOut, "60 s")
+    },
+    Row(testDescription: "a client's own error", code: .connectionFailed) { _ in
+      throw CocoaError(.fileNoSuchFile)
+    },
+    Row(testDescription: "a task that was cancelled below", code: .cancelled) { _ in
+      throw CancellationError()
+    },
+    json("500", .serverError, "", 500),
+    json("502 in HTML", .serverError, "<html>", 502, type: "text/html"),
+    json("503", .temporarilyUnavailable, "", 503),
+    json("429", .temporarilyUnavailable, "", 429),
+    json("temporarily_unavailable", .temporarilyUnavailable, error("temporarily_unavailable"), 400),
+    json("server_error", .serverError, error("server_error"), 400),
+    json("HTML with 200", .invalidResponse, "<html>", 200, type: "text/html"),
+    json("no token", .invalidResponse, "{}", 200),
+    json("broken JSON", .invalidResponse, #"{"access_token":"#, 200),
+    json(
+      "a token of another type", .invalidResponse, #"{"access_token":"x","token_type":"mac"}"#, 200),
+    json("a redirect", .redirectRefused, "", 302),
+    json("404", .invalidResponse, "", 404),
+    json("invalid_client", .invalidClient, error("invalid_client"), 401),
+    json("unauthorized_client", .unauthorizedClient, error("unauthorized_client"), 400),
+    json("invalid_request", .invalidRequest, error("invalid_request"), 400),
+    json("invalid_scope", .invalidScope, error("invalid_scope"), 400),
+    // A server that claims one of the SDK's own codes.
+    json("not_authorized", .notAuthorized, error("not_authorized"), 400),
+    json("cancelled", .cancelled, error("cancelled"), 400),
+    Row(
+      testDescription: "400 without an error", code: .requestRefused,
+      answer: ScriptedHTTPClient.json("", status: 400), requiresSignIn: true),
+  ]
+
+  static func error(_ code: String) -> String { #"{"error":"\#(code)"}"# }
+
+  static func json(
+    _ name: String, _ code: SQOAuthError.Code, _ body: String, _ status: Int,
+    type: String = "application/json"
+  ) -> Row {
+    Row(testDescription: name, code: code) { _ in
+      HTTPResponse(status: status, headers: ["Content-Type": type], body: Data(body.utf8))
+    }
+  }
+
+  @Test(arguments: rows) func `it keeps the session, and a later one works`(
+    row: Row
+  ) async throws {
+    let bench = try await SessionBench().restored()
+    bench.clock.advance(by: 3600)
+    bench.server.next(row.answer)
+    let error = await failure(row.code) { try await bench.module.token() }
+    #expect(error?.requiresSignIn == row.requiresSignIn)
+    #expect(bench.memory == "T1 R1")
+    #expect(await bench.store.content() == "T1 R1")
+    #expect(bench.store.saves.isEmpty && !bench.store.calls.contains("erase"))
+    #expect(await bench.observer.words(1) == ["failed \(row.code)"])
+    #expect(!everyText(of: error as Any).contains("R1"))
+    bench.clock.advance(by: 1)
+    #expect(try await bench.module.token().accessToken == "T2")
+    #expect(await bench.store.content() == "T2 R2")
+    #expect(bench.refreshes == ["R1", "R1"])
+  }
+
+  /// One caller a second for five minutes: the requests that the server sees, by the second.
+  @Test func `a failing server sees one request a window`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.clock.advance(by: 3600)
+    bench.server.always(ScriptedHTTPClient.json("", status: 500))
+    var seen: [Int] = []
+    for second in 0..<250 {
+      let before = bench.refreshes.count
+      for _ in 0..<3 { await failure(.serverError) { try await bench.module.token() } }
+      if bench.refreshes.count > before { seen.append(second) }
+      #expect(bench.refreshes.count <= before + 1)
+      bench.clock.advance(by: 1)
+    }
+    #expect(seen == [0, 1, 3, 7, 15, 31, 63, 123, 183, 243])
+  }
+
+  @Test(
+    "Retry-After",
+    arguments: [
+      (429, "120", 120.0), (503, "120", 120), (500, "7", 7), (503, "0", 1), (503, "99999999", 3600),
+      (503, "soon", 1), (429, "Sun, 15 Jun 2025 16:07:40 GMT", 60),
+    ])
+  func retryAfter(status: Int, text: String, window: Double) async throws {
+    let bench = try await SessionBench().restored()
+    bench.clock.advance(by: 3600)
+    bench.server.next { _ in HTTPResponse(status: status, headers: ["Retry-After": text]) }
+    await failure { try await bench.module.token() }
+    bench.clock.advance(by: window - 0.1)
+    await failure { try await bench.module.token() }
+    #expect(bench.refreshes.count == 1)
+    bench.clock.advance(by: 0.1)
+    #expect(try await bench.module.token().accessToken == "T2")
+  }
+
+  @Test func `a clock that is moved back does not make a failure last`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.clock.advance(by: 3600)
+    bench.server.next { _ in HTTPResponse(status: 503, headers: ["Retry-After": "3600"]) }
+    await failure(.temporarilyUnavailable) { try await bench.module.token() }
+    bench.clock.advance(by: -86_400)
+    #expect(try await bench.module.token().accessToken == "T2")
+  }
+
+  /// Handed out 30 s early, it has that long left.
+  @Test func `where the early refresh fails the old token serves to its end`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.clock.advance(by: 3569)
+    #expect(try await bench.module.token().accessToken == "T1")
+    #expect(bench.refreshes.isEmpty)
+    bench.clock.advance(by: 1)
+    bench.server.always(ScriptedHTTPClient.json("", status: 500))
+    #expect(bench.module.validToken == nil && bench.module.isAuthorized)
+    #expect(try await bench.module.token().accessToken == "T1", "the request failed")
+    #expect(try await bench.module.token().accessToken == "T1", "the failure stands")
+    #expect(bench.refreshes.count == 1)
+    await failure(.serverError) { try await bench.module.refresh() }
+    bench.clock.advance(by: 30)
+    await failure(.serverError) { try await bench.module.token() }
+    #expect(bench.refreshes.count == 2 && !bench.module.isAuthorized)
+  }
+
+  @Test(arguments: [(10.0, 9.0), (100, 90), (300, 270), (600, 570), (86_400, 86_370)])
+  func `the margin is a tenth of the life, at most 30 s`(life: Double, until: Double) async throws {
+    let bench = try await SessionBench(lifetime: Int(life)).restored()
+    bench.clock.advance(by: until - 0.01)
+    #expect(bench.module.validToken?.accessToken == "T1")
+    bench.clock.advance(by: 0.01)
+    #expect(bench.module.validToken == nil)
+    #expect(try await bench.module.token().accessToken == "T2")
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Rows 27, 28 and 31: which refresh token is in force after a refresh.
+@Suite("Rotation", .timeLimit(.minutes(1))) struct RotationTests {
+  @Test(arguments: ["", "null", #""""#])
+  func `a response without a refresh token, or with an empty one, keeps the old`(
+    member: String
+  ) async throws {
+    let bench = try await SessionBench().restored()
+    bench.server.change { $0.refreshToken = member }
+    #expect(try await bench.module.refresh().refreshToken == "R1")
+    #expect(bench.memory == "T2 R1" && bench.oauth.result.token?.refreshToken == "R1")
+    #expect(await bench.store.content() == "T2 R1")
+    #expect(await bench.observer.words(1) == ["refreshed T2"])
+    guard case .refreshed(let told) = bench.observer.events.first else { return }
+    #expect(told == bench.module.currentToken, "the effective refresh token is told too")
+    try await bench.module.refresh()
+    #expect(bench.refreshes == ["R1", "R1"])
+    #expect(await bench.store.content() == "T3 R1")
+  }
+
+  @Test func `a new refresh token takes the old one's place, also after a restart`() async throws {
+    let bench = try await SessionBench().restored()
+    for _ in 0..<20 {
+      bench.clock.advance(by: 3600)
+      _ = try await bench.module.token()
+    }
+    #expect(bench.refreshes == (1...20).map { "R\($0)" })
+    #expect(await bench.store.content() == "T21 R21")
+    let restarted = AuthorizationModule(
+      configuration: try bench.configuration, environment: bench.oauth.environment)
+    bench.clock.advance(by: 3600)
+    #expect(try await restarted.token().accessToken == "T22")
+    #expect(bench.refreshes.last == "R21")
+    #expect(await bench.store.content() == "T22 R22")
+  }
+
+  @Test func `a scope that the response leaves out is the old one`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.server.next(ScriptedHTTPClient.token("N", members: #""expires_in":60"#))
+    let token = try await bench.module.refresh()
+    #expect(token.scope == "demo" && token.accessToken == "N" && token.refreshToken == "R1")
+    #expect(token.issueDate == bench.clock.now && token.expirationDate == bench.clock.now + 60)
+  }
+
+  @Test func `a response without an expiry leaves none of the old one`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.server.change { $0.lifetime = nil }
+    let token = try await bench.module.refresh()
+    #expect(token.expirationDate == nil)
+    #expect(await bench.store.memory.load("default")?.token.expirationDate == nil)
+    bench.clock.advance(by: 1e8)
+    #expect(try await bench.module.token() == token)
+  }
+
+  @Test func `a refresh endpoint of its own is asked`() async throws {
+    let bench = try SessionBench()
+    try bench.bench.register(
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/never",
+        refresh: "https://id.example/token"))
+    try await bench.restored()
+    try await bench.module.refresh()
+    #expect(bench.bench.http.requests.map(\.url.absoluteString) == ["https://id.example/token"])
+  }
+}
+
+extension SessionBench {
+  /// The configuration that ``Bench/register(redirectURI:secret:scope:provider:change:)`` makes.
+  var configuration: ClientConfiguration {
+    get throws {
+      try ClientConfiguration(
+        clientID: "client", clientSecret: "s", redirectURI: "com.example.app:/cb", scope: "demo",
+        provider: .endpoints(
+          authorization: "https://id.example/authorize", token: "https://id.example/token"))
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// U2 and row 59: the store gets a token before anyone sees it, and its failure costs nothing.
+@Suite("A session and its store", .timeLimit(.minutes(1))) struct StoreFailureTests {
+  @Test func `nobody has the new token before it is stored`() async throws {
+    let bench = try await SessionBench().restored()
+    let module = bench.module
+    let stream = RefreshRecorder.listening(to: module.events)
+    bench.store.saving.close()
+    let caller = begin { try await module.refresh() }
+    try await bench.store.saving.isHolding()
+    #expect(bench.memory == "T1 R1" && module.validToken?.accessToken == "T1")
+    #expect(bench.oauth.result.token?.accessToken == "T1")
+    #expect(try await module.token().accessToken == "T1")
+    #expect(module.authorizationFields == ["Authorization": "Bearer T1"])
+    let other = begin { try await module.refresh() }
+    #expect(bench.observer.words.isEmpty && stream.words.isEmpty)
+    #expect(await bench.store.content() == "T1 R1")
+    bench.store.saving.open()
+    #expect(try await caller.value.accessToken == "T2")
+    #expect(try await other.value.accessToken == "T2")
+    #expect(await bench.store.content() == "T2 R2" && bench.memory == "T2 R2")
+    #expect(await bench.observer.words(1) == ["refreshed T2"])
+    #expect(bench.store.saves == ["save T2 R2"], "once for each refresh")
+  }
+
+  @Test func `whoever is told finds the token in the store`() async throws {
+    final class Looking: TokenRefreshDelegate {
+      let store: ScriptedStore
+      let found = Gate()
+      init(_ store: ScriptedStore) { self.store = store }
+      func tokenIsRefreshed(_ token: SQToken) {
+        #expect(store.saves.last == "save \(token.accessToken) \(token.refreshToken ?? "-")")
+        found.open()
+      }
+    }
+    let bench = try await SessionBench().restored()
+    let delegate = Looking(bench.store)
+    delegate.found.close()
+    bench.oauth.tokenRefreshDelegate = delegate
+    try await bench.module.refresh()
+    await delegate.found.pass()
+  }
+
+  @Test func `a store that fails keeps the session and is told`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.store.fails(toSave: true)
+    #expect(try await bench.module.refresh().accessToken == "T2", "the token is good")
+    #expect(bench.memory == "T2 R2")
+    #expect(await bench.observer.words(2) == ["refreshed T2", "failed store_failed"])
+    guard case .refreshFailed(let error) = bench.observer.events.last else { return }
+    #expect(error.cause is ScriptedStore.Full)
+    #expect(!everyText(of: error).contains("T2"))
+    // The next refresh starts from what is in memory: R1 is spent.
+    bench.clock.advance(by: 3600)
+    #expect(try await bench.module.token().accessToken == "T3")
+    #expect(bench.refreshes == ["R1", "R2"])
+  }
+
+  @Test func `the timer stores it again when the store has had time`() async throws {
+    let bench = try await SessionBench().updating()
+    bench.store.fails(toSave: true)
+    try await bench.module.refresh()
+    for (attempts, seconds) in [(2, 1.0), (3, 2), (4, 4)] {
+      await bench.clock.hasSleeper()
+      bench.clock.advance(by: seconds - 0.01)
+      #expect(bench.store.saves.count == attempts - 1)
+      await bench.clock.hasSleeper()
+      bench.clock.advance(by: 0.01)
+      try await eventually { bench.store.saves.count == attempts }
+    }
+    bench.store.fails()
+    await bench.clock.hasSleeper()
+    bench.clock.advance(by: 8)
+    try await eventually { await bench.store.content() == "T2 R2" }
+    #expect(bench.refreshes == ["R1"])
+    #expect(Set(bench.store.saves) == ["save T2 R2"])
+  }
+
+  /// A program that refreshes when it needs to has no timer, and may end at any time.
+  @Test func `without the timer it is stored again too`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.store.fails(toSave: true)
+    try await bench.module.refresh()
+    bench.store.fails()
+    bench.clock.advance(by: 1)
+    for _ in 0..<3 { _ = try await bench.module.token() }
+    try await eventually(within: .seconds(5)) { await bench.store.content() == "T2 R2" }
+    #expect(bench.refreshes == ["R1"])
+  }
+
+  @Test func `a token that was not stored survives a look into the store`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.store.fails(toSave: true)
+    bench.clock.advance(by: 5)
+    try await bench.module.refresh()
+    bench.store.fails()
+    bench.clock.advance(by: 3600)
+    // T1 is still there, and older.
+    #expect(try await bench.module.token().accessToken == "T3")
+    #expect(bench.refreshes == ["R1", "R2"])
+    #expect(await bench.store.content() == "T3 R3")
+  }
+
+  @Test func `a store that cannot be read does not keep the session from going on`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.store.fails(toLoad: true, toSave: true)
+    bench.clock.advance(by: 3600)
+    #expect(try await bench.module.token().accessToken == "T2")
+    #expect(bench.memory == "T2 R2")
+    let other = try SessionBench()
+    other.store.fails(toLoad: true)
+    let error = await failure(.storeFailed) { try await other.module.token() }
+    #expect(error?.requiresSignIn == false, "the user may be signed in")
+  }
+
+  /// Behind the save of the new token, the old one would take its place.
+  @Test func `a late save of an old token does not replace a newer one`() async throws {
+    let bench = try await SessionBench().updating()
+    let module = bench.module
+    bench.store.fails(toSave: true)
+    try await module.refresh()
+    bench.store.fails()
+    await bench.clock.hasSleeper()
+    bench.store.saving.close()
+    let caller = begin { try await module.refresh() }
+    try await bench.store.saving.isHolding()
+    // T2 is due to be saved again while T3 is on its way.
+    bench.clock.advance(by: 10)
+    bench.store.saving.open()
+    #expect(try await caller.value.accessToken == "T3")
+    await bench.clock.hasSleeper()
+    #expect(bench.store.saves == ["save T2 R2", "save T3 R3"])
+    #expect(await bench.store.content() == "T3 R3")
+  }
+
+  @Test func `a late save of one user's token does not replace another user's`() async throws {
+    let bench = try await SessionBench().updating()
+    let oauth = bench.oauth
+    bench.store.fails(toSave: true)
+    try await bench.module.refresh()
+    bench.store.fails()
+    await bench.clock.hasSleeper()
+    bench.store.saving.close()
+    let signIn = begin { try await oauth.authorize() }
+    try await bench.store.saving.isHolding()
+    bench.clock.advance(by: 10)
+    bench.store.saving.open()
+    #expect(try await signIn.value.accessToken == "T3")
+    await bench.clock.hasSleeper()
+    #expect(await bench.store.content() == "T3 R3")
+    #expect(bench.memory == "T3 R3")
+  }
+}
+
+/// Polls for a while, and records an issue where it was in vain.
+func eventually(
+  within limit: Duration, sourceLocation: SourceLocation = #_sourceLocation,
+  _ condition: @Sendable () async -> Bool
+) async throws {
+  let deadline = ContinuousClock.now + limit
+  while !(await condition()) {
+    guard ContinuousClock.now < deadline else {
+      Issue.record("not within \(limit)", sourceLocation: sourceLocation)
+      return
+    }
+    try await Task.sleep(for: .milliseconds(2))
+  }
+}
