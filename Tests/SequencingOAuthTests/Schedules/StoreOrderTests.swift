@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackHTTP
 import TestSupport
 import Testing
 
@@ -59,6 +60,20 @@ import Testing
     #expect(try await bench.module.refresh().refreshToken == "R3")
     #expect(bench.refreshes == ["R1", "R2"])
     #expect(await bench.store.content() == "T3 R3")
+  }
+
+  @Test func `an outdated copy is not written over what cannot be read`() async throws {
+    let bench = try SessionBench()
+    let copy = bench.server.issue(at: bench.clock.now)
+    bench.clock.advance(by: 60)
+    await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now)))
+    bench.store.fails(toLoad: true)
+    bench.oauth.launchTokenTimerUpdate(with: copy)
+    #expect(await bench.observer.words(1) == ["failed store_failed"])
+    #expect(await bench.store.content() == "T2 R2")
+    bench.store.fails()
+    #expect(try await bench.module.refresh().accessToken == "T2", "the store's is the newest")
+    #expect(bench.refreshes.isEmpty)
   }
 
   @Test func `an end that the store refuses is made up for before it is read`() async throws {
