@@ -57,11 +57,23 @@ extension TokenSession {
   }
 
   private func reconcile(_ record: AccountRecord, _ takeover: SessionState.Takeover) async {
-    let stored = try? await load()
+    let look: Result<AccountRecord?, SQOAuthError>
+    do throws(SQOAuthError) {
+      look = .success(try await load())
+    } catch {
+      look = .failure(error)
+    }
     let now = now
     let write = state.withLock { state -> StoreWrites.Write? in
       guard state.core.isCurrent(takeover) else { return nil }
-      if let stored, (try? context.check(stored)) != nil,
+      if case .failure(let error) = look {
+        // What cannot be read may be newer, and is not to be written over by an outdated copy. The
+        // next renewal looks again.
+        state.events.append(.refreshFailed(error))
+        state.core.end(takeover)
+        return nil
+      }
+      if case .success(let stored?) = look, (try? context.check(stored)) != nil,
         stored.token.isYounger(than: record.token)
       {
         state.core.storeHolds(stored.token)
@@ -76,6 +88,7 @@ extension TokenSession {
     state.withLock { state in
       guard state.core.isCurrent(takeover) else { return }
       state.core.didSave(record, saved.error, at: now)
+      if let error = saved.error { state.events.append(.refreshFailed(error)) }
       state.core.end(takeover)
     }
   }
