@@ -99,7 +99,15 @@ extension AuthorizationModule {
   /// Joins the refresh that is under way, if there is one.
   @discardableResult
   public func refresh() async throws(SQOAuthError) -> SQToken {
-    try await session.token(.new)
+    try await session.token(.new(since: session.renewals))
+  }
+
+  /// Returns when no refresh is under way and the store has whatever it is to have.
+  ///
+  /// For a program that is about to end: a refresh token that is on its way would be lost.
+  public func settle() async {
+    try? await session.settled()
+    await session.writesMade()
   }
 
   /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.

@@ -1,5 +1,11 @@
 import LoopbackHTTP
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 // What replaces or ends the token from outside, and the store, whose changes are made in the order
 // in which they were asked for.
 extension TokenSession {
@@ -10,7 +16,8 @@ extension TokenSession {
   func takeOver(
     _ record: AccountRecord, _ origin: SessionState.Origin = .refreshToken, of epoch: Int
   ) async throws(SQOAuthError) {
-    let begun = state.withLock { state -> (SessionState.Takeover, StoreWrites.Write, SessionState.Renewal?)? in
+    typealias Begun = (SessionState.Takeover, StoreWrites.Write, SessionState.Renewal?)
+    let begun = state.withLock { state -> Begun? in
       guard state.core.dismissals == epoch else { return nil }
       let (takeover, void) = state.core.beginTakeover()
       return (takeover, enqueue(&state, .save(record)), void)
@@ -57,31 +64,14 @@ extension TokenSession {
   }
 
   private func reconcile(_ record: AccountRecord, _ takeover: SessionState.Takeover) async {
-    let look: Result<AccountRecord?, SQOAuthError>
-    do throws(SQOAuthError) {
-      look = .success(try await load())
-    } catch {
-      look = .failure(error)
-    }
+    let found = await look()
     let now = now
     let write = state.withLock { state -> StoreWrites.Write? in
       guard state.core.isCurrent(takeover) else { return nil }
-      if case .failure(let error) = look {
-        // What cannot be read may be newer, and is not to be written over by an outdated copy. The
-        // next renewal looks again.
-        state.events.append(.refreshFailed(error))
-        state.core.end(takeover)
-        return nil
-      }
-      if case .success(let stored?) = look, (try? context.check(stored)) != nil,
-        stored.token.isYounger(than: record.token)
-      {
-        state.core.storeHolds(stored.token)
-        state.core.hold(stored, at: now, jitter: .random(in: 0...1))
-        state.core.end(takeover)
-        return nil
-      }
-      return enqueue(&state, .save(record))
+      if let error = found.error { state.events.append(.refreshFailed(error)) }
+      let write = save(record, unlessNewer: found, &state, at: now)
+      if write == nil { state.core.end(takeover) }
+      return write
     }
     guard let write else { return }
     let saved = await made(write)
@@ -91,6 +81,27 @@ extension TokenSession {
       if let error = saved.error { state.events.append(.refreshFailed(error)) }
       state.core.end(takeover)
     }
+  }
+
+  /// Saves the record that is held, unless the store has a newer one, which is taken over then.
+  ///
+  /// A store that could not be read is left alone: what it has may be newer.
+  private func save(
+    _ record: AccountRecord, unlessNewer found: Result<AccountRecord?, SQOAuthError>,
+    _ state: inout State, at now: Date
+  ) -> StoreWrites.Write? {
+    switch found {
+    case .failure(let error):
+      state.core.didSave(record, error, at: now)
+    case .success(let stored?)
+    where state.core.prefers(stored, to: record) && (try? context.check(stored)) != nil:
+      state.core.storeHolds(stored.token)
+      state.core.hold(stored, at: now, jitter: .random(in: 0...1))
+      state.events.append(.refreshed(stored.token))
+    case .success:
+      return enqueue(&state, .save(record))
+    }
+    return nil
   }
 
   /// Takes the store's record into memory if there is none; says whether there is one now.
@@ -150,11 +161,17 @@ extension TokenSession {
       changed()
       takeover.end.resolve(())
     }
-    try await work(record)
+    try await work(await newest(record))
     let erased = state.withLock { state in
       state.core.isCurrent(takeover) ? forget(&state, reason).write : nil
     }
     if let erased { try await made(erased).get() }
+  }
+
+  /// The record that is held, or the one that another process has stored since.
+  private func newest(_ held: AccountRecord) async -> AccountRecord {
+    guard case .success(let stored?) = await look() else { return held }
+    return state.withLock { $0.core.prefers(stored, to: held) } ? stored : held
   }
 
   /// Keeps everyone from changing the token until the takeover is ended.
@@ -187,7 +204,7 @@ extension TokenSession {
 
   /// The account's record, as it is after every change that was asked for.
   func load() async throws(SQOAuthError) -> AccountRecord? {
-    if let last = state.withLock(\.writes.last) { _ = await made(last) }
+    await writesMade()
     // What was ended must not come back because the store did not take note of it.
     let owed = state.withLock { $0.writes.owesErase ? enqueue(&$0, .erase) : nil }
     if let owed { try await made(owed).get() }
@@ -195,13 +212,25 @@ extension TokenSession {
     return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }
   }
 
+  /// What the store has, or why that is not known.
+  func look() async -> Result<AccountRecord?, SQOAuthError> {
+    do throws(SQOAuthError) {
+      return .success(try await load())
+    } catch {
+      return .failure(error)
+    }
+  }
+
   /// Stores a token again that the store had refused, if it is time.
   func saveAgain() async {
     let now = now
-    let attempt = state.withLock { state -> (AccountRecord, StoreWrites.Write)? in
-      state.core.recordToSaveAgain(at: now).map { ($0, enqueue(&state, .save($0))) }
+    guard let record = state.withLock({ $0.core.recordToSaveAgain(at: now) }) else { return }
+    let found = await look()
+    let write = state.withLock { state -> StoreWrites.Write? in
+      guard state.core.recordToSaveAgain(at: now) == record else { return nil }
+      return save(record, unlessNewer: found, &state, at: now)
     }
-    guard let (record, write) = attempt else { return }
+    guard let write else { return }
     let saved = await made(write)
     let then = self.now
     state.withLock { $0.core.didSave(record, saved.error, at: then) }
@@ -216,6 +245,11 @@ extension TokenSession {
   func made(_ write: StoreWrites.Write) async -> Result<Void, SQOAuthError> {
     runWrites()
     return await write.wait()
+  }
+
+  /// Returns when every change of the store that was asked for is made.
+  func writesMade() async {
+    if let last = state.withLock(\.writes.last) { _ = await made(last) }
   }
 
   /// Makes the changes that were asked for; called after each addition, outside the lock.

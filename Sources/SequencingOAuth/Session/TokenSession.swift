@@ -61,6 +61,9 @@ final class TokenSession: Sendable {
   /// begins.
   var epoch: Int { state.withLock(\.core.dismissals) }
 
+  /// How often the token was renewed; whoever wants a fresh one notes it when it asks.
+  var renewals: Int { state.withLock(\.core.renewals) }
+
   var now: Date { context.environment.clock.now }
 
   /// Takes note of the environment's clock.
