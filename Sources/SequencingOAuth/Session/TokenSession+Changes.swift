@@ -1,5 +1,11 @@
 import LoopbackHTTP
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 // What replaces or ends the token from outside, and the store, whose changes are made in the order
 // in which they were asked for.
 extension TokenSession {
@@ -63,25 +69,42 @@ extension TokenSession {
   }
 
   private func reconcile(_ record: AccountRecord, _ takeover: SessionState.Takeover) async {
-    let stored = try? await load()
+    let found = await look()
     let now = now
     let write = state.withLock { state -> Write? in
       guard state.core.isCurrent(takeover) else { return nil }
-      if let stored, (try? context.check(stored)) != nil,
-        state.core.prefers(stored, to: record)
-      {
-        state.core.hold(stored, at: now, isStored: true, jitter: .random(in: 0...1))
-        state.core.end(takeover)
-        return nil
-      }
-      return enqueue(&state, .save(record))
+      let write = save(record, unlessNewer: found, &state, at: now)
+      if let error = found.error { state.events.append(.refreshFailed(error)) }
+      if write == nil { state.core.end(takeover) }
+      return write
     }
     guard let saved = await write?.value else { return }
     state.withLock { state in
       guard state.core.isCurrent(takeover) else { return }
       state.core.didSave(record, saved.error, at: now)
+      if let error = saved.error { state.events.append(.refreshFailed(error)) }
       state.core.end(takeover)
     }
+  }
+
+  /// Saves the record that is held, unless the store has a newer one, which is taken over then.
+  ///
+  /// A store that could not be read is left alone: what it has may be newer.
+  private func save(
+    _ record: AccountRecord, unlessNewer found: Result<AccountRecord?, SQOAuthError>,
+    _ state: inout State, at now: Date
+  ) -> Write? {
+    switch found {
+    case .failure(let error):
+      state.core.didSave(record, error, at: now)
+    case .success(let stored?)
+    where state.core.prefers(stored, to: record) && (try? context.check(stored)) != nil:
+      state.core.hold(stored, at: now, isStored: true, jitter: .random(in: 0...1))
+      state.events.append(.refreshed(stored.token))
+    case .success:
+      return enqueue(&state, .save(record))
+    }
+    return nil
   }
 
   /// Takes the store's record into memory if there is none; says whether there is one now.
@@ -105,7 +128,7 @@ extension TokenSession {
   /// What begins after this call is not touched.
   @discardableResult
   func end(_ reason: SessionEnd) -> Write {
-    let (void, write) = state.withLock { forget(&$0, reason) }
+    let (void, write) = state.withLock { (forget(&$0, reason), enqueue(&$0, .erase)) }
     changed()
     void.renewal?.makeVoid()
     void.takeover?.end.resolve(())
@@ -115,7 +138,10 @@ extension TokenSession {
   /// Ends the session because of what a renewal found out, unless that was made void meanwhile.
   func end(_ reason: SessionEnd, foundBy renewal: SessionState.Renewal) {
     state.withLock { state in
-      if state.core.isCurrent(renewal) { _ = forget(&state, reason) }
+      guard state.core.isCurrent(renewal) else { return }
+      _ = forget(&state, reason)
+      // Where another process signed the user out, whatever is stored by now is not this session's.
+      if case .refused = reason { _ = enqueue(&state, .erase) }
     }
   }
 
@@ -123,17 +149,16 @@ extension TokenSession {
   func end(_ reason: SessionEnd, ifStill token: SQToken) -> Write? {
     let write = state.withLock { state -> Write? in
       guard state.core.token == token, state.core.changeUnderWay == nil else { return nil }
-      return forget(&state, reason).write
+      _ = forget(&state, reason)
+      return enqueue(&state, .erase)
     }
     if write != nil { changed() }
     return write
   }
 
-  private func forget(
-    _ state: inout State, _ reason: SessionEnd
-  ) -> (void: SessionState.Voided, write: Write) {
+  private func forget(_ state: inout State, _ reason: SessionEnd) -> SessionState.Voided {
     if state.core.token != nil { state.events.append(.ended(reason)) }
-    return (state.core.end(), enqueue(&state, .erase))
+    return state.core.end()
   }
 
   // MARK: The store
@@ -145,15 +170,25 @@ extension TokenSession {
     return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }
   }
 
+  /// What the store has, or why that is not known.
+  private func look() async -> Result<AccountRecord?, SQOAuthError> {
+    do throws(SQOAuthError) {
+      return .success(try await load())
+    } catch {
+      return .failure(error)
+    }
+  }
+
   /// Stores a token again that the store had refused, if it is time.
   func saveAgain() async {
     let now = now
-    let attempt = state.withLock { state -> (AccountRecord, Write)? in
-      guard let record = state.core.unsavedRecord(at: now) else { return nil }
-      return (record, enqueue(&state, .save(record)))
+    guard let record = state.withLock({ $0.core.unsavedRecord(at: now) }) else { return }
+    let found = await look()
+    let write = state.withLock { state -> Write? in
+      guard state.core.unsavedRecord(at: now) == record else { return nil }
+      return save(record, unlessNewer: found, &state, at: now)
     }
-    guard let (record, write) = attempt else { return }
-    let saved = await write.value
+    guard let saved = await write?.value else { return }
     state.withLock { $0.core.didSave(record, saved.error, at: now) }
   }
 

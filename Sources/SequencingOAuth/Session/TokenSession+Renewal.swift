@@ -45,18 +45,25 @@ extension TokenSession {
       // An end makes this renewal void, and its waiters look again.
       end(.signedOut, foundBy: renewal)
       return nil
-    case .same:
+    case .same, .unreadable:
+      // A store that cannot be read does not keep the session from going on.
       break
     }
     do throws(SQOAuthError) {
       return await keep(try await context.renew(record, renewal.origin), of: record, renewal)
     } catch {
-      // Two processes may have sent the same refresh token at once; the other one's was accepted.
-      guard error.endsSession,
-        case .newer(let newer) = await stored(preferredTo: record, renewal)
-      else { throw error }
-      if let token = adopt(newer, renewal) { return token }
-      return await keep(try await context.renew(newer, renewal.origin), of: newer, renewal)
+      guard error.endsSession else { throw error }
+      switch await stored(preferredTo: record, renewal) {
+      case .newer(let newer):
+        // Two processes may have sent one refresh token at once; the other one's was accepted.
+        if let token = adopt(newer, renewal) { return token }
+        return await keep(try await context.renew(newer, renewal.origin), of: newer, renewal)
+      case .unreadable(let failure):
+        // What cannot be read may be newer; an end would erase it.
+        throw failure
+      case .same, .gone:
+        throw error
+      }
     }
   }
 
@@ -66,6 +73,7 @@ extension TokenSession {
     case newer(AccountRecord)
     /// Another process signed the user out.
     case gone
+    case unreadable(SQOAuthError)
   }
 
   private func stored(
@@ -75,8 +83,7 @@ extension TokenSession {
     do throws(SQOAuthError) {
       stored = try await load()
     } catch {
-      // A store that cannot be read does not keep the session from going on.
-      return .same
+      return .unreadable(error)
     }
     return state.withLock { state -> Stored in
       guard state.core.isCurrent(renewal) else { return .same }
