@@ -82,6 +82,7 @@ struct SessionState {
   /// Counts takeovers and ends: a change that began under another number is void.
   private var claim = 0
   private var failure: BackOff?
+  private var renewedAt: Date?
   /// Whether the store has had this token.
   private var isStored = false
 }
@@ -106,7 +107,9 @@ extension SessionState {
   func dueAt(renews: Bool) -> Date? {
     var dates: [Date] = []
     if renews, isRenewable, let due = schedule.dueAt {
-      dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast))
+      // A server whose tokens are over at once is not asked without end.
+      let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
+      dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast, rest))
     }
     if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }
     return dates.min()
@@ -209,7 +212,11 @@ extension SessionState {
     if case .renewal(let current)? = changeUnderWay, current.work === renewal.work {
       changeUnderWay = nil
     }
-    if let error { failure = BackOff(error, after: failure, at: now) }
+    if let error {
+      failure = BackOff(error, after: failure, at: now)
+    } else {
+      renewedAt = now
+    }
   }
 
   /// Takes a record into memory.
