@@ -99,7 +99,7 @@ extension AuthorizationModule {
   /// Joins the refresh that is under way, if there is one.
   @discardableResult
   public func refresh() async throws(SQOAuthError) -> SQToken {
-    try await session.token(.new)
+    try await session.token(.new(since: session.renewals))
   }
 
   /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.

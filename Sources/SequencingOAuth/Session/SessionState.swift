@@ -12,8 +12,8 @@ struct SessionState {
     case valid
     /// Another one than this access token, which a server refused.
     case replacing(String)
-    /// A fresh one, whatever there is.
-    case new
+    /// A fresh one, whatever there is: made by a renewal behind this many.
+    case new(since: Int)
     /// What the timer wants: a fresh one if it is time.
     case due
   }
@@ -74,6 +74,8 @@ struct SessionState {
   private var unsaved: Unsaved?
   /// How often the session was ended.
   private(set) var ends = 0
+  /// How often the token was renewed.
+  private(set) var renewals = 0
   /// The one change of the token that is under way.
   private(set) var changeUnderWay: Change?
   private var schedule = TokenSchedule.expired
@@ -160,7 +162,7 @@ extension SessionState {
     switch need {
     case .valid: isUsable(at: now)
     case .replacing(let refused): token?.accessToken != refused && isUsable(at: now)
-    case .new: false
+    case .new(let since): renewals > since && isUsable(at: now)
     case .due: isUsable(at: now) && schedule.dueAt.map { now < $0 } ?? true
     }
   }
@@ -208,13 +210,15 @@ extension SessionState {
   }
 
   /// A renewal is done; with an error it failed.
+  ///
+  /// One that was made void changes nothing.
   mutating func end(_ renewal: Renewal, _ error: SQOAuthError? = nil, at now: Date) {
-    if case .renewal(let current)? = changeUnderWay, current.work === renewal.work {
-      changeUnderWay = nil
-    }
+    guard isCurrent(renewal) else { return }
+    changeUnderWay = nil
     if let error {
       failure = BackOff(error, after: failure, at: now)
     } else {
+      renewals += 1
       renewedAt = now
     }
   }
@@ -251,10 +255,11 @@ extension SessionState {
   mutating func end() -> Voided {
     var void: Voided = (renewal, nil)
     if case .takeover(let takeover)? = changeUnderWay { void.takeover = takeover }
-    let (claim, ends) = (claim + 1, ends + 1)
+    let (claim, ends, renewals) = (claim + 1, ends + 1, renewals)
     self = SessionState()
     self.claim = claim
     self.ends = ends
+    self.renewals = renewals
     return void
   }
 

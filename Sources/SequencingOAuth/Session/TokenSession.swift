@@ -63,6 +63,9 @@ final class TokenSession: Sendable {
   /// How often the session was ended; whatever may bring a token notes it when it begins.
   var epoch: Int { state.withLock(\.core.ends) }
 
+  /// How often the token was renewed; whoever wants a fresh one notes it when it asks.
+  var renewals: Int { state.withLock(\.core.renewals) }
+
   var now: Date { context.environment.clock.now }
 
   /// Takes note of the environment's clock.
