@@ -12,6 +12,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "SequencingOAuth", targets: ["SequencingOAuth"]),
+    .library(name: "SequencingOAuthFoundation", targets: ["SequencingOAuthFoundation"]),
     .library(name: "OAuthSandbox", targets: ["OAuthSandbox"]),
     .executable(name: "sq-demo", targets: ["sq-demo"]),
   ],
@@ -19,6 +20,10 @@ let package = Package(
     .target(
       name: "SequencingOAuth",
       dependencies: ["LoopbackHTTP", "CCurl", "CCrypto"],
+      swiftSettings: settings),
+    .target(
+      name: "SequencingOAuthFoundation",
+      dependencies: ["SequencingOAuth"],
       swiftSettings: settings),
     .target(
       name: "OAuthSandbox",
@@ -49,6 +54,10 @@ let package = Package(
     .testTarget(
       name: "SequencingOAuthTests",
       dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SequencingOAuthFoundationTests",
+      dependencies: ["SequencingOAuthFoundation", "SequencingOAuth"],
       swiftSettings: settings),
     .testTarget(
       name: "LoopbackHTTPTests",

@@ -27,7 +27,8 @@ final class SandboxCore: Sendable {
       return .response(LoopbackResponse(status: 421))
     }
     let received = SandboxRequest(request, date: withState { $0.now })
-    log.append(received)
+    log.begin(received)
+    defer { log.end(received) }
     let misbehaviour = received.endpoint.flatMap { endpoint in
       withState {
         $0.plan.take(endpoint) { !$0.concernsRedirect && !$0.isErrorRedirect }

@@ -25,6 +25,19 @@ public struct SandboxOptions: Sendable {
   /// Then each refresh brings a new one, and using an old one again revokes all that came from the
   /// same sign-in (RFC 9700, section 4.14.2). Otherwise it stays, and is not sent again.
   public var rotatesRefreshTokens = true
+  /// The grants beyond RFC 6749 that the token endpoint offers, by their `grant_type`.
+  ///
+  /// Each gets the form of a request whose client is authenticated, and returns the name of the user
+  /// whom the token is for; `nil` refuses with `invalid_grant`. The user need not be registered.
+  ///
+  /// ```swift
+  /// options.extensionGrants["urn:ietf:params:oauth:grant-type:jwt-bearer"] = { form in
+  ///   form.contains { $0.name == "assertion" && $0.value == "good" } ? "alice" : nil
+  /// }
+  /// ```
+  ///
+  /// - SeeAlso: RFC 6749, section 4.5
+  public var extensionGrants: [String: @Sendable (_ form: [SandboxParameter]) -> String?] = [:]
   /// Whether clients with a secret must use PKCE too; public ones always must.
   public var requiresPKCEOfAll = false
   /// The clock; ``SandboxServer/advance(by:)`` moves what it says.

@@ -51,6 +51,13 @@ public struct SandboxRequest: Sendable {
   /// The value of a header field that came exactly once.
   public func header(_ name: String) -> String? { headers.value(name.lowercased()) }
 
+  /// The Bearer token of an `Authorization` field that came exactly once.
+  public var bearerToken: String? {
+    let parts = header("authorization")?.split(separator: " ", maxSplits: 1) ?? []
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+    return String(parts[1])
+  }
+
   /// The value of a query parameter that came exactly once.
   public func query(_ name: String) -> String? { query.value(name) }
 

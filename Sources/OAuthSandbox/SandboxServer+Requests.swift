@@ -18,7 +18,21 @@ extension SandboxServer {
     try await core.log.wait(for: count, to: endpoint)
   }
 
-  /// Forgets the requests so far.
+  /// The most requests to an endpoint that waited for their answers at one time.
+  ///
+  /// A request counts from its arrival until its answer is ready, so requests that a client sends one
+  /// after the other never count together.
+  public func maximumRequestsInFlight(at endpoint: SandboxEndpoint) -> Int {
+    core.log.maximumInFlight(at: endpoint)
+  }
+
+  /// The Bearer tokens that came to an endpoint, and how often each did.
+  public func bearerTokens(at endpoint: SandboxEndpoint) -> [String: Int] {
+    let tokens = requests(to: endpoint).compactMap(\.bearerToken)
+    return Dictionary(tokens.map { ($0, 1) }, uniquingKeysWith: +)
+  }
+
+  /// Forgets the requests so far, and what was counted of them.
   public func forgetRequests() {
     core.log.clear()
   }

@@ -44,6 +44,24 @@ extension SandboxServer {
   /// The refresh token that was issued last, to whomever.
   public var latestRefreshToken: String? { core.withState { $0.ledger.latestRefreshToken } }
 
+  /// The refresh token that was issued last for a user, to one client or to any.
+  public func latestRefreshToken(for user: String, client: String? = nil) -> String? {
+    core.withState { $0.ledger.latestRefreshToken(for: user, client: client) }
+  }
+
+  /// The refresh token that was issued last in the line that an access or refresh token belongs to.
+  ///
+  /// A line begins with a permission, a user's or a client's own, and goes on with each refresh.
+  public func latestRefreshToken(inFamilyOf token: String) -> String? {
+    core.withState { $0.ledger.latestRefreshToken(inFamilyOf: token) }
+  }
+
+  /// How often a refresh token came that had been exchanged before.
+  ///
+  /// Each time all that came from the same permission was revoked (RFC 9700, section 4.14.2). Without
+  /// ``SandboxOptions/rotatesRefreshTokens`` it stays zero.
+  public var refreshTokenReuses: Int { core.withState { $0.ledger.reuses } }
+
   /// Lets all access tokens expire at once; refresh tokens stay.
   public func expireAccessTokens() {
     core.withState { $0.ledger.expireAccessTokens(now: $0.now) }

@@ -30,6 +30,7 @@ extension AuthorizationModule {
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     try checkOrigin(of: request.url)
+    let epoch = session.epoch
     let first = try await token()
     let response = try await response(to: authenticated(request, with: first))
     guard let refusal = Refusal(response) else { return response }
@@ -42,6 +43,8 @@ extension AuthorizationModule {
       if error.code == .notAuthorized, error.response == nil { throw refusal.error }
       throw error
     }
+    // Whoever signed in meanwhile did not make this request.
+    guard session.epoch == epoch else { throw refusal.error }
     let next = try await self.response(to: authenticated(request, with: second))
     if let refusal = Refusal(next) { throw refusal.error }
     return next

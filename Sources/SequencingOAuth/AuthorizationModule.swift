@@ -99,7 +99,7 @@ extension AuthorizationModule {
   /// Joins the refresh that is under way, if there is one.
   @discardableResult
   public func refresh() async throws(SQOAuthError) -> SQToken {
-    try await session.token(.new(since: session.renewals))
+    try await session.token(.new)
   }
 
   /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.
@@ -121,7 +121,7 @@ extension AuthorizationModule {
 
   /// Forgets the token and its refresh token, in memory and in the store; the server is not told.
   public func clearAccessToken() async throws(SQOAuthError) {
-    try await signOut().value.get()
+    try await signOut().wait().get()
   }
 
   /// Takes the account's record from the store; says whether there is a token now.
@@ -151,12 +151,26 @@ extension AuthorizationModule {
 // MARK: - Ending
 
 extension AuthorizationModule {
+  /// Has the authorization server end the refresh token and the access token, then forgets them.
+  ///
+  /// A token that the server does not know counts as ended. When anything fails the tokens are kept
+  /// and the call may be made again. Without a token there is nothing to do, and no request.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/revocationUnsupported`` where the provider has
+  ///   no way to do it, with ``SQOAuthError/retryAfter`` where a busy server names a time.
+  /// - SeeAlso: RFC 7009
+  public func revoke() async throws(SQOAuthError) {
+    try await session.end(.revoked) { record throws(SQOAuthError) in
+      try await context.revoke(record)
+    }
+  }
+
   /// Cancels the sign-in under way and forgets the token.
   ///
-  /// In memory at once, in the store when the returned task has ended. What begins after this call
+  /// In memory at once, in the store when the returned change is made. What begins after this call
   /// is not touched.
   @discardableResult
-  func signOut() -> TokenSession.Write {
+  func signOut() -> StoreWrites.Write {
     signIns.cancel()
     return session.end(.signedOut)
   }

@@ -8,6 +8,10 @@ public typealias SQAuthorizationProtocol = AuthorizationDelegate
 @available(*, deprecated, renamed: "AuthorizationDelegate")
 public typealias SQAuthorizationProtocolDelegate = AuthorizationDelegate
 
+/// The pod's name of ``TokenRefreshDelegate``.
+@available(*, deprecated, renamed: "TokenRefreshDelegate")
+public typealias SQTokenRefreshProtocol = TokenRefreshDelegate
+
 extension SQOAuth {
   /// The pod's name of ``shared``.
   @available(*, deprecated, renamed: "shared")
@@ -41,6 +45,28 @@ extension SQOAuth {
   ) {
     registerApplicationParameters(
       clientID: clientID, clientSecret: clientSecret, redirectURI: redirectUri, scope: scope)
+  }
+
+  /// The pod's name of ``tokenRefreshDelegate``.
+  @available(*, deprecated, renamed: "tokenRefreshDelegate")
+  public var refreshTokenDelegate: (any TokenRefreshDelegate)? {
+    get { tokenRefreshDelegate }
+    set { tokenRefreshDelegate = newValue }
+  }
+
+  /// The pod's name of ``launchTokenTimerUpdate(with:)``.
+  @available(*, deprecated, renamed: "launchTokenTimerUpdate(with:)")
+  public func launchTokenTimerUpdateWithToken(_ token: SQToken) {
+    launchTokenTimerUpdate(with: token)
+  }
+
+  /// The Swift pod's name of ``withRefreshToken(_:updateAccessToken:)``; the completion gets the
+  /// token, or `nil`.
+  @available(*, deprecated, renamed: "withRefreshToken(_:updateAccessToken:)")
+  public func updateAccessTokenWithRefreshToken(
+    _ token: SQToken, tokenResult: @escaping @Sendable (SQToken?) -> Void
+  ) {
+    withRefreshToken(token) { tokenResult(try? $0.get()) }
   }
 }
 

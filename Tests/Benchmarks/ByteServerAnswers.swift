@@ -12,8 +12,8 @@ extension ByteServerLoop {
 
     /// Whether a request ends where the bytes end.
     static func isWhole(_ request: UnsafeRawBufferPointer) -> Bool {
+      guard request.starts(with: post) else { return request.suffix(4).elementsEqual(headEnd) }
       guard let end = position(of: headEnd, in: request) else { return false }
-      guard request.starts(with: post) else { return true }
       guard let field = position(of: lengthField, in: request) else { return true }
       let digits = request[(field + lengthField.count)...].prefix { (0x30...0x39).contains($0) }
       let length = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }

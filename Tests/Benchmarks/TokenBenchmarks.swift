@@ -7,35 +7,79 @@ enum TokenBenchmarks {
     let url = try server.tokenURL
     let subject: Benchmark.Run = { try await tokenRequests(url, 1000) }
     let post = RawCurl.Post(url: url.absoluteString, body: credentials)
-    return [
+    let rows = [
       tokenRequest(.rawCurl { try await RawCurl.posts(post, 1000) }, subject),
       tokenRequest(.go(go) { try await $0.tokenRequests(1000, url) }, subject, aim: 1),
+      validTokenRead(go) { try await validTokens() },
+      try failingStorm(server, go) { try await storm($0, fails: true) },
     ]
+    return rows + (try storms(server, go) { try await storm($0) })
   }
 
   private static func tokenRequest(
     _ peer: Benchmark.Peer, _ subject: @escaping Benchmark.Run, aim: Double? = nil
   ) -> Benchmark {
-    Benchmark(name: "token request", peer: peer, subject: subject, aim: aim)
+    Benchmark(name: "client credentials grant", peer: peer, subject: subject, aim: aim)
   }
 
   private static let credentials =
     "grant_type=client_credentials&client_id=sandbox-service&client_secret=sandbox-secret"
 
-  /// The request and the reading of its response, since no grant can be called alone.
+  /// The whole grant: the request, its answer, and the token in the store and in memory.
   private static func tokenRequests(_ url: URL, _ count: Int) async throws -> Benchmark.Sample {
-    let request = HTTPRequest(
-      method: "POST", url: url,
-      headers: [
-        "Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded",
-      ],
-      body: .bytes(Data(credentials.utf8)))
-    let parser = StandardTokenResponseParser()
+    let module = try module(url, secret: "sandbox-secret")
     return try await sample(count) {
-      for _ in 0..<count {
-        let response = try await CurlHTTPClient.shared.send(request)
-        let context = TokenResponseContext(receivedAt: Date(), requestedScope: nil)
-        _ = try parser.token(from: response, context: context)
+      for _ in 0..<count { _ = try await module.requestAccessTokenAsClient() }
+    }
+  }
+
+  private static func module(_ url: URL, secret: String? = nil) throws -> AuthorizationModule {
+    AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: "sandbox-service", clientSecret: secret,
+        redirectURI: "http://127.0.0.1/callback",
+        provider: .endpoints(
+          authorization: url.absoluteString, token: url.absoluteString),
+        clientAuthentication: secret == nil ? nil : .post))
+  }
+
+  private static func module(
+    _ url: URL, holding token: SQToken
+  ) async throws -> AuthorizationModule {
+    let module = try module(url)
+    try await module.environment.tokenStore.save(
+      AccountRecord(id: module.accountID, clientID: "sandbox-service", token: token))
+    try await module.restore()
+    return module
+  }
+
+  private static func validTokens() async throws -> Benchmark.Sample {
+    let now = Date()
+    let token = SQToken(
+      accessToken: "access", expirationDate: now + 3600, refreshToken: "refresh", issueDate: now)
+    guard let url = URL(string: "https://id.example") else { throw BenchmarkError("no URL") }
+    let module = try await module(url, holding: token)
+    return try await sample(reads) {
+      for _ in 0..<reads {
+        guard module.validToken != nil else { throw BenchmarkError("no valid token") }
+      }
+    }
+  }
+
+  /// One operation: every caller has a token, or has failed.
+  private static func storm(_ url: URL, fails: Bool = false) async throws -> Benchmark.Sample {
+    let now = Date()
+    let token = SQToken(
+      accessToken: "access", expirationDate: now - 1, refreshToken: "refresh",
+      issueDate: now - 3600)
+    let module = try await module(url, holding: token)
+    return try await sample(1) {
+      let failures = await withTaskGroup(of: Bool.self) { group in
+        for _ in 0..<callers { group.addTask { (try? await module.token()) == nil } }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      guard failures == (fails ? callers : 0) else {
+        throw BenchmarkError("\(failures) of \(callers) callers failed")
       }
     }
   }

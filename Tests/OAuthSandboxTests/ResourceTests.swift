@@ -80,6 +80,35 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test(arguments: [
+    (
+      SandboxMisbehaviour.bearerError("invalid_token"), 401,
+      #"error="invalid_token", error_description="The sandbox was told so.""#
+    ),
+    (
+      .bearerError("insufficient_scope", scope: "files admin"), 403,
+      #"error="insufficient_scope", error_description="The sandbox was told so.", "#
+        + #"scope="files admin""#
+    ),
+    (
+      .bearerError("invalid_request", status: 400), 400,
+      #"error="invalid_request", error_description="The sandbox was told so.""#
+    ),
+  ])
+  func `a good token can be challenged all the same`(
+    misbehaviour: SandboxMisbehaviour, status: Int, challenge: String
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = RawClient(sandbox: sandbox)
+    let token = sandbox.issueTokens().accessToken
+    sandbox.misbehave(at: .me, misbehaviour)
+    let answer = try await client.api("/api/me", token: token)
+    #expect(answer.status == status)
+    #expect(answer.header("www-authenticate") == "Bearer realm=\"sandbox\", " + challenge)
+    #expect(try await client.api("/api/me", token: token).status == 200)
+    await sandbox.stop()
+  }
+
   @Test func `a token without a lifetime does not expire`() async throws {
     var options = SandboxOptions()
     options.accessTokenLifetime = nil
@@ -115,6 +144,37 @@ import Testing
     #expect(nobody.status == 401)
     #expect(nobody.error == "invalid_client")
     #expect(try await client.post("/revoke", [("client_id", "sandbox-app")]).status == 400)
+    await sandbox.stop()
+  }
+
+  @Test func `a client with a secret must show it to revoke`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = RawClient(sandbox: sandbox)
+    let tokens = sandbox.issueTokens(to: "sandbox-service")
+    let form = [("token", tokens.refreshToken), ("client_id", "sandbox-service")]
+    #expect(try await client.post("/revoke", form).error == "invalid_client")
+    let wrong = form + [("client_secret", "wrong")]
+    #expect(try await client.post("/revoke", wrong).status == 401)
+    #expect(sandbox.isActive(tokens.refreshToken))
+    let right = form + [("client_secret", "sandbox-secret")]
+    #expect(try await client.post("/revoke", right).status == 200)
+    #expect(!sandbox.isActive(tokens.refreshToken))
+    await sandbox.stop()
+  }
+
+  @Test func `a busy revocation endpoint revokes nothing`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = RawClient(sandbox: sandbox)
+    let token = sandbox.issueTokens().refreshToken
+    let form = [("token", token), ("client_id", "sandbox-app")]
+    sandbox.misbehave(at: .revocation, .unavailable(retryAfter: 7))
+    sandbox.misbehave(at: .revocation, .error("unsupported_token_type"))
+    let busy = try await client.post("/revoke", form)
+    #expect(busy.status == 503)
+    #expect(busy.header("retry-after") == "7")
+    #expect(try await client.post("/revoke", form).error == "unsupported_token_type")
+    #expect(sandbox.isActive(token))
+    #expect(try await client.post("/revoke", form).status == 200)
     await sandbox.stop()
   }
 

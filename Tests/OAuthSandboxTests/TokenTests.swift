@@ -139,9 +139,39 @@ import Testing
     let tokens = try await ask("bob-password", scope: "demo").tokens()
     #expect(tokens.scope == "demo")
     #expect(tokens.refreshToken != nil)
+    let all = SandboxScope.standard.map(\.name).joined(separator: " ")
+    #expect(try await ask("bob-password", scope: "").tokens().scope == all)
     #expect(try await ask("wrong", scope: "demo").error == "invalid_grant")
     #expect(try await ask("bob-password", scope: "x").error == "invalid_scope")
     await sandbox.stop()
+  }
+
+  @Test func `an extension grant is decided by the rule that was given for it`() async throws {
+    let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    var options = SandboxOptions()
+    options.extensionGrants[type] = { form in
+      form.contains { $0.name == "assertion" && $0.value == "good" } ? "carol" : nil
+    }
+    let sandbox = try await SandboxServer.start(options)
+    let client = RawClient(sandbox: sandbox)
+    func ask(_ form: [(String, String)]) async throws -> LoopbackAnswer {
+      try await client.post("/token", [("grant_type", type)] + form)
+    }
+    let app = ("client_id", "sandbox-app")
+    let tokens = try await ask([("assertion", "good"), ("scope", "demo"), app]).tokens()
+    #expect(tokens.scope == "demo")
+    #expect(sandbox.latestRefreshToken(for: "carol") == tokens.refreshToken)
+    #expect(try await ask([("assertion", "bad"), app]).error == "invalid_grant")
+    #expect(try await ask([("assertion", "good"), ("scope", "x"), app]).error == "invalid_scope")
+    #expect(try await ask([("assertion", "good")]).error == "invalid_client")
+    let metadata = try await client.get("/.well-known/oauth-authorization-server").text
+    #expect(metadata.contains(#""client_credentials","\#(type)"]"#))
+    await sandbox.stop()
+    let plain = try await SandboxServer.start()
+    let refused = try await RawClient(sandbox: plain).post(
+      "/token", [("grant_type", type), ("assertion", "good"), app])
+    #expect(refused.error == "unsupported_grant_type")
+    await plain.stop()
   }
 
   @Test func `each refresh brings a new refresh token, an old one ends them all`() async throws {

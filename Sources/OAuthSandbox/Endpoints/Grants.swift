@@ -4,7 +4,10 @@ enum Grants {
     _ grantType: String, _ request: SandboxRequest, _ client: SandboxClient,
     _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
-    switch grantType {
+    if let decide = sandbox.options.extensionGrants[grantType] {
+      return try redeemExtension(decide, request, client, &sandbox)
+    }
+    return switch grantType {
     case "authorization_code": try redeemCode(request, client, &sandbox)
     case "refresh_token": try refresh(request, client, &sandbox)
     case "password": try redeemPassword(request, client, &sandbox)
@@ -62,7 +65,7 @@ enum Grants {
     else { throw .invalidGrant("There is no such refresh token for this client.") }
     guard !found.isUsed else {
       // It was rotated, so either this client or a thief has a stale one (RFC 9700, section 4.14).
-      sandbox.ledger.revoke(grant: found.grant)
+      sandbox.ledger.noteReuse(of: found)
       throw .invalidGrant("The refresh token was used before; all that came from it is revoked.")
     }
     let grant = sandbox.ledger.grants[found.grant]
@@ -81,7 +84,7 @@ enum Grants {
       grant: found.grant, scopes: scopes, hasRefreshToken: sandbox.options.rotatesRefreshTokens)
   }
 
-  // MARK: Password and client credentials
+  // MARK: Password, extensions and client credentials
 
   private static func redeemPassword(
     _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
@@ -93,6 +96,16 @@ enum Grants {
       throw .invalidGrant("The user name or the password is wrong.")
     }
     return try open(request, client, user: user.name, &sandbox)
+  }
+
+  private static func redeemExtension(
+    _ decide: @Sendable ([SandboxParameter]) -> String?, _ request: SandboxRequest,
+    _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    guard let user = decide(request.form) else {
+      throw .invalidGrant("The sandbox's own rule refused it.")
+    }
+    return try open(request, client, user: user, &sandbox)
   }
 
   private static func grantClient(

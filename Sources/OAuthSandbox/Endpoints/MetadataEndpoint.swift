@@ -20,7 +20,7 @@ enum MetadataEndpoint {
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": .array(
-          TokenEndpoint.supportedGrantTypes.map(SandboxJSON.string)),
+          TokenEndpoint.supportedGrantTypes(sandbox).map(SandboxJSON.string)),
         "code_challenge_methods_supported": ["S256"],
         "token_endpoint_auth_methods_supported": .array(methods),
         "revocation_endpoint_auth_methods_supported": .array(methods),

@@ -20,15 +20,11 @@ enum ProtectedAPI {
       // In an address it would end up in logs (RFC 9700, section 4.3.2).
       return challenge(400, "invalid_request", "The token belongs into Authorization.")
     }
-    let fields = request.headers.filter { $0.name == "authorization" }
-    let parts = fields.first?.value.split(separator: " ", maxSplits: 1) ?? []
-    guard fields.count == 1, parts.first?.lowercased() == "bearer" else {
+    guard let text = request.bearerToken else {
       // A request without a token is told nothing but how to send one (section 3.1).
       return challenge(401, nil, nil)
     }
-    guard parts.count == 2,
-      let (token, grant) = sandbox.ledger.activeAccessToken(String(parts[1]), at: sandbox.now)
-    else {
+    guard let (token, grant) = sandbox.ledger.activeAccessToken(text, at: sandbox.now) else {
       return challenge(401, "invalid_token", "The access token expired or was revoked.")
     }
     if let scope, !token.scopes.contains(scope) {
@@ -68,7 +64,8 @@ enum ProtectedAPI {
     }
   }
 
-  private static func challenge(
+  /// A refusal with its challenge, and the same as JSON.
+  static func challenge(
     _ status: Int, _ code: String?, _ description: String?, scope: String? = nil
   ) -> Answer {
     var value = "Bearer realm=\"sandbox\""

@@ -8,7 +8,7 @@ enum TokenEndpoint {
         throw .invalidRequest("grant_type is missing.")
       }
       let client = try ClientAuthenticator.client(of: request, sandbox)
-      guard supportedGrantTypes.contains(grantType) else {
+      guard supportedGrantTypes(sandbox).contains(grantType) else {
         throw OAuthFault(
           code: "unsupported_grant_type", description: "There is no such grant type here.")
       }
@@ -22,9 +22,10 @@ enum TokenEndpoint {
     }
   }
 
-  static let supportedGrantTypes = [
-    "authorization_code", "refresh_token", "password", "client_credentials",
-  ]
+  static func supportedGrantTypes(_ sandbox: SandboxState) -> [String] {
+    ["authorization_code", "refresh_token", "password", "client_credentials"]
+      + sandbox.options.extensionGrants.keys.sorted()
+  }
 
   /// Parameters come in the form, once each, and never in the query (RFC 6749, section 3.2).
   static func checkForm(_ request: SandboxRequest) throws(OAuthFault) {

@@ -16,6 +16,9 @@ enum Misbehaving {
       // A client that leaves cancels this task, and its request has no effect.
       do { try await Task.sleep(for: duration) } catch { return .script([]) }
       return await reply(other, process: process)
+    case .hold(let isReleased, let other):
+      await isReleased()
+      return Task.isCancelled ? .script([]) : await reply(other, process: process)
     case .answer(let answer, let afterProcessing):
       if afterProcessing { _ = process() }
       return .response(answer.response)

@@ -31,6 +31,7 @@ public struct SandboxMisbehaviour: Sendable {
   enum Kind: Sendable {
     case answer(Answer, afterProcessing: Bool)
     indirect case delay(Duration, then: Kind?)
+    indirect case hold(until: @Sendable () async -> Void, then: Kind?)
     case cut(Cut, reset: Bool)
     case truncated
     case oversize(Int)
@@ -79,6 +80,11 @@ extension SandboxMisbehaviour {
     .status(429, headers: ["Retry-After": String(seconds)])
   }
 
+  /// 503 with `Retry-After` in seconds.
+  public static func unavailable(retryAfter seconds: Int) -> Self {
+    .status(503, headers: ["Retry-After": String(seconds)])
+  }
+
   /// An OAuth error object (RFC 6749, section 5.2), with any status, 200 included.
   public static func error(
     _ code: String, description: String? = nil, status: Int = 400
@@ -108,6 +114,16 @@ extension SandboxMisbehaviour {
   /// The right answer, or another misbehaviour, after a while of real time.
   public static func delay(_ duration: Duration, then other: SandboxMisbehaviour? = nil) -> Self {
     Self(kind: .delay(duration, then: other?.kind))
+  }
+
+  /// The right answer, or another misbehaviour, once a closure of the test's has returned.
+  ///
+  /// The request has no effect before that, and none at all when the client has left by then. When
+  /// the sandbox stops, the closure's task is cancelled, and it must return.
+  public static func hold(
+    until isReleased: @escaping @Sendable () async -> Void, then other: SandboxMisbehaviour? = nil
+  ) -> Self {
+    Self(kind: .hold(until: isReleased, then: other?.kind))
   }
 
   /// The connection ends, in an orderly way or by a TCP reset.
@@ -146,6 +162,21 @@ extension SandboxMisbehaviour {
   public static let emptyRefreshToken = member("refresh_token", "")
   /// A token response with any `expires_in`, such as `"3600"`, -1 or `.literal("1e999")`.
   public static func expiresIn(_ value: SandboxJSON?) -> Self { .member("expires_in", value) }
+}
+
+// MARK: At the protected API
+
+extension SandboxMisbehaviour {
+  /// A challenge (RFC 6750, section 3), however good the token is.
+  ///
+  /// The status is 401 for `invalid_token` and 403 for `insufficient_scope`, unless it is given.
+  public static func bearerError(
+    _ code: String, scope: String? = nil, status: Int? = nil
+  ) -> Self {
+    let status = status ?? (code == "insufficient_scope" ? 403 : 401)
+    let answer = ProtectedAPI.challenge(status, code, "The sandbox was told so.", scope: scope)
+    return Self(kind: .answer(answer, afterProcessing: false))
+  }
 }
 
 // MARK: At the authorization endpoint

@@ -11,6 +11,9 @@ final class RequestLog: Sendable {
   private struct State {
     var requests: [SandboxRequest] = []
     var waiters: [Int: Waiter] = [:]
+    /// How many requests to each endpoint wait for their answer, now and at most.
+    var inFlight: [SandboxEndpoint: Int] = [:]
+    var maximumInFlight: [SandboxEndpoint: Int] = [:]
     var nextID = 0
 
     func requests(to endpoint: SandboxEndpoint) -> [SandboxRequest] {
@@ -27,12 +30,31 @@ final class RequestLog: Sendable {
   }
 
   func clear() {
-    state.withLock { $0.requests = [] }
+    state.withLock {
+      $0.requests = []
+      $0.maximumInFlight = $0.inFlight
+    }
   }
 
-  func append(_ request: SandboxRequest) {
+  func maximumInFlight(at endpoint: SandboxEndpoint) -> Int {
+    state.withLock { $0.maximumInFlight[endpoint] ?? 0 }
+  }
+
+  /// The answer to a request is ready, or its client has left.
+  func end(_ request: SandboxRequest) {
+    guard let endpoint = request.endpoint else { return }
+    state.withLock { $0.inFlight[endpoint, default: 0] -= 1 }
+  }
+
+  /// Notes a request; ``end(_:)`` is called once for each.
+  func begin(_ request: SandboxRequest) {
     let served = state.withLock { state in
       state.requests.append(request)
+      if let endpoint = request.endpoint {
+        state.inFlight[endpoint, default: 0] += 1
+        state.maximumInFlight[endpoint] = max(
+          state.maximumInFlight[endpoint] ?? 0, state.inFlight[endpoint] ?? 0)
+      }
       guard let endpoint = request.endpoint, !state.waiters.isEmpty else {
         return [(Waiter, [SandboxRequest])]()
       }

@@ -41,6 +41,8 @@ struct TokenLedger {
 
   struct RefreshToken {
     let grant: Int
+    /// How many were issued before it.
+    let number: Int
     /// Whether it was exchanged for another.
     var isUsed = false
   }
@@ -51,6 +53,10 @@ struct TokenLedger {
   var codes: [String: Code] = [:]
   /// The refresh token that was issued last.
   private(set) var latestRefreshToken: String?
+  /// The one that was issued last for each grant.
+  private var latestOfGrant: [Int: String] = [:]
+  /// How often a refresh token was used that had been exchanged before.
+  private(set) var reuses = 0
 
   mutating func open(_ grant: Grant) -> Int {
     grants.append(grant)
@@ -69,13 +75,29 @@ struct TokenLedger {
 
   mutating func issueRefreshToken(grant: Int) -> String {
     let token = Crypto.secret("refresh-")
-    refreshTokens[token] = RefreshToken(grant: grant)
+    refreshTokens[token] = RefreshToken(grant: grant, number: refreshTokens.count)
     latestRefreshToken = token
+    latestOfGrant[grant] = token
     return token
   }
 
   mutating func markUsed(refreshToken: String) {
     refreshTokens[refreshToken]?.isUsed = true
+  }
+
+  // MARK: What is newest
+
+  /// The refresh token that was issued last from the permission that a token came from.
+  func latestRefreshToken(inFamilyOf token: String) -> String? {
+    (refreshTokens[token]?.grant ?? accessTokens[token]?.grant).flatMap { latestOfGrant[$0] }
+  }
+
+  /// The refresh token that was issued last for a user, to one client or to any.
+  func latestRefreshToken(for user: String, client: String?) -> String? {
+    let found = latestOfGrant.filter { id, _ in
+      grants[id].user == user && (client == nil || grants[id].clientID == client)
+    }
+    return found.values.max { refreshTokens[$0]?.number ?? 0 < refreshTokens[$1]?.number ?? 0 }
   }
 
   // MARK: What is valid
@@ -95,6 +117,12 @@ struct TokenLedger {
   }
 
   // MARK: What ends
+
+  /// Someone has a refresh token who should not: its whole grant ends.
+  mutating func noteReuse(of token: RefreshToken) {
+    reuses += 1
+    revoke(grant: token.grant)
+  }
 
   mutating func revoke(grant: Int) {
     grants[grant].isRevoked = true

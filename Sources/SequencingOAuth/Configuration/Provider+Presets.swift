@@ -21,27 +21,36 @@ extension Provider {
     issuer: "https://accounts.google.com")
 
   /// Facebook Login: the secret goes in the body, and there are no refresh tokens.
+  ///
+  /// To revoke is to take back every permission that the user gave the app.
   public static let facebook: Provider = {
     var provider = Provider(
       name: "Facebook", baseURL: "",
       authorizationEndpoint: "https://www.facebook.com/dialog/oauth",
-      tokenEndpoint: "https://graph.facebook.com/oauth/access_token")
+      tokenEndpoint: "https://graph.facebook.com/oauth/access_token",
+      revocationEndpoint: "https://graph.facebook.com/me/permissions")
     provider.clientAuthentication = .post
+    provider.revocationStyle = .facebookPermissions
     return provider
   }()
 
   /// A realm of a Keycloak server.
   ///
   /// `baseURL` is where Keycloak is installed, such as `https://id.example.com`, or
-  /// `https://id.example.com/auth` before version 17.
-  public static func keycloak(baseURL: String, realm: String) -> Provider {
+  /// `https://id.example.com/auth` before version 17. With `revokesByLogout` a revocation ends the
+  /// user's session at the server, for its other apps too.
+  public static func keycloak(
+    baseURL: String, realm: String, revokesByLogout: Bool = false
+  ) -> Provider {
     let base = String(baseURL.reversed().drop { $0 == "/" }.reversed())
     // Without a realm, or with one that climbs, there is no address; the configuration says so.
     let isRealm = !["", ".", ".."].contains(realm)
     let issuer = isRealm ? "\(base)/realms/\(FormCoding.encodePathSegment(realm))" : ""
-    return Provider(
+    var provider = Provider(
       name: "Keycloak \(realm)", baseURL: "\(issuer)/protocol/openid-connect",
-      authorizationEndpoint: "auth", tokenEndpoint: "token", revocationEndpoint: "revoke",
-      issuer: issuer)
+      authorizationEndpoint: "auth", tokenEndpoint: "token",
+      revocationEndpoint: revokesByLogout ? "logout" : "revoke", issuer: issuer)
+    provider.revocationStyle = revokesByLogout ? .keycloakLogout : .rfc7009
+    return provider
   }
 }

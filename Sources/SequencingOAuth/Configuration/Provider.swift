@@ -29,6 +29,8 @@ public struct Provider: Sendable, Hashable {
   public var clientAuthentication: ClientAuthentication?
   /// The departures from RFC 6749 that this provider's token responses are forgiven.
   public var tokenResponseQuirks: TokenResponseQuirks = []
+  /// What the revocation endpoint understands.
+  public var revocationStyle: RevocationStyle = .rfc7009
 
   /// A server that publishes its metadata under its issuer identifier.
   ///

@@ -20,6 +20,8 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let revocationEndpoint: URL?
   /// `token_endpoint_auth_methods_supported`; `nil` where the server did not say.
   public let clientAuthenticationMethods: [String]?
+  /// `revocation_endpoint_auth_methods_supported`; `nil` where the server did not say.
+  public let revocationAuthenticationMethods: [String]?
   /// `code_challenge_methods_supported`; `nil` where the server did not say.
   public let codeChallengeMethods: [String]?
   /// `authorization_response_iss_parameter_supported`.
@@ -46,6 +48,7 @@ extension ProviderMetadata {
         nil
       }
     clientAuthenticationMethods = nil
+    revocationAuthenticationMethods = nil
     codeChallengeMethods = nil
     sendsIssuerInResponse = false
   }
@@ -76,6 +79,7 @@ extension ProviderMetadata {
         nil
       }
     clientAuthenticationMethods = document.clientAuthenticationMethods
+    revocationAuthenticationMethods = document.revocationAuthenticationMethods
     codeChallengeMethods = document.codeChallengeMethods
     sendsIssuerInResponse = document.sendsIssuerInResponse ?? false
   }
@@ -99,6 +103,7 @@ extension ProviderMetadata {
     let tokenEndpoint: String?
     let revocationEndpoint: String?
     let clientAuthenticationMethods: [String]?
+    let revocationAuthenticationMethods: [String]?
     let codeChallengeMethods: [String]?
     let sendsIssuerInResponse: Bool?
 
@@ -108,6 +113,7 @@ extension ProviderMetadata {
       case tokenEndpoint = "token_endpoint"
       case revocationEndpoint = "revocation_endpoint"
       case clientAuthenticationMethods = "token_endpoint_auth_methods_supported"
+      case revocationAuthenticationMethods = "revocation_endpoint_auth_methods_supported"
       case codeChallengeMethods = "code_challenge_methods_supported"
       case sendsIssuerInResponse = "authorization_response_iss_parameter_supported"
     }

@@ -73,6 +73,27 @@ final class ClientContext: Sendable {
     }
   }
 
+  /// Has the server end a session's tokens.
+  func revoke(_ record: AccountRecord) async throws(SQOAuthError) {
+    try check(record)
+    let endpoint = try await endpoint()
+    let requests = try RevocationRequest.all(
+      for: record.token, of: endpoint.configuration, endpoint.metadata)
+    var unsupported: SQOAuthError?
+    for (index, request) in requests.enumerated() {
+      let answer = try await endpoint.environment.httpClient.exchange(request.httpRequest())
+      do throws(SQOAuthError) {
+        let receivedAt = endpoint.environment.clock.now
+        try RevocationResponse(request: request, receivedAt: receivedAt).check(answer)
+      } catch {
+        guard error.code == .unsupportedTokenType else { throw error }
+        // The access token alone ends soon by itself; what can renew it does not.
+        if index == 0 { unsupported = error }
+      }
+    }
+    if let unsupported { throw unsupported }
+  }
+
   /// The record of a token for the client as it is configured.
   func record(of token: SQToken, id: String) throws(SQOAuthError) -> AccountRecord {
     let configuration = try configuration.get()

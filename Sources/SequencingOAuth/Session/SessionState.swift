@@ -12,8 +12,8 @@ struct SessionState {
     case valid
     /// Another one than this access token, which a server refused.
     case replacing(String)
-    /// A fresh one, whatever there is: made by a renewal behind this many.
-    case new(since: Int)
+    /// A fresh one, whatever there is.
+    case new
     /// What the timer wants: a fresh one if it is time.
     case due
   }
@@ -70,12 +70,15 @@ struct SessionState {
     case takeover(Takeover)
   }
 
+  /// What a caller with no need of a decision gets: the token while it is valid, in seconds since
+  /// the reference date. It is read far more often than anything else, and so stands by itself.
+  private(set) var ready: (token: SQToken, from: Double, until: Double)?
   private(set) var record: AccountRecord?
-  private var unsaved: Unsaved?
-  /// How often the session was ended.
+  private(set) var unsaved: Unsaved?
+  /// How often the session was ended, in whatever way.
   private(set) var ends = 0
-  /// How often the token was renewed.
-  private(set) var renewals = 0
+  /// How often it was ended from outside, and not by what a renewal found out.
+  private(set) var dismissals = 0
   /// The one change of the token that is under way.
   private(set) var changeUnderWay: Change?
   private var schedule = TokenSchedule.expired
@@ -84,9 +87,8 @@ struct SessionState {
   /// Counts takeovers and ends: a change that began under another number is void.
   private var claim = 0
   private var failure: BackOff?
-  private var renewedAt: Date?
-  /// Whether the store has had this token.
-  private var isStored = false
+  /// What this session last wrote to the store or read from it.
+  private var inStore: SQToken?
 }
 
 // MARK: - Reading
@@ -96,7 +98,9 @@ extension SessionState {
 
   /// The token, if it is valid.
   func usableToken(at now: Date) -> SQToken? {
-    isUsable(at: now) ? token : nil
+    guard let ready else { return nil }
+    let now = now.timeIntervalSinceReferenceDate
+    return ready.from <= now && now < ready.until ? ready.token : nil
   }
 
   /// The token, if a server should still take it though it is time for another.
@@ -109,22 +113,11 @@ extension SessionState {
   func dueAt(renews: Bool) -> Date? {
     var dates: [Date] = []
     if renews, isRenewable, let due = schedule.dueAt {
-      // A server whose tokens are over at once is not asked without end.
-      let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
-      dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast, rest))
+      dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast))
     }
+    // A change under way stores a record of its own, or is followed by another look.
     if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }
     return dates.min()
-  }
-
-  /// The record that is to be saved again now.
-  ///
-  /// While another one is on its way there is none: saved behind it, the old one would replace it.
-  func unsavedRecord(at now: Date) -> AccountRecord? {
-    guard let unsaved, changeUnderWay == nil, !unsaved.backOff.isInForce(at: now) else {
-      return nil
-    }
-    return unsaved.record
   }
 
   /// Whether a renewal still stands.
@@ -135,19 +128,16 @@ extension SessionState {
 
   /// Whether a record of the store is to be preferred to one that was held here.
   ///
-  /// It is when this session had stored its own and finds another, or when it is younger.
+  /// It is when it is not the one that this session left there: another process wrote it. Where
+  /// that is not known, the younger one is; dates alone would mislead once the clock was moved.
   func prefers(_ stored: AccountRecord, to held: AccountRecord) -> Bool {
-    let (stored, held) = (stored.token, held.token)
-    let isSame =
-      stored.accessToken == held.accessToken && stored.refreshToken == held.refreshToken
-    if isSame { return false }
-    if isStored { return true }
-    guard let first = stored.issueDate, let second = held.issueDate else { return false }
-    return first > second
+    if stored.token.isSame(as: held.token) { return false }
+    if let inStore { return !stored.token.isSame(as: inStore) }
+    return stored.token.isYounger(than: held.token)
   }
 
   /// Whether a missing record means that another process signed the user out.
-  var wasStored: Bool { isStored }
+  var wasStored: Bool { inStore != nil && unsaved == nil }
 
   private var isRenewable: Bool {
     if case .clientCredentials = origin, record != nil { return true }
@@ -155,14 +145,14 @@ extension SessionState {
   }
 
   private func isUsable(at now: Date) -> Bool {
-    record != nil && !isInvalidated && schedule.isUsable(at: now)
+    usableToken(at: now) != nil
   }
 
   private func satisfies(_ need: Need, at now: Date) -> Bool {
     switch need {
     case .valid: isUsable(at: now)
     case .replacing(let refused): token?.accessToken != refused && isUsable(at: now)
-    case .new(let since): renewals > since && isUsable(at: now)
+    case .new: false
     case .due: isUsable(at: now) && schedule.dueAt.map { now < $0 } ?? true
     }
   }
@@ -210,37 +200,50 @@ extension SessionState {
   }
 
   /// A renewal is done; with an error it failed.
-  ///
-  /// One that was made void changes nothing.
   mutating func end(_ renewal: Renewal, _ error: SQOAuthError? = nil, at now: Date) {
-    guard isCurrent(renewal) else { return }
-    changeUnderWay = nil
-    if let error {
-      failure = BackOff(error, after: failure, at: now)
-    } else {
-      renewals += 1
-      renewedAt = now
+    guard case .renewal(let current)? = changeUnderWay, current.work === renewal.work else {
+      return
     }
+    changeUnderWay = nil
+    if let error { failure = BackOff(error, after: failure, at: now) }
   }
 
   /// Takes a record into memory.
   mutating func hold(
-    _ record: AccountRecord, at now: Date, origin: Origin? = nil, isStored: Bool, jitter: Double
+    _ record: AccountRecord, at now: Date, origin: Origin? = nil, jitter: Double
   ) {
     if let origin { self.origin = origin }
     self.record = record
-    self.isStored = isStored
+    // Whatever the store refused before must not be written over what comes now.
+    unsaved = nil
     isInvalidated = false
     failure = nil
     schedule = TokenSchedule(
       record.token, knownAt: now, isRenewable: isRenewable, jitter: jitter)
-    unsaved = nil
+    ready = (
+      record.token, schedule.usableFrom?.timeIntervalSinceReferenceDate ?? -.infinity,
+      schedule.usableUntil?.timeIntervalSinceReferenceDate ?? .infinity
+    )
+  }
+
+  /// The record that the store refused, if it is time to offer it again.
+  ///
+  /// Not while a change is under way: its own record may be on the way to the store already.
+  func recordToSaveAgain(at now: Date) -> AccountRecord? {
+    guard let unsaved, changeUnderWay == nil, !unsaved.backOff.isInForce(at: now) else {
+      return nil
+    }
+    return unsaved.record
+  }
+
+  /// What is in the store now.
+  mutating func storeHolds(_ token: SQToken?) {
+    inStore = token
   }
 
   /// What became of the attempt to store the record that is held.
   mutating func didSave(_ record: AccountRecord, _ error: SQOAuthError?, at now: Date) {
     guard record == self.record else { return }
-    isStored = error == nil
     unsaved = error.map {
       Unsaved(record: record, backOff: BackOff($0, after: unsaved?.backOff, at: now))
     }
@@ -249,17 +252,19 @@ extension SessionState {
   /// Makes the token count as expired.
   mutating func invalidate() {
     isInvalidated = true
+    ready = nil
   }
 
   /// Forgets everything; the renewal and the takeover are void now.
-  mutating func end() -> Voided {
+  mutating func end(isDismissal: Bool) -> Voided {
     var void: Voided = (renewal, nil)
     if case .takeover(let takeover)? = changeUnderWay { void.takeover = takeover }
-    let (claim, ends, renewals) = (claim + 1, ends + 1, renewals)
+    let (claim, ends) = (claim + 1, ends + 1)
+    let dismissals = dismissals + (isDismissal ? 1 : 0)
     self = SessionState()
     self.claim = claim
     self.ends = ends
-    self.renewals = renewals
+    self.dismissals = dismissals
     return void
   }
 

@@ -1,20 +1,8 @@
 import LoopbackHTTP
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 // What replaces or ends the token from outside, and the store, whose changes are made in the order
 // in which they were asked for.
 extension TokenSession {
-  /// A change of the store.
-  enum Change: Sendable {
-    case save(AccountRecord)
-    case erase
-  }
-
   /// Takes over a token that was asked for in an epoch: into the store, then into memory.
   ///
   /// A store that fails is reported, and the token is kept in memory all the same, since the server
@@ -22,19 +10,18 @@ extension TokenSession {
   func takeOver(
     _ record: AccountRecord, _ origin: SessionState.Origin = .refreshToken, of epoch: Int
   ) async throws(SQOAuthError) {
-    let begun = state.withLock { state -> (SessionState.Takeover, Write, SessionState.Renewal?)? in
-      guard state.core.ends == epoch else { return nil }
+    let begun = state.withLock { state -> (SessionState.Takeover, StoreWrites.Write, SessionState.Renewal?)? in
+      guard state.core.dismissals == epoch else { return nil }
       let (takeover, void) = state.core.beginTakeover()
       return (takeover, enqueue(&state, .save(record)), void)
     }
     guard let (takeover, write, void) = begun else { throw .signInCancelled }
     void?.makeVoid()
-    let saved = await write.value
+    let saved = await made(write)
     let now = now
     let isOver = state.withLock { state in
-      guard state.core.isCurrent(takeover) else { return state.core.ends != epoch }
-      state.core.hold(
-        record, at: now, origin: origin, isStored: true, jitter: .random(in: 0...1))
+      guard state.core.isCurrent(takeover) else { return state.core.dismissals != epoch }
+      state.core.hold(record, at: now, origin: origin, jitter: .random(in: 0...1))
       if case .failure(let error) = saved { state.core.didSave(record, error, at: now) }
       state.core.end(takeover)
       return false
@@ -56,7 +43,8 @@ extension TokenSession {
     let begun = state.withLock { state -> (SessionState.Takeover, SessionState.Renewal?)? in
       if let held = state.core.record, !held.token.isOlder(than: record.token) { return nil }
       let begun = state.core.beginTakeover()
-      state.core.hold(record, at: now, isStored: false, jitter: .random(in: 0...1))
+      // Whatever was there before may have been had by the client's own credentials.
+      state.core.hold(record, at: now, origin: .refreshToken, jitter: .random(in: 0...1))
       return begun
     }
     guard let (takeover, void) = begun else { return {} }
@@ -69,16 +57,34 @@ extension TokenSession {
   }
 
   private func reconcile(_ record: AccountRecord, _ takeover: SessionState.Takeover) async {
-    let found = await look()
-    let now = now
-    let write = state.withLock { state -> Write? in
-      guard state.core.isCurrent(takeover) else { return nil }
-      let write = save(record, unlessNewer: found, &state, at: now)
-      if let error = found.error { state.events.append(.refreshFailed(error)) }
-      if write == nil { state.core.end(takeover) }
-      return write
+    let look: Result<AccountRecord?, SQOAuthError>
+    do throws(SQOAuthError) {
+      look = .success(try await load())
+    } catch {
+      look = .failure(error)
     }
-    guard let saved = await write?.value else { return }
+    let now = now
+    let write = state.withLock { state -> StoreWrites.Write? in
+      guard state.core.isCurrent(takeover) else { return nil }
+      if case .failure(let error) = look {
+        // What cannot be read may be newer, and is not to be written over by an outdated copy. The
+        // next renewal looks again.
+        state.events.append(.refreshFailed(error))
+        state.core.end(takeover)
+        return nil
+      }
+      if case .success(let stored?) = look, (try? context.check(stored)) != nil,
+        stored.token.isYounger(than: record.token)
+      {
+        state.core.storeHolds(stored.token)
+        state.core.hold(stored, at: now, jitter: .random(in: 0...1))
+        state.core.end(takeover)
+        return nil
+      }
+      return enqueue(&state, .save(record))
+    }
+    guard let write else { return }
+    let saved = await made(write)
     state.withLock { state in
       guard state.core.isCurrent(takeover) else { return }
       state.core.didSave(record, saved.error, at: now)
@@ -87,35 +93,16 @@ extension TokenSession {
     }
   }
 
-  /// Saves the record that is held, unless the store has a newer one, which is taken over then.
-  ///
-  /// A store that could not be read is left alone: what it has may be newer.
-  private func save(
-    _ record: AccountRecord, unlessNewer found: Result<AccountRecord?, SQOAuthError>,
-    _ state: inout State, at now: Date
-  ) -> Write? {
-    switch found {
-    case .failure(let error):
-      state.core.didSave(record, error, at: now)
-    case .success(let stored?)
-    where state.core.prefers(stored, to: record) && (try? context.check(stored)) != nil:
-      state.core.hold(stored, at: now, isStored: true, jitter: .random(in: 0...1))
-      state.events.append(.refreshed(stored.token))
-    case .success:
-      return enqueue(&state, .save(record))
-    }
-    return nil
-  }
-
   /// Takes the store's record into memory if there is none; says whether there is one now.
   func restore() async throws(SQOAuthError) -> Bool {
-    let epoch = epoch
+    let ends = state.withLock(\.core.ends)
     guard let record = try await load() else { return token != nil }
     try context.check(record)
     let now = now
     let isHeld = state.withLock { state in
-      if state.core.record == nil, state.core.ends == epoch {
-        state.core.hold(record, at: now, isStored: true, jitter: .random(in: 0...1))
+      if state.core.record == nil, state.core.ends == ends {
+        state.core.storeHolds(record.token)
+        state.core.hold(record, at: now, jitter: .random(in: 0...1))
       }
       return state.core.record != nil
     }
@@ -123,12 +110,12 @@ extension TokenSession {
     return isHeld
   }
 
-  /// Ends the session: in memory at once, and in the store when the returned task has ended.
+  /// Ends the session: in memory at once, and in the store when the returned change is made.
   ///
   /// What begins after this call is not touched.
   @discardableResult
-  func end(_ reason: SessionEnd) -> Write {
-    let (void, write) = state.withLock { (forget(&$0, reason), enqueue(&$0, .erase)) }
+  func end(_ reason: SessionEnd) -> StoreWrites.Write {
+    let (void, write) = state.withLock { forget(&$0, reason) }
     changed()
     void.renewal?.makeVoid()
     void.takeover?.end.resolve(())
@@ -136,84 +123,128 @@ extension TokenSession {
   }
 
   /// Ends the session because of what a renewal found out, unless that was made void meanwhile.
-  func end(_ reason: SessionEnd, foundBy renewal: SessionState.Renewal) {
+  ///
+  /// A sign-in that is under way goes on: it is what helps now.
+  @discardableResult
+  func end(
+    _ reason: SessionEnd, foundBy renewal: SessionState.Renewal, erases: Bool = true
+  ) -> Bool {
     state.withLock { state in
-      guard state.core.isCurrent(renewal) else { return }
-      _ = forget(&state, reason)
-      // Where another process signed the user out, whatever is stored by now is not this session's.
-      if case .refused = reason { _ = enqueue(&state, .erase) }
+      guard state.core.isCurrent(renewal) else { return false }
+      note(reason, &state)
+      _ = state.core.end(isDismissal: false)
+      if erases { _ = enqueue(&state, .erase) }
+      return true
     }
   }
 
-  /// Ends the session if its token is still this one and nothing is about to change it.
-  func end(_ reason: SessionEnd, ifStill token: SQToken) -> Write? {
-    let write = state.withLock { state -> Write? in
-      guard state.core.token == token, state.core.changeUnderWay == nil else { return nil }
-      _ = forget(&state, reason)
-      return enqueue(&state, .erase)
+  /// Ends the session once the work with its token has succeeded; nobody renews it meanwhile.
+  ///
+  /// Without a token, in memory or in the store, nothing is done.
+  func end(
+    _ reason: SessionEnd, after work: (AccountRecord) async throws(SQOAuthError) -> Void
+  ) async throws(SQOAuthError) {
+    guard let (record, takeover) = try await reserve() else { return }
+    defer {
+      state.withLock { $0.core.end(takeover) }
+      changed()
+      takeover.end.resolve(())
     }
-    if write != nil { changed() }
-    return write
+    try await work(record)
+    let erased = state.withLock { state in
+      state.core.isCurrent(takeover) ? forget(&state, reason).write : nil
+    }
+    if let erased { try await made(erased).get() }
   }
 
-  private func forget(_ state: inout State, _ reason: SessionEnd) -> SessionState.Voided {
+  /// Keeps everyone from changing the token until the takeover is ended.
+  private func reserve() async throws(SQOAuthError) -> (AccountRecord, SessionState.Takeover)? {
+    while true {
+      try await settled()
+      if token == nil, try await !restore() { return nil }
+      let reserved = state.withLock { state -> (AccountRecord, SessionState.Takeover)? in
+        guard let record = state.core.record, state.core.changeUnderWay == nil else {
+          return nil
+        }
+        return (record, state.core.beginTakeover().0)
+      }
+      if let reserved { return reserved }
+    }
+  }
+
+  private func forget(
+    _ state: inout State, _ reason: SessionEnd
+  ) -> (void: SessionState.Voided, write: StoreWrites.Write) {
+    note(reason, &state)
+    return (state.core.end(isDismissal: true), enqueue(&state, .erase))
+  }
+
+  private func note(_ reason: SessionEnd, _ state: inout State) {
     if state.core.token != nil { state.events.append(.ended(reason)) }
-    return state.core.end()
   }
 
   // MARK: The store
 
   /// The account's record, as it is after every change that was asked for.
   func load() async throws(SQOAuthError) -> AccountRecord? {
-    _ = await state.withLock(\.write)?.value
+    if let last = state.withLock(\.writes.last) { _ = await made(last) }
+    // What was ended must not come back because the store did not take note of it.
+    let owed = state.withLock { $0.writes.owesErase ? enqueue(&$0, .erase) : nil }
+    if let owed { try await made(owed).get() }
     let id = accountID
     return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }
-  }
-
-  /// What the store has, or why that is not known.
-  private func look() async -> Result<AccountRecord?, SQOAuthError> {
-    do throws(SQOAuthError) {
-      return .success(try await load())
-    } catch {
-      return .failure(error)
-    }
   }
 
   /// Stores a token again that the store had refused, if it is time.
   func saveAgain() async {
     let now = now
-    guard let record = state.withLock({ $0.core.unsavedRecord(at: now) }) else { return }
-    let found = await look()
-    let write = state.withLock { state -> Write? in
-      guard state.core.unsavedRecord(at: now) == record else { return nil }
-      return save(record, unlessNewer: found, &state, at: now)
+    let attempt = state.withLock { state -> (AccountRecord, StoreWrites.Write)? in
+      state.core.recordToSaveAgain(at: now).map { ($0, enqueue(&state, .save($0))) }
     }
-    guard let saved = await write?.value else { return }
-    state.withLock { $0.core.didSave(record, saved.error, at: now) }
+    guard let (record, write) = attempt else { return }
+    let saved = await made(write)
+    let then = self.now
+    state.withLock { $0.core.didSave(record, saved.error, at: then) }
   }
 
-  /// Adds a change behind those that were asked for; called under the lock, so that the order is
-  /// that of the decisions.
-  func enqueue(_ state: inout State, _ change: Change) -> Write {
-    let previous = state.write
-    let (id, store) = (accountID, context.environment.tokenStore)
+  /// Adds a change of the store; called under the lock.
+  func enqueue(_ state: inout State, _ change: StoreWrites.Change) -> StoreWrites.Write {
+    state.writes.add(change, to: context.environment.tokenStore)
+  }
+
+  /// Returns when a change of the store is made, whether or not the caller is cancelled.
+  func made(_ write: StoreWrites.Write) async -> Result<Void, SQOAuthError> {
+    runWrites()
+    return await write.wait()
+  }
+
+  /// Makes the changes that were asked for; called after each addition, outside the lock.
+  func runWrites() {
+    guard state.withLock({ $0.writes.beginRunning() }) else { return }
     // A task of its own: a caller that gives up must not tear a change off half-way.
-    let write = Write {
-      _ = await previous?.value
-      do throws(SQOAuthError) {
-        switch change {
-        case .save(let record):
-          try await store.attempt("save the token") { try await $0.save(record) }
-        case .erase:
-          try await store.attempt("erase the account") { try await $0.erase(id) }
-        }
-        return .success(())
-      } catch {
-        return .failure(error)
+    Task.startingHere {
+      while let job = self.state.withLock({ $0.writes.next() }) {
+        job.end.resolve(await self.result(of: job))
       }
     }
-    state.write = write
-    return write
+  }
+
+  private func result(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
+    do throws(SQOAuthError) {
+      switch job.change {
+      case .save(let record):
+        try await job.store.attempt("save the token") { try await $0.save(record) }
+        state.withLock { $0.core.storeHolds(record.token) }
+      case .erase:
+        let id = accountID
+        try await job.store.attempt("erase the account") { try await $0.erase(id) }
+        state.withLock { $0.core.storeHolds(nil) }
+      }
+      return .success(())
+    } catch {
+      if case .erase = job.change { state.withLock { $0.writes.didNotErase(job) } }
+      return .failure(error)
+    }
   }
 }
 
@@ -226,9 +257,20 @@ extension SessionState.Renewal {
 }
 
 extension SQToken {
-  /// Whether this token came before another one; `false` where that is not known.
+  /// Whether a resource server and the token endpoint cannot tell them apart.
+  func isSame(as other: SQToken) -> Bool {
+    accessToken == other.accessToken && refreshToken == other.refreshToken
+  }
+
+  /// Whether this token came after another one; `false` where that is not known.
+  func isYounger(than other: SQToken) -> Bool {
+    guard !isSame(as: other), let mine = issueDate, let its = other.issueDate else { return false }
+    return mine > its
+  }
+
+  /// Whether this token came before another one; `true` where that is not known.
   fileprivate func isOlder(than other: SQToken) -> Bool {
-    if accessToken == other.accessToken, refreshToken == other.refreshToken { return false }
+    if isSame(as: other) { return false }
     guard let mine = issueDate, let its = other.issueDate else { return true }
     return mine < its
   }

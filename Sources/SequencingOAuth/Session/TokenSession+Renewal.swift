@@ -4,7 +4,7 @@ import LoopbackHTTP
 // for it can cancel.
 extension TokenSession {
   func start(_ renewal: SessionState.Renewal) {
-    renewal.work.start {
+    renewal.work.start(here: true) {
       let outcome = await self.outcome(of: renewal)
       self.changed()
       renewal.work.outcome.resolve(outcome)
@@ -17,17 +17,17 @@ extension TokenSession {
     do throws(SQOAuthError) {
       return .success(try await renewed(renewal))
     } catch {
-      guard state.withLock({ $0.core.isCurrent(renewal) }) else { return .success(nil) }
       if error.endsSession {
-        end(.refused(error), foundBy: renewal)
-      } else {
-        let now = now
-        state.withLock { state in
-          state.core.end(renewal, error, at: now)
-          if state.core.isCurrent(renewal) { state.events.append(.refreshFailed(error)) }
-        }
+        return end(.refused(error), foundBy: renewal) ? .failure(error) : .success(nil)
       }
-      return .failure(error)
+      let now = now
+      return state.withLock { state in
+        // A failure of what was made void is no failure of what came in its place.
+        guard state.core.isCurrent(renewal) else { return .success(nil) }
+        state.core.end(renewal, error, at: now)
+        state.events.append(.refreshFailed(error))
+        return .failure(error)
+      }
     }
   }
 
@@ -42,28 +42,24 @@ extension TokenSession {
       if let token = adopt(newer, renewal) { return token }
       record = newer
     case .gone:
-      // An end makes this renewal void, and its waiters look again.
-      end(.signedOut, foundBy: renewal)
+      // An end makes this renewal void, and its waiters look again. There is nothing to erase:
+      // what is in the store by now is from a new sign-in elsewhere.
+      end(.signedOut, foundBy: renewal, erases: false)
       return nil
-    case .same, .unreadable:
-      // A store that cannot be read does not keep the session from going on.
+    case .void:
+      return nil
+    case .same:
       break
     }
     do throws(SQOAuthError) {
       return await keep(try await context.renew(record, renewal.origin), of: record, renewal)
     } catch {
-      guard error.endsSession else { throw error }
-      switch await stored(preferredTo: record, renewal) {
-      case .newer(let newer):
-        // Two processes may have sent one refresh token at once; the other one's was accepted.
-        if let token = adopt(newer, renewal) { return token }
-        return await keep(try await context.renew(newer, renewal.origin), of: newer, renewal)
-      case .unreadable(let failure):
-        // What cannot be read may be newer; an end would erase it.
-        throw failure
-      case .same, .gone:
-        throw error
-      }
+      // Two processes may have sent the same refresh token at once; the other one's was accepted.
+      guard error.endsSession,
+        case .newer(let newer) = await stored(preferredTo: record, renewal)
+      else { throw error }
+      if let token = adopt(newer, renewal) { return token }
+      return await keep(try await context.renew(newer, renewal.origin), of: newer, renewal)
     }
   }
 
@@ -71,22 +67,25 @@ extension TokenSession {
   private enum Stored {
     case same
     case newer(AccountRecord)
+    /// The renewal was made void meanwhile, and is to send nothing.
+    case void
     /// Another process signed the user out.
     case gone
-    case unreadable(SQOAuthError)
   }
 
   private func stored(
     preferredTo record: AccountRecord, _ renewal: SessionState.Renewal
   ) async -> Stored {
-    let stored: AccountRecord?
+    let look: Result<AccountRecord?, SQOAuthError>
     do throws(SQOAuthError) {
-      stored = try await load()
+      look = .success(try await load())
     } catch {
-      return .unreadable(error)
+      look = .failure(error)
     }
     return state.withLock { state -> Stored in
-      guard state.core.isCurrent(renewal) else { return .same }
+      guard state.core.isCurrent(renewal) else { return .void }
+      // A store that cannot be read does not keep the session from going on.
+      guard case .success(let stored) = look else { return .same }
       guard let stored else { return state.core.wasStored ? .gone : .same }
       guard state.core.prefers(stored, to: record) else { return .same }
       return .newer(stored)
@@ -99,7 +98,8 @@ extension TokenSession {
     let now = now
     return state.withLock { state in
       guard state.core.isCurrent(renewal) else { return nil }
-      state.core.hold(record, at: now, isStored: true, jitter: .random(in: 0...1))
+      state.core.storeHolds(record.token)
+      state.core.hold(record, at: now, jitter: .random(in: 0...1))
       guard let token = state.core.usableToken(at: now) else { return nil }
       state.core.end(renewal, at: now)
       state.events.append(.refreshed(token))
@@ -116,11 +116,12 @@ extension TokenSession {
     let write = state.withLock { state in
       state.core.isCurrent(renewal) ? enqueue(&state, .save(record)) : nil
     }
-    guard let saved = await write?.value else { return nil }
+    guard let write else { return nil }
+    let saved = await made(write)
     let now = now
     return state.withLock { state in
       guard state.core.isCurrent(renewal) else { return nil }
-      state.core.hold(record, at: now, isStored: true, jitter: .random(in: 0...1))
+      state.core.hold(record, at: now, jitter: .random(in: 0...1))
       state.core.end(renewal, at: now)
       state.events.append(.refreshed(token))
       if case .failure(let error) = saved {

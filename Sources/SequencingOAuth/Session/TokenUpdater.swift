@@ -26,12 +26,12 @@ final class TokenUpdater: Sendable {
     _ clock: any WallClock, dueAt: @Sendable () -> Date?,
     _ work: @escaping @Sendable () async -> Void
   ) {
-    state.withLock { state in
+    let old = state.withLock { state -> Task<Void, Never>? in
       // Asked here, so that of two calls at once the one with the older news does not win.
       let date = dueAt()
-      guard date != state.date else { return }
-      state.reset()
-      guard let date else { return }
+      guard date != state.date else { return nil }
+      let old = state.reset()
+      guard let date else { return old }
       let count = state.count
       state.date = date
       state.task = Task { [weak self] in
@@ -41,7 +41,10 @@ final class TokenUpdater: Sendable {
         }
         await work()
       }
+      return old
     }
+    // A clock is an app's own, and its handler of a cancellation runs here.
+    old?.cancel()
   }
 
   private func isDue(_ count: Int) -> Bool {
@@ -56,10 +59,13 @@ final class TokenUpdater: Sendable {
 }
 
 extension TokenUpdater.State {
-  fileprivate mutating func reset() {
-    task?.cancel()
-    task = nil
-    date = nil
-    count += 1
+  /// Forgets the task, which is the caller's to cancel, outside the lock.
+  fileprivate mutating func reset() -> Task<Void, Never>? {
+    defer {
+      task = nil
+      date = nil
+      count += 1
+    }
+    return task
   }
 }

@@ -32,6 +32,7 @@ import Testing
         "token_endpoint_auth_methods_supported": #"["client_secret_post","none"]"#,
         "code_challenge_methods_supported": #"["plain","S256"]"#,
         "authorization_response_iss_parameter_supported": "true",
+        "revocation_endpoint_auth_methods_supported": #"["none"]"#,
         "jwks_uri": "1", "unknown": "{}",
       ]))
     #expect(metadata.issuer == Self.issuer)
@@ -40,6 +41,7 @@ import Testing
     #expect(metadata.refreshEndpoint == metadata.tokenEndpoint)
     #expect(metadata.revocationEndpoint?.absoluteString == "https://id.example/revoke")
     #expect(metadata.clientAuthenticationMethods == ["client_secret_post", "none"])
+    #expect(metadata.revocationAuthenticationMethods == ["none"])
     #expect(metadata.codeChallengeMethods == ["plain", "S256"])
     #expect(metadata.sendsIssuerInResponse)
   }
@@ -47,6 +49,7 @@ import Testing
   @Test func `what a document does not say is unknown, and no promise`() throws {
     let metadata = try Self.read(Self.document(["revocation_endpoint": nil]))
     #expect(metadata.clientAuthenticationMethods == nil)
+    #expect(metadata.revocationAuthenticationMethods == nil)
     #expect(metadata.codeChallengeMethods == nil)
     #expect(metadata.revocationEndpoint == nil)
     #expect(!metadata.sendsIssuerInResponse)
@@ -104,6 +107,7 @@ import Testing
   @Test(arguments: [
     ("code_challenge_methods_supported", "\"S256\""), ("code_challenge_methods_supported", "[1]"),
     ("token_endpoint_auth_methods_supported", "{}"),
+    ("revocation_endpoint_auth_methods_supported", "\"none\""),
     ("authorization_response_iss_parameter_supported", "\"true\""),
     ("authorization_response_iss_parameter_supported", "1"),
   ])

@@ -34,7 +34,10 @@ import Testing
     #expect(metadata.authorizationEndpoint.path().hasSuffix("/dialog/oauth"))
     #expect(metadata.tokenEndpoint.host() == "graph.facebook.com")
     #expect(metadata.tokenEndpoint.path().hasSuffix("/oauth/access_token"))
+    #expect(
+      metadata.revocationEndpoint?.absoluteString == "https://graph.facebook.com/me/permissions")
     #expect(Provider.facebook.clientAuthentication == .post)
+    #expect(Provider.facebook.revocationStyle == .facebookPermissions)
   }
 
   @Test(arguments: ["https://id.example/auth", "https://id.example/auth/"])
@@ -44,7 +47,13 @@ import Testing
     let endpoints = realm + "/protocol/openid-connect"
     #expect(metadata.authorizationEndpoint.absoluteString == endpoints + "/auth")
     #expect(metadata.tokenEndpoint.absoluteString == endpoints + "/token")
+    #expect(metadata.revocationEndpoint?.absoluteString == endpoints + "/revoke")
     #expect(metadata.issuer == realm)
+    let logout = Provider.keycloak(baseURL: base, realm: "shoot", revokesByLogout: true)
+    #expect(
+      try ProviderTests.metadata(logout).revocationEndpoint?.absoluteString
+        == endpoints + "/logout")
+    #expect(logout.revocationStyle == .keycloakLogout)
   }
 
   @Test(arguments: [

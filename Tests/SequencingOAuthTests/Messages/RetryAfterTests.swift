@@ -53,7 +53,7 @@ import Testing
   }
 
   /// Against Foundation's calendar, which is not what reads it.
-  @Test func `each day of four centuries is the right one`() throws {
+  @Test func `days over four centuries are the right ones`() throws {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
     let names = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")

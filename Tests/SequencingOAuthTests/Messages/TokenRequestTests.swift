@@ -79,7 +79,7 @@ import Testing
   func `identifier and secret are form-encoded before they are joined`(
     id: String, secret: String, joined: String
   ) throws {
-    let field = TokenRequest.basicCredentials(clientID: id, secret: secret)
+    let field = ClientCredentials.basic(id: id, secret: secret)
     let prefix = "Basic "
     #expect(field.hasPrefix(prefix))
     let decoded = try #require(Data(base64Encoded: String(field.dropFirst(prefix.count))))

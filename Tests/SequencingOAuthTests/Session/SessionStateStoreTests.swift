@@ -40,21 +40,21 @@ import Testing
     let mine = record("T1")
     var state = SessionStateTests.holding(mine)
     state.didSave(mine, SQOAuthError(.storeFailed, "x"), at: now)
-    #expect(!state.wasStored && state.unsavedRecord(at: now + 0.9) == nil)
-    #expect(state.unsavedRecord(at: now + 1) == mine)
+    #expect(!state.wasStored && state.recordToSaveAgain(at: now + 0.9) == nil)
+    #expect(state.recordToSaveAgain(at: now + 1) == mine)
     #expect(state.dueAt(renews: true) == now + 1)
     #expect(state.dueAt(renews: false) == now + 1)
     state.didSave(mine, SQOAuthError(.storeFailed, "x"), at: now + 1)
     #expect(state.dueAt(renews: true) == now + 3)
     state.didSave(mine, nil, at: now + 3)
-    #expect(state.unsavedRecord(at: now + 1e6) == nil && state.wasStored)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil && state.wasStored)
     #expect(state.dueAt(renews: true) == now + 3240)
   }
 
   @Test func `what became of another record is of no interest`() {
     var state = SessionStateTests.holding(record("T2"))
     state.didSave(record("T1"), SQOAuthError(.storeFailed, "x"), at: now)
-    #expect(state.unsavedRecord(at: now + 1e6) == nil && state.wasStored)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil && state.wasStored)
   }
 
   /// An old record that is saved later would replace the newer one.
@@ -63,8 +63,9 @@ import Testing
     let old = record("T1")
     var state = SessionStateTests.holding(old)
     state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)
-    state.hold(record("T2"), at: now, isStored: isStored, jitter: 0)
-    #expect(state.unsavedRecord(at: now + 1e6) == nil)
+    if isStored { state.storeHolds(record("T2").token) }
+    state.hold(record("T2"), at: now, jitter: 0)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
   }
 
   /// Behind the save of the new record it would replace that one.
@@ -74,14 +75,14 @@ import Testing
     state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)
     let (takeover, _) = state.beginTakeover()
     #expect(state.dueAt(renews: true) == now + 3240)
-    #expect(state.unsavedRecord(at: now + 1e6) == nil)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
     state.end(takeover)
-    guard case .start(let renewal) = state.step(.new(since: 0), at: now) else {
+    guard case .start(let renewal) = state.step(.new, at: now) else {
       Issue.record("it did not start")
       return
     }
-    #expect(state.unsavedRecord(at: now + 1e6) == nil)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
     state.end(renewal, SQOAuthError(.serverError, "x"), at: now)
-    #expect(state.unsavedRecord(at: now + 1e6) == old)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == old)
   }
 }

@@ -95,6 +95,16 @@ import Testing
     #expect(HTTPResponse(status: 401).bearerChallenge == nil)
   }
 
+  @Test func `an error keeps its challenge and its wait when it gets a status`() {
+    let challenge = BearerChallenge(parameters: ["error": "invalid_token"])
+    let error = SQOAuthError(
+      .invalidToken, "no", challenge: challenge, retryAfter: .seconds(7)
+    ).with(status: 401)
+    #expect(error.challenge == challenge)
+    #expect(error.retryAfter == .seconds(7))
+    #expect(error.status == 401)
+  }
+
   // MARK: Texts
 
   @Test func `the server's texts are cleaned and cut`() throws {

@@ -1,5 +1,6 @@
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 
 /// A store in memory that keeps a log, waits and fails as a test tells it to.
 final class ScriptedStore: TokenStore {

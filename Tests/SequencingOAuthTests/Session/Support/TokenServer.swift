@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 
 /// An authorization server and an API behind a ``ScriptedHTTPClient``: tokens T1, T2, … with refresh
 /// tokens R1, R2, …, of which only the newest is accepted.

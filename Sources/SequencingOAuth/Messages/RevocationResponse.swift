@@ -1,0 +1,80 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads the answer to a revocation: the token has ended, or the reason why it has not.
+///
+/// - SeeAlso: RFC 7009, section 2.2
+struct RevocationResponse: Sendable {
+  let request: RevocationRequest
+  let receivedAt: Date
+
+  private static let endpoint = "the revocation endpoint"
+
+  /// Returns when the token is of no use any more; what it throws leaves the token as it was.
+  func check(_ response: HTTPResponse) throws(SQOAuthError) {
+    switch response.status {
+    case 200..<300:
+      // Section 2.2: the status says it all and the body is ignored; Facebook's says more.
+      guard request.style == .facebookPermissions, Self.saysNo(response) else { return }
+      throw SQOAuthError(
+        .invalidResponse, "\(Self.endpoint) says that nothing was revoked",
+        status: response.status)
+    case 400..<500:
+      if request.style == .facebookPermissions { return try checkFacebook(response) }
+      guard let error = error(in: response) else { throw failure(response) }
+      guard !Self.isOver(error) else { return }
+      throw .refusal(by: Self.endpoint, error, response, now: receivedAt)
+    case 500...:
+      guard let error = error(in: response) else { throw failure(response) }
+      throw .refusal(by: Self.endpoint, error, response, now: receivedAt)
+    default:
+      throw failure(response)
+    }
+  }
+
+  /// Section 2.2: an invalid token is no error, since what was wanted is so already.
+  ///
+  /// Some servers report it all the same, by the name that it has for a resource server or for a
+  /// refresh. Either way this client cannot use the token again.
+  private static func isOver(_ error: ErrorResponse) -> Bool {
+    error.error == .invalidToken || error.error == .invalidGrant
+  }
+
+  private func error(in response: HTTPResponse) -> ErrorResponse? {
+    ErrorResponse(body: response.body, removing: request.secrets)
+  }
+
+  private func failure(_ response: HTTPResponse) -> SQOAuthError {
+    .failure(of: Self.endpoint, response, now: receivedAt)
+  }
+
+  // MARK: Facebook's Graph API
+
+  private struct GraphAnswer: Decodable {
+    struct Failure: Decodable {
+      let code: Int?
+    }
+    let success: Bool?
+    let error: Failure?
+  }
+
+  /// `false`, or an object whose `success` is false.
+  private static func saysNo(_ response: HTTPResponse) -> Bool {
+    if let answer: Bool = try? JSONMessage.decode(response.body, as: "answer") { return !answer }
+    let answer: GraphAnswer? = try? JSONMessage.decode(response.body, as: "answer")
+    return answer?.success == false || answer?.error != nil
+  }
+
+  /// Error 190 is the Graph API's word for a token that expired or was revoked.
+  private func checkFacebook(_ response: HTTPResponse) throws(SQOAuthError) {
+    let answer: GraphAnswer? = try? JSONMessage.decode(response.body, as: "answer")
+    guard let code = answer?.error?.code else { throw failure(response) }
+    guard code != 190 else { return }
+    throw SQOAuthError(
+      .invalidResponse, "\(Self.endpoint) refused with error \(code) of the Graph API",
+      status: response.status, retryAfter: RetryAfter.delay(in: response.headers, now: receivedAt))
+  }
+}

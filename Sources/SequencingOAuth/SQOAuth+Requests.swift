@@ -1,0 +1,18 @@
+/// Requests for protected resources, and the end of the tokens, by way of the ``module``.
+extension SQOAuth {
+  /// A copy of a request that carries a valid token; see ``AuthorizationModule/authenticate(_:)``.
+  public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
+    try await module.authenticate(request)
+  }
+
+  /// Sends a request with a valid token; see ``AuthorizationModule/send(_:)``.
+  public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
+    try await module.send(request)
+  }
+
+  /// Has the authorization server end the tokens, then forgets them; see
+  /// ``AuthorizationModule/revoke()``.
+  public func revoke() async throws(SQOAuthError) {
+    try await module.revoke()
+  }
+}

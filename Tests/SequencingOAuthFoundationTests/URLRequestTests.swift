@@ -1,0 +1,86 @@
+import Foundation
+import SequencingOAuth
+import SequencingOAuthFoundation
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Rows 54 and 55 for the request type of Foundation.
+@Suite(.timeLimit(.minutes(1))) struct URLRequestTests {
+  private let store = MemoryTokenStore()
+
+  private func module(
+    expiresIn seconds: TimeInterval = 3600,
+    change: (inout ClientConfiguration) throws -> Void = { _ in }
+  ) async throws -> AuthorizationModule {
+    var configuration = try ClientConfiguration(
+      clientID: "client", redirectURI: "http://127.0.0.1/callback",
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token"))
+    try change(&configuration)
+    var environment = ClientEnvironment()
+    environment.tokenStore = store
+    let now = Date()
+    await store.save(
+      AccountRecord(
+        id: "default", clientID: "client",
+        token: SQToken(
+          accessToken: "T", expirationDate: now + seconds, tokenType: "bearer", issueDate: now)))
+    return AuthorizationModule(configuration: configuration, environment: environment)
+  }
+
+  private func request(_ url: String = "https://api.example/x?q=1") throws -> URLRequest {
+    var request = URLRequest(url: try #require(URL(string: url)))
+    request.httpMethod = "PUT"
+    request.httpBody = Data("body".utf8)
+    request.setValue("kept", forHTTPHeaderField: "X-Other")
+    request.setValue("Basic old", forHTTPHeaderField: "authorization")
+    return request
+  }
+
+  @Test func `the copy carries the token and everything else; the original is untouched`()
+    async throws
+  {
+    let original = try request()
+    let copy = try await module().authenticate(original)
+    #expect(copy.value(forHTTPHeaderField: "Authorization") == "Bearer T")
+    #expect(copy.allHTTPHeaderFields?.count == 2)
+    #expect(copy.value(forHTTPHeaderField: "X-Other") == "kept")
+    #expect(copy.httpMethod == "PUT" && copy.httpBody == Data("body".utf8))
+    #expect(copy.url == original.url)
+    #expect(original.value(forHTTPHeaderField: "Authorization") == "Basic old")
+  }
+
+  @Test func `without a valid token there is no request`() async throws {
+    let module = try await module(expiresIn: -1)
+    await #expect { try await module.authenticate(try request()) } throws: {
+      ($0 as? SQOAuthError)?.code == .notAuthorized
+    }
+  }
+
+  @Test func `a request without a URL, to another origin or over http gets no token`() async throws
+  {
+    let module = try await module {
+      $0.resourceOrigins = [try ResourceOrigin("https://api.example")]
+    }
+    _ = try await module.authenticate(try request())
+    for (url, code) in [
+      ("https://other.example/", SQOAuthError.Code.originNotAllowed),
+      ("https://api.example:8443/", .originNotAllowed),
+      ("http://api.example/", .insecureEndpoint),
+      ("ftp://api.example/", .malformedRequest),
+    ] {
+      await #expect { try await module.authenticate(try request(url)) } throws: {
+        ($0 as? SQOAuthError)?.code == code
+      }
+    }
+    var changed = try request()
+    changed.url = nil
+    let broken = changed
+    await #expect { try await module.authenticate(broken) } throws: {
+      ($0 as? SQOAuthError)?.code == .malformedRequest
+    }
+  }
+}
