@@ -19,6 +19,7 @@ import Testing
     #expect(outcome.lines.first == "Please sign in.")
     #expect(outcome.lines.contains("Signed in as alice."))
     #expect(outcome.lines.contains("  scope    profile demo"))
+    #expect(outcome.lines.contains("The token is refreshed."))
     #expect(outcome.lines.suffix(2) == ["Signed out.", "Please sign in."])
     #expect(!folder.exists("state"))
   }

@@ -65,6 +65,9 @@ final class DemoProcess: @unchecked Sendable {
   /// What it has printed so far.
   var output: String { folder.read("output") }
 
+  /// What it has said on standard error so far.
+  var errors: String { folder.read("errors") }
+
   func send(_ signal: Int32) {
     kill(process.processIdentifier, signal)
   }
