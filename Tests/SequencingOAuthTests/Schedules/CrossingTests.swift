@@ -10,28 +10,25 @@ import Testing
   static let refused = ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
 
   @Test func `a session that ends by itself does not end the sign-in under way`() async throws {
-    let bench = try Bench(browser: Bench.idle).register()
-    bench.oauth.launchTokenTimerUpdate(
-      with: SQToken(accessToken: "old", expirationDate: .distantPast, refreshToken: "R"))
-    try await bench.oauth.module.session.settled()
-    async let signedIn = bench.oauth.authorize()
-    let page = try await bench.isWaiting()
-    bench.http.answer(Self.refused)
-    await failure(.invalidGrant) { try await bench.oauth.module.refresh() }
-    bench.http.answer(ScriptedHTTPClient.token("new"))
+    let bench = try await SessionBench(browser: Bench.idle).restored()
+    let signIn = begin { try await bench.oauth.authorize() }
+    let page = try await bench.bench.isWaiting()
+    bench.server.next(Self.refused)
+    await failure(.invalidGrant) { try await bench.module.refresh() }
+    #expect(await bench.observer.words(1) == ["ended refused invalid_grant"])
     bench.oauth.handleRedirect(try page.redirect("code=abc"))
-    #expect(try await signedIn.accessToken == "new")
-    #expect(bench.oauth.result.token?.accessToken == "new")
+    let token = try await signIn.value
+    #expect(bench.oauth.result.token == token)
+    #expect(await bench.store.content() == ScriptedStore.words(token))
   }
 
   @Test func `a sign-out elsewhere is not written to the store once more`() async throws {
-    let bench = try ModuleBench()
-    try await bench.signIn()
-    try await bench.store.erase("default")
-    let before = bench.store.erases
+    let bench = try await SessionBench().restored()
+    await bench.store.memory.erase("default")
     await failure(.notAuthorized) { try await bench.module.refresh() }
+    #expect(await bench.observer.words(1) == ["ended signedOut"])
     _ = try await bench.module.session.load()
-    #expect(bench.store.erases == before && bench.sent.isEmpty)
+    #expect(!bench.store.calls.contains("erase") && bench.refreshes.isEmpty)
   }
 
   @Test func `the failure of a void renewal is none of what came in its place`() throws {
@@ -40,7 +37,7 @@ import Testing
     let token = SQToken(accessToken: "T", refreshToken: "R")
     let record = AccountRecord(id: "a", clientID: "c", token: token)
     state.hold(record, at: now, jitter: 0)
-    guard case .start(let renewal) = state.step(.new, at: now) else {
+    guard case .start(let renewal) = state.step(.new(since: state.renewals), at: now) else {
       Issue.record("no renewal")
       return
     }
@@ -49,7 +46,7 @@ import Testing
     state.hold(record, at: now, jitter: 0)
     state.end(takeover)
     state.end(renewal, SQOAuthError(.serverError, "late"), at: now)
-    guard case .start = state.step(.new, at: now) else {
+    guard case .start = state.step(.new(since: state.renewals), at: now) else {
       Issue.record("the late failure counts")
       return
     }
@@ -58,60 +55,57 @@ import Testing
   @Test func `a token that the app kept is not renewed by the client's own credentials`()
     async throws
   {
-    let bench = try Bench().register()
-    let module = bench.oauth.module
-    try await module.requestAccessTokenAsClient()
+    let bench = try SessionBench()
+    try await bench.module.requestAccessTokenAsClient()
+    let (now, kept) = (bench.clock.now, "user's")
     bench.oauth.launchTokenTimerUpdate(
-      with: SQToken(
-        accessToken: "user's", expirationDate: bench.clock.now + 60, issueDate: bench.clock.now + 1)
-    )
-    #expect(module.currentToken?.accessToken == "user's")
+      with: SQToken(accessToken: kept, expirationDate: now + 60, issueDate: now + 1))
+    #expect(bench.module.currentToken?.accessToken == kept)
     bench.clock.advance(by: 60)
-    await failure(.notAuthorized) { try await module.token() }
-    #expect(bench.http.requests.count == 1)
+    await failure(.notAuthorized) { try await bench.module.token() }
+    #expect(bench.requests == ["client_credentials"])
   }
 
   @Test func `a request is not repeated with the token of another user`() async throws {
-    let bench = try ModuleBench()
-    try await bench.signIn()
+    let bench = try await SessionBench().restored()
     let url = try #require(URL(string: "https://api.example/upload"))
-    let grant = ScriptedHTTPClient.token("B")
-    let module = bench.module
-    bench.http.answer { request in
-      if request.method == "POST" { return try await grant(request) }
+    let (server, module) = (bench.server, bench.module)
+    bench.bench.http.answer { request in
+      guard request.url == url else { return try await server.answer(request) }
       try await module.clearAccessToken()
       try await module.requestAccessToken(grantType: "urn:example:grant")
-      return HTTPResponse(
-        status: 401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#])
+      return TokenServer.challenge(#"Bearer error="invalid_token""#)
     }
     await failure(.invalidToken) { try await module.send(HTTPRequest(url: url)) }
-    let shown = bench.http.requests.filter { $0.url == url }.map { $0.headers["Authorization"] }
-    #expect(shown == ["Bearer T1"] && module.currentToken?.accessToken == "B")
+    #expect(bench.requests == ["GET /upload T1", "urn:example:grant"])
+    #expect(bench.memory == "T2 R2")
   }
 
   /// Some servers give tokens that have expired when they arrive.
   @Test func `the timer does not ask without end for tokens of no lifetime`() async throws {
-    let bench = try ModuleBench(lifetime: 0)
-    try await bench.signIn()
+    let bench = try SessionBench(lifetime: 0)
+    try await bench.module.requestAccessToken(grantType: "urn:example:grant")
     bench.module.refreshesAutomatically = true
-    try await eventually("the timer waits", within: .seconds(5)) { bench.clock.sleepers == 1 }
-    #expect(bench.http.requests.count == 1)
-    bench.clock.advance(by: 1)
-    try await eventually("it waits again", within: .seconds(5)) {
-      bench.http.requests.count == 2 && bench.clock.sleepers == 1
+    // The first one is over when it comes, and renewed at once; the next one a second later.
+    for count in 1...3 {
+      try await eventually(within: .seconds(5)) { bench.clock.sleepers == 1 }
+      #expect(bench.refreshes.count == count)
+      bench.clock.advance(by: 0.5)
+      #expect(bench.clock.sleepers == 1)
+      bench.clock.advance(by: 0.5)
+      try await eventually(within: .seconds(5)) { bench.refreshes.count == count + 1 }
     }
   }
 
   @Test func `a clock may ask the module when its sleep is cancelled`() async throws {
-    let bench = try ModuleBench()
+    let bench = try await SessionBench().restored()
     let clock = AskingClock(bench.clock)
-    bench.module.environment.clock = clock
-    try await bench.signIn()
+    bench.oauth.environment.clock = clock
     clock.onCancel { [module = bench.module] in _ = module.refreshesAutomatically }
     bench.module.refreshesAutomatically = true
     await bench.clock.hasSleeper()
     bench.module.refreshesAutomatically = false
-    try await eventually("it asked") { clock.hasAsked }
+    try await eventually { clock.hasAsked }
   }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackHTTP
 import TestSupport
 import Testing
 
@@ -6,13 +7,13 @@ import Testing
 
 /// The store after a failure of its own: never an older token over a newer one.
 @Suite(.timeLimit(.minutes(1))) struct StoreOrderTests {
-  /// A token in memory that the store refused, with a timer that will offer it again.
-  func unsaved() async throws -> ModuleBench {
-    let bench = try ModuleBench()
-    bench.module.refreshesAutomatically = true
-    bench.store.fails(true)
-    await failure(.storeFailed) { try await bench.signIn() }
-    bench.store.fails(false)
+  /// T2 in memory, which the store refused, T1 in the store, and a timer that will offer T2 again.
+  func unsaved() async throws -> SessionBench {
+    let bench = try await SessionBench().updating()
+    bench.store.fails(toSave: true)
+    try await bench.module.refresh()
+    bench.store.fails()
+    #expect(await bench.store.content() == "T1 R1")
     return bench
   }
 
@@ -20,81 +21,91 @@ import Testing
     let bench = try await unsaved()
     await bench.clock.hasSleeper()
     bench.clock.advance(by: 1)
-    try await eventually("it is stored") { try await bench.stored() == "R1" }
+    try await eventually { await bench.store.content() == "T2 R2" }
   }
 
   @Test func `it is not offered behind the one that replaces it`() async throws {
     let bench = try await unsaved()
     await bench.clock.hasSleeper()
-    bench.store.hold()
-    async let refreshed = bench.module.refresh()
-    try await eventually("the new one is on its way") { bench.store.saves.last == "R2" }
+    bench.store.saving.close()
+    let refresh = begin { try await bench.module.refresh() }
+    try await bench.store.saving.isHolding()
     bench.clock.advance(by: 2)
     for _ in 0..<200 { await Task.yield() }
-    bench.store.release()
-    #expect(try await refreshed.refreshToken == "R2")
+    bench.store.saving.open()
+    #expect(try await refresh.value.refreshToken == "R3")
     _ = try await bench.module.session.load()
-    #expect(try await bench.stored() == "R2" && bench.store.saves == ["R1", "R2"])
+    #expect(await bench.store.content() == "T3 R3")
+    #expect(bench.store.saves == ["save T2 R2", "save T3 R3"])
   }
 
   @Test func `it is not offered again once the app goes on with another token`() async throws {
     let bench = try await unsaved()
-    let kept = SQToken(
-      accessToken: "kept", refreshToken: "K", issueDate: bench.clock.now + 1)
-    bench.store.hold()
+    let kept = SQToken(accessToken: "kept", refreshToken: "K", issueDate: bench.clock.now + 1)
     let session = bench.module.session
-    let finish = session.resume(try bench.module.context.record(of: kept, id: session.accountID))
+    let finish = session.resume(bench.record(kept))
     bench.clock.advance(by: 2)
     await session.saveAgain()
-    bench.store.release()
     await finish()
-    _ = try await session.load()
-    #expect(try await bench.stored() == "K" && bench.store.saves == ["R1", "K"])
+    #expect(bench.store.saves == ["save T2 R2", "save kept K"])
   }
 
   /// By its date the stored token, which was spent, would be the younger one.
   @Test func `a clock that was moved back makes no spent token the newer one`() async throws {
-    let bench = try ModuleBench()
-    try await bench.signIn()
+    let bench = try await SessionBench().restored()
     bench.clock.advance(by: -7200)
-    bench.store.fails(true)
+    bench.store.fails(toSave: true)
     try await bench.module.refresh()
-    bench.store.fails(false)
+    bench.store.fails()
     #expect(try await bench.module.refresh().refreshToken == "R3")
-    #expect(bench.sent == ["R1", "R2"])
-    #expect(try await bench.stored() == "R3")
+    #expect(bench.refreshes == ["R1", "R2"])
+    #expect(await bench.store.content() == "T3 R3")
+  }
+
+  @Test func `an outdated copy is not written over what cannot be read`() async throws {
+    let bench = try SessionBench()
+    let copy = bench.server.issue(at: bench.clock.now)
+    bench.clock.advance(by: 60)
+    await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now)))
+    bench.store.fails(toLoad: true)
+    bench.oauth.launchTokenTimerUpdate(with: copy)
+    #expect(await bench.observer.words(1) == ["failed store_failed"])
+    #expect(await bench.store.content() == "T2 R2")
+    bench.store.fails()
+    #expect(try await bench.module.refresh().accessToken == "T2", "the store's is the newest")
+    #expect(bench.refreshes.isEmpty)
   }
 
   @Test func `an end that the store refuses is made up for before it is read`() async throws {
-    let bench = try ModuleBench()
-    try await bench.signIn()
-    bench.store.fails(true)
+    let bench = try await SessionBench().restored()
+    bench.store.fails(toErase: true)
     await failure(.storeFailed) { try await bench.module.clearAccessToken() }
     await failure(.storeFailed) { try await bench.module.token() }
-    bench.store.fails(false)
-    #expect(try await bench.stored() == "R1")
+    #expect(await bench.store.content() == "T1 R1")
+    bench.store.fails()
     await failure(.notAuthorized) { try await bench.module.token() }
-    #expect(try await bench.stored() == nil)
-    try await bench.signIn()
-    #expect(try await bench.stored() == "R2")
+    #expect(await bench.store.content() == nil)
+    let token = try await bench.oauth.authorize()
+    #expect(await bench.store.content() == ScriptedStore.words(token))
   }
 
   @Test func `an end that the store refuses takes nothing from the next sign-in`() async throws {
-    let bench = try ModuleBench()
-    try await bench.signIn()
-    bench.store.hold()
-    let refreshed = Task { try await bench.module.refresh() }
-    try await eventually("a save waits") { bench.store.saves.count == 2 }
-    bench.store.fails(true)
+    let bench = try await SessionBench().restored()
+    bench.store.saving.close()
+    let refresh = begin { try await bench.module.refresh() }
+    try await bench.store.saving.isHolding()
+    bench.store.fails(toErase: true)
     let erase = bench.module.signOut()
-    let signedIn = Task { try await bench.signIn() }
-    try await eventually("the next token is there") { bench.http.requests.count == 3 }
-    bench.store.release()
-    await failure(.storeFailed) { try await erase.value.get() }
-    _ = await refreshed.result
-    await failure(.storeFailed) { try await signedIn.value }
-    bench.store.fails(false)
+    let grant = begin {
+      try await bench.module.requestAccessToken(grantType: "urn:example:grant")
+    }
+    try await eventually { bench.module.session.state.withLock(\.writes.last) !== erase }
+    bench.store.saving.open()
+    await failure(.storeFailed) { try await erase.wait().get() }
+    _ = await refresh.result
+    _ = try await grant.value
     let token = try await bench.module.refresh()
-    #expect(try await bench.stored() == token.refreshToken && bench.store.erases == 1)
+    #expect(await bench.store.content() == ScriptedStore.words(token))
+    #expect(bench.store.calls.count { $0 == "erase" } == 1)
   }
 }

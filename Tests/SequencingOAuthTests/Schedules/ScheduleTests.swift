@@ -1,0 +1,57 @@
+import Foundation
+import LoopbackHTTP
+import OAuthSandbox
+import Testing
+
+@testable import SequencingOAuth
+
+/// Whatever callers, servers, stores, users, processes and clocks do to a session: nothing is lost,
+/// nothing is told twice, nobody waits for ever.
+///
+/// A seed names a schedule. What it does is always the same; how its parts cross is the scheduler's.
+@Suite(.timeLimit(.minutes(5))) struct ScheduleTests {
+  /// Blocks of 25: those of the seeds 0 to 499, or of `SCHEDULES=FIRST-LAST`, to look for more or to
+  /// play one again.
+  static let blocks: [ClosedRange<UInt64>] = {
+    let wanted = ProcessInfo.processInfo.environment["SCHEDULES"]?.split(separator: "-")
+    let ends = (wanted ?? []).compactMap { UInt64($0) }
+    let first = ends.first ?? 0
+    let last = max(ends.last ?? 499, first)
+    return stride(from: first, through: last, by: 25).map { $0...min($0 + 24, last) }
+  }()
+
+  @Test(arguments: blocks)
+  func `500 random schedules keep every promise`(seeds: ClosedRange<UInt64>) async throws {
+    for seed in seeds { try await Self.run(Schedule(seed: seed)) }
+  }
+
+  static func run(_ schedule: Schedule) async throws {
+    let module = Forgotten<AuthorizationModule>()
+    let faults: [String]
+    do {
+      let world = try await World(schedule)
+      do {
+        for step in schedule.steps { try await world.play(step) }
+        try await world.end()
+      } catch {
+        world.report.add("\(error)")
+      }
+      module.value = world.module
+      await world.sandbox.stop()
+      faults = world.report.faults
+    }
+    #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))\n\(schedule)")
+    guard faults.isEmpty else { return }
+    try await eventually { module.value == nil }
+  }
+}
+
+/// Something that is to go once nobody holds it.
+private final class Forgotten<Object: AnyObject & Sendable>: @unchecked Sendable {
+  private struct State { weak var value: Object? }
+  private let state = Locked(State())
+  var value: Object? {
+    get { state.withLock(\.value) }
+    set { state.withLock { $0.value = newValue } }
+  }
+}

@@ -1,0 +1,32 @@
+import LoopbackHTTP
+import SequencingOAuth
+
+/// A store that knows which tokens it has been offered, and had answered for.
+final class WatchedStore: TokenStore {
+  let scripted = ScriptedStore()
+  private let offered = Locked<[SQToken]>([])
+
+  /// Every token that was stored or refused, in order.
+  var history: [SQToken] { offered.withLock(\.self) }
+
+  /// Whether a token was offered to the store before now.
+  func knows(_ token: SQToken) -> Bool {
+    offered.withLock { $0.contains { $0.refreshToken == token.refreshToken } }
+  }
+
+  /// What is stored, whatever the store pretends.
+  func content(_ id: String = "default") async -> SQToken? {
+    await scripted.memory.load(id)?.token
+  }
+
+  func load(_ id: String) async throws -> AccountRecord? { try await scripted.load(id) }
+
+  func save(_ record: AccountRecord) async throws {
+    defer { offered.withLock { $0.append(record.token) } }
+    try await scripted.save(record)
+  }
+
+  func erase(_ id: String) async throws { try await scripted.erase(id) }
+
+  func list() async throws -> [String] { try await scripted.list() }
+}
