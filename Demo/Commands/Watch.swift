@@ -67,7 +67,8 @@ struct Watch: Command {
       try console.result(
         "refreshed \(now.formatted(.iso8601)), expires \(token.expiryInWords(at: now))")
     case .refreshFailed(let error):
-      console.warn("\(error.code.rawValue.printable): \(error.message)")
+      let advice = error.requiresSignIn ? "; it may be that only a new sign-in helps" : ""
+      console.warn("\(error.code.rawValue.printable): \(error.message)\(advice)")
     case .ended(let reason):
       throw Failure(reason)
     }

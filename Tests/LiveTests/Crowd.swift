@@ -56,11 +56,11 @@ struct Crowd: Sendable {
     for rotation in 1...times {
       let old = try #require(module.currentToken)
       try await tokenHasExpired()
-      for result in await ask() {
-        let token = try result.get()
-        #expect(token.accessToken != old.accessToken, "rotation \(rotation)")
-        #expect(token.refreshToken != old.refreshToken, "rotation \(rotation)")
+      let tokens = try await ask().map { try $0.get() }
+      let newer = tokens.count {
+        $0.accessToken != old.accessToken && $0.refreshToken != old.refreshToken
       }
+      #expect(newer == Self.size, "rotation \(rotation)")
     }
   }
 
