@@ -122,7 +122,7 @@ extension World {
   /// Another program, or this one at its next start, knows the store and nothing else.
   private func isAllStored() async throws -> Bool {
     try await check()
-    return module.session.state.withLock { $0.core.unsaved == nil && !$0.owesErase }
+    return module.session.state.withLock { $0.core.unsaved == nil && !$0.writes.owesErase }
   }
 
   private func launch(_ kept: Schedule.Kept) async throws {
