@@ -194,8 +194,11 @@ extension TokenSession {
   func load() async throws(SQOAuthError) -> AccountRecord? {
     _ = await state.withLock(\.write)?.value
     // What was ended must not come back because the store did not take note of it.
-    let owed = state.withLock { $0.owesErase ? enqueue(&$0, .erase) : nil }
-    if let owed { try await owed.value.get() }
+    let belated = state.withLock { state in
+      if state.owesErase { state.belatedErase = enqueue(&state, .erase) }
+      return state.belatedErase
+    }
+    try await belated?.value.get()
     let id = accountID
     return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }
   }
@@ -218,6 +221,7 @@ extension TokenSession {
     let previous = state.write
     state.writes += 1
     state.owesErase = false
+    state.belatedErase = nil
     let count = state.writes
     let (id, store) = (accountID, context.environment.tokenStore)
     // A task of its own: a caller that gives up must not tear a change off half-way.
@@ -230,13 +234,20 @@ extension TokenSession {
           self.state.withLock { $0.core.storeHolds(record.token) }
         case .erase:
           try await store.attempt("erase the account") { try await $0.erase(id) }
-          self.state.withLock { $0.core.storeHolds(nil) }
+          self.state.withLock { state in
+            state.core.storeHolds(nil)
+            if state.writes == count { state.belatedErase = nil }
+          }
         }
         return .success(())
       } catch {
         if case .erase = change {
           // A record that is on its way replaces what was to be erased.
-          self.state.withLock { $0.owesErase = $0.writes == count }
+          self.state.withLock { state in
+            guard state.writes == count else { return }
+            state.owesErase = true
+            state.belatedErase = nil
+          }
         }
         return .failure(error)
       }

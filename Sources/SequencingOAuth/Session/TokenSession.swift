@@ -23,6 +23,8 @@ final class TokenSession: Sendable {
     var writes = 0
     /// Whether the last one was an end that the store refused.
     var owesErase = false
+    /// The attempt to make up for it, while it is under way.
+    var belatedErase: Write?
     /// Whether the token is renewed before it expires, without anyone asking.
     var isUpdating = false
     var events: [SessionEvent] = []
