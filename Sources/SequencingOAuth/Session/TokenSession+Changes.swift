@@ -206,8 +206,13 @@ extension TokenSession {
   func load() async throws(SQOAuthError) -> AccountRecord? {
     await writesMade()
     // What was ended must not come back because the store did not take note of it.
-    let owed = state.withLock { $0.writes.owesErase ? enqueue(&$0, .erase) : nil }
-    if let owed { try await made(owed).get() }
+    let last = state.withLock { state in
+      state.writes.owesErase ? enqueue(&state, .erase) : state.writes.last
+    }
+    if let last {
+      let result = await made(last)
+      if state.withLock(\.writes.owesErase) { try result.get() }
+    }
     let id = accountID
     return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }
   }

@@ -61,7 +61,12 @@ struct Schedule: Sendable, CustomStringConvertible {
 
   var description: String {
     "seed \(seed), \(rotates ? "rotating" : "not rotating"), \(lifetime) s, then \(ending):\n"
-      + steps.map { "  \($0)" }.joined(separator: "\n")
+      + steps.map { "- \(Self.plain("\($0)"))" }.joined(separator: "\n")
+  }
+
+  /// A step without the names of its types.
+  static func plain(_ step: String) -> String {
+    step.replacing(#/SequencingOAuthTests\.(Schedule\.)?[A-Z][a-z]+\./#, with: "")
   }
 }
 

@@ -27,7 +27,7 @@ import Testing
 
   static func run(_ schedule: Schedule) async throws {
     let module = Forgotten<AuthorizationModule>()
-    let faults: [String]
+    let report: Report
     do {
       let world = try await World(schedule)
       do {
@@ -38,10 +38,10 @@ import Testing
       }
       module.value = world.module
       await world.sandbox.stop()
-      faults = world.report.faults
+      report = world.report
     }
-    #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))\n\(schedule)")
-    guard faults.isEmpty else { return }
+    #expect(report.faults.isEmpty, "\(schedule)\nwhat happened:\n\(report.trace)")
+    guard report.faults.isEmpty else { return }
     try await eventually { module.value == nil }
   }
 }

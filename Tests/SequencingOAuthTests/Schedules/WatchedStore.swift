@@ -5,6 +5,9 @@ import SequencingOAuth
 final class WatchedStore: TokenStore {
   let scripted = ScriptedStore()
   private let offered = Locked<[SQToken]>([])
+  private let report: Report
+
+  init(_ report: Report) { self.report = report }
 
   /// Every token that was stored or refused, in order.
   var history: [SQToken] { offered.withLock(\.self) }
@@ -22,11 +25,18 @@ final class WatchedStore: TokenStore {
   func load(_ id: String) async throws -> AccountRecord? { try await scripted.load(id) }
 
   func save(_ record: AccountRecord) async throws {
+    let name = report.name(record.token.refreshToken)
     defer { offered.withLock { $0.append(record.token) } }
+    report.note("to be stored: \(name)")
     try await scripted.save(record)
+    report.note("stored: \(name)")
   }
 
-  func erase(_ id: String) async throws { try await scripted.erase(id) }
+  func erase(_ id: String) async throws {
+    report.note("to be erased")
+    try await scripted.erase(id)
+    report.note("erased")
+  }
 
   func list() async throws -> [String] { try await scripted.list() }
 }

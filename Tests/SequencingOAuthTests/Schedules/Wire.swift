@@ -7,8 +7,10 @@ final class Wire: Sendable {
   enum Outcome: Sendable {
     /// A token came.
     case delivered
-    /// An OAuth error came.
+    /// The refresh token was refused for good.
     case refused
+    /// Another OAuth error came.
+    case failed
     /// No answer that means anything: the server may have rotated the token or not.
     case lost
   }
@@ -71,24 +73,32 @@ final class Wire: Sendable {
       state.refreshes.append(Refresh(sender: sender, token: token, moves: state.moves))
       return (state.refreshes.count - 1, faults)
     }
+    report.note("\(sender) sends \(report.name(token))")
     for fault in faults { report.add(fault) }
     return id
   }
 
   fileprivate func end(_ id: Int, _ outcome: Outcome) {
-    state.withLock { $0.refreshes[id].end = (outcome, $0.moves) }
+    let token = state.withLock { state in
+      state.refreshes[id].end = (outcome, state.moves)
+      return state.refreshes[id].token
+    }
+    report.note("\(outcome): \(report.name(token))")
   }
 
   fileprivate func cancel(_ id: Int) {
     state.withLock { $0.refreshes[id].isCancelled = true }
+    report.note("a refresh is cancelled")
   }
 }
 
 extension Wire.Refresh {
   fileprivate var isLost: Bool {
-    if case .delivered? = end?.outcome { return isCancelled }
-    if case .refused? = end?.outcome { return false }
-    return true
+    switch end?.outcome {
+    case .delivered?: isCancelled
+    case .refused?, .failed?: false
+    case .lost?, nil: true
+    }
   }
 }
 
@@ -105,8 +115,8 @@ extension Wire.State {
       faults.append("\(sender) sends a refresh token whose successor it was given")
     }
     // Nobody moved the clock since it failed, so its back-off stands.
-    if let last = mine.last, last.token == token, let end = last.end, end.outcome != .delivered,
-      !last.isCancelled, end.moves == moves
+    if let last = mine.last, last.token == token, let end = last.end, end.moves == moves,
+      end.outcome == .lost || end.outcome == .failed, !last.isCancelled
     {
       faults.append("\(sender) does not wait after a failure")
     }
@@ -152,17 +162,10 @@ struct WiredClient: HTTPClient {
 
   private static func outcome(_ response: HTTPResponse) -> Wire.Outcome {
     guard let body = try? JSONDecoder().decode(Body.self, from: response.body) else { return .lost }
-    if body.error != nil { return .refused }
+    if let error = body.error { return error == "invalid_grant" ? .refused : .failed }
     guard response.status == 200, body.accessToken != nil, body.tokenType != nil else {
       return .lost
     }
     return .delivered
   }
-}
-
-/// What went against the rules in one schedule.
-final class Report: Sendable {
-  private let state = Locked<[String]>([])
-  var faults: [String] { state.withLock(\.self) }
-  func add(_ fault: String) { state.withLock { $0.append(fault) } }
 }

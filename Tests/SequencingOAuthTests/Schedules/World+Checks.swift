@@ -75,6 +75,7 @@ extension World {
     // Whoever asks next may find what another process stored.
     beginnings = !isSignedIn && stored != nil ? 1 : 0
     if !isSignedIn { owner = nil }
+    if stored == oauth.result.token { isOutdated = false }
     checkReuse()
     if let stored { checkNewest(stored) }
   }

@@ -7,6 +7,7 @@ import TestSupport
 
 extension World {
   func play(_ step: Schedule.Step) async throws {
+    report.note("- \(Schedule.plain("\(step)"))")
     switch step {
     case .call(let call, let count): for _ in 0..<count { start(call) }
     case .cancel(let count): callers.cancel(count)
@@ -22,6 +23,7 @@ extension World {
     case .pass(let seconds): pass(seconds)
     case .jump(let seconds): wire.move { clock.advance(by: seconds) }
     case .timer(let isOn): module.refreshesAutomatically = isOn
+    case .store(.cannotLoad) where isOutdated, .store(.fails) where isOutdated: set(.works)
     case .store(let state): set(state)
     case .signIn(let user): await signIn(user)
     case .signInAndOut(let user): await signInAndOut(user)
@@ -97,6 +99,7 @@ extension World {
   /// The sign-in begins first, so it must bring nothing.
   private func signInAndOut(_ user: Schedule.User) async {
     gate.open()
+    beginnings += 1
     let module = module
     let signIn = begin {
       try await module.requestAccessToken(
@@ -120,16 +123,20 @@ extension World {
   // MARK: Programs
 
   /// Another program, or this one at its next start, knows the store and nothing else.
+  ///
+  /// Two that refresh at once spend one token twice, so the timer must be silent meanwhile.
   private func isAllStored() async throws -> Bool {
+    module.refreshesAutomatically = false
     try await check()
     return module.session.state.withLock { $0.core.unsaved == nil && !$0.writes.owesErase }
   }
 
   private func launch(_ kept: Schedule.Kept) async throws {
     set(.works)
+    let isUpdating = module.refreshesAutomatically
+    defer { module.refreshesAutomatically = isUpdating }
     guard try await isAllStored() else { return }
     let stored = await store.content()
-    let wasUpdating = module.refreshesAutomatically
     try relaunch()
     beginnings = 1
     guard let stored else { return }
@@ -139,14 +146,17 @@ extension World {
       case .newest: stored
       case .outdated: store.history.last { $0.isOutdated(beside: stored) }
       }
-    module.refreshesAutomatically = wasUpdating
+    isOutdated = true
     if let copy { oauth.launchTokenTimerUpdate(with: copy) }
   }
 
   private func elsewhere(_ doing: Schedule.Elsewhere) async throws {
     set(.works)
+    let isUpdating = module.refreshesAutomatically
+    defer { module.refreshesAutomatically = isUpdating }
     guard try await isAllStored() else { return }
     sandbox.behave()
+    isOutdated = true
     switch doing {
     case .refresh: _ = try? await other.refresh()
     case .signIn:

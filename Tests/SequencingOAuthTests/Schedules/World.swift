@@ -10,8 +10,8 @@ final class World {
   let schedule: Schedule
   let sandbox: SandboxServer
   let clock = ManualClock()
-  let store = WatchedStore()
   let report = Report()
+  let store: WatchedStore
   let wire: Wire
   let callers: Callers
   /// What holds token requests at the server.
@@ -31,6 +31,11 @@ final class World {
   var mayBeSigningIn = false
   /// How many sessions may have begun since the last check.
   var beginnings = 0
+  /// Whether the store has what the session has not looked at.
+  ///
+  /// A store that cannot be read does not stop a session, which may then send a refresh token that
+  /// another program has spent: the price is known, and no schedule is to pay it.
+  var isOutdated = false
   /// What the last check found.
   var last = (ends: 0, isSignedIn: false)
 
@@ -42,6 +47,7 @@ final class World {
     let start = clock.now
     options.now = { start }
     sandbox = try await SandboxServer.start(options)
+    store = WatchedStore(report)
     wire = Wire(isRotating: schedule.rotates, report: report)
     callers = Callers(report, store)
     let configuration = try Self.configuration(sandbox)
@@ -57,7 +63,6 @@ final class World {
 
   /// The program ends and starts again.
   func relaunch() throws {
-    oauth.module.refreshesAutomatically = false
     launches += 1
     delegate = RefreshRecorder()
     (oauth, stream) = Self.program(
