@@ -1,11 +1,14 @@
 import CCurl
 
-/// libcurl's multi handle and everything that may be touched only together with it.
+/// libcurl's multi handles and everything that may be touched only together with them.
 ///
 /// ``CurlEventLoop`` keeps it behind its lock. Here live the transfers that run, the connections
 /// that wait for the next one, and the moments at which something is due.
 final class CurlMulti {
-  let multi: UnsafeMutableRawPointer
+  /// Connections that may serve several transfers at a time, over HTTP/2.
+  private let shared: CurlConnections
+  /// Connections that serve one transfer at a time.
+  private let unshared: CurlConnections
   var sockets: SocketTable
   /// Until when the loop's thread sleeps, 0 while it is awake or was woken.
   var sleepsUntil: UInt64 = 0
@@ -18,27 +21,24 @@ final class CurlMulti {
   private var ended: [CurlTransfer] = []
   /// Whether the last transfer that ran alone ended within the time that a caller may wait.
   private var lastAloneWasQuick = false
-  /// When libcurl wants to be called.
-  private var timer = UInt64.max
   /// No transfer's time is up before this.
   private var nextCheck = UInt64.max
 
-  init(_ multi: UnsafeMutableRawPointer, poller: Int32) {
-    self.multi = multi
+  /// - Throws: ``SQOAuthError/Code/connectionFailed`` if libcurl has no memory.
+  init(poller: Int32) throws(SQOAuthError) {
+    shared = try CurlConnections(areShared: true)
+    unshared = try CurlConnections(areShared: false)
     sockets = SocketTable(poller: poller)
     let this = Unmanaged.passUnretained(self).toOpaque()
-    sq_multi_set_callbacks(multi, curlWatchSocket, curlSetTimer, this)
-    // libcurl's own default shrinks with the number of running requests and closes what it kept.
-    sq_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 128)
-    sq_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+    shared.watchSockets(this)
+    unshared.watchSockets(this)
   }
 
   /// When to come back if no socket speaks up before.
-  var deadline: UInt64 { min(timer, nextCheck) }
+  var deadline: UInt64 { min(shared.timer, unshared.timer, nextCheck) }
 
-  /// libcurl's timer callback; a negative time means none.
-  func setTimer(_ milliseconds: Int) {
-    timer = milliseconds < 0 ? .max : TransferClock.now() + UInt64(milliseconds) * 1_000_000
+  private func connections(_ transfer: CurlTransfer) -> CurlConnections {
+    transfer.sharesConnection ? shared : unshared
   }
 
   // MARK: What callers ask for
@@ -54,7 +54,7 @@ final class CurlMulti {
     transfer.phase = .running(index: active.count)
     active.append(transfer)
     if transfer.progress != nil { watchedCount += 1 }
-    guard curl_multi_add_handle(multi, transfer.handle.easy) == CURLM_OK else {
+    guard connections(transfer).add(transfer.handle) else {
       end(
         transfer,
         SQOAuthError(
@@ -107,25 +107,17 @@ final class CurlMulti {
     if events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
     // A hang-up shows when it is read or written.
     if mask == 0 { mask = CURL_CSELECT_IN | CURL_CSELECT_OUT | CURL_CSELECT_ERR }
-    var running: Int32 = 0
-    curl_multi_socket_action(multi, socket, mask, &running)
+    shared.handle(socket, mask)
+    unshared.handle(socket, mask)
   }
 
   /// Does what is due by now, and gathers what has ended.
   func advance() {
     let now = TransferClock.now()
-    if timer <= now {
-      timer = .max
-      var running: Int32 = 0
-      curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
-    }
-    var left: Int32 = 0
-    while let message = curl_multi_info_read(multi, &left) {
-      guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
-        let context = sq_get_private(easy),
-        let transfer = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue().transfer
-      else { continue }
-      finish(transfer, sq_message_result(message))
+    shared.advance(now)
+    unshared.advance(now)
+    while let (transfer, code) = shared.nextEnded() ?? unshared.nextEnded() {
+      finish(transfer, code)
     }
     if nextCheck <= now { checkTime(now) }
   }
@@ -153,7 +145,7 @@ final class CurlMulti {
 
   private func remove(_ transfer: CurlTransfer) {
     guard case .running(let index) = transfer.phase else { return }
-    curl_multi_remove_handle(multi, transfer.handle.easy)
+    connections(transfer).remove(transfer.handle)
     transfer.handle.transfer = nil
     transfer.phase = .ended
     if transfer.quickUntil != 0 { lastAloneWasQuick = TransferClock.now() < transfer.quickUntil }
