@@ -85,13 +85,16 @@ static inline CURLMcode sq_multi_set_long(CURLM *multi, CURLMoption option, long
   return curl_multi_setopt(multi, option, value);
 }
 
-static inline CURLMcode sq_multi_set_callbacks(
-    CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *context) {
-  CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
-  if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
-  if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
-  if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
-  return code;
+static inline CURLMcode sq_multi_set_socket_callback(
+    CURLM *multi, curl_socket_callback callback, void *context) {
+  CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, callback);
+  return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context) : code;
+}
+
+static inline CURLMcode sq_multi_set_timer_callback(
+    CURLM *multi, curl_multi_timer_callback callback, void *context) {
+  CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback);
+  return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context) : code;
 }
 
 static inline CURLcode sq_message_result(const CURLMsg *message) {

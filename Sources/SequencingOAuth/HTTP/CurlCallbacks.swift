@@ -86,8 +86,9 @@ func curlWatchSocket(
 }
 
 func curlSetTimer(
-  _ handle: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
+  _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-  multi(context)?.setTimer(milliseconds, of: handle)
+  guard let context else { return 0 }
+  Unmanaged<CurlConnections>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds)
   return 0
 }

@@ -15,17 +15,25 @@ extension CurlHandle {
   private static let oneRead = 32 * 1024
   /// The largest head that libcurl lets through, over HTTP/2.
   private static let largestHead = 128 * 1024
+  /// What libcurl takes where nothing is set.
+  static let ownChoice = 16 * 1024
   /// The largest buffer that libcurl makes.
   private static let largest = 10 * 1024 * 1024
 
-  /// Sets the size for the next request; `false` if there still is a buffer of another size.
+  /// Makes room for the next response; `false` if libcurl has kept a buffer that is too small, as
+  /// it may where the connection was shared.
   func setBuffer(for request: HTTPRequest, to target: RequestTarget) -> Bool {
-    // 0 stands for libcurl's own choice.
-    guard maySpeakHTTP2(to: target) else { return set(CURLOPT_BUFFERSIZE, 0) }
-    var size = Self.oneRead + Self.largestHead
-    if case .memory = request.destination {
-      size += Int(min(max(request.maximumResponseBytes, 0), Int64(Self.largest)))
-    }
-    return set(CURLOPT_BUFFERSIZE, min(size, Self.largest))
+    let size = Self.bufferSize(request, maySpeakHTTP2(to: target))
+    if size == bufferSize { return true }
+    guard set(CURLOPT_BUFFERSIZE, size) else { return size <= bufferSize }
+    bufferSize = size
+    return true
+  }
+
+  private static func bufferSize(_ request: HTTPRequest, _ maySpeakHTTP2: Bool) -> Int {
+    guard maySpeakHTTP2 else { return ownChoice }
+    guard case .memory = request.destination else { return oneRead + largestHead }
+    let response = Int(min(max(request.maximumResponseBytes, 0), Int64(largest)))
+    return min(oneRead + largestHead + response, largest)
   }
 }

@@ -11,6 +11,8 @@ final class CurlHandle: @unchecked Sendable {
   private let version: HTTPClientConfiguration.Version
   /// The request that runs on this handle; held by the event loop meanwhile.
   unowned(unsafe) var transfer: CurlTransfer?
+  /// The size of libcurl's buffer for a response.
+  var bufferSize = CurlHandle.ownChoice
   /// The URL that is set.
   var url: String?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
