@@ -43,6 +43,9 @@ struct Watch: Command {
       try Self.announce(token, console)
       account.oauth.launchTokenTimerUpdate(with: token)
       for await event in events { try Self.report(event, console) }
+      // A refresh token that is on its way would be lost.
+      account.oauth.module.refreshesAutomatically = false
+      await account.oauth.module.settle()
       // Below the sign of the key that was pressed.
       if console.output.isTerminal { try console.result("") }
     }
