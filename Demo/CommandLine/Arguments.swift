@@ -4,23 +4,31 @@ struct Option: Sendable, Hashable {
   /// What stands for the value in the help; `nil` for an option without one.
   let value: String?
   let help: String
+  /// Whether it may be given more than once.
+  let repeats: Bool
 
-  init(_ name: String, value: String? = nil, help: String) {
+  init(_ name: String, value: String? = nil, repeats: Bool = false, help: String) {
     self.name = name
     self.value = value
+    self.repeats = repeats
     self.help = help
   }
 }
 
-/// The words after a command, sorted into its options.
+/// The words after a command, sorted into its operands and its options.
 struct Arguments: Sendable {
   /// The client secret, which never is one of the words.
   let secret: ClientSecret?
+  /// What stands for itself, in order: as many words as the command has names for.
+  private(set) var operands: [String] = []
   private(set) var wantsHelp = false
-  private var values: [String: String] = [:]
+  private var values: [String: [String]] = [:]
 
-  /// Sorts the words; one that no option explains is an error.
-  init(_ words: [String], options: [Option], secret: ClientSecret? = nil) throws(Failure) {
+  /// Sorts the words; one too many or too few, or one that no option explains, is an error.
+  init(
+    _ words: [String], operands names: [String] = [], options: [Option],
+    secret: ClientSecret? = nil
+  ) throws(Failure) {
     self.secret = secret
     var rest = words[...]
     while let word = rest.popFirst() {
@@ -28,12 +36,24 @@ struct Arguments: Sendable {
         wantsHelp = true
         return
       }
-      try read(word, &rest, options)
+      if word.hasPrefix("-"), word != "-" {
+        try read(word, &rest, options)
+      } else if operands.count < names.count {
+        operands.append(word)
+      } else {
+        throw .usage("unexpected argument \"\(word.printable)\"")
+      }
+    }
+    guard operands.count == names.count else {
+      throw .usage("\(names[operands.count]) is missing")
     }
   }
 
   /// The value of an option that was given.
-  subscript(option: Option) -> String? { values[option.name] }
+  subscript(option: Option) -> String? { values[option.name]?.first }
+
+  /// Every value of an option that may be given more than once, in order.
+  func all(_ option: Option) -> [String] { values[option.name] ?? [] }
 
   /// Whether an option was given.
   func contains(_ option: Option) -> Bool { values[option.name] != nil }
@@ -41,18 +61,16 @@ struct Arguments: Sendable {
   private mutating func read(
     _ word: String, _ rest: inout ArraySlice<String>, _ options: [Option]
   ) throws(Failure) {
-    guard word.hasPrefix("-"), word != "-" else {
-      throw .usage("unexpected argument \"\(word.printable)\"")
-    }
     // Only the name is ever repeated in a message: the value may be meant to be a secret.
     let name = String(word.prefix { $0 != "=" })
     try ClientSecret.refuseAsArgument(name)
     guard let option = options.first(where: { $0.name == name }) else {
       throw .usage("unknown option \(name.printable)")
     }
-    guard values[name] == nil else { throw .usage("\(name) is given twice") }
-    values[name] = try Self.value(
+    guard option.repeats || values[name] == nil else { throw .usage("\(name) is given twice") }
+    let value = try Self.value(
       of: option, attached: name == word ? nil : String(word.dropFirst(name.count + 1)), &rest)
+    values[name, default: []].append(value)
   }
 
   private static func value(

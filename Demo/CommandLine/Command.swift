@@ -6,6 +6,8 @@ protocol Command: Sendable {
   static var summary: String { get }
   /// What the summary leaves out, in paragraphs.
   static var details: String { get }
+  /// The names of the words that it needs besides options.
+  static var operands: [String] { get }
   /// The options that it takes, besides `--help`.
   static var options: [Option] { get }
 
@@ -14,6 +16,10 @@ protocol Command: Sendable {
 
   /// Does the work; returning is success.
   func run(_ console: Console) async throws(Failure)
+}
+
+extension Command {
+  static var operands: [String] { [] }
 }
 
 /// What the words after `sq-demo` ask for.
@@ -50,7 +56,8 @@ enum Invocation {
     _ command: any Command.Type, _ words: [String], _ secret: ClientSecret?
   ) throws(Failure) {
     do throws(Failure) {
-      let arguments = try Arguments(words, options: command.options, secret: secret)
+      let arguments = try Arguments(
+        words, operands: command.operands, options: command.options, secret: secret)
       self = arguments.wantsHelp ? .print(Help.page(command)) : .run(try command.init(arguments))
     } catch {
       throw error.status == .wrongUsage ? error.withHint(Help.pointer(to: command)) : error

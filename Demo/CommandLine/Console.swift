@@ -14,8 +14,23 @@ struct Console: Sendable {
 
   /// Prints the result, or a part of it.
   func result(_ text: String) throws(Failure) {
+    try write(Array("\(text)\n".utf8))
+  }
+
+  /// Prints bytes as they are; for a person, without what a terminal would obey.
+  func content(_ bytes: [UInt8]) throws(Failure) {
+    guard output.isTerminal else { return try write(bytes) }
+    let text = String(decoding: bytes, as: UTF8.self)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+      .map { $0.map(\.printable).joined(separator: "\t") }
+    let shown = lines.joined(separator: "\n")
+    try write(Array((shown.isEmpty || shown.hasSuffix("\n") ? shown : shown + "\n").utf8))
+  }
+
+  private func write(_ bytes: [UInt8]) throws(Failure) {
     do throws(TextStream.WriteError) {
-      try output.write(text + "\n")
+      try output.write(bytes)
     } catch {
       throw Failure("output_failed", "standard output: \(error)", status: .notAuthorized)
     }
@@ -32,6 +47,11 @@ struct Console: Sendable {
   func show(_ text: String) throws(Failure) {
     guard reservesOutput else { return try result(text) }
     try? errors.write(text + "\n")
+  }
+
+  /// Tells of something that is not as it should be, and does not end the command.
+  func warn(_ text: String) {
+    try? errors.write("warning: \(text)\n")
   }
 
   /// Tells why the command failed.

@@ -14,6 +14,8 @@ struct Failure: Error, Equatable {
   let code: String
   let message: String
   let status: ExitStatus
+  /// What a resource server asks for.
+  var challenge: String?
   /// A further line that says what to do.
   var hint: String?
 
@@ -23,13 +25,25 @@ struct Failure: Error, Equatable {
     self.status = status
   }
 
-  /// What the SDK reports, from a sign-in or a store.
+  /// What the SDK reports.
   init(_ error: SQOAuthError) {
     self.init(
       error.code.rawValue, error.message, status: error.isCancellation ? .cancelled : .notAuthorized
     )
-    if error.code == .browserUnavailable {
-      hint = "With --browser print the address is shown, to be opened by hand."
+    challenge = error.challenge?.inWords
+    hint = Self.hint(error)
+  }
+
+  private static func hint(_ error: SQOAuthError) -> String? {
+    switch error.code {
+    case .browserUnavailable:
+      "With --browser print the address is shown, to be opened by hand."
+    case .notRegistered:
+      "Name the provider, with the options that 'login' was given."
+    case _ where error.requiresSignIn:
+      "Sign in again with 'sq-demo login'."
+    default:
+      nil
     }
   }
 
@@ -43,6 +57,17 @@ struct Failure: Error, Equatable {
     Failure(error.code.rawValue, error.message, status: .wrongUsage)
   }
 
+  /// Runs what the SDK does, with its errors as failures.
+  static func translating<Value>(
+    _ body: () async throws(SQOAuthError) -> Value
+  ) async throws(Failure) -> Value {
+    do throws(SQOAuthError) {
+      return try await body()
+    } catch {
+      throw Failure(error)
+    }
+  }
+
   func withHint(_ hint: String) -> Failure {
     var failure = self
     failure.hint = hint
@@ -50,5 +75,17 @@ struct Failure: Error, Equatable {
   }
 
   /// The lines for standard error.
-  var lines: [String] { ["error: \(code): \(message)"] + [hint].compactMap(\.self) }
+  var lines: [String] {
+    ["error: \(code): \(message)"]
+      + [challenge.map { "challenge: \($0)" }, hint].compactMap(\.self)
+  }
+}
+
+extension BearerChallenge {
+  /// The challenge as a server writes it, its parameters in the order of their names.
+  var inWords: String {
+    let parameters = parameters.sorted { $0.key < $1.key }
+      .map { "\($0.key)=\"\($0.value)\"" }
+    return "\(scheme) \(parameters.joined(separator: ", "))".printable
+  }
 }

@@ -28,10 +28,12 @@ enum Help {
     let list = options.map { option in
       row([option.name, option.value].compactMap(\.self).joined(separator: " "), option.help)
     }
+    let usage =
+      ["sq-demo", command.name] + command.operands + (command.options.isEmpty ? [] : ["[OPTIONS]"])
     return """
       \(command.summary)
 
-      Usage: sq-demo \(command.name)\(command.options.isEmpty ? "" : " [OPTIONS]")
+      Usage: \(usage.joined(separator: " "))
 
       \(paragraphs(command.details))
 

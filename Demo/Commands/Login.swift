@@ -19,31 +19,32 @@ struct Login: Command {
     Without --issuer, or --authorize and --token, it is a sandbox inside the program,
     for this run only: its users are shown on its login page.
 
+    A redirect URI with a scheme of its own, or with https, leads to no program here.
+    When you have signed in, copy the address that the browser is sent to and paste it
+    into this program; a script may write it to standard input.
+
     The access token itself is printed with --json only, since it is as good as a
     password: access_token, token_type, expires_at (ISO 8601), expires_in (seconds),
     scope and refresh_token, as far as the server sent them.
     """
-  static let options = SignInOptions.options + [.store, .json]
+  static let options = AccountOptions.options + [.json]
 
-  private let signIn: SignInOptions
-  private let store: StoreOption?
+  private let account: AccountOptions
   private let printsJSON: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
-    signIn = try SignInOptions(arguments)
-    store = try StoreOption(arguments[.store])
+    account = try AccountOptions(arguments, areForNew: true)
     printsJSON = arguments.contains(.json)
   }
 
   func run(_ console: Console) async throws(Failure) {
-    // An account of the built-in sandbox is of no use to a later run.
-    let (store, place) = try StoreOption.open(
-      signIn.configuration == nil ? store ?? .memory : store)
     let console = printsJSON ? console.reservingOutput : console
-    let token = try await CommandLineSignIn(options: signIn, store: store).run(console)
-    try console.result(
-      printsJSON
-        ? try TokenReport(token, at: Date()).json()
-        : TokenSummary(token, at: Date(), keptIn: place).text)
+    try await account.withNewAccount(console) { account throws(Failure) in
+      guard let token = account.oauth.result.token else { return }
+      try console.result(
+        printsJSON
+          ? try TokenReport(token, at: Date()).json()
+          : TokenSummary(token, at: Date(), keptIn: account.place).text)
+    }
   }
 }

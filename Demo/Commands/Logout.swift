@@ -6,7 +6,7 @@ struct Logout: Command {
   static let summary = "Forget the account on this machine."
   static let details = """
     The tokens are erased from the store; the server is not told, and other programs
-    stay signed in.
+    stay signed in. 'sq-demo revoke' has the server end them too.
     """
   static let options = [Option.store]
 
@@ -18,11 +18,13 @@ struct Logout: Command {
 
   func run(_ console: Console) async throws(Failure) {
     let (store, _) = try StoreOption.open(store)
-    // A file that does not hold an account need not be written, nor made.
-    guard try await StoredAccount.load(from: store) != nil else {
-      return try console.result("Nobody is signed in.")
+    let oauth = Account.oauth(keptIn: store)
+    let wasSignedIn = try await Failure.translating { () throws(SQOAuthError) in
+      // A file that does not hold an account need not be written, nor made.
+      guard try await oauth.module.restore() else { return false }
+      try await oauth.signOut()
+      return true
     }
-    try await StoredAccount.erase(from: store)
-    try console.result("Signed out.")
+    try console.result(wasSignedIn ? "Signed out." : "Nobody is signed in.")
   }
 }

@@ -9,6 +9,8 @@ import OAuthSandbox
 extension Option {
   static let port = Option(
     "--port", value: "N", help: "The port on 127.0.0.1; any free one by default.")
+  static let lifetime = Option(
+    "--lifetime", value: "SECONDS", help: "How long its access tokens live; 3600 by default.")
   static let describeAsJSON = Option(
     "--json", help: "Describe it in one JSON object on one line.")
 }
@@ -23,19 +25,29 @@ struct Sandbox: Command {
     With --json: issuer, authorization_endpoint, token_endpoint, revocation_endpoint, clients \
     (client_id, client_secret) and users (user_name, password).
     """
-  static let options: [Option] = [.port, .describeAsJSON]
+  static let options: [Option] = [.port, .lifetime, .describeAsJSON]
 
   private let port: UInt16
+  private let lifetime: Duration
   private let printsJSON: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
     printsJSON = arguments.contains(.describeAsJSON)
+    lifetime = try Self.lifetime(arguments[.lifetime])
     guard let text = arguments[.port] else {
       port = 0
       return
     }
     guard let port = UInt16(text) else { throw .usage("--port takes a number from 0 to 65535") }
     self.port = port
+  }
+
+  private static func lifetime(_ text: String?) throws(Failure) -> Duration {
+    guard let text else { return .seconds(3600) }
+    guard let seconds = Int(text), (1...86_400).contains(seconds) else {
+      throw .usage("--lifetime takes whole seconds, from 1 to 86400")
+    }
+    return .seconds(seconds)
   }
 
   func run(_ console: Console) async throws(Failure) {
@@ -46,6 +58,7 @@ struct Sandbox: Command {
 
     var options = SandboxOptions()
     options.port = port
+    options.accessTokenLifetime = lifetime
     let server = try await EmbeddedSandbox.start(options)
     let report = SandboxReport(server)
     try console.result(printsJSON ? try report.json() : report.text)

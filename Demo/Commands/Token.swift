@@ -1,41 +1,29 @@
 import SequencingOAuth
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// `token`: prints the access token, for scripts.
 struct Token: Command {
   static let name = "token"
   static let summary = "Print the access token alone on one line."
   static let details = """
-    It is the token of the account that a login before has kept. Where there is none it
-    signs in first, at the provider that the options name, or without them at a sandbox
-    inside the program.
+    It is the token of the account that a login before has kept, refreshed if it has
+    expired. Where there is none it signs in first, at the provider that the options
+    name, or without them at a sandbox inside the program.
     """
-  static let options = SignInOptions.options + [.store]
+  static let options = AccountOptions.options
 
-  private let signIn: SignInOptions
-  private let store: StoreOption?
+  private let account: AccountOptions
 
   init(_ arguments: Arguments) throws(Failure) {
-    signIn = try SignInOptions(arguments)
-    store = try StoreOption(arguments[.store])
+    account = try AccountOptions(arguments)
   }
 
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
-    let (store, _) = try StoreOption.open(store)
-    if let account = try await StoredAccount.load(from: store) {
-      return try console.result(try account.usableToken(for: signIn, at: Date()).accessToken)
+    try await account.withAccount(console) { account throws(Failure) in
+      let token = try await Failure.translating { () throws(SQOAuthError) in
+        try await account.oauth.token()
+      }
+      try console.result(token.accessToken)
     }
-    // The default store is for accounts that last; the built-in sandbox's ends with this run.
-    let keepsAccount = signIn.configuration != nil || self.store != nil
-    let token = try await CommandLineSignIn(
-      options: signIn, store: keepsAccount ? store : MemoryTokenStore()
-    ).run(console)
-    try console.result(token.accessToken)
   }
 }

@@ -12,8 +12,8 @@ struct Tour: Command {
   static let summary = "See a whole sign-in: login screen, browser, main screen."
   static let details = """
     It starts a sandbox, an authorization server inside the program, and signs its user
-    in there. The screens need a terminal; without one the tour goes by itself and
-    prints lines.
+    in there. Its tokens live for 30 seconds, so that you see one refreshed. The screens
+    need a terminal; without one the tour goes by itself and prints lines.
     """
   static let options = [Option.browser]
 
@@ -27,18 +27,12 @@ struct Tour: Command {
   }
 
   func run(_ console: Console) async throws(Failure) {
-    // Short enough to see the bar run down.
-    let sandbox = try await EmbeddedSandbox(tokenLifetime: .seconds(120))
     let userAgent = (browser ?? .system).userAgent(show: { _ in })
-    let app = TourApp(sandbox, browser: userAgent)
-    let outcome: Result<Void, Failure>
-    do throws(Failure) {
-      outcome = .success(try await run(app, sandbox.description, console))
-    } catch {
-      outcome = .failure(error)
+    // Short enough to see the bar run down and the token refreshed.
+    try await EmbeddedSandbox.running(tokenLifetime: .seconds(30)) { sandbox throws(Failure) in
+      let app = TourApp(sandbox, browser: userAgent)
+      try await run(app, sandbox.description, console)
     }
-    await sandbox.stop()
-    try outcome.get()
   }
 
   private func run(

@@ -47,12 +47,18 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// The user agent that does it; `show` is called with the address where it is to be printed.
-  func userAgent(show: @escaping @Sendable (String) throws -> Void) -> any UserAgent {
+  /// The user agent that does it.
+  ///
+  /// `show` is called with the address where it is to be printed, and `pass` with a redirect that
+  /// the sandbox's visitor cannot call.
+  func userAgent(
+    show: @escaping @Sendable (String) throws -> Void,
+    pass: @escaping @Sendable (String) -> Void = { _ in }
+  ) -> any UserAgent {
     switch self {
     case .system: SystemBrowser()
     case .print: CustomUserAgent { try show($0.absoluteString) }
-    case .sandbox: EmbeddedSandbox.visitor
+    case .sandbox: EmbeddedSandbox.visitor(pass: pass)
     case .command(let words): SystemBrowser(command: words)
     }
   }

@@ -28,7 +28,7 @@ struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectable {
   /// Reads the first line of a file.
   init(file path: String) throws(Failure) {
     let content: String
-    do throws(ReadError) {
+    do throws(FileReading.ReadError) {
       content = try Self.read(path)
     } catch {
       throw .usage("the client secret file \(path.printable) cannot be read: \(error)")
@@ -58,35 +58,12 @@ struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectable {
         + "the environment variable \(variable), or into a file that --client-secret-file names")
   }
 
-  private struct ReadError: Error, CustomStringConvertible {
-    let description: String
-  }
-
-  private static func read(_ path: String) throws(ReadError) -> String {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw ReadError(description: String(cString: strerror(errno))) }
-    defer { close(file) }
+  private static func read(_ path: String) throws(FileReading.ReadError) -> String {
     // Longer than any secret, and short enough for a path that never ends.
-    var bytes = [UInt8](repeating: 0, count: 64 * 1024)
-    var count = 0
-    while count < bytes.count {
-      let more = bytes.withUnsafeMutableBytes { buffer in
-        systemRead(file, buffer.baseAddress.map { $0 + count }, buffer.count - count)
-      }
-      guard more >= 0 || errno == EINTR else {
-        throw ReadError(description: String(cString: strerror(errno)))
-      }
-      guard more != 0 else { break }
-      count += max(more, 0)
-    }
-    guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
-      throw ReadError(description: "it is not text in UTF-8")
+    let bytes = try FileReading.start(of: path, atMost: 64 * 1024)
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw FileReading.ReadError("it is not text in UTF-8")
     }
     return text
   }
-}
-
-/// The call that ``ClientSecret`` has a function of the same name beside.
-private func systemRead(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-  read(file, bytes, count)
 }

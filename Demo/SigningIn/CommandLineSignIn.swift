@@ -1,45 +1,37 @@
 import SequencingOAuth
 
-/// One sign-in from the command line, at a provider that was named or at the built-in sandbox.
+/// One sign-in from the command line.
 struct CommandLineSignIn: Sendable {
-  /// Under this name the account is kept, until there can be several.
-  static let accountID = "default"
-
+  let oauth: SQOAuth
   let options: SignInOptions
-  let store: any TokenStore
 
   /// Signs in; Ctrl-C cancels.
   func run(_ console: Console) async throws(Failure) -> SQToken {
-    guard let configuration = options.configuration else {
-      let sandbox = try await EmbeddedSandbox(redirectURI: options.redirectURI)
-      console.progress("Signing in at the built-in sandbox, \(sandbox.issuer).")
-      let outcome = await outcome(try sandbox.configuration(for: options), console)
-      await sandbox.stop()
-      return try outcome.get()
+    let pasted = PastedRedirects(oauth, console)
+    let browser = options.browser.userAgent(
+      show: { url throws(Failure) in
+        console.progress("Open this address to sign in:")
+        try console.show(url)
+      },
+      pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
+    oauth.environment.userAgent = CustomUserAgent { [options] url in
+      // A browser may not return before it is closed; the printed address comes before the question.
+      if !options.readsNoInput, options.browser != .print { pasted.read(for: options.redirectURI) }
+      try await browser.open(url)
+      if !options.readsNoInput, options.browser == .print { pasted.read(for: options.redirectURI) }
     }
-    console.progress("Signing in at \(configuration.provider.name.printable).")
-    return try await outcome(configuration, console).get()
-  }
-
-  private func outcome(
-    _ configuration: ClientConfiguration, _ console: Console
-  ) async -> Result<SQToken, Failure> {
-    var environment = ClientEnvironment()
-    environment.tokenStore = store
-    environment.userAgent = options.browser.userAgent(show: { url throws(Failure) in
-      console.progress("Open this address to sign in:")
-      try console.show(url)
-    })
-    let oauth = SQOAuth(environment: environment, accountID: Self.accountID)
-    oauth.register(configuration)
+    if options.redirectURI.hasWeakScheme {
+      console.warn("the redirect URI's scheme has no dot, so that any other app may claim it")
+    }
     if let announcement = options.browser.announcement { console.progress(announcement) }
 
-    let interrupts = Interrupts { oauth.cancelAuthorization() }
+    let interrupts = Interrupts { [oauth] in oauth.cancelAuthorization() }
     defer { interrupts.stop() }
     do throws(SQOAuthError) {
-      return .success(try await oauth.authorize())
+      return try await oauth.authorize()
     } catch {
-      return .failure(await failure(error, interrupts))
+      if error.code == .cancelled, let failure = pasted.failure { throw failure }
+      throw await failure(error, interrupts)
     }
   }
 

@@ -25,8 +25,7 @@ final class EmbeddedSandbox: Sendable {
 
   /// Starts it, with a client that may send its users to a redirect URI.
   init(
-    redirectURI: String = SignInOptions.defaultRedirectURI,
-    tokenLifetime: Duration = .seconds(3600)
+    redirectURI: String = SignInOptions.defaultRedirectURI, tokenLifetime: Duration
   ) async throws(Failure) {
     var options = SandboxOptions()
     options.clients = [
@@ -37,6 +36,23 @@ final class EmbeddedSandbox: Sendable {
     let user = options.users.first ?? .alice
     description = SandboxDescription(
       issuer: server.issuer.absoluteString, user: user.name, password: user.password)
+  }
+
+  /// Runs a body with a sandbox that ends with it.
+  static func running(
+    redirectURI: String = SignInOptions.defaultRedirectURI, tokenLifetime: Duration,
+    _ body: (EmbeddedSandbox) async throws(Failure) -> Void
+  ) async throws(Failure) {
+    let sandbox = try await EmbeddedSandbox(
+      redirectURI: redirectURI, tokenLifetime: tokenLifetime)
+    let outcome: Result<Void, Failure>
+    do throws(Failure) {
+      outcome = .success(try await body(sandbox))
+    } catch {
+      outcome = .failure(error)
+    }
+    await sandbox.stop()
+    try outcome.get()
   }
 
   /// Starts a sandbox, with the reason where it does not.
@@ -57,15 +73,20 @@ final class EmbeddedSandbox: Sendable {
   }
 
   /// Ends it; its tokens are worth nothing from then on.
-  func stop() async {
+  private func stop() async {
     await server.stop()
+  }
+
+  /// Ends every session, as an administrator does; the apps find out at their next request.
+  func endSessions() {
+    server.revokeEverything()
   }
 
   /// Its client, with what the options ask for.
   func configuration(for options: SignInOptions) throws(Failure) -> ClientConfiguration {
     do throws(SQOAuthError) {
       var configuration = try ClientConfiguration(
-        clientID: clientID, redirectURI: options.redirectURI, scope: options.scope ?? scope,
+        clientID: clientID, redirectURI: options.redirectURI.string, scope: options.scope ?? scope,
         provider: .issuer(issuer))
       configuration.signInTimeout = options.timeout
       return configuration
@@ -96,11 +117,15 @@ final class EmbeddedSandbox: Sendable {
 
 extension EmbeddedSandbox {
   /// Plays the user at a sandbox, here or in another process, without a browser.
-  static var visitor: any UserAgent {
+  ///
+  /// It calls a redirect on a loopback address itself; `pass` gets any other.
+  static func visitor(pass: @escaping @Sendable (String) -> Void = { _ in }) -> any UserAgent {
     CustomUserAgent { url in
       let visit = try? await SandboxVisitor().visit(url)
       try Task.checkCancellation()
-      guard visit?.redirect != nil else {
+      if let redirect = visit?.redirect {
+        if !redirect.hasPrefix("http:") { pass(redirect) }
+      } else {
         throw SQOAuthError(
           .browserUnavailable,
           "the visitor was not sent back to the program"

@@ -13,29 +13,37 @@ import Synchronization
 /// Turns Ctrl-C and the signals that ask a program to end into a call.
 ///
 /// It listens until ``stop()``; after the first signal a second one ends the program, so that
-/// nobody is held by work that does not stop.
+/// nobody is held by work that does not stop. A program that `nohup` runs goes on when its terminal
+/// is closed.
 final class Interrupts: Sendable {
-  private static let signals = [SIGINT, SIGTERM, SIGHUP]
-
   private let sources: [any DispatchSourceSignal]
+  private let stopped = DispatchGroup()
   private let hasCome = Atomic(false)
 
   init(_ handler: @escaping @Sendable () -> Void) {
+    // Not so SIGINT, which a shell's script ignores for whatever it runs in the background.
+    let signals = [SIGINT, SIGTERM] + (Self.isIgnored(SIGHUP) ? [] : [SIGHUP])
     let queue = DispatchQueue(label: "sq-demo.interrupts")
-    sources = Self.signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
+    sources = signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
     let registration = DispatchGroup()
-    for source in sources {
+    for (number, source) in zip(signals, sources) {
       registration.enter()
+      stopped.enter()
       source.setRegistrationHandler { @Sendable in registration.leave() }
+      source.setCancelHandler { @Sendable [stopped] in
+        Self.putAside(signal(number, SIG_DFL))
+        stopped.leave()
+      }
       source.setEventHandler { @Sendable [weak self, sources] in
         self?.hasCome.store(true, ordering: .relaxed)
-        Self.stop(sources)
+        sources.forEach { $0.cancel() }
         handler()
       }
       source.activate()
     }
     // A signal before that would end the program with the terminal as it is.
     registration.wait()
+    signals.forEach(Self.putBack)
   }
 
   /// Whether a signal has come, or comes within a while.
@@ -46,11 +54,36 @@ final class Interrupts: Sendable {
 
   /// Lets the signals end the program again.
   func stop() {
-    Self.stop(sources)
+    sources.forEach { $0.cancel() }
+    stopped.wait()
+  }
+}
+
+// Dispatch sets its handler of a signal once in the life of a program; where it was replaced by the
+// default meanwhile, a later source for that signal would hear nothing.
+extension Interrupts {
+  private typealias Handler = @convention(c) (Int32) -> Void
+
+  /// Dispatch's handler, which is one for all signals, as the number of its address.
+  private static let handler = Atomic(0)
+
+  private static func putAside(_ handler: Handler?) {
+    let number = number(of: handler)
+    if number > Self.number(of: SIG_IGN) { self.handler.store(number, ordering: .releasing) }
   }
 
-  private static func stop(_ sources: [any DispatchSourceSignal]) {
-    sources.forEach { $0.cancel() }
-    signals.forEach { signal($0, SIG_DFL) }
+  private static func putBack(for number: Int32) {
+    let handler = unsafeBitCast(handler.load(ordering: .acquiring), to: Handler?.self)
+    if let handler { signal(number, handler) }
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    let handler = signal(number, SIG_IGN)
+    signal(number, handler)
+    return Self.number(of: handler) == Self.number(of: SIG_IGN)
+  }
+
+  private static func number(of handler: Handler?) -> Int {
+    unsafeBitCast(handler, to: Int.self)
   }
 }

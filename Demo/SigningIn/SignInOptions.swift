@@ -9,6 +9,9 @@ extension Option {
     help: "Its authorization endpoint, where it publishes none; with --token.")
   static let tokenEndpoint = Option(
     "--token", value: "URL", help: "Its token endpoint; with --authorize.")
+  static let revocationEndpoint = Option(
+    "--revocation", value: "URL",
+    help: "Its revocation endpoint, if it has one; with --authorize and --token.")
   static let clientID = Option(
     "--client-id", value: "ID", help: "The client's identifier at that server.")
   static let clientSecretFile = Option(
@@ -18,7 +21,8 @@ extension Option {
   static let redirectURI = Option(
     "--redirect-uri", value: "URI",
     help: "Where the server sends you back to, as the client registered it. The default is "
-      + "\(SignInOptions.defaultRedirectURI) on any free port.")
+      + "\(SignInOptions.defaultRedirectURI) on any free port. What is not on a loopback "
+      + "address does not reach this program by itself: it asks you to paste the address.")
   static let scope = Option(
     "--scope", value: "SCOPE", help: "What to ask for; several scopes with spaces between them.")
   static let auth = Option(
@@ -31,63 +35,94 @@ extension Option {
 /// Where and how to sign in, for every command that may have to.
 struct SignInOptions: Sendable {
   static let options: [Option] = [
-    .issuer, .authorize, .tokenEndpoint, .clientID, .clientSecretFile, .redirectURI, .scope, .auth,
-    .browser, .timeout,
+    .issuer, .authorize, .tokenEndpoint, .revocationEndpoint, .clientID, .clientSecretFile,
+    .redirectURI, .scope, .auth, .browser, .timeout,
   ]
 
   static let defaultRedirectURI = "http://127.0.0.1/callback"
 
   /// The client of a provider that was named; `nil` for the built-in sandbox.
   private(set) var configuration: ClientConfiguration?
-  let issuer: String?
-  let redirectURI: String
+  /// An address at the provider that was named.
+  let server: String?
+  let redirectURI: RedirectURI
   let scope: String?
   let browser: BrowserOption
   let timeout: Duration
+  private let secret: ClientSecret?
+  private let authentication: ClientAuthentication?
+  /// An option that is of use to a client of another provider than the sandbox only.
+  private let strayOption: Option?
 
-  init(_ arguments: Arguments) throws(Failure) {
-    issuer = arguments[.issuer]
+  /// Checks the options; `orAccount` says that an account that is kept may tell what they leave out.
+  init(_ arguments: Arguments, orAccount: Bool = false) throws(Failure) {
+    let provider = try Self.provider(arguments)
+    strayOption = [Option.clientSecretFile, .auth].first { arguments.contains($0) }
+    if provider == nil {
+      if arguments.contains(.clientID) { throw Self.needsProvider(.clientID) }
+      if !orAccount, let strayOption { throw Self.needsProvider(strayOption) }
+    }
+    server = arguments[.issuer] ?? arguments[.authorize]
     redirectURI = try Self.redirectURI(arguments[.redirectURI])
     scope = arguments[.scope]
     browser = try BrowserOption(arguments[.browser])
     timeout = try Self.timeout(arguments[.timeout])
-    configuration = try Self.provider(arguments)
-      .map { provider throws(Failure) in try Self.client(of: provider, arguments) }
-    configuration?.signInTimeout = timeout
-    if configuration == nil {
-      try Self.refuseClientOptions(arguments)
-    } else {
-      try refuseVisitor(arguments)
-    }
-  }
-
-  private static func client(
-    of provider: Provider, _ arguments: Arguments
-  ) throws(Failure) -> ClientConfiguration {
+    secret =
+      try arguments[.clientSecretFile]
+      .map { path throws(Failure) in try ClientSecret(file: path) } ?? arguments.secret
+    authentication = try Self.authentication(arguments[.auth])
+    guard let provider else { return }
     guard let clientID = arguments[.clientID] else {
       throw .usage("--client-id is missing: every provider knows its clients by one")
     }
-    let secret =
-      try arguments[.clientSecretFile]
-      .map { path throws(Failure) in try ClientSecret(file: path) } ?? arguments.secret
-    let authentication = try authentication(arguments[.auth])
-    let redirectURI = try redirectURI(arguments[.redirectURI])
+    configuration = try client(clientID, of: provider)
+    try refuseVisitor()
+  }
+
+  /// The client of an account that is kept: the one that was named, or the one it was signed in by.
+  ///
+  /// `nil` where neither is known.
+  func configuration(of record: AccountRecord) throws(Failure) -> ClientConfiguration? {
+    if let configuration { return configuration }
+    guard let issuer = record.issuer else { return nil }
+    return try client(record.clientID, of: .issuer(issuer))
+  }
+
+  /// Refuses options of a client where it is the built-in sandbox: their user meant another provider.
+  func checkForSandbox() throws(Failure) {
+    if let strayOption { throw Self.needsProvider(strayOption) }
+  }
+
+  /// Whether the redirect needs nobody to paste it.
+  var readsNoInput: Bool { redirectURI.isLoopback || browser == .sandbox }
+
+  private func client(
+    _ clientID: String, of provider: Provider
+  ) throws(Failure) -> ClientConfiguration {
     do throws(SQOAuthError) {
-      return try ClientConfiguration(
-        clientID: clientID, clientSecret: secret?.value, redirectURI: redirectURI,
-        scope: arguments[.scope], provider: provider, clientAuthentication: authentication)
+      var client = try ClientConfiguration(
+        clientID: clientID, clientSecret: secret?.value, redirectURI: redirectURI.string,
+        scope: scope, provider: provider, clientAuthentication: authentication)
+      client.signInTimeout = timeout
+      return client
     } catch {
       throw .refused(error)
     }
   }
 
   private static func provider(_ arguments: Arguments) throws(Failure) -> Provider? {
+    let revocation = arguments[.revocationEndpoint]
     switch (arguments[.issuer], arguments[.authorize], arguments[.tokenEndpoint]) {
-    case (nil, nil, nil): nil
-    case (let issuer?, nil, nil): .issuer(issuer)
-    case (nil, let authorize?, let token?): .endpoints(authorization: authorize, token: token)
-    case (_?, _, _): throw .usage("--issuer finds the endpoints; leave --authorize and --token out")
-    default: throw .usage("--authorize and --token go together")
+    case (nil, nil, nil) where revocation == nil:
+      return nil
+    case (let issuer?, nil, nil) where revocation == nil:
+      return .issuer(issuer)
+    case (nil, let authorize?, let token?):
+      return .endpoints(authorization: authorize, token: token, revocation: revocation)
+    case (_?, _, _):
+      throw .usage("--issuer finds the endpoints; leave --authorize, --token and --revocation out")
+    default:
+      throw .usage("--authorize and --token go together, and --revocation with them")
     }
   }
 }
@@ -95,18 +130,12 @@ struct SignInOptions: Sendable {
 // MARK: - Values
 
 extension SignInOptions {
-  private static func redirectURI(_ text: String?) throws(Failure) -> String {
-    guard let text else { return defaultRedirectURI }
+  private static func redirectURI(_ text: String?) throws(Failure) -> RedirectURI {
     do throws(SQOAuthError) {
-      _ = try RedirectURI(text)
+      return try RedirectURI(text ?? defaultRedirectURI)
     } catch {
       throw .refused(error)
     }
-    // The SDK leaves other redirects to the app, and this one registers no scheme with the system.
-    guard text.lowercased().hasPrefix("http:") else {
-      throw .usage("--redirect-uri: this program receives redirects on a loopback address only")
-    }
-    return text
   }
 
   private static func authentication(_ text: String?) throws(Failure) -> ClientAuthentication? {
@@ -127,20 +156,21 @@ extension SignInOptions {
     return .seconds(seconds)
   }
 
-  /// Options of a client are of no use to the sandbox, so their user meant another provider.
-  private static func refuseClientOptions(_ arguments: Arguments) throws(Failure) {
-    for option in [Option.clientID, .clientSecretFile, .auth] where arguments.contains(option) {
-      throw .usage(
-        "\(option.name) needs a provider: --issuer, or --authorize and --token; "
-          + "without one it is the built-in sandbox")
-    }
+  private static func needsProvider(_ option: Option) -> Failure {
+    .usage(
+      "\(option.name) needs a provider: --issuer, or --authorize and --token; "
+        + "without one it is the built-in sandbox")
   }
 
   /// The visitor types the sandbox's passwords, which no other machine should get to see.
-  private func refuseVisitor(_ arguments: Arguments) throws(Failure) {
-    guard browser == .sandbox, let address = arguments[.issuer] ?? arguments[.authorize],
-      !EmbeddedSandbox.canBeVisited(address)
-    else { return }
+  private func refuseVisitor() throws(Failure) {
+    guard browser == .sandbox, let server, !EmbeddedSandbox.canBeVisited(server) else { return }
     throw .usage("--browser sandbox plays the user of a sandbox on this machine only")
   }
+}
+
+extension RedirectURI {
+  /// Whether the SDK receives the redirect; others reach the app, and this one is not registered
+  /// with the system for any.
+  var isLoopback: Bool { string.lowercased().hasPrefix("http:") }
 }

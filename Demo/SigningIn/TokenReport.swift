@@ -56,7 +56,8 @@ extension SQToken {
     return seconds <= 0 ? "now" : "in \(Self.inWords(seconds: Int(clamping: seconds.rounded(.up))))"
   }
 
-  private static func inWords(seconds: Int) -> String {
+  /// A number of seconds in the largest units that say enough.
+  static func inWords(seconds: Int) -> String {
     switch seconds {
     case ..<60: "\(seconds) s"
     case ..<3600: "\(seconds / 60) min \(seconds % 60) s"

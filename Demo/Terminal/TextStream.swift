@@ -21,7 +21,12 @@ struct TextStream: Sendable {
 
   /// Writes all of a text; ends the program quietly when the reader of a pipe has gone away.
   func write(_ text: String) throws(WriteError) {
-    var rest = Array(text.utf8)[...]
+    try write(Array(text.utf8))
+  }
+
+  /// The same for bytes.
+  func write(_ bytes: [UInt8]) throws(WriteError) {
+    var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {

@@ -1,20 +1,28 @@
 import SequencingOAuth
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Which screen the demo shows, and what leads to the next: a value, without a terminal or a server.
 ///
 /// Success leads from the login screen to the main screen, with the token; a failure stays on the
-/// login screen; signing out leads back to it.
+/// login screen; signing out leads back to it, and so does the session's end, with the reason.
 struct Coordinator: Sendable, Equatable {
   enum Screen: Sendable, Equatable {
     case login(notice: Notice?)
     case waiting(Waiting)
-    case main(SQToken, user: String?)
+    case main(Main)
   }
 
-  /// What became of the last sign-in, if it did not succeed.
+  /// Why nobody is signed in, if it is not by the user's own will.
   enum Notice: Sendable, Equatable {
     case cancelled
     case failed(code: String, message: String)
+    /// The server, or another program, ended the session.
+    case ended(code: String, message: String)
   }
 
   /// A sign-in that is under way.
@@ -44,6 +52,12 @@ struct Coordinator: Sendable, Equatable {
     case userIsAuthorized(SQToken)
     case userIsNotAuthorized(Notice)
     case userIsKnown(String?)
+    case refresh
+    case refreshHasEnded
+    case tokenIsRefreshed(SQToken, at: Date)
+    case tokenRefreshDidFail(code: String, message: String, at: Date)
+    case endSessionAtServer
+    case sessionDidEnd(Notice?)
     case signOut
     case quit
   }
@@ -54,6 +68,8 @@ struct Coordinator: Sendable, Equatable {
     case playUser(address: String)
     case cancelSignIn
     case askWhoSignedIn(SQToken)
+    case refresh
+    case endSessionAtServer
     case signOut
     case quit
   }
@@ -69,15 +85,19 @@ struct Coordinator: Sendable, Equatable {
       screen = .waiting(Waiting(player: player))
       return .signIn(player)
     case (.userIsAuthorized(let token), .login), (.userIsAuthorized(let token), .waiting):
-      screen = .main(token, user: nil)
+      screen = .main(Main(token))
       return .askWhoSignedIn(token)
     case (.userIsNotAuthorized(let notice), .waiting):
       screen = .login(notice: notice)
-    case (.userIsKnown(let user), .main(let token, _)):
-      screen = .main(token, user: user)
     case (.signOut, .main):
       screen = .login(notice: nil)
       return .signOut
+    case (.sessionDidEnd(let notice), .main):
+      screen = .login(notice: notice)
+    case (_, .main(var main)):
+      let action = main.handle(event)
+      screen = .main(main)
+      return action
     case (_, .waiting(var waiting)):
       let action = waiting.handle(event)
       screen = .waiting(waiting)

@@ -49,6 +49,9 @@ struct LoginView {
     case .cancelled: [.blank] + canvas.paragraph("You did not sign in.", .warning)
     case .failed(let code, let message):
       [.blank] + canvas.paragraph("\(canvas.glyphs.failure) \(code): \(message)", .bad)
+    case .ended(let code, let message):
+      [.blank] + canvas.paragraph("Your session has ended.", .warning)
+        + canvas.paragraph("\(code): \(message)", .faint)
     }
   }
 

@@ -8,27 +8,31 @@ import SequencingOAuth
 
 /// How the main screen looks.
 struct MainView {
-  let token: SQToken
-  let user: String?
+  let main: Coordinator.Main
   let date: Date
 
   func page(_ canvas: Canvas) -> Page {
     Page(
-      title: "SequencingOAuth demo", status: Span("signed in", .good),
-      body: heading(canvas) + facts(canvas) + expiry(canvas),
-      keys: [KeyHint("o", "sign out"), KeyHint("q", "quit")])
+      title: "SequencingOAuth demo",
+      status: main.isRefreshing ? Span("refreshing", .warning) : Span("signed in", .good),
+      body: heading(canvas) + facts(canvas) + expiry(canvas) + outlook(canvas) + news(canvas),
+      keys: [
+        KeyHint("r", "refresh"), KeyHint("e", "end the session at the server"),
+        KeyHint("o", "sign out"), KeyHint("q", "quit"),
+      ])
   }
 
   private func heading(_ canvas: Canvas) -> [Line] {
-    let text = user.map { "Signed in as \($0)" } ?? "Signed in"
+    let text = main.user.map { "Signed in as \($0)" } ?? "Signed in"
     return [Line(Span(canvas.glyphs.success + " ", .good), Span(text, .heading)), .blank]
   }
 
   private func facts(_ canvas: Canvas) -> [Line] {
-    let refresh = token.refreshToken == nil ? "no refresh token" : "can be refreshed"
-    return [
+    [
       canvas.field("scope", Span(token.scopesInWords)),
-      canvas.field("token", Span("\(token.tokenType), \(refresh)")),
+      canvas.field(
+        "token",
+        Span("\(token.tokenType), \(canBeRefreshed ? "can be refreshed" : "no refresh token")")),
     ]
   }
 
@@ -41,14 +45,54 @@ struct MainView {
       case 0.0000001...: .warning
       default: .bad
       }
-    let words =
-      token.isExpired(at: date) ? "expired; sign out and in again" : token.expiryInWords(at: date)
-    let field = canvas.field("expires", Span(words, token.isExpired(at: date) ? .bad : .plain))
+    let isExpired = token.isExpired(at: date)
+    let words = isExpired ? "expired\(advice)" : token.expiryInWords(at: date)
+    let field = canvas.field("expires", Span(words, isExpired ? .bad : .plain))
     guard let left else { return [field] }
     let margin = Span(String(repeating: " ", count: Canvas.fieldIndent))
     let width = max(1, canvas.width - Canvas.fieldIndent)
     return [field, Line(spans: [margin] + canvas.bar(left, width: width, style))]
   }
+
+  private var advice: String {
+    canBeRefreshed ? "; it is refreshed as soon as that works" : "; sign out and in again"
+  }
+
+  /// What is about to happen.
+  private func outlook(_ canvas: Canvas) -> [Line] {
+    guard canBeRefreshed else { return [] }
+    return [.blank]
+      + (main.isOverAtServer
+        ? canvas.paragraph(
+          "The server has ended the session. The app learns of it at the next refresh.", .warning)
+        : canvas.paragraph("The token is refreshed shortly before it expires.", .faint))
+  }
+
+  /// What the delegate was told, the newest first.
+  private func news(_ canvas: Canvas) -> [Line] {
+    main.news.isEmpty ? [] : [.blank] + main.news.flatMap { lines($0, canvas) }
+  }
+
+  private func lines(_ news: Coordinator.News, _ canvas: Canvas) -> [Line] {
+    let age = SQToken.inWords(seconds: max(0, Int(date.timeIntervalSince(news.date)))) + " ago"
+    switch news.kind {
+    case .refreshed:
+      return [
+        Line(
+          Span(canvas.glyphs.success, .good), " tokenIsRefreshed", Span("  \(age)", .faint))
+      ]
+    case .failed(let code, let message):
+      return [
+        Line(
+          Span(canvas.glyphs.failure, .bad), " tokenRefreshDidFail", Span("  \(age)", .faint))
+      ]
+        + TextLayout.wrap("\(code): \(message)".printable, width: canvas.width - 2)
+        .map { Line("  ", Span($0, .warning)) }
+    }
+  }
+
+  private var token: SQToken { main.token }
+  private var canBeRefreshed: Bool { token.refreshToken != nil }
 
   private var fractionLeft: Double? {
     guard let end = token.expirationDate, let start = token.issueDate, end > start else {

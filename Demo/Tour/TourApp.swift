@@ -11,6 +11,7 @@ final class TourApp: Sendable {
   /// What happened, in order.
   let events: AsyncStream<Coordinator.Event>
   let tell: @Sendable (Coordinator.Event) -> Void
+  private let sandbox: EmbeddedSandbox
   private let browser: TourBrowser
   private let loginScreen: LoginScreen
   private let mainScreen: MainScreen
@@ -20,7 +21,8 @@ final class TourApp: Sendable {
     let tell: @Sendable (Coordinator.Event) -> Void = { continuation.yield($0) }
     self.events = events
     self.tell = tell
-    self.browser = TourBrowser(browser, visitor: EmbeddedSandbox.visitor, tell: tell)
+    self.sandbox = sandbox
+    self.browser = TourBrowser(browser, visitor: EmbeddedSandbox.visitor(), tell: tell)
 
     oauth.registerApplicationParameters(
       clientID: sandbox.clientID, redirectURI: SignInOptions.defaultRedirectURI,
@@ -39,6 +41,8 @@ final class TourApp: Sendable {
     case .playUser(let address): browser.play(address)
     case .cancelSignIn, .quit: loginScreen.cancel()
     case .askWhoSignedIn(let token): mainScreen.askWhoSignedIn(token)
+    case .refresh: mainScreen.refresh()
+    case .endSessionAtServer: sandbox.endSessions()
     case .signOut: mainScreen.signOut()
     }
   }

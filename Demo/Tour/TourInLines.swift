@@ -6,7 +6,8 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tour where no key can be pressed: it signs in, shows the main screen and signs out by itself.
+/// The tour where no key can be pressed: it signs in, shows the main screen, refreshes the token and
+/// signs out by itself.
 struct TourInLines {
   let app: TourApp
   let server: SandboxDescription
@@ -38,11 +39,19 @@ struct TourInLines {
       throw Failure("cancelled", "nobody signed in", status: .cancelled)
     case (.userIsNotAuthorized(.failed(let code, let message)), _):
       throw Failure(code, message, status: .notAuthorized)
-    case (.userIsKnown, .main(let token, let user)):
-      try console.result("Signed in as \(user?.printable ?? "someone").")
-      try console.result("  scope    \(token.scopesInWords)")
+    case (.userIsKnown, .main(let main)):
+      try console.result("Signed in as \(main.user?.printable ?? "someone").")
+      try console.result("  scope    \(main.token.scopesInWords)")
+      try console.result("  expires  \(main.token.expiryInWords(at: Date()))")
+      app.tell(.refresh)
+    case (.tokenIsRefreshed(let token, _), .main):
+      try console.result("The token is refreshed.")
       try console.result("  expires  \(token.expiryInWords(at: Date()))")
       app.tell(.signOut)
+    case (.tokenRefreshDidFail(let code, let message, _), _):
+      throw Failure(code, message, status: .notAuthorized)
+    case (.sessionDidEnd(.ended(let code, let message)), .login):
+      throw Failure(code, message, status: .notAuthorized)
     case (.signOut, _):
       try console.result("Signed out.")
       try console.result("Please sign in.")

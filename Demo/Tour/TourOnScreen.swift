@@ -82,8 +82,8 @@ struct TourOnScreen {
     let canvas = Canvas(columns: columns, glyphs: appearance.glyphs)
     let page =
       switch screen {
-      case .main(let token, let user):
-        MainView(token: token, user: user, date: Date()).page(canvas)
+      case .main(let main):
+        MainView(main: main, date: Date()).page(canvas)
       default:
         LoginView(server: server, screen: screen, ticks: ticks).page(canvas)
       }
@@ -100,6 +100,8 @@ struct TourOnScreen {
     case (.character("s"), .waiting): .playUser
     case (.character("a"), .waiting): .showAddress
     case (.escape, .waiting): .cancelSignIn
+    case (.character("r"), .main): .refresh
+    case (.character("e"), .main): .endSessionAtServer
     case (.character("o"), .main): .signOut
     default: nil
     }

@@ -33,7 +33,7 @@ extension AuthorizationModule {
     let epoch = session.epoch
     let first = try await token()
     let response = try await response(to: authenticated(request, with: first))
-    guard let refusal = Refusal(response) else { return response }
+    guard let refusal = Refusal(response, of: first) else { return response }
     guard refusal.isWorthRefresh else { throw refusal.error }
     let second: SQToken
     do throws(SQOAuthError) {
@@ -46,7 +46,7 @@ extension AuthorizationModule {
     // Whoever signed in meanwhile did not make this request.
     guard session.epoch == epoch else { throw refusal.error }
     let next = try await self.response(to: authenticated(request, with: second))
-    if let refusal = Refusal(next) { throw refusal.error }
+    if let refusal = Refusal(next, of: second) { throw refusal.error }
     return next
   }
 
@@ -81,8 +81,9 @@ private struct Refusal {
   let isWorthRefresh: Bool
 
   /// `nil` for a response that is not about the token.
-  init?(_ response: HTTPResponse) {
-    let challenge = response.bearerChallenge
+  init?(_ response: HTTPResponse, of token: SQToken) {
+    // Servers repeat what they were sent.
+    let challenge = response.bearerChallenge?.removing(SentSecrets([token.accessToken]))
     switch (response.status, challenge?.error) {
     case (401, .insufficientScope?), (403, .insufficientScope?):
       isWorthRefresh = false

@@ -99,7 +99,15 @@ extension AuthorizationModule {
   /// Joins the refresh that is under way, if there is one.
   @discardableResult
   public func refresh() async throws(SQOAuthError) -> SQToken {
-    try await session.token(.new)
+    try await session.token(.new(since: session.renewals))
+  }
+
+  /// Returns when no refresh is under way and the store has whatever it is to have.
+  ///
+  /// For a program that is about to end: a refresh token that is on its way would be lost.
+  public func settle() async {
+    try? await session.settled()
+    await session.writesMade()
   }
 
   /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.
@@ -121,7 +129,7 @@ extension AuthorizationModule {
 
   /// Forgets the token and its refresh token, in memory and in the store; the server is not told.
   public func clearAccessToken() async throws(SQOAuthError) {
-    try await signOut().value.get()
+    try await signOut().wait().get()
   }
 
   /// Takes the account's record from the store; says whether there is a token now.
@@ -167,10 +175,10 @@ extension AuthorizationModule {
 
   /// Cancels the sign-in under way and forgets the token.
   ///
-  /// In memory at once, in the store when the returned task has ended. What begins after this call
+  /// In memory at once, in the store when the returned change is made. What begins after this call
   /// is not touched.
   @discardableResult
-  func signOut() -> TokenSession.Write {
+  func signOut() -> StoreWrites.Write {
     signIns.cancel()
     return session.end(.signedOut)
   }

@@ -31,18 +31,21 @@ extension SQOAuth {
     _ token: SQToken,
     updateAccessToken completion: @escaping @Sendable (Result<SQToken, SQOAuthError>) -> Void
   ) {
+    let since = module.session.renewals
     let resumed = Result { () throws(SQOAuthError) in try resume(token) }
     complete(completion) { module throws(SQOAuthError) in
       try await resumed.get()()
-      return try await module.refresh()
+      return try await module.session.token(.new(since: since))
     }
   }
 
   /// The `async` twin of ``withRefreshToken(_:updateAccessToken:)``.
   @discardableResult
   public func refresh(with token: SQToken) async throws(SQOAuthError) -> SQToken {
+    // Noted first: another part of the app may resume the same token and be done before this one.
+    let since = module.session.renewals
     try await resume(token)()
-    return try await module.refresh()
+    return try await module.session.token(.new(since: since))
   }
 
   /// Goes on with a token that the app kept: it is the current one at once, and is refreshed before

@@ -139,7 +139,7 @@ extension SQOAuth {
 
   /// Forgets the token, in memory and in the store; the server is not told.
   public func signOut() async throws(SQOAuthError) {
-    try await module.signOut().value.get()
+    try await module.signOut().wait().get()
   }
 
   private func tellDelegate(_ outcome: SignIn.Outcome) {

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `The token and logout commands` {
+@Suite(.timeLimit(.minutes(1))) struct `The token, logout and revoke commands` {
   private let folder: TemporaryFolder
 
   init() throws {
@@ -13,6 +13,16 @@ import Testing
 
   private func run(_ arguments: [String]) async throws -> DemoProcess.Outcome {
     try await DemoProcess.run(arguments, in: folder)
+  }
+
+  /// The store of a test that keeps an account without a sign-in.
+  private var kept: [String] { ["--store", "file:" + folder.file("tokens")] }
+  private var store: FileTokenStore { FileTokenStore(path: folder.file("tokens")) }
+
+  private func keepExpiredAccount(
+    at sandbox: SandboxServer, client: SandboxClient = .app
+  ) async throws -> SandboxTokens {
+    try await store.keepExpiredAccount(at: sandbox, client: client)
   }
 
   private func login(_ sandbox: SandboxServer) -> [String] {
@@ -75,23 +85,120 @@ import Testing
       let outcome = try await run(["token"] + other)
       #expect(outcome.status == 1)
       #expect(outcome.output.isEmpty)
-      #expect(outcome.firstError.hasPrefix("error: not_authorized: "))
+      #expect(outcome.firstError.hasPrefix("error: invalid_configuration: "))
+      #expect(outcome.errors.contains("--store"))
     }
     await sandbox.stop()
   }
 
-  @Test func `do not print a token that has expired`() async throws {
-    let token = SQToken(
-      accessToken: "secret-token", expirationDate: Date(timeIntervalSinceNow: -1))
-    try await FileTokenStore(path: folder.file("tokens"))
-      .save(AccountRecord(id: "default", clientID: "x", token: token))
-    let outcome = try await run(["token", "--store", "file:" + folder.file("tokens")])
-    #expect(outcome.status == 1)
-    #expect(outcome.output.isEmpty)
-    #expect(outcome.firstError == "error: not_authorized: the access token has expired")
+  @Test func `refresh a token that has expired, and keep the new one`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let old = try await keepExpiredAccount(at: sandbox)
+    let first = try await run(["token"] + kept)
+    #expect(first.status == 0, "\(first.errors)")
+    #expect(first.output.hasPrefix("access-"))
+    #expect(first.output != old.accessToken + "\n")
+    #expect(try await run(["token"] + kept).output == first.output)
+    #expect(sandbox.requests(to: .token).count == 1)
+    #expect(
+      try await store.load("default")?.token.refreshToken
+        == sandbox.latestRefreshToken(inFamilyOf: old.refreshToken))
+    await sandbox.stop()
   }
 
-  @Test(arguments: ["token", "logout"])
+  @Test func `refresh for a client with a secret`() async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await keepExpiredAccount(at: sandbox, client: .service)
+    let refused = try await run(["token"] + kept)
+    #expect(refused.status == 1)
+    #expect(refused.firstError.hasPrefix("error: invalid_client: "))
+    let outcome = try await DemoProcess.run(
+      ["token", "--auth", "post"] + kept, in: folder,
+      environment: ["SQ_CLIENT_SECRET": SandboxClient.service.secret ?? ""])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
+  @Test func `tell that a session is over, once`() async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await keepExpiredAccount(at: sandbox)
+    sandbox.revokeEverything()
+    let outcome = try await run(["token"] + kept)
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: invalid_grant: "))
+    #expect(outcome.errors.contains("sq-demo login"))
+    #expect(try await run(["logout"] + kept).output == "Nobody is signed in.\n")
+    await sandbox.stop()
+  }
+
+  @Test func `keep the account when the server cannot be reached`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let old = try await keepExpiredAccount(at: sandbox)
+    await sandbox.stop()
+    let outcome = try await run(["token"] + kept)
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: connection_failed: "))
+    #expect(try await store.load("default")?.token.refreshToken == old.refreshToken)
+  }
+
+  @Test(arguments: [
+    (nil, "error: not_authorized: the access token has expired and there is no refresh token"),
+    ("refresh", "error: not_registered: "),
+  ])
+  func `do not print a token that cannot be refreshed`(
+    refreshToken: String?, error: String
+  ) async throws {
+    let token = SQToken(
+      accessToken: "secret-token", expirationDate: Date(timeIntervalSinceNow: -1),
+      refreshToken: refreshToken)
+    try await store.save(AccountRecord(id: "default", clientID: "x", token: token))
+    let outcome = try await run(["token"] + kept)
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix(error))
+  }
+
+  @Test func `have the server end the tokens`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let old = try await keepExpiredAccount(at: sandbox)
+    let outcome = try await run(["revoke"] + kept)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output == "Revoked.\n")
+    #expect(!sandbox.isActive(old.refreshToken))
+    #expect(try await store.load("default") == nil)
+    await sandbox.stop()
+  }
+
+  @Test func `keep the tokens that the server did not end`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let old = try await keepExpiredAccount(at: sandbox)
+    sandbox.misbehave(at: .revocation, .status(503))
+    let outcome = try await run(["revoke"] + kept)
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: "))
+    #expect(try await store.load("default")?.token.refreshToken == old.refreshToken)
+    await sandbox.stop()
+  }
+
+  @Test func `sign in to revoke, where nobody is signed in`() async throws {
+    let outcome = try await run(["revoke", "--browser", "sandbox"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output == "Revoked.\n")
+    #expect(!folder.exists("state"))
+  }
+
+  @Test(arguments: ["token", "call", "watch", "revoke"])
+  func `refuse a client's options where it is the built-in sandbox`(name: String) async throws {
+    let operands = name == "call" ? ["GET", "/api/me"] : []
+    let outcome = try await run([name] + operands + ["--auth", "post", "--browser", "sandbox"])
+    #expect(outcome.status == 2)
+    #expect(outcome.firstError.hasPrefix("error: usage: --auth needs a provider"))
+  }
+
+  @Test(arguments: ["token", "logout", "watch", "revoke"])
   func `leave a file alone that they do not understand`(command: String) async throws {
     try folder.write("not a token file", to: "tokens")
     let outcome = try await run([command, "--store", "file:" + folder.file("tokens")])

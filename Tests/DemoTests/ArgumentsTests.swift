@@ -6,8 +6,34 @@ import Testing
   private static let name = Option("--name", value: "NAME", help: "A name.")
   private static let flag = Option("--flag", help: "A flag.")
 
-  private func parse(_ words: [String]) throws(Failure) -> Arguments {
-    try Arguments(words, options: [Self.name, Self.flag])
+  private static let many = Option("--many", value: "X", repeats: true, help: "Some.")
+
+  private func parse(
+    _ words: [String], operands: [String] = []
+  ) throws(Failure) -> Arguments {
+    try Arguments(words, operands: operands, options: [Self.name, Self.flag, Self.many])
+  }
+
+  @Test(arguments: [
+    ["a", "-", "--flag"], ["--flag", "a", "-"], ["a", "--flag", "-"], ["a", "--name", "x", "-"],
+  ])
+  func `have operands between options`(words: [String]) throws {
+    #expect(try parse(words, operands: ["A", "B"]).operands == ["a", "-"])
+  }
+
+  @Test(arguments: [
+    ([], "A is missing"), (["a"], "B is missing"), (["a", "--flag"], "B is missing"),
+    (["a", "b", "c"], "unexpected argument \"c\""),
+  ])
+  func `have as many operands as a command takes`(words: [String], message: String) throws {
+    let failure = try #require(throws: Failure.self) { try parse(words, operands: ["A", "B"]) }
+    #expect(failure.message == message)
+    #expect(failure.status == .wrongUsage)
+  }
+
+  @Test func `give an option as often as it may be given`() throws {
+    #expect(try parse(["--many", "a", "--flag", "--many=b"]).all(Self.many) == ["a", "b"])
+    #expect(try parse([]).all(Self.many) == [])
   }
 
   @Test(arguments: [
@@ -75,6 +101,7 @@ import Testing
   @Test(arguments: [
     ([], "tour"), (["--browser", "system"], "tour"), (["tour"], "tour"), (["login"], "login"),
     (["token"], "token"), (["logout"], "logout"), (["sandbox"], "sandbox"),
+    (["watch"], "watch"), (["revoke"], "revoke"), (["call", "GET", "/api/me"], "call"),
   ])
   func `are found by their names, and the tour without one`(words: [String], name: String) throws {
     guard case .run(let command) = try Invocation(words, commands: SQDemo.commands) else {
@@ -104,7 +131,8 @@ import Testing
 
   @Test(arguments: [
     ["logn"], ["help", "logn"], ["help", "login", "token"], ["--version", "x"], ["--help", "x"],
-    ["login", "now"], ["--issuer", "https://a"],
+    ["login", "now"], ["--issuer", "https://a"], ["call"], ["call", "GET"],
+    ["call", "GET", "/a", "/b"],
   ])
   func `that do not exist, or take no more words, are wrong usage with a hint`(
     words: [String]

@@ -1,3 +1,4 @@
+import Foundation
 import SequencingOAuth
 import Testing
 
@@ -9,6 +10,8 @@ import Testing
   typealias Screen = Coordinator.Screen
 
   private static let token = SQToken(accessToken: "secret-token", scope: "demo")
+  private static let newer = SQToken(accessToken: "newer-token", scope: "demo")
+  private static let now = Date(timeIntervalSince1970: 1_000_000)
   private static let failed = Coordinator.Notice.failed(code: "server_error", message: "it failed")
 
   /// One walk: what happens, the screen after each event, and what is to be done.
@@ -17,6 +20,12 @@ import Testing
     let steps: [(event: Event, screen: String, action: Action?)]
     var testDescription: String { name }
   }
+
+  private static let signedIn: [(event: Event, screen: String, action: Action?)] = [
+    (.signIn(.visitor), "waiting", .signIn(.visitor)),
+    (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
+    (.userIsKnown("alice"), "main of alice", nil),
+  ]
 
   private static let walks = [
     Walk(
@@ -80,6 +89,65 @@ import Testing
         (.userIsNotAuthorized(failed), "main of nobody", nil),
         (.cancelSignIn, "main of nobody", nil), (.signIn(.browser), "main of nobody", nil),
       ]),
+    Walk(
+      name: "a refresh brings the newer token to the same screen",
+      steps: signedIn + [
+        (.refresh, "main of alice, refreshing", .refresh),
+        (.refresh, "main of alice, refreshing", nil),
+        (
+          .tokenIsRefreshed(newer, at: now),
+          "main of alice with a newer token, refreshing, told: refreshed", nil
+        ),
+        (.refreshHasEnded, "main of alice with a newer token, told: refreshed", nil),
+        (.refresh, "main of alice with a newer token, refreshing, told: refreshed", .refresh),
+      ]),
+    Walk(
+      name: "a refresh that fails leaves the session as it is, and is told once while it goes on",
+      steps: signedIn + [
+        (
+          .tokenRefreshDidFail(code: "server_error", message: "no", at: now),
+          "main of alice, told: server_error", nil
+        ),
+        (
+          .tokenRefreshDidFail(code: "server_error", message: "no", at: now + 1),
+          "main of alice, told: server_error", nil
+        ),
+        (
+          .tokenRefreshDidFail(code: "connection_failed", message: "no", at: now + 2),
+          "main of alice, told: connection_failed server_error", nil
+        ),
+        (
+          .tokenIsRefreshed(newer, at: now + 3),
+          "main of alice with a newer token, told: refreshed connection_failed server_error", nil
+        ),
+      ]),
+    Walk(
+      name: "a session that the server ends leads to the login screen, with the reason",
+      steps: signedIn + [
+        (.endSessionAtServer, "main of alice, over at the server", .endSessionAtServer),
+        (.refresh, "main of alice, over at the server, refreshing", .refresh),
+        (
+          .sessionDidEnd(.ended(code: "invalid_grant", message: "over")),
+          "login after the end by invalid_grant", nil
+        ),
+        (.refreshHasEnded, "login after the end by invalid_grant", nil),
+        (.signIn(.visitor), "waiting", .signIn(.visitor)),
+      ]),
+    Walk(
+      name: "signing out needs no reason, and what is told of it afterwards changes nothing",
+      steps: signedIn + [
+        (.signOut, "login", .signOut), (.sessionDidEnd(nil), "login", nil),
+        (.signIn(.browser), "waiting", .signIn(.browser)), (.sessionDidEnd(nil), "waiting", nil),
+      ]),
+    Walk(
+      name: "notifications of a session that is over change nothing",
+      steps: [
+        (.tokenIsRefreshed(newer, at: now), "login", nil), (.refresh, "login", nil),
+        (.tokenRefreshDidFail(code: "x", message: "y", at: now), "login", nil),
+        (.endSessionAtServer, "login", nil),
+        (.signIn(.browser), "waiting", .signIn(.browser)),
+        (.tokenIsRefreshed(newer, at: now), "waiting", nil), (.refresh, "waiting", nil),
+      ]),
     Walk(name: "one can quit from anywhere", steps: [(.quit, "login", .quit)]),
   ]
 
@@ -101,16 +169,43 @@ import Testing
     case .waiting(let waiting):
       "waiting" + (waiting.showsAddress ? " at \(waiting.address ?? "")" : "")
         + (waiting.problem.map { ": \($0)" } ?? "")
-    case .main(token, let user): "main of \(user ?? "nobody")"
-    case .main: "main with another token"
+    case .login(.ended(let code, _)): "login after the end by \(code)"
+    case .main(let main): name(main)
     }
+  }
+
+  private static func name(_ main: Coordinator.Main) -> String {
+    let news = main.news.map { news in
+      switch news.kind {
+      case .refreshed: "refreshed"
+      case .failed(let code, _): code
+      }
+    }
+    return "main of \(main.user ?? "nobody")"
+      + (main.token == token ? "" : main.token == newer ? " with a newer token" : " with another")
+      + (main.isOverAtServer ? ", over at the server" : "")
+      + (main.isRefreshing ? ", refreshing" : "")
+      + (news.isEmpty ? "" : ", told: \(news.joined(separator: " "))")
+  }
+
+  @Test func `keeps the newest notifications`() throws {
+    var coordinator = Coordinator()
+    for (event, _, _) in Self.signedIn { _ = coordinator.handle(event) }
+    for number in 0..<20 {
+      _ = coordinator.handle(.tokenIsRefreshed(Self.newer, at: Self.now + Double(number)))
+    }
+    guard case .main(let main) = coordinator.screen else {
+      Issue.record("not on the main screen")
+      return
+    }
+    #expect(main.news.map(\.date) == [19, 18, 17, 16, 15].map { Self.now + $0 })
   }
 
   @Test(
     arguments: [
       (Key.enter, Event.signIn(.browser)), (.character("s"), .signIn(.visitor)),
       (.character("q"), .quit), (.interrupt, .quit), (.character("x"), nil), (.escape, nil),
-      (.character("o"), nil),
+      (.character("o"), nil), (.character("r"), nil), (.character("e"), nil),
     ] as [(Key, Event?)])
   func `hears keys on the login screen`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .login(notice: nil)) == event)
@@ -128,9 +223,9 @@ import Testing
   @Test(
     arguments: [
       (Key.enter, nil), (.character("o"), Event.signOut), (.character("q"), .quit),
-      (.character("s"), nil),
+      (.character("s"), nil), (.character("r"), .refresh), (.character("e"), .endSessionAtServer),
     ] as [(Key, Event?)])
   func `hears keys on the main screen`(key: Key, event: Event?) {
-    #expect(TourOnScreen.event(for: key, on: .main(Self.token, user: nil)) == event)
+    #expect(TourOnScreen.event(for: key, on: .main(.init(Self.token))) == event)
   }
 }

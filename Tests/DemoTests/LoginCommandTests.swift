@@ -188,7 +188,7 @@ import Testing
     ["login", "--issuer", "http://x.example", "--client-id", "x"],
     ["login", "--redirect-uri", "http://x.example/"], ["login", "--client-secret", "hunter2"],
     ["login", "--browser", "'"], ["login", "--store", "cloud"], ["nothing"], ["--nothing"],
-    ["sandbox", "--port", "70000"], ["token", "--json"],
+    ["sandbox", "--port", "70000"], ["sandbox", "--lifetime", "0"], ["token", "--json"],
     ["logout", "--issuer", "https://x.example"],
   ])
   func `and all others refuse wrong usage with 2`(arguments: [String]) async throws {

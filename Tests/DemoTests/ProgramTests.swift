@@ -19,6 +19,7 @@ import Testing
     #expect(outcome.lines.first == "Please sign in.")
     #expect(outcome.lines.contains("Signed in as alice."))
     #expect(outcome.lines.contains("  scope    profile demo"))
+    #expect(outcome.lines.contains("The token is refreshed."))
     #expect(outcome.lines.suffix(2) == ["Signed out.", "Please sign in."])
     #expect(!folder.exists("state"))
   }
@@ -33,7 +34,7 @@ import Testing
   }
 
   @Test func `runs a sandbox that others can sign in at, until it is interrupted`() async throws {
-    let demo = try DemoProcess(["sandbox", "--json"], in: folder)
+    let demo = try DemoProcess(["sandbox", "--json", "--lifetime", "77"], in: folder)
     try await eventually("the sandbox listens") { demo.output.hasSuffix("\n") }
     let json = try #require(
       try JSONSerialization.jsonObject(with: Data(demo.output.utf8)) as? [String: Any])
@@ -41,8 +42,11 @@ import Testing
     let client = try #require((json["clients"] as? [[String: String]])?.first?["client_id"])
 
     let login = try await DemoProcess.run(
-      ["login", "--browser", "sandbox", "--issuer", issuer, "--client-id", client], in: guest)
+      ["login", "--json", "--browser", "sandbox", "--issuer", issuer, "--client-id", client],
+      in: guest)
     #expect(login.status == 0, "\(login.errors)")
+    let token = try JSONSerialization.jsonObject(with: Data(login.output.utf8)) as? [String: Any]
+    #expect((60...77).contains(try #require(token?["expires_in"] as? Int)))
 
     let port = try #require(issuer.split(separator: ":").last)
     let second = try await DemoProcess.run(["sandbox", "--port", String(port)], in: guest)

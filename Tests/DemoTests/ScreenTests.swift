@@ -19,10 +19,20 @@ import Testing
   }
 
   private static func main(
-    _ token: SQToken, user: String? = "alice", after seconds: Double
+    _ token: SQToken, user: String? = "alice", after seconds: Double,
+    change: @escaping (inout Coordinator.Main) -> Void = { _ in }
   ) -> (Canvas) -> Page {
-    { MainView(token: token, user: user, date: start.addingTimeInterval(seconds)).page($0) }
+    var main = Coordinator.Main(token, user: user)
+    change(&main)
+    return { MainView(main: main, date: start.addingTimeInterval(seconds)).page($0) }
   }
+
+  private static let news = [
+    Coordinator.News(kind: .refreshed, date: start + 890),
+    Coordinator.News(
+      kind: .failed(code: "connection_failed", message: "it was refused"),
+      date: start + 700),
+  ]
 
   private static var pages: [(Canvas) -> Page] {
     let waiting = Coordinator.Waiting(
@@ -33,6 +43,12 @@ import Testing
       login(.waiting(waiting), ticks: 123), login(.waiting(.init(player: .visitor))),
       main(token, after: 0), main(token, user: nil, after: 3599), main(token, after: 9999),
       main(SQToken(accessToken: "secret-token"), after: 0),
+      main(token, after: 900) {
+        $0.news = news
+        $0.isRefreshing = true
+        $0.isOverAtServer = true
+      },
+      login(.login(notice: .ended(code: "invalid_grant", message: "it was revoked"))),
     ]
   }
 
@@ -115,9 +131,54 @@ import Testing
           expires   in 45 min 0 s
                     ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╸───────────
 
+          The token is refreshed shortly before it expires.
+
           ────────────────────────────────────────────────────────
+          r refresh  ·  e end the session at the server
           o sign out  ·  q quit
         """)
+  }
+
+  @Test func `the main screen tells what its delegate was told`() {
+    let page = Self.main(Self.token, after: 900) {
+      $0.news = Self.news
+      $0.isRefreshing = true
+      $0.isOverAtServer = true
+    }
+    #expect(
+      text(lines(page, columns: 60)).contains(
+        """
+                    ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╸───────────
+
+          The server has ended the session. The app learns of it
+          at the next refresh.
+
+          ✓ tokenIsRefreshed  10 s ago
+          ✗ tokenRefreshDidFail  3 min 20 s ago
+            connection_failed: it was refused
+
+        """))
+    #expect(text(lines(page, columns: 60)).contains("  refreshing\n"))
+  }
+
+  @Test func `an expired token tells what becomes of it`() {
+    let page = Self.main(Self.token, after: 9999)
+    #expect(
+      text(lines(page, columns: 80)).contains("expired; it is refreshed as soon as that works"))
+    let lost = SQToken(accessToken: "x", expirationDate: Self.start)
+    #expect(
+      text(lines(Self.main(lost, after: 1), columns: 80)).contains("expired; sign out and in again")
+    )
+  }
+
+  @Test func `the login screen tells why the session is over`() {
+    let page = Self.login(.login(notice: .ended(code: "invalid_grant", message: "it was revoked")))
+    #expect(
+      text(lines(page, columns: 80)).contains(
+        """
+          Your session has ended.
+          invalid_grant: it was revoked
+        """))
   }
 
   @Test(arguments: [40, 80, 120], [Glyphs.unicode, .ascii])

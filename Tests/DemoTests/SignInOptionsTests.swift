@@ -25,7 +25,7 @@ import Testing
     #expect(options.configuration == nil)
     #expect(options.scope == "demo")
     #expect(options.browser == .system)
-    #expect(options.redirectURI == "http://127.0.0.1/callback")
+    #expect(options.redirectURI.string == "http://127.0.0.1/callback")
     #expect(options.timeout == .seconds(7))
   }
 
@@ -65,7 +65,8 @@ import Testing
     (["--issuer", "nonsense", "--client-id", "x"], "invalid_configuration", "issuer"),
     (["--redirect-uri", "http://example.com/"], "invalid_configuration", "127.0.0.1"),
     (provider + ["--redirect-uri", "http://example.com/"], "invalid_configuration", "127.0.0.1"),
-    (provider + ["--redirect-uri", "com.example:/x"], "usage", "loopback"),
+    (provider + ["--revocation", "https://a.example"], "usage", "leave --authorize"),
+    (["--revocation", "https://a.example", "--client-id", "x"], "usage", "go together"),
     (provider + ["--auth", "basic"], "invalid_configuration", "needs a client secret"),
     (provider + ["--auth", "jwt"], "usage", "--auth takes"),
     (provider + ["--timeout", "0"], "usage", "--timeout takes"),
@@ -87,6 +88,46 @@ import Testing
     #expect(failure.code == code)
     #expect(failure.message.contains(message), "\(failure.message)")
     #expect(failure.status == .wrongUsage)
+  }
+
+  @Test func `make a client with a revocation endpoint`() throws {
+    let options = try options([
+      "--authorize=https://a.example/x", "--token=https://a.example/y", "--client-id=app",
+      "--revocation=https://a.example/z",
+    ])
+    #expect(
+      options.configuration?.provider
+        == .endpoints(
+          authorization: "https://a.example/x", token: "https://a.example/y",
+          revocation: "https://a.example/z"))
+  }
+
+  @Test(arguments: [
+    ("http://127.0.0.1/callback", [], true), ("http://[::1]:80/x", [], true),
+    ("com.example.app:/x", [], false), ("https://app.example.com/x", [], false),
+    ("com.example.app:/x", ["--browser", "sandbox"], true),
+  ])
+  func `say whether a redirect has to be pasted`(
+    uri: String, more: [String], isReceived: Bool
+  ) throws {
+    #expect(try options(["--redirect-uri", uri] + more).readsNoInput == isReceived)
+  }
+
+  @Test func `leave out what an account tells`() throws {
+    let arguments = try Arguments(
+      ["--auth", "post"], options: SignInOptions.options, secret: ClientSecret("hunter2"))
+    let options = try SignInOptions(arguments, orAccount: true)
+    let token = SQToken(accessToken: "x")
+    let record = AccountRecord(
+      id: "default", clientID: "app", issuer: "https://id.example.com", token: token)
+    let client = try #require(try options.configuration(of: record))
+    #expect(client.clientID == "app")
+    #expect(client.clientSecret == "hunter2")
+    #expect(client.clientAuthentication == .post)
+    #expect(client.provider == .issuer("https://id.example.com"))
+    let homeless = AccountRecord(id: "default", clientID: "app", token: token)
+    #expect(try options.configuration(of: homeless) == nil)
+    #expect(throws: Failure.self) { try options.checkForSandbox() }
   }
 
   @Test(arguments: [

@@ -43,6 +43,38 @@ import Testing
     #expect(!terminal.everything.contains("access-"))
   }
 
+  @Test func `refreshes when asked, and tells of each refresh`() async throws {
+    let demo = try await start()
+    try terminal.press("s")
+    try await shows("Signed in as alice")
+    for count in 1...2 {
+      try terminal.press("r")
+      try await eventually("\(count) notifications are shown") {
+        terminal.frame.components(separatedBy: "tokenIsRefreshed").count - 1 == count
+      }
+    }
+    #expect(terminal.frame.contains("Signed in as alice"))
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+    #expect(!terminal.everything.contains("access-"))
+  }
+
+  @Test func `goes to the login screen when the server has ended the session`() async throws {
+    let demo = try await start()
+    try terminal.press("s")
+    try await shows("Signed in as alice")
+    try terminal.press("e")
+    try await shows("The server has ended the session.")
+    try terminal.press("r")
+    try await shows("Your session has ended.")
+    #expect(terminal.frame.contains("invalid_grant: "))
+    #expect(terminal.frame.contains("Please sign in."))
+    try terminal.press("s")
+    try await shows("Signed in as alice")
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+  }
+
   @Test func `shows the address where no browser opens, and can be cancelled`() async throws {
     let demo = try await start()
     try terminal.press("\r")

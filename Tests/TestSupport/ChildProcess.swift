@@ -52,6 +52,18 @@ package final class ChildProcess: Sendable {
     }
   }
 
+  /// Starts a program whose standard input, output and error are open files of the test's.
+  package init(
+    _ command: [String], environment: [String: String?] = [:], input: Int32, output: Int32,
+    errors: Int32
+  ) throws {
+    self.command = command
+    processID = try spawn(
+      command, environment: environment, descriptors: [input, output, errors])
+    record = ChildRecord(processID: processID)
+    record.reap()
+  }
+
   deinit {
     record.closeInput()
     record.signal(SIGKILL)

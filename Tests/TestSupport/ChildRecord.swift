@@ -14,7 +14,7 @@ final class ChildRecord: Sendable {
   private let processID: pid_t
   private let state: Locked<State>
 
-  init(processID: pid_t, inputEnd: Int32) {
+  init(processID: pid_t, inputEnd: Int32? = nil) {
     self.processID = processID
     state = Locked(State(inputEnd: inputEnd))
   }

@@ -88,6 +88,6 @@ func curlWatchSocket(
 func curlSetTimer(
   _ handle: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-  multi(context)?.setTimer(milliseconds)
+  multi(context)?.setTimer(milliseconds, of: handle)
   return 0
 }

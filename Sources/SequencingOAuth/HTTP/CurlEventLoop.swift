@@ -59,11 +59,12 @@ final class CurlEventLoop: Sendable {
     var event = epoll_event(
       events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(fd: bell))
     guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK,
-      let handle = curl_multi_init(), epoll_ctl(poller, EPOLL_CTL_ADD, bell, &event) == 0
+      let shared = curl_multi_init(), let unshared = curl_multi_init(),
+      epoll_ctl(poller, EPOLL_CTL_ADD, bell, &event) == 0
     else {
       throw SQOAuthError(.connectionFailed, "libcurl could not be started")
     }
-    let multi = CurlMulti(handle, poller: poller)
+    let multi = CurlMulti(shared, unshared, poller: poller)
     multiContext = Unmanaged.passUnretained(multi).toOpaque()
     self.multi = Locked(multi)
     try startThread()

@@ -43,7 +43,7 @@ public final class CurlHTTPClient: HTTPClient {
     // A transfer that is sent at once does not wait for the cancellation to reach the event loop.
     guard !Task.isCancelled else { throw Self.cancelled(target) }
     let loop = try CurlEventLoop.shared.get()
-    let handle = try handle(loop)
+    let handle = try handle(request, target, loop)
     defer { pool.give(handle) }
     let transfer = CurlTransfer(
       request, target, handle, upload: try UploadQueue.make(request.body),
@@ -66,9 +66,19 @@ public final class CurlHTTPClient: HTTPClient {
     return target
   }
 
-  private func handle(_ loop: CurlEventLoop) throws(SQOAuthError) -> CurlHandle {
-    if let handle = pool.take() { return handle }
-    return try CurlHandle(configuration, loop)
+  /// A handle with room for the response; one that was ended while it waited for a connection may
+  /// have kept its buffer, and is let go.
+  private func handle(
+    _ request: HTTPRequest, _ target: RequestTarget, _ loop: CurlEventLoop
+  ) throws(SQOAuthError) -> CurlHandle {
+    while let handle = pool.take() {
+      if handle.setBuffer(for: request, to: target) { return handle }
+    }
+    let handle = try CurlHandle(configuration, loop)
+    guard handle.setBuffer(for: request, to: target) else {
+      throw SQOAuthError(.connectionFailed, "libcurl has no buffer for another response")
+    }
+    return handle
   }
 
   /// Returns when the transfer has ended, one way or another.

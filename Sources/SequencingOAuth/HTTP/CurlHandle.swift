@@ -8,8 +8,7 @@ import LoopbackHTTP
 /// through ``transfer`` is touched only under the event loop's lock while the transfer runs.
 final class CurlHandle: @unchecked Sendable {
   let easy: UnsafeMutableRawPointer
-  /// Whether only HTTP/2 will do; some options that it needs do not suit HTTP/1.1.
-  let requiresHTTP2: Bool
+  private let version: HTTPClientConfiguration.Version
   /// The request that runs on this handle; held by the event loop meanwhile.
   unowned(unsafe) var transfer: CurlTransfer?
   /// The URL that is set.
@@ -23,7 +22,7 @@ final class CurlHandle: @unchecked Sendable {
       throw SQOAuthError(.connectionFailed, "libcurl has no memory for another request")
     }
     self.easy = easy
-    requiresHTTP2 = configuration.version == .http2PriorKnowledge
+    version = configuration.version
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     set(CURLOPT_ERRORBUFFER, errorText)
     setFixedOptions()
@@ -35,6 +34,17 @@ final class CurlHandle: @unchecked Sendable {
     curl_easy_cleanup(easy)
     curl_slist_free_all(fields)
     errorText.deallocate()
+  }
+
+  /// Whether only HTTP/2 will do; some options that it needs do not suit HTTP/1.1.
+  var requiresHTTP2: Bool { version == .http2PriorKnowledge }
+
+  func maySpeakHTTP2(to target: RequestTarget) -> Bool {
+    switch version {
+    case .automatic: target.isSecure
+    case .http1: false
+    case .http2PriorKnowledge: true
+    }
   }
 
   /// libcurl's own words on the last failure, on one line.

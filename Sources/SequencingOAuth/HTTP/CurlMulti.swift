@@ -1,11 +1,14 @@
 import CCurl
 
-/// libcurl's multi handle and everything that may be touched only together with it.
+/// libcurl's multi handles and everything that may be touched only together with them.
 ///
 /// ``CurlEventLoop`` keeps it behind its lock. Here live the transfers that run, the connections
 /// that wait for the next one, and the moments at which something is due.
 final class CurlMulti {
-  let multi: UnsafeMutableRawPointer
+  /// The connections that several transfers may use at a time, over HTTP/2.
+  private let shared: UnsafeMutableRawPointer
+  /// Those that one transfer uses at a time.
+  private let unshared: UnsafeMutableRawPointer
   var sockets: SocketTable
   /// Until when the loop's thread sleeps, 0 while it is awake or was woken.
   var sleepsUntil: UInt64 = 0
@@ -14,31 +17,46 @@ final class CurlMulti {
   private var active: [CurlTransfer] = []
   /// How many of them have their progress watched.
   private var watchedCount = 0
+  /// How many of them are libcurl's ``unshared``.
+  private var unsharedCount = 0
   /// Those that ended since the loop's thread last took them; not yet told to their callers.
   private var ended: [CurlTransfer] = []
   /// Whether the last transfer that ran alone ended within the time that a caller may wait.
   private var lastAloneWasQuick = false
-  /// When libcurl wants to be called.
-  private var timer = UInt64.max
+  /// When libcurl wants to be called for the shared connections, and for the others.
+  private var sharedTimer = UInt64.max
+  private var unsharedTimer = UInt64.max
   /// No transfer's time is up before this.
   private var nextCheck = UInt64.max
 
-  init(_ multi: UnsafeMutableRawPointer, poller: Int32) {
-    self.multi = multi
+  init(
+    _ shared: UnsafeMutableRawPointer, _ unshared: UnsafeMutableRawPointer, poller: Int32
+  ) {
+    self.shared = shared
+    self.unshared = unshared
     sockets = SocketTable(poller: poller)
     let this = Unmanaged.passUnretained(self).toOpaque()
-    sq_multi_set_callbacks(multi, curlWatchSocket, curlSetTimer, this)
-    // libcurl's own default shrinks with the number of running requests and closes what it kept.
-    sq_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 128)
-    sq_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+    for multi in [shared, unshared] {
+      sq_multi_set_callbacks(multi, curlWatchSocket, curlSetTimer, this)
+      // libcurl's own default shrinks with the number of running requests and closes what it kept.
+      sq_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 128)
+    }
+    sq_multi_set_long(shared, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+    sq_multi_set_long(unshared, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
   }
 
   /// When to come back if no socket speaks up before.
-  var deadline: UInt64 { min(timer, nextCheck) }
+  var deadline: UInt64 { min(sharedTimer, unsharedTimer, nextCheck) }
 
   /// libcurl's timer callback; a negative time means none.
-  func setTimer(_ milliseconds: Int) {
-    timer = milliseconds < 0 ? .max : TransferClock.now() + UInt64(milliseconds) * 1_000_000
+  func setTimer(_ milliseconds: Int, of multi: UnsafeMutableRawPointer?) {
+    let due =
+      milliseconds < 0 ? .max : TransferClock.now() + UInt64(milliseconds) * 1_000_000
+    if multi == shared { sharedTimer = due } else { unsharedTimer = due }
+  }
+
+  private func multi(_ transfer: CurlTransfer) -> UnsafeMutableRawPointer {
+    transfer.sharesConnection ? shared : unshared
   }
 
   // MARK: What callers ask for
@@ -54,7 +72,8 @@ final class CurlMulti {
     transfer.phase = .running(index: active.count)
     active.append(transfer)
     if transfer.progress != nil { watchedCount += 1 }
-    guard curl_multi_add_handle(multi, transfer.handle.easy) == CURLM_OK else {
+    if !transfer.sharesConnection { unsharedCount += 1 }
+    guard curl_multi_add_handle(multi(transfer), transfer.handle.easy) == CURLM_OK else {
       end(
         transfer,
         SQOAuthError(
@@ -107,6 +126,12 @@ final class CurlMulti {
     if events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
     // A hang-up shows when it is read or written.
     if mask == 0 { mask = CURL_CSELECT_IN | CURL_CSELECT_OUT | CURL_CSELECT_ERR }
+    // libcurl passes over a socket that is the other's.
+    act(shared, socket, mask)
+    if unsharedCount > 0 { act(unshared, socket, mask) }
+  }
+
+  private func act(_ multi: UnsafeMutableRawPointer, _ socket: Int32, _ mask: Int32) {
     var running: Int32 = 0
     curl_multi_socket_action(multi, socket, mask, &running)
   }
@@ -114,11 +139,20 @@ final class CurlMulti {
   /// Does what is due by now, and gathers what has ended.
   func advance() {
     let now = TransferClock.now()
-    if timer <= now {
-      timer = .max
-      var running: Int32 = 0
-      curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+    if sharedTimer <= now {
+      sharedTimer = .max
+      act(shared, CURL_SOCKET_TIMEOUT, 0)
     }
+    if unsharedTimer <= now {
+      unsharedTimer = .max
+      act(unshared, CURL_SOCKET_TIMEOUT, 0)
+    }
+    takeMessages(shared)
+    if unsharedCount > 0 { takeMessages(unshared) }
+    if nextCheck <= now { checkTime(now) }
+  }
+
+  private func takeMessages(_ multi: UnsafeMutableRawPointer) {
     var left: Int32 = 0
     while let message = curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
@@ -127,7 +161,6 @@ final class CurlMulti {
       else { continue }
       finish(transfer, sq_message_result(message))
     }
-    if nextCheck <= now { checkTime(now) }
   }
 
   /// What the loop's thread has to tell, outside the lock.
@@ -153,11 +186,12 @@ final class CurlMulti {
 
   private func remove(_ transfer: CurlTransfer) {
     guard case .running(let index) = transfer.phase else { return }
-    curl_multi_remove_handle(multi, transfer.handle.easy)
+    curl_multi_remove_handle(multi(transfer), transfer.handle.easy)
     transfer.handle.transfer = nil
     transfer.phase = .ended
     if transfer.quickUntil != 0 { lastAloneWasQuick = TransferClock.now() < transfer.quickUntil }
     if transfer.progress != nil { watchedCount -= 1 }
+    if !transfer.sharesConnection { unsharedCount -= 1 }
     let last = active.removeLast()
     if last !== transfer {
       active[index] = last

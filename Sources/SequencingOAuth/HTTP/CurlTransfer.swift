@@ -58,6 +58,12 @@ final class CurlTransfer: @unchecked Sendable {
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }
 
+  /// Whether others may use its connection while it does.
+  ///
+  /// One that halts when the app is not ready has an HTTP/2 connection for itself: libcurl would
+  /// store what others read for it meanwhile, until memory is short.
+  var sharesConnection: Bool { download == nil || !handle.maySpeakHTTP2(to: target) }
+
   /// Whether code of the app runs while the transfer does.
   var isWatched: Bool { progress != nil || upload != nil || download != nil }
 

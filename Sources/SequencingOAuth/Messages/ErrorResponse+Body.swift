@@ -9,32 +9,20 @@ extension ErrorResponse {
   ///
   /// What was sent is taken out of what the server says of it.
   init?(body: Data, removing secrets: SentSecrets) {
-    guard let body: Body = try? JSONMessage.decode(body, as: "error response"),
-      !body.error.isEmpty
+    guard let members: [String: JSONValue] = try? JSONMessage.decode(body, as: "error response")
     else { return nil }
-    self.init(
-      error: secrets.removed(from: body.error),
-      errorDescription: body.errorDescription.map(secrets.removed(from:)),
-      errorURI: body.errorURI.map(secrets.removed(from:)))
+    self.init(members: members, removing: secrets)
   }
 
-  private struct Body: Decodable {
-    let error: String
-    let errorDescription: String?
-    let errorURI: String?
-
-    enum CodingKeys: String, CodingKey {
-      case error
-      case errorDescription = "error_description"
-      case errorURI = "error_uri"
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      error = try container.decode(String.self, forKey: .error)
-      // The texts only help a developer; one of another type does not hide the code.
-      errorDescription = try? container.decode(String.self, forKey: .errorDescription)
-      errorURI = try? container.decode(String.self, forKey: .errorURI)
-    }
+  /// The same, of a body whose members are known.
+  init?(members: [String: JSONValue], removing secrets: SentSecrets) {
+    guard let error = members["error"]?.stringValue, !error.isEmpty else { return nil }
+    // The texts only help a developer; one of another type does not hide the code.
+    let description = members["error_description"]?.stringValue
+    let uri = members["error_uri"]?.stringValue
+    self.init(
+      error: secrets.removed(from: error),
+      errorDescription: description.map(secrets.removed(from:)),
+      errorURI: uri.map(secrets.removed(from:)))
   }
 }

@@ -17,21 +17,28 @@ struct TokenResponse: Sendable {
 
   func read(_ response: HTTPResponse) throws(SQOAuthError) -> SQToken {
     guard !(300..<400).contains(response.status) else { throw failure(response) }
+    let members: [String: JSONValue]? = try? JSONMessage.decode(
+      response.body, as: "token response")
     // Some servers report errors with status 200; none of their bodies may pass for a token.
-    if let error = ErrorResponse(body: response.body, removing: secrets) {
+    if let members, let error = ErrorResponse(members: members, removing: secrets) {
       throw .refusal(by: Self.endpoint, error, response, now: context.receivedAt)
     }
     guard (200..<300).contains(response.status) else { throw failure(response) }
-    guard !Self.hasErrorMember(response) else {
+    guard members?["error"] ?? .null == .null else {
       throw SQOAuthError(
         .invalidResponse, "the token response holds an error that is not OAuth's",
         status: response.status)
     }
-    return try parse(response)
+    return try parse(response, members)
   }
 
-  private func parse(_ response: HTTPResponse) throws(SQOAuthError) -> SQToken {
+  private func parse(
+    _ response: HTTPResponse, _ members: [String: JSONValue]?
+  ) throws(SQOAuthError) -> SQToken {
     do {
+      if let standard = parser as? StandardTokenResponseParser {
+        return try standard.token(from: response, members: members, context: context)
+      }
       return try parser.token(from: response, context: context)
     } catch let error as SQOAuthError {
       throw error.with(status: response.status)
@@ -40,15 +47,6 @@ struct TokenResponse: Sendable {
         .invalidResponse, "the app's token response parser refused the response", cause: error,
         status: response.status)
     }
-  }
-
-  private struct AnyError: Decodable {
-    let error: JSONValue?
-  }
-
-  private static func hasErrorMember(_ response: HTTPResponse) -> Bool {
-    let body: AnyError? = try? JSONMessage.decode(response.body, as: "token response")
-    return body?.error != nil && body?.error != .null
   }
 
   private func failure(_ response: HTTPResponse) -> SQOAuthError {

@@ -41,9 +41,18 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   public func token(
     from response: HTTPResponse, context: TokenResponseContext
   ) throws(SQOAuthError) -> SQToken {
+    try token(from: response, members: nil, context: context)
+  }
+
+  /// The same, of a response whose body was decoded already, if it could be.
+  func token(
+    from response: HTTPResponse, members known: [String: JSONValue]?,
+    context: TokenResponseContext
+  ) throws(SQOAuthError) -> SQToken {
     let isForm = context.quirks.contains(.formEncoded) && !JSONMessage.isJSON(response)
     var fields =
-      isForm ? try formMembers(of: response) : try members(of: response, quirks: context.quirks)
+      isForm
+      ? try formMembers(of: response) : try members(of: response, known, quirks: context.quirks)
     guard let accessToken = fields.takeString("access_token"), isToken(accessToken) else {
       throw missing("access_token")
     }
@@ -67,7 +76,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   }
 
   private func members(
-    of response: HTTPResponse, quirks: TokenResponseQuirks
+    of response: HTTPResponse, _ known: [String: JSONValue]?, quirks: TokenResponseQuirks
   ) throws(SQOAuthError) -> [String: JSONValue] {
     guard JSONMessage.isJSON(response) || quirks.contains(.anyContentType) else {
       throw SQOAuthError(
@@ -75,6 +84,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
         "the token response is not JSON by its content type; check the token endpoint's address",
         status: response.status)
     }
+    if let known { return known }
     return try JSONMessage.decode(response.body, as: "token response")
   }
 

@@ -26,6 +26,22 @@ final class OneShot<Value: Sendable>: Sendable {
   /// The value, if it is there.
   var current: Value? { state.withLock { $0.value } }
 
+  /// Waits for the value, even in a task that is cancelled.
+  func wait() async -> Value {
+    while true {
+      if let value = current { return value }
+      _ = await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          guard state.value == nil else { return true }
+          state.lastWaiter += 1
+          state.waiters[state.lastWaiter] = continuation
+          return false
+        }
+        if isReady { continuation.resume(returning: nil) }
+      }
+    }
+  }
+
   /// Waits for the value; `nil` when the waiting task is cancelled first.
   func value() async -> Value? {
     let id = state.withLock { state in

@@ -12,8 +12,8 @@ struct SessionState {
     case valid
     /// Another one than this access token, which a server refused.
     case replacing(String)
-    /// A fresh one, whatever there is.
-    case new
+    /// A fresh one, whatever there is: made by a renewal behind this many.
+    case new(since: Int)
     /// What the timer wants: a fresh one if it is time.
     case due
   }
@@ -70,12 +70,18 @@ struct SessionState {
     case takeover(Takeover)
   }
 
+  /// The token while it is valid, in seconds since the reference date.
+  ///
+  /// It is read far more often than anything else is, and so stands by itself.
+  private(set) var ready: (token: SQToken, from: Double, until: Double)?
   private(set) var record: AccountRecord?
   private(set) var unsaved: Unsaved?
   /// How often the session was ended, in whatever way.
   private(set) var ends = 0
   /// How often it was ended from outside, and not by what a renewal found out.
   private(set) var dismissals = 0
+  /// How often the token was renewed.
+  private(set) var renewals = 0
   /// The one change of the token that is under way.
   private(set) var changeUnderWay: Change?
   private var schedule = TokenSchedule.expired
@@ -84,6 +90,7 @@ struct SessionState {
   /// Counts takeovers and ends: a change that began under another number is void.
   private var claim = 0
   private var failure: BackOff?
+  private var renewedAt: Date?
   /// What this session last wrote to the store or read from it.
   private var inStore: SQToken?
 }
@@ -95,7 +102,9 @@ extension SessionState {
 
   /// The token, if it is valid.
   func usableToken(at now: Date) -> SQToken? {
-    isUsable(at: now) ? token : nil
+    guard let ready else { return nil }
+    let now = now.timeIntervalSinceReferenceDate
+    return ready.from <= now && now < ready.until ? ready.token : nil
   }
 
   /// The token, if a server should still take it though it is time for another.
@@ -108,7 +117,9 @@ extension SessionState {
   func dueAt(renews: Bool) -> Date? {
     var dates: [Date] = []
     if renews, isRenewable, let due = schedule.dueAt {
-      dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast))
+      // A server whose tokens are over at once is not asked without end.
+      let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
+      dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast, rest))
     }
     // A change under way stores a record of its own, or is followed by another look.
     if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }
@@ -140,14 +151,14 @@ extension SessionState {
   }
 
   private func isUsable(at now: Date) -> Bool {
-    record != nil && !isInvalidated && schedule.isUsable(at: now)
+    usableToken(at: now) != nil
   }
 
   private func satisfies(_ need: Need, at now: Date) -> Bool {
     switch need {
     case .valid: isUsable(at: now)
     case .replacing(let refused): token?.accessToken != refused && isUsable(at: now)
-    case .new: false
+    case .new(let since): renewals > since && isUsable(at: now)
     case .due: isUsable(at: now) && schedule.dueAt.map { now < $0 } ?? true
     }
   }
@@ -195,12 +206,17 @@ extension SessionState {
   }
 
   /// A renewal is done; with an error it failed.
+  ///
+  /// One that was made void changes nothing.
   mutating func end(_ renewal: Renewal, _ error: SQOAuthError? = nil, at now: Date) {
-    guard case .renewal(let current)? = changeUnderWay, current.work === renewal.work else {
-      return
-    }
+    guard isCurrent(renewal) else { return }
     changeUnderWay = nil
-    if let error { failure = BackOff(error, after: failure, at: now) }
+    if let error {
+      failure = BackOff(error, after: failure, at: now)
+    } else {
+      renewals += 1
+      renewedAt = now
+    }
   }
 
   /// Takes a record into memory.
@@ -215,6 +231,10 @@ extension SessionState {
     failure = nil
     schedule = TokenSchedule(
       record.token, knownAt: now, isRenewable: isRenewable, jitter: jitter)
+    ready = (
+      record.token, schedule.usableFrom?.timeIntervalSinceReferenceDate ?? -.infinity,
+      schedule.usableUntil?.timeIntervalSinceReferenceDate ?? .infinity
+    )
   }
 
   /// The record that the store refused, if it is time to offer it again.
@@ -243,17 +263,19 @@ extension SessionState {
   /// Makes the token count as expired.
   mutating func invalidate() {
     isInvalidated = true
+    ready = nil
   }
 
   /// Forgets everything; the renewal and the takeover are void now.
   mutating func end(isDismissal: Bool) -> Voided {
     var void: Voided = (renewal, nil)
     if case .takeover(let takeover)? = changeUnderWay { void.takeover = takeover }
-    let (claim, ends) = (claim + 1, ends + 1)
+    let (claim, ends, renewals) = (claim + 1, ends + 1, renewals)
     let dismissals = dismissals + (isDismissal ? 1 : 0)
     self = SessionState()
     self.claim = claim
     self.ends = ends
+    self.renewals = renewals
     self.dismissals = dismissals
     return void
   }

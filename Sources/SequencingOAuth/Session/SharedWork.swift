@@ -14,8 +14,10 @@ final class SharedWork<Value: Sendable>: Sendable {
   private let state = Locked(State())
 
   /// Starts the work, which resolves ``outcome``; cancelled at once if ``cancel()`` came before.
-  func start(_ work: @escaping @Sendable () async -> Void) {
-    let task = Task { await work() }
+  ///
+  /// What is started `here` runs on the caller's thread up to where it first waits.
+  func start(here: Bool = false, _ work: @escaping @Sendable () async -> Void) {
+    let task = here ? Task.startingHere { await work() } : Task { await work() }
     let isCancelled = state.withLock { state in
       state.task = task
       return state.isCancelled
@@ -30,5 +32,19 @@ final class SharedWork<Value: Sendable>: Sendable {
       return state.task
     }
     task?.cancel()
+  }
+}
+
+extension Task where Failure == Never {
+  /// A task of its own that runs on the caller's thread up to where it first waits, which saves
+  /// waking another one.
+  @discardableResult
+  static func startingHere(
+    _ operation: sending @escaping @isolated(any) () async -> Success
+  ) -> Task<Success, Never> {
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+      return Task.immediate(operation: operation)
+    }
+    return Task(operation: operation)
   }
 }

@@ -12,10 +12,6 @@ struct TokenSchedule: Sendable, Hashable {
   /// A clock that shows a time so long before the token came was moved back, and tells nothing.
   static let clockTolerance = 60.0
 
-  /// No timer replaces a token sooner than so many seconds after it was issued: some servers give
-  /// tokens that have expired when they arrive, and would be asked without end.
-  static let shortestPeriod = 1.0
-
   /// The token is handed out from here on, `nil` for always.
   let usableFrom: Date?
   /// The token is handed out until here, `nil` where its expiry is not known.
@@ -49,11 +45,10 @@ struct TokenSchedule: Sendable, Hashable {
     let tenth = max(0, expiry.timeIntervalSince(token.issueDate ?? now)) / 10
     let margin = min(tenth, 600) * (1 - 0.2 * jitter)
     let due = expiry.addingTimeInterval(-margin)
-    let earliest = token.issueDate.map { min($0, now).addingTimeInterval(Self.shortestPeriod) }
     self.init(
       usableFrom: token.issueDate?.addingTimeInterval(-Self.clockTolerance),
       usableUntil: expiry.addingTimeInterval(-min(tenth, 30)),
-      dueAt: earliest.map { max(due, $0) } ?? due)
+      dueAt: due)
   }
 
   /// Whether a pull hands the token out.

@@ -1,14 +1,14 @@
 import LoopbackHTTP
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 // What replaces or ends the token from outside, and the store, whose changes are made in the order
 // in which they were asked for.
 extension TokenSession {
-  /// A change of the store.
-  enum Change: Sendable {
-    case save(AccountRecord)
-    case erase
-  }
-
   /// Takes over a token that was asked for in an epoch: into the store, then into memory.
   ///
   /// A store that fails is reported, and the token is kept in memory all the same, since the server
@@ -16,14 +16,15 @@ extension TokenSession {
   func takeOver(
     _ record: AccountRecord, _ origin: SessionState.Origin = .refreshToken, of epoch: Int
   ) async throws(SQOAuthError) {
-    let begun = state.withLock { state -> (SessionState.Takeover, Write, SessionState.Renewal?)? in
+    typealias Begun = (SessionState.Takeover, StoreWrites.Write, SessionState.Renewal?)
+    let begun = state.withLock { state -> Begun? in
       guard state.core.dismissals == epoch else { return nil }
       let (takeover, void) = state.core.beginTakeover()
       return (takeover, enqueue(&state, .save(record)), void)
     }
     guard let (takeover, write, void) = begun else { throw .signInCancelled }
     void?.makeVoid()
-    let saved = await write.value
+    let saved = await made(write)
     let now = now
     let isOver = state.withLock { state in
       guard state.core.isCurrent(takeover) else { return state.core.dismissals != epoch }
@@ -63,39 +64,44 @@ extension TokenSession {
   }
 
   private func reconcile(_ record: AccountRecord, _ takeover: SessionState.Takeover) async {
-    let look: Result<AccountRecord?, SQOAuthError>
-    do throws(SQOAuthError) {
-      look = .success(try await load())
-    } catch {
-      look = .failure(error)
-    }
+    let found = await look()
     let now = now
-    let write = state.withLock { state -> Write? in
+    let write = state.withLock { state -> StoreWrites.Write? in
       guard state.core.isCurrent(takeover) else { return nil }
-      if case .failure(let error) = look {
-        // What cannot be read may be newer, and is not to be written over by an outdated copy. The
-        // next renewal looks again.
-        state.events.append(.refreshFailed(error))
-        state.core.end(takeover)
-        return nil
-      }
-      if case .success(let stored?) = look, (try? context.check(stored)) != nil,
-        stored.token.isYounger(than: record.token)
-      {
-        state.core.storeHolds(stored.token)
-        state.core.hold(stored, at: now, jitter: .random(in: 0...1))
-        state.core.end(takeover)
-        return nil
-      }
-      return enqueue(&state, .save(record))
+      if let error = found.error { state.events.append(.refreshFailed(error)) }
+      let write = save(record, unlessNewer: found, &state, at: now)
+      if write == nil { state.core.end(takeover) }
+      return write
     }
-    guard let saved = await write?.value else { return }
+    guard let write else { return }
+    let saved = await made(write)
     state.withLock { state in
       guard state.core.isCurrent(takeover) else { return }
       state.core.didSave(record, saved.error, at: now)
       if let error = saved.error { state.events.append(.refreshFailed(error)) }
       state.core.end(takeover)
     }
+  }
+
+  /// Saves the record that is held, unless the store has a newer one, which is taken over then.
+  ///
+  /// A store that could not be read is left alone: what it has may be newer.
+  private func save(
+    _ record: AccountRecord, unlessNewer found: Result<AccountRecord?, SQOAuthError>,
+    _ state: inout State, at now: Date
+  ) -> StoreWrites.Write? {
+    switch found {
+    case .failure(let error):
+      state.core.didSave(record, error, at: now)
+    case .success(let stored?)
+    where state.core.prefers(stored, to: record) && (try? context.check(stored)) != nil:
+      state.core.storeHolds(stored.token)
+      state.core.hold(stored, at: now, jitter: .random(in: 0...1))
+      state.events.append(.refreshed(stored.token))
+    case .success:
+      return enqueue(&state, .save(record))
+    }
+    return nil
   }
 
   /// Takes the store's record into memory if there is none; says whether there is one now.
@@ -115,11 +121,11 @@ extension TokenSession {
     return isHeld
   }
 
-  /// Ends the session: in memory at once, and in the store when the returned task has ended.
+  /// Ends the session: in memory at once, and in the store when the returned change is made.
   ///
   /// What begins after this call is not touched.
   @discardableResult
-  func end(_ reason: SessionEnd) -> Write {
+  func end(_ reason: SessionEnd) -> StoreWrites.Write {
     let (void, write) = state.withLock { forget(&$0, reason) }
     changed()
     void.renewal?.makeVoid()
@@ -155,11 +161,17 @@ extension TokenSession {
       changed()
       takeover.end.resolve(())
     }
-    try await work(record)
+    try await work(await newest(record))
     let erased = state.withLock { state in
       state.core.isCurrent(takeover) ? forget(&state, reason).write : nil
     }
-    try await erased?.value.get()
+    if let erased { try await made(erased).get() }
+  }
+
+  /// The record that is held, or the one that another process has stored since.
+  private func newest(_ held: AccountRecord) async -> AccountRecord {
+    guard case .success(let stored?) = await look() else { return held }
+    return state.withLock { $0.core.prefers(stored, to: held) } ? stored : held
   }
 
   /// Keeps everyone from changing the token until the takeover is ended.
@@ -179,7 +191,7 @@ extension TokenSession {
 
   private func forget(
     _ state: inout State, _ reason: SessionEnd
-  ) -> (void: SessionState.Voided, write: Write) {
+  ) -> (void: SessionState.Voided, write: StoreWrites.Write) {
     note(reason, &state)
     return (state.core.end(isDismissal: true), enqueue(&state, .erase))
   }
@@ -192,68 +204,82 @@ extension TokenSession {
 
   /// The account's record, as it is after every change that was asked for.
   func load() async throws(SQOAuthError) -> AccountRecord? {
-    _ = await state.withLock(\.write)?.value
+    await writesMade()
     // What was ended must not come back because the store did not take note of it.
-    let belated = state.withLock { state in
-      if state.owesErase { state.belatedErase = enqueue(&state, .erase) }
-      return state.belatedErase
-    }
-    try await belated?.value.get()
+    let store = context.environment.tokenStore
+    let belated = state.withLock { $0.writes.eraseBelatedly(in: store) }
+    if let belated { try await made(belated).get() }
     let id = accountID
     return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }
+  }
+
+  /// What the store has, or why that is not known.
+  func look() async -> Result<AccountRecord?, SQOAuthError> {
+    do throws(SQOAuthError) {
+      return .success(try await load())
+    } catch {
+      return .failure(error)
+    }
   }
 
   /// Stores a token again that the store had refused, if it is time.
   func saveAgain() async {
     let now = now
-    let attempt = state.withLock { state -> (AccountRecord, Write)? in
-      state.core.recordToSaveAgain(at: now).map { ($0, enqueue(&state, .save($0))) }
+    guard let record = state.withLock({ $0.core.recordToSaveAgain(at: now) }) else { return }
+    let found = await look()
+    let write = state.withLock { state -> StoreWrites.Write? in
+      guard state.core.recordToSaveAgain(at: now) == record else { return nil }
+      return save(record, unlessNewer: found, &state, at: now)
     }
-    guard let (record, write) = attempt else { return }
-    let saved = await write.value
+    guard let write else { return }
+    let saved = await made(write)
     let then = self.now
     state.withLock { $0.core.didSave(record, saved.error, at: then) }
   }
 
-  /// Adds a change behind those that were asked for; called under the lock, so that the order is
-  /// that of the decisions.
-  func enqueue(_ state: inout State, _ change: Change) -> Write {
-    let previous = state.write
-    state.writes += 1
-    state.owesErase = false
-    state.belatedErase = nil
-    let count = state.writes
-    let (id, store) = (accountID, context.environment.tokenStore)
+  /// Adds a change of the store; called under the lock.
+  func enqueue(_ state: inout State, _ change: StoreWrites.Change) -> StoreWrites.Write {
+    state.writes.add(change, to: context.environment.tokenStore)
+  }
+
+  /// Returns when a change of the store is made, whether or not the caller is cancelled.
+  func made(_ write: StoreWrites.Write) async -> Result<Void, SQOAuthError> {
+    runWrites()
+    return await write.wait()
+  }
+
+  /// Returns when every change of the store that was asked for is made.
+  func writesMade() async {
+    if let last = state.withLock(\.writes.last) { _ = await made(last) }
+  }
+
+  /// Makes the changes that were asked for; called after each addition, outside the lock.
+  func runWrites() {
+    guard state.withLock({ $0.writes.beginRunning() }) else { return }
     // A task of its own: a caller that gives up must not tear a change off half-way.
-    let write = Write {
-      _ = await previous?.value
-      do throws(SQOAuthError) {
-        switch change {
-        case .save(let record):
-          try await store.attempt("save the token") { try await $0.save(record) }
-          self.state.withLock { $0.core.storeHolds(record.token) }
-        case .erase:
-          try await store.attempt("erase the account") { try await $0.erase(id) }
-          self.state.withLock { state in
-            state.core.storeHolds(nil)
-            if state.writes == count { state.belatedErase = nil }
-          }
-        }
-        return .success(())
-      } catch {
-        if case .erase = change {
-          // A record that is on its way replaces what was to be erased.
-          self.state.withLock { state in
-            guard state.writes == count else { return }
-            state.owesErase = true
-            state.belatedErase = nil
-          }
-        }
-        return .failure(error)
+    Task.startingHere {
+      while let job = self.state.withLock({ $0.writes.next() }) {
+        job.end.resolve(await self.result(of: job))
       }
     }
-    state.write = write
-    return write
+  }
+
+  private func result(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
+    do throws(SQOAuthError) {
+      switch job.change {
+      case .save(let record):
+        try await job.store.attempt("save the token") { try await $0.save(record) }
+        state.withLock { $0.core.storeHolds(record.token) }
+      case .erase:
+        let id = accountID
+        try await job.store.attempt("erase the account") { try await $0.erase(id) }
+        state.withLock { $0.core.storeHolds(nil) }
+      }
+      return .success(())
+    } catch {
+      if case .erase = job.change { state.withLock { $0.writes.didNotErase(job) } }
+      return .failure(error)
+    }
   }
 }
 

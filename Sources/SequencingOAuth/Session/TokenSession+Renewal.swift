@@ -4,7 +4,7 @@ import LoopbackHTTP
 // for it can cancel.
 extension TokenSession {
   func start(_ renewal: SessionState.Renewal) {
-    renewal.work.start {
+    renewal.work.start(here: true) {
       let outcome = await self.outcome(of: renewal)
       self.changed()
       renewal.work.outcome.resolve(outcome)
@@ -18,7 +18,10 @@ extension TokenSession {
       return .success(try await renewed(renewal))
     } catch {
       if error.endsSession {
-        return end(.refused(error), foundBy: renewal) ? .failure(error) : .success(nil)
+        guard end(.refused(error), foundBy: renewal) else { return .success(nil) }
+        // A program that ends when it hears of this must not leave the account behind.
+        await writesMade()
+        return .failure(error)
       }
       let now = now
       return state.withLock { state in
@@ -48,18 +51,25 @@ extension TokenSession {
       return nil
     case .void:
       return nil
-    case .same:
+    case .same, .unreadable:
+      // A store that cannot be read does not keep the session from going on.
       break
     }
     do throws(SQOAuthError) {
       return await keep(try await context.renew(record, renewal.origin), of: record, renewal)
     } catch {
-      // Two processes may have sent the same refresh token at once; the other one's was accepted.
-      guard error.endsSession,
-        case .newer(let newer) = await stored(preferredTo: record, renewal)
-      else { throw error }
-      if let token = adopt(newer, renewal) { return token }
-      return await keep(try await context.renew(newer, renewal.origin), of: newer, renewal)
+      guard error.endsSession else { throw error }
+      switch await stored(preferredTo: record, renewal) {
+      case .newer(let newer):
+        // Two processes may have sent one refresh token at once; the other one's was accepted.
+        if let token = adopt(newer, renewal) { return token }
+        return await keep(try await context.renew(newer, renewal.origin), of: newer, renewal)
+      case .unreadable(let failure):
+        // What cannot be read may be newer; an end would erase it.
+        throw failure
+      case .same, .gone, .void:
+        throw error
+      }
     }
   }
 
@@ -71,24 +81,21 @@ extension TokenSession {
     case void
     /// Another process signed the user out.
     case gone
+    case unreadable(SQOAuthError)
   }
 
   private func stored(
     preferredTo record: AccountRecord, _ renewal: SessionState.Renewal
   ) async -> Stored {
-    let look: Result<AccountRecord?, SQOAuthError>
-    do throws(SQOAuthError) {
-      look = .success(try await load())
-    } catch {
-      look = .failure(error)
-    }
+    let found = await look()
     return state.withLock { state -> Stored in
       guard state.core.isCurrent(renewal) else { return .void }
-      // A store that cannot be read does not keep the session from going on.
-      guard case .success(let stored) = look else { return .same }
-      guard let stored else { return state.core.wasStored ? .gone : .same }
-      guard state.core.prefers(stored, to: record) else { return .same }
-      return .newer(stored)
+      switch found {
+      case .failure(let error): return .unreadable(error)
+      case .success(nil): return state.core.wasStored ? .gone : .same
+      case .success(let stored?):
+        return state.core.prefers(stored, to: record) ? .newer(stored) : .same
+      }
     }
   }
 
@@ -116,7 +123,8 @@ extension TokenSession {
     let write = state.withLock { state in
       state.core.isCurrent(renewal) ? enqueue(&state, .save(record)) : nil
     }
-    guard let saved = await write?.value else { return nil }
+    guard let write else { return nil }
+    let saved = await made(write)
     let now = now
     return state.withLock { state in
       guard state.core.isCurrent(renewal) else { return nil }

@@ -11,20 +11,11 @@ import LoopbackHTTP
 /// One change of the token is under way at a time, whoever asks for it, and no lock is held while
 /// it is. What decides is ``SessionState``; what is done about it is here.
 final class TokenSession: Sendable {
-  typealias Write = Task<Result<Void, SQOAuthError>, Never>
-
   struct State {
     var core = SessionState()
     /// `nil` for the system's, which needs no call through a protocol.
     var clock: (any WallClock)?
-    /// The last change of the store that was asked for; the next one waits for it.
-    var write: Write?
-    /// How many changes of the store were asked for.
-    var writes = 0
-    /// Whether the last one was an end that the store refused.
-    var owesErase = false
-    /// The attempt to make up for it, while it is under way.
-    var belatedErase: Write?
+    var writes = StoreWrites()
     /// Whether the token is renewed before it expires, without anyone asking.
     var isUpdating = false
     var events: [SessionEvent] = []
@@ -69,6 +60,9 @@ final class TokenSession: Sendable {
   /// How often the session was ended from outside; whatever may bring a token notes it when it
   /// begins.
   var epoch: Int { state.withLock(\.core.dismissals) }
+
+  /// How often the token was renewed; whoever wants a fresh one notes it when it asks.
+  var renewals: Int { state.withLock(\.core.renewals) }
 
   var now: Date { context.environment.clock.now }
 
@@ -151,6 +145,7 @@ final class TokenSession: Sendable {
 
   /// Tells what happened and sets the timer; called after each change, outside the lock.
   func changed() {
+    runWrites()
     tell()
     updater.reschedule(context.environment.clock) {
       // A token that the store refused is saved again whether or not tokens are renewed by the timer.

@@ -1,13 +1,10 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// The built program, run as a process of its own with a home of its own.
-final class DemoProcess: @unchecked Sendable {
-  // Not Sendable in Foundation's eyes; set up before it runs, and only signalled afterwards.
-  private let process = Process()
+final class DemoProcess: Sendable {
+  private let process: ChildProcess
   private let folder: TemporaryFolder
-  private let ended: AsyncStream<Never>
 
   /// What a process has said, and how it ended.
   struct Outcome: Sendable {
@@ -27,59 +24,52 @@ final class DemoProcess: @unchecked Sendable {
     input: FileHandle? = nil, output: FileHandle? = nil
   ) throws {
     self.folder = folder
-    process.executableURL = Self.executable
-    process.arguments = arguments
-    process.environment = Self.environment(folder).merging(environment) { $1 }
-    process.standardInput = input ?? FileHandle.nullDevice
-    process.standardOutput = try output ?? folder.handle("output")
-    process.standardError = try output ?? folder.handle("errors")
-    let (ended, end) = AsyncStream.makeStream(of: Never.self)
-    self.ended = ended
-    process.terminationHandler = { _ in end.finish() }
-    try process.run()
-  }
-
-  deinit {
-    if process.isRunning { send(SIGKILL) }
+    let (input, errors) = (input ?? .nullDevice, try output ?? folder.handle("errors"))
+    let output = try output ?? folder.handle("output")
+    process = try ChildProcess(
+      [Self.executable] + arguments,
+      environment: Self.environment(folder).merging(environment) { $1 },
+      input: input.fileDescriptor, output: output.fileDescriptor, errors: errors.fileDescriptor)
   }
 
   /// Runs it to its end.
   static func run(
     _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:]
   ) async throws -> Outcome {
-    try await DemoProcess(arguments, in: folder, environment: environment).outcome()
+    await (try DemoProcess(arguments, in: folder, environment: environment)).outcome()
   }
 
-  /// Waits for its end.
+  /// Waits for its end, and kills it when the test is over.
   func outcome() async -> Outcome {
-    await withTaskCancellationHandler {
-      for await _ in ended {}
-    } onCancel: {
-      process.terminate()
-    }
+    let status = (try? await process.result())?.status ?? 128 + SIGKILL
     return Outcome(
-      status: process.terminationStatus, isKilled: process.terminationReason == .uncaughtSignal,
-      output: output, errors: folder.read("errors"))
+      status: status > 128 ? status - 128 : status, isKilled: status > 128, output: output,
+      errors: errors)
   }
 
   /// What it has printed so far.
   var output: String { folder.read("output") }
 
+  /// What it has said on standard error so far.
+  var errors: String { folder.read("errors") }
+
   func send(_ signal: Int32) {
-    kill(process.processIdentifier, signal)
+    process.signal(signal)
   }
 
   /// The program beside the test bundle.
   private static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appending(path: "sq-demo")
+    .deletingLastPathComponent().appending(path: "sq-demo").path
 
   /// No browser, no display, no wish about colours, and a state folder of the test's own.
-  private static func environment(_ folder: TemporaryFolder) -> [String: String] {
+  private static func environment(_ folder: TemporaryFolder) -> [String: String?] {
     let inherited = ProcessInfo.processInfo.environment
-    let sanitizers = inherited.filter { $0.key.hasSuffix("SAN_OPTIONS") }
-    return sanitizers.merging([
-      "PATH": inherited["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path,
-      "XDG_STATE_HOME": folder.file("state"), "TERM": "xterm-256color", "LANG": "C.UTF-8",
-    ]) { $1 }
+    let kept = inherited.filter { $0.key == "PATH" || $0.key.hasSuffix("SAN_OPTIONS") }
+    return inherited.mapValues { _ in nil }
+      .merging(kept) { $1 }
+      .merging([
+        "HOME": folder.path, "XDG_STATE_HOME": folder.file("state"), "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+      ]) { $1 }
   }
 }

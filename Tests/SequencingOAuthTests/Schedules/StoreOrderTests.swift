@@ -99,9 +99,9 @@ import Testing
     let grant = begin {
       try await bench.module.requestAccessToken(grantType: "urn:example:grant")
     }
-    try await eventually { bench.module.session.state.withLock(\.writes) == 3 }
+    try await eventually { bench.module.session.state.withLock(\.writes.last) !== erase }
     bench.store.saving.open()
-    await failure(.storeFailed) { try await erase.value.get() }
+    await failure(.storeFailed) { try await erase.wait().get() }
     _ = await refresh.result
     _ = try await grant.value
     let token = try await bench.module.refresh()

@@ -17,7 +17,7 @@ extension World {
   func quiet() async throws {
     gate.open()
     try await wait { self.isQuiet }
-    _ = await module.session.state.withLock(\.write)?.value
+    await module.session.writesMade()
     // Everything was told; the delegate has heard it when its queue has come here.
     await withCheckedContinuation { heard in oauth.callbackQueue.async { heard.resume() } }
     try await wait { self.delegate.events.count == self.stream.events.count }
@@ -94,7 +94,7 @@ extension World {
 
   /// The store has what the server issued last, unless its answer never came.
   private func checkNewest(_ stored: SQToken) {
-    guard module.session.state.withLock({ $0.core.unsaved == nil && !$0.owesErase }),
+    guard module.session.state.withLock({ $0.core.unsaved == nil && !$0.writes.owesErase }),
       let token = stored.refreshToken
     else { return }
     if sandbox.latestRefreshToken(inFamilyOf: token) != token,

@@ -132,7 +132,7 @@ extension World {
     try await check()
     module.refreshesAutomatically = false
     try await check()
-    return module.session.state.withLock { $0.core.unsaved == nil && !$0.owesErase }
+    return module.session.state.withLock { $0.core.unsaved == nil && !$0.writes.owesErase }
   }
 
   private func launch(_ kept: Schedule.Kept) async throws {

@@ -77,7 +77,7 @@ import Testing
     #expect(state.dueAt(renews: true) == now + 3240)
     #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
     state.end(takeover)
-    guard case .start(let renewal) = state.step(.new, at: now) else {
+    guard case .start(let renewal) = state.step(.new(since: 0), at: now) else {
       Issue.record("it did not start")
       return
     }

@@ -46,7 +46,9 @@ import Testing
   }
 
   /// Every need, in an order that the tables keep.
-  static let needs: [SessionState.Need] = [.valid, .replacing("T1"), .replacing("T0"), .new, .due]
+  static let needs: [SessionState.Need] = [
+    .valid, .replacing("T1"), .replacing("T0"), .new(since: 0), .due,
+  ]
 
   func steps(_ state: SessionState, at moment: Double) -> [String] {
     Self.needs.map { step(state, $0, at: moment) }
@@ -88,14 +90,15 @@ import Testing
 
   @Test func `while a renewal is under way everyone joins it but who needs none`() throws {
     var state = Self.holding()
-    guard case .start(let renewal) = state.step(.new, at: Self.now) else {
+    guard case .start(let renewal) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
       return
     }
     #expect(steps(state, at: 0) == ["use T1", "join", "use T1", "join", "use T1"])
     #expect(steps(state, at: 3600) == Array(repeating: "join", count: 5))
     state.end(renewal, at: Self.now)
-    #expect(step(state, .new, at: 0) == "start")
+    #expect(step(state, .new(since: 0), at: 0) == "use T1", "who asked before it ended has one")
+    #expect(step(state, .new(since: 1), at: 0) == "start")
   }
 
   @Test func `while a token is taken over everyone waits but who needs none`() {
@@ -105,12 +108,12 @@ import Testing
     #expect(steps(state, at: 0) == ["use T1", "wait", "use T1", "wait", "use T1"])
     #expect(steps(state, at: 3600) == Array(repeating: "wait", count: 5))
     state.end(takeover)
-    #expect(step(state, .new, at: 0) == "start")
+    #expect(step(state, .new(since: 0), at: 0) == "start")
   }
 
   @Test func `a takeover makes the renewal void and its end is nobody else's`() throws {
     var state = Self.holding()
-    guard case .start(let renewal) = state.step(.new, at: Self.now) else {
+    guard case .start(let renewal) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
       return
     }
@@ -118,13 +121,27 @@ import Testing
     #expect(void?.work === renewal.work)
     #expect(!state.isCurrent(renewal) && state.isCurrent(first))
     state.end(renewal, at: Self.now)
-    #expect(step(state, .new, at: 0) == "wait", "the takeover is still under way")
+    #expect(step(state, .new(since: 0), at: 0) == "wait", "the takeover is still under way")
     let (second, _) = state.beginTakeover()
     #expect(!state.isCurrent(first) && state.isCurrent(second))
     state.end(first)
-    #expect(step(state, .new, at: 0) == "wait", "the second one is still under way")
+    #expect(step(state, .new(since: 0), at: 0) == "wait", "the second one is still under way")
     state.end(second)
-    #expect(step(state, .new, at: 0) == "start")
+    #expect(step(state, .new(since: 0), at: 0) == "start")
+  }
+
+  @Test func `the failure of a renewal that is void is nobody's`() {
+    var state = Self.holding()
+    guard case .start(let renewal) = state.step(.new(since: 0), at: Self.now) else {
+      Issue.record("it did not start")
+      return
+    }
+    let (takeover, _) = state.beginTakeover()
+    state.hold(Self.record("T2"), at: Self.now, jitter: 0)
+    state.end(takeover)
+    state.end(renewal, SQOAuthError(.serverError, "x"), at: Self.now)
+    #expect(step(state, .new(since: 0), at: 0) == "start")
+    #expect(state.renewals == 0)
   }
 
   @Test func `a failure stands for everyone until its back-off is over`() {
@@ -140,7 +157,7 @@ import Testing
     #expect(state.dueAt(renews: true) == failed + 1, "the timer tries again then")
     #expect(steps(state, at: 3301) == ["use T1", "start", "use T1", "start", "start"])
     // Moved back, the clock does not make the failure last.
-    #expect(step(state, .new, at: 3299) == "start")
+    #expect(step(state, .new(since: 0), at: 3299) == "start")
   }
 
   @Test func `where the early renewal failed, the old token serves while it lives`() {
@@ -170,12 +187,12 @@ import Testing
       moment += seconds
     }
     state.hold(Self.record("T2", issued: moment), at: Self.now + moment, jitter: 0)
-    guard case .start(let renewal) = state.step(.new, at: Self.now + moment) else {
+    guard case .start(let renewal) = state.step(.new(since: 0), at: Self.now + moment) else {
       Issue.record("the token did not end the failure")
       return
     }
     state.end(renewal, SQOAuthError(.serverError, "x"), at: Self.now + moment)
-    #expect(step(state, .new, at: moment + 1) == "start", "counted from 1 s again")
+    #expect(step(state, .new(since: 0), at: moment + 1) == "start", "counted from 1 s again")
   }
 
   @Test func `an invalidated token counts as expired until there is another`() {
@@ -191,7 +208,7 @@ import Testing
 
   @Test func `an end forgets everything and makes whatever is under way void`() {
     var state = Self.holding()
-    guard case .start(let renewal) = state.step(.new, at: Self.now) else {
+    guard case .start(let renewal) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
       return
     }

@@ -80,7 +80,10 @@ struct RawConnection {
   }
 
   func write(_ text: String) {
-    let bytes = Array(text.utf8)
+    write(Array(text.utf8))
+  }
+
+  func write(_ bytes: [UInt8]) {
     _ = bytes.withUnsafeBytes {
       send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
     }

@@ -25,8 +25,10 @@ final class TokenServer: Sendable {
     var always: Answer?
   }
 
-  /// What token requests pass before they are answered.
+  /// What refreshes pass before they are answered.
   let gate = Gate()
+  /// What all other token requests pass.
+  let signInGate = Gate()
   private let state = Locked(State())
 
   /// How many tokens were issued.
@@ -62,7 +64,7 @@ final class TokenServer: Sendable {
   func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
     guard request.url.path() == "/token" else { return api(request) }
     let form = ScriptedHTTPClient.form(of: request) ?? [:]
-    await gate.pass()
+    await (form["grant_type"] == "refresh_token" ? gate : signInGate).pass()
     let scripted = state.withLock { state in
       state.always ?? (state.script.isEmpty ? nil : state.script.removeFirst())
     }

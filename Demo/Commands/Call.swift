@@ -1,0 +1,84 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension Option {
+  static let body = Option(
+    "--body", value: "FILE|-", help: "What to send: a file's content, or standard input's.")
+  static let header = Option(
+    "--header", value: "'NAME: VALUE'", repeats: true,
+    help: "A header field of the request; may be given more than once.")
+}
+
+/// `call`: sends one request with the account's token.
+struct Call: Command {
+  static let name = "call"
+  static let summary = "Send a request with the account's token and print the answer."
+  static let details = """
+    The answer's body goes to standard output as it is. Where the status is not 2xx the
+    exit status is 1, and standard error tells the status and what the server asks for.
+
+    A token that has expired, or that the server refuses, is refreshed first. It goes to
+    https only, or to http on this machine; a field Authorization is replaced by it. A
+    URL that begins with a slash is one at the authorization server.
+
+    It is the account that a login before has kept, or a new one, as for 'sq-demo
+    token': try 'sq-demo call GET /api/me'.
+    """
+  static let operands = ["METHOD", "URL"]
+  static let options = AccountOptions.options + [.header, .body]
+
+  private let request: CallRequest
+  private let account: AccountOptions
+
+  init(_ arguments: Arguments) throws(Failure) {
+    account = try AccountOptions(arguments)
+    request = try CallRequest(arguments)
+    guard !request.readsInput || account.signIn.readsNoInput else {
+      throw .usage("--body - and a redirect that is pasted both read standard input")
+    }
+  }
+
+  func run(_ console: Console) async throws(Failure) {
+    let console = console.reservingOutput
+    // Before a user signs in: what cannot be sent needs no token.
+    let body = try request.body()
+    try await account.withAccount(console) { account throws(Failure) in
+      let http = try request.http(body: body, at: account.server)
+      let response: HTTPResponse
+      do throws(SQOAuthError) {
+        response = try await account.oauth.module.send(http)
+      } catch {
+        throw Failure(error).hiding(account.oauth.result.token)
+      }
+      try console.content(Array(response.body))
+      if !(200...299).contains(response.status) {
+        throw Failure(response, to: http).hiding(account.oauth.result.token)
+      }
+    }
+  }
+}
+
+extension Failure {
+  /// An answer that is not what was hoped for.
+  fileprivate init(_ response: HTTPResponse, to request: HTTPRequest) {
+    self.init(
+      "http_\(response.status)",
+      "the answer to \(request.description.printable) has status \(response.status)",
+      status: .notAuthorized)
+    challenge = response.bearerChallenge?.inWords
+  }
+
+  /// The same without a token that a server may have repeated.
+  fileprivate func hiding(_ token: SQToken?) -> Failure {
+    var failure = self
+    for secret in [token?.accessToken, token?.refreshToken].compactMap(\.self) {
+      failure.challenge = failure.challenge?.replacing(secret, with: "…")
+    }
+    return failure
+  }
+}

@@ -1,0 +1,84 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What `call` is to send, as it was typed.
+struct CallRequest: Sendable {
+  /// The most that is read from standard input, and the most that an answer may have.
+  private static let limit = 64 << 20
+
+  private let method: String
+  private let url: String
+  private let headers: HTTPFields
+  private let bodyFile: String?
+
+  /// Checks what can be checked without a server.
+  init(_ arguments: Arguments) throws(Failure) {
+    method = arguments.operands[0].uppercased()
+    url = arguments.operands[1]
+    bodyFile = arguments[.body]
+    headers = HTTPFields(
+      try arguments.all(.header).map { text throws(Failure) in try Self.field(text) })
+    if !isPath { _ = try Self.url(url) }
+  }
+
+  /// Whether the body comes from standard input.
+  var readsInput: Bool { bodyFile == "-" }
+
+  /// Reads what is to be sent, or makes sure that it can be read.
+  func body() throws(Failure) -> HTTPRequestBody {
+    guard let bodyFile else { return .empty }
+    do throws(FileReading.ReadError) {
+      guard !readsInput else {
+        return .bytes(Data(try FileReading.input(atMost: Self.limit)))
+      }
+      try FileReading.check(bodyFile)
+      return .file(URL(filePath: bodyFile))
+    } catch {
+      throw .usage("--body \(bodyFile.printable) cannot be read: \(error)")
+    }
+  }
+
+  /// The request; a path is one at `server`.
+  func http(body: HTTPRequestBody, at server: String?) throws(Failure) -> HTTPRequest {
+    var request = HTTPRequest(
+      method: method, url: try Self.url(try address(at: server)), headers: headers, body: body)
+    request.maximumResponseBytes = Int64(Self.limit)
+    request.timeout = nil
+    return request
+  }
+
+  private var isPath: Bool { url.hasPrefix("/") && !url.hasPrefix("//") }
+
+  private func address(at server: String?) throws(Failure) -> String {
+    guard isPath else { return url }
+    guard let server, let origin = try? ResourceOrigin(server) else {
+      throw .usage("a URL that begins with a slash needs --issuer")
+    }
+    return origin.description + url
+  }
+
+  private static func url(_ text: String) throws(Failure) -> URL {
+    do throws(SQOAuthError) {
+      _ = try ResourceOrigin(text)
+    } catch {
+      throw .refused(error)
+    }
+    guard let url = URL(string: text) else { throw .usage("the URL cannot be used") }
+    return url
+  }
+
+  /// Only the name is ever repeated in a message: the value may be a secret.
+  private static func field(_ text: String) throws(Failure) -> HTTPFields.Field {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty else {
+      throw .usage("--header takes a name, a colon and a value")
+    }
+    let value = parts[1].drop { $0 == " " || $0 == "\t" }
+    return HTTPFields.Field(name: String(parts[0]), value: String(value))
+  }
+}

@@ -1,0 +1,104 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// `watch`: keeps the token fresh, and tells of each refresh.
+struct Watch: Command {
+  static let name = "watch"
+  static let summary = "Keep the token fresh and print a line for each refresh."
+  static let details = """
+    It runs until it is interrupted, with Ctrl-C or SIGTERM, which is its ordinary end:
+    exit status 0. A refresh that fails is told on standard error and tried again. When
+    the session ends, because the server refuses to refresh it or because the account
+    was signed out by another program, the exit status is 1.
+
+    It is the account that a login before has kept, or a new one, as for 'sq-demo
+    token'; the tokens of the sandbox inside the program live for 15 seconds.
+
+    Each line starts with "refreshed": refreshed 2025-06-01T12:00:00Z, expires in 15 s
+    """
+  static let options = AccountOptions.options
+
+  private let account: AccountOptions
+
+  init(_ arguments: Arguments) throws(Failure) {
+    var account = try AccountOptions(arguments)
+    account.tokenLifetime = .seconds(15)
+    self.account = account
+  }
+
+  func run(_ console: Console) async throws(Failure) {
+    let (events, continuation) = AsyncStream.makeStream(of: SessionEvent.self)
+    let watcher = Watcher { continuation.yield($0) }
+    var account = account
+    account.delegate = watcher
+    try await account.withAccount(console) { account throws(Failure) in
+      let interrupts = Interrupts { continuation.finish() }
+      defer { interrupts.stop() }
+      guard let token = account.oauth.result.token else { return }
+      try Self.announce(token, console)
+      account.oauth.launchTokenTimerUpdate(with: token)
+      for await event in events { try Self.report(event, console) }
+      // Below the sign of the key that was pressed.
+      if console.output.isTerminal { try console.result("") }
+    }
+  }
+
+  private static func announce(_ token: SQToken, _ console: Console) throws(Failure) {
+    guard token.refreshToken != nil else {
+      throw Failure(
+        SQOAuthError(
+          .notAuthorized, "the server gave no refresh token, so nothing can be refreshed"))
+    }
+    console.progress(
+      token.expirationDate == nil
+        ? "The server does not tell when its tokens expire, so none will be refreshed."
+        : "The token expires \(token.expiryInWords(at: Date())). Ctrl-C ends this.")
+  }
+
+  private static func report(_ event: SessionEvent, _ console: Console) throws(Failure) {
+    switch event {
+    case .refreshed(let token):
+      let now = Date()
+      try console.result(
+        "refreshed \(now.formatted(.iso8601)), expires \(token.expiryInWords(at: now))")
+    case .refreshFailed(let error):
+      let advice = error.requiresSignIn ? "; it may be that only a new sign-in helps" : ""
+      console.warn("\(error.code.rawValue.printable): \(error.message)\(advice)")
+    case .ended(let reason):
+      throw Failure(reason)
+    }
+  }
+}
+
+/// Hears what becomes of the token, as an app's own screen would.
+private final class Watcher: TokenRefreshDelegate {
+  private let tell: @Sendable (SessionEvent) -> Void
+
+  init(tell: @escaping @Sendable (SessionEvent) -> Void) {
+    self.tell = tell
+  }
+
+  func tokenIsRefreshed(_ token: SQToken) { tell(.refreshed(token)) }
+  func tokenRefreshDidFail(_ error: SQOAuthError) { tell(.refreshFailed(error)) }
+  func sessionDidEnd(_ reason: SessionEnd) { tell(.ended(reason)) }
+}
+
+extension Failure {
+  /// The end of a session that was to go on.
+  init(_ reason: SessionEnd) {
+    switch reason {
+    case .refused(let error):
+      self.init(error)
+    case .signedOut:
+      self.init(
+        "signed_out", "the account was signed out by another program", status: .notAuthorized)
+    case .revoked:
+      self.init("revoked", "the tokens were revoked", status: .notAuthorized)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension Coordinator {
+  /// A session that is under way.
+  struct Main: Sendable, Equatable {
+    var token: SQToken
+    var user: String?
+    /// Whether the person asked for a refresh that has not ended.
+    var isRefreshing = false
+    /// Whether the server has ended the session, of which the app does not know yet.
+    var isOverAtServer = false
+    /// What the SDK told of the token, the newest first.
+    var news: [News] = []
+
+    init(_ token: SQToken, user: String? = nil) {
+      self.token = token
+      self.user = user
+    }
+  }
+
+  /// One notification, and when it came.
+  struct News: Sendable, Equatable {
+    enum Kind: Sendable, Equatable {
+      case refreshed
+      case failed(code: String, message: String)
+    }
+
+    let kind: Kind
+    let date: Date
+  }
+}
+
+extension Coordinator.Main {
+  /// As many notifications as are kept.
+  static let mostNews = 5
+
+  mutating func handle(_ event: Coordinator.Event) -> Coordinator.Action? {
+    switch event {
+    case .userIsKnown(let user):
+      self.user = user
+    case .refresh where !isRefreshing:
+      isRefreshing = true
+      return .refresh
+    case .refreshHasEnded:
+      isRefreshing = false
+    case .tokenIsRefreshed(let token, let date):
+      self.token = token
+      add(.refreshed, at: date)
+    case .tokenRefreshDidFail(let code, let message, let date):
+      add(.failed(code: code, message: message), at: date)
+    case .endSessionAtServer:
+      // The screen changes when the SDK tells that the session is over.
+      isOverAtServer = true
+      return .endSessionAtServer
+    default:
+      break
+    }
+    return nil
+  }
+
+  private mutating func add(_ kind: Coordinator.News.Kind, at date: Date) {
+    // A failure that goes on, or that whoever asked for the refresh was told too, is one.
+    if case .failed = kind, news.first?.kind == kind { news.removeFirst() }
+    news.insert(Coordinator.News(kind: kind, date: date), at: 0)
+    news = Array(news.prefix(Self.mostNews))
+  }
+}

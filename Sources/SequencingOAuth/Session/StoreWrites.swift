@@ -1,0 +1,63 @@
+/// The changes of the store that were asked for, in order.
+///
+/// It stands in the session's state, so that the order is that of the decisions. Whoever adds to it
+/// sees to it, outside the lock, that the changes are made: ``TokenSession/runWrites()``.
+struct StoreWrites {
+  /// How a change ended.
+  typealias Write = OneShot<Result<Void, SQOAuthError>>
+
+  enum Change: Sendable {
+    case save(AccountRecord)
+    case erase
+  }
+
+  struct Job: Sendable {
+    let change: Change
+    let store: any TokenStore
+    let end: Write
+  }
+
+  private var jobs: [Job] = []
+  private var isRunning = false
+  private(set) var last: Write?
+  /// Whether the last change was an end that the store refused.
+  private(set) var owesErase = false
+  /// The attempt to make up for it that is under way, or has succeeded.
+  private var belatedErase: Write?
+
+  /// Adds a change behind those that were asked for.
+  mutating func add(_ change: Change, to store: any TokenStore) -> Write {
+    let job = Job(change: change, store: store, end: Write())
+    jobs.append(job)
+    last = job.end
+    owesErase = false
+    belatedErase = nil
+    return job.end
+  }
+
+  /// Makes up for an end that the store refused, once for all who ask meanwhile.
+  mutating func eraseBelatedly(in store: any TokenStore) -> Write? {
+    if owesErase { belatedErase = add(.erase, to: store) }
+    return belatedErase
+  }
+
+  /// Whether somebody has to make the changes, who then is the only one.
+  mutating func beginRunning() -> Bool {
+    guard !isRunning, !jobs.isEmpty else { return false }
+    isRunning = true
+    return true
+  }
+
+  /// The next change; `nil` when there is none, and the run is over.
+  mutating func next() -> Job? {
+    guard jobs.isEmpty else { return jobs.removeFirst() }
+    isRunning = false
+    return nil
+  }
+
+  /// The store refused an end; a record that is on its way replaces what was to be erased.
+  mutating func didNotErase(_ job: Job) {
+    owesErase = last === job.end
+    if belatedErase === job.end { belatedErase = nil }
+  }
+}

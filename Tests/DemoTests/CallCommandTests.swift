@@ -1,0 +1,142 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import sq_demo
+
+@Suite(.timeLimit(.minutes(1))) struct `The call command` {
+  private let folder: TemporaryFolder
+  private let store: FileTokenStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = FileTokenStore(path: folder.file("tokens"))
+  }
+
+  private func call(_ words: [String], input: String? = nil) async throws -> DemoProcess.Outcome {
+    var handle: FileHandle?
+    if let input {
+      try folder.write(input, to: "input")
+      handle = FileHandle(forReadingAtPath: folder.file("input"))
+    }
+    return await
+      (try DemoProcess(
+        ["call"] + words + ["--store", "file:" + folder.file("tokens")], in: folder,
+        input: handle)).outcome()
+  }
+
+  @Test func `prints the body alone, and refreshes a token first that has expired`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let old = try await store.keepExpiredAccount(at: sandbox)
+    for url in ["/api/me", sandbox.url(.me).absoluteString] {
+      let outcome = try await call(["get", url])
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(outcome.output.hasPrefix(#"{"user_name":"alice","#))
+      #expect(outcome.output.hasSuffix("}"))
+      #expect(outcome.errors.isEmpty)
+    }
+    #expect(sandbox.requests(to: .token).count == 1)
+    let latest = sandbox.latestRefreshToken(inFamilyOf: old.refreshToken)
+    #expect(try await store.load("default")?.token.refreshToken == latest)
+    await sandbox.stop()
+  }
+
+  @Test func `signs in first where nobody is signed in`() async throws {
+    let outcome = try await DemoProcess.run(
+      ["call", "GET", "/api/me", "--browser", "sandbox"], in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.hasPrefix(#"{"user_name":"alice","#))
+    #expect(!folder.exists("state"))
+  }
+
+  @Test(arguments: [false, true])
+  func `sends a body and header fields, and the token in place of another`(
+    fromInput: Bool
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await store.keepExpiredAccount(at: sandbox)
+    try folder.write("the content\u{0}\n", to: "body")
+    let outcome = try await call(
+      [
+        "POST", "/api/me?x=1", "--header", "X-One: 1: a", "--header=X-Two:2",
+        "--header", "Authorization: Basic abc", "--body", fromInput ? "-" : folder.file("body"),
+      ], input: "the content\u{0}\n")
+    // The sandbox has it, though not for POST.
+    #expect(outcome.status == 1)
+    let request = try #require(sandbox.requests(to: .me).last)
+    #expect(request.method == "POST")
+    #expect(request.query("x") == "1")
+    #expect(request.body == Data("the content\u{0}\n".utf8))
+    let headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
+    #expect(headers["x-one"] == "1: a")
+    #expect(headers["x-two"] == "2")
+    let token = try #require(try await store.load("default")?.token.accessToken)
+    #expect(headers["authorization"] == "Bearer " + token)
+    await sandbox.stop()
+  }
+
+  @Test func `ends with 1 for any other status, and prints the body all the same`() async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await store.keepExpiredAccount(at: sandbox)
+    sandbox.misbehave(at: .me, .status(503, body: "come back later"))
+    let outcome = try await call(["GET", "/api/me"])
+    #expect(outcome.status == 1)
+    #expect(outcome.output == "come back later")
+    #expect(outcome.firstError.hasPrefix("error: http_503: the answer to GET http://127.0.0.1:"))
+    #expect(outcome.errors.hasSuffix("/api/me has status 503\n"))
+    await sandbox.stop()
+  }
+
+  @Test func `shows what the server asks for`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let tokens = sandbox.issueTokens(scopes: ["profile"])
+    try await store.save(
+      AccountRecord(
+        id: "default", clientID: "sandbox-app", issuer: sandbox.issuer.absoluteString,
+        token: SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)))
+    let outcome = try await call(["GET", "/api/DataSourceList"])
+    #expect(outcome.status == 1)
+    #expect(outcome.firstError.hasPrefix("error: insufficient_scope: "))
+    #expect(outcome.errors.contains("\nchallenge: Bearer error=\"insufficient_scope\", "))
+    #expect(outcome.errors.contains("scope=\"demo\""))
+    #expect(sandbox.requests(to: .token).isEmpty)
+    await sandbox.stop()
+  }
+
+  @Test func `does not repeat a token that the server repeats`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let tokens = sandbox.issueTokens()
+    try await store.save(
+      AccountRecord(
+        id: "default", clientID: "sandbox-app", issuer: sandbox.issuer.absoluteString,
+        token: SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)))
+    for (status, error) in [(403, "insufficient_scope"), (400, "other")] {
+      let challenge = "Bearer error=\"\(error)\", realm=\"\(tokens.accessToken)\""
+      sandbox.misbehave(at: .me, .status(status, headers: ["WWW-Authenticate": challenge]))
+      let outcome = try await call(["GET", "/api/me"])
+      #expect(outcome.status == 1)
+      #expect(outcome.errors.contains("\nchallenge: Bearer error=\"\(error)\", realm=\""))
+      #expect(!outcome.errors.contains(tokens.accessToken))
+    }
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [
+    (["GET", "http://example.com/x"], "insecure_endpoint"), (["GET", "ftp://x/"], "malformed"),
+    (["GET", "nonsense"], "malformed"), (["GET", "//x.example/"], "malformed"),
+    (["GET", "/x", "--header", "hunter2"], "usage"), (["GET", "/x", "--header", ": x"], "usage"),
+    (["GET", "/x", "--body", "/nonexistent"], "usage"), (["GET", "/x", "--body", "/"], "usage"),
+    (["GET", "/x", "--body", "-", "--redirect-uri", "com.example.app:/cb"], "usage"),
+  ])
+  func `refuses what cannot be sent before anyone signs in`(
+    words: [String], code: String
+  ) async throws {
+    let outcome = try await call(words + ["--browser", "print"])
+    #expect(outcome.status == 2)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: \(code)"), "\(outcome.errors)")
+    #expect(!outcome.errors.contains("hunter2"))
+  }
+}

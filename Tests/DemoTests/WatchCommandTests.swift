@@ -1,0 +1,85 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `The watch command` {
+  private let folder: TemporaryFolder
+  private let store: FileTokenStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = FileTokenStore(path: folder.file("tokens"))
+  }
+
+  private func start(_ more: [String] = []) throws -> DemoProcess {
+    try DemoProcess(["watch", "--store", "file:" + folder.file("tokens")] + more, in: folder)
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `prints a line for each refresh at once, until it is interrupted`(
+    signal: Int32
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let old = try await store.keepExpiredAccount(at: sandbox)
+    let demo = try start()
+    try await eventually("a line is printed") { demo.output.hasSuffix("\n") }
+    demo.send(signal)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0 && !outcome.isKilled)
+    #expect(outcome.lines.count == 1)
+    let line = #/refreshed [0-9-]+T[0-9:]+Z, expires in 1 h 0 min\n/#
+    #expect(outcome.output.wholeMatch(of: line) != nil, "\(outcome.output)")
+    #expect(!outcome.errors.contains("error"))
+    let latest = sandbox.latestRefreshToken(inFamilyOf: old.refreshToken)
+    #expect(try await store.load("default")?.token.refreshToken == latest)
+    await sandbox.stop()
+  }
+
+  @Test func `signs in first where nobody is signed in`() async throws {
+    let demo = try DemoProcess(["watch", "--browser", "sandbox"], in: folder)
+    try await eventually("it watches") { demo.errors.contains("Ctrl-C ends this.") }
+    demo.send(SIGINT)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0 && !outcome.isKilled)
+    #expect(outcome.output.isEmpty)
+    #expect(!folder.exists("state"))
+  }
+
+  @Test func `tells of a failure and goes on`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let old = try await store.keepExpiredAccount(at: sandbox)
+    sandbox.misbehave(at: .token, .status(503))
+    let demo = try start()
+    try await eventually("a failure is told") { demo.errors.contains("\nwarning: ") }
+    try await eventually("it is tried again") { demo.output.hasPrefix("refreshed ") }
+    demo.send(SIGTERM)
+    #expect(await demo.outcome().status == 0)
+    let latest = sandbox.latestRefreshToken(inFamilyOf: old.refreshToken)
+    #expect(try await store.load("default")?.token.refreshToken == latest)
+    await sandbox.stop()
+  }
+
+  @Test func `ends with 1 when the server ends the session`() async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await store.keepExpiredAccount(at: sandbox)
+    sandbox.revokeEverything()
+    let outcome = await (try start()).outcome()
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors.contains("\nerror: invalid_grant: "))
+    #expect(try await store.load("default") == nil)
+    await sandbox.stop()
+  }
+
+  @Test func `ends with 1 where there is no refresh token`() async throws {
+    try await store.save(
+      AccountRecord(
+        id: "default", clientID: "x", issuer: "https://id.example.com",
+        token: SQToken(accessToken: "secret-token")))
+    let outcome = await (try start()).outcome()
+    #expect(outcome.status == 1)
+    #expect(outcome.firstError.hasPrefix("error: not_authorized: "))
+  }
+}

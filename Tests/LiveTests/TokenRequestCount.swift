@@ -1,0 +1,35 @@
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+
+/// Sends requests as the SDK does, and counts the token requests among them.
+final class TokenRequestCount: HTTPClient {
+  private struct State {
+    var sent = 0
+    var underWay = 0
+    var mostAtOnce = 0
+    var statuses: [Int: Int] = [:]
+  }
+
+  private let state = Locked(State())
+
+  /// How many were sent.
+  var sent: Int { state.withLock(\.sent) }
+  /// How many there were at once, at most.
+  var mostAtOnce: Int { state.withLock(\.mostAtOnce) }
+  /// How often each status came back.
+  var statuses: [Int: Int] { state.withLock(\.statuses) }
+
+  func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+    guard request.method == "POST" else { return try await CurlHTTPClient.shared.send(request) }
+    state.withLock { state in
+      state.sent += 1
+      state.underWay += 1
+      state.mostAtOnce = max(state.mostAtOnce, state.underWay)
+    }
+    defer { state.withLock { $0.underWay -= 1 } }
+    let response = try await CurlHTTPClient.shared.send(request)
+    state.withLock { $0.statuses[response.status, default: 0] += 1 }
+    return response
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Rows 58 and 61: an app's own parser and its own HTTP client, in every grant and every refresh.
+@Suite("An app's own parts", .timeLimit(.minutes(1))) struct ModuleParserTests {
+  struct Own: TokenResponseParser {
+    func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken {
+      struct Body: Decodable {
+        let ticket: String
+        let next: String
+      }
+      let body = try JSONDecoder().decode(Body.self, from: response.body)
+      return SQToken(
+        accessToken: body.ticket, expirationDate: context.receivedAt + 100,
+        refreshToken: body.next, issueDate: context.receivedAt,
+        additionalFields: ["example_parameter": .string(body.next)])
+    }
+  }
+
+  static let answer = ScriptedHTTPClient.json(#"{"ticket":"A","next":"B"}"#)
+
+  @Test func `the parser reads grants and refreshes`() async throws {
+    let bench = try SessionBench()
+    bench.oauth.environment.tokenResponseParser = Own()
+    bench.server.always(Self.answer)
+    let token = try await bench.oauth.authorize()
+    #expect(token.accessToken == "A" && token.additionalFields["example_parameter"] == .string("B"))
+    bench.server.always(ScriptedHTTPClient.json(#"{"ticket":"C","next":"D"}"#))
+    bench.clock.advance(by: 100)
+    #expect(try await bench.module.token().accessToken == "C")
+    #expect(bench.refreshes == ["B"])
+    #expect(await bench.store.content() == "C D")
+    #expect(
+      await bench.store.memory.load("default")?.token.additionalFields["example_parameter"]
+        == .string("D"))
+  }
+
+  @Test func `a parser that throws stores nothing and ends nothing`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.oauth.environment.tokenResponseParser = Own()
+    bench.server.always(ScriptedHTTPClient.json(#"{"ticket":1}"#))
+    let error = await failure(.invalidResponse) { try await bench.module.refresh() }
+    #expect(error?.cause is DecodingError)
+    #expect(bench.memory == "T1 R1" && bench.store.saves.isEmpty)
+    let other = try SessionBench()
+    other.oauth.environment.tokenResponseParser = Own()
+    await failure(.invalidResponse) { try await other.oauth.authorize() }
+    #expect(other.memory == nil && other.store.saves.isEmpty)
+  }
+
+  @Test func `further fields of a refresh are readable`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.server.change { $0.more = #""example_parameter":[1,"x"]"# }
+    let token = try await bench.module.refresh()
+    #expect(token.additionalFields["example_parameter"] == .array([.integer(1), .string("x")]))
+    #expect(await bench.store.memory.load("default")?.token == token)
+  }
+
+  @Test func `an HTTP client that invents a status is no crash`() async throws {
+    let bench = try await SessionBench().restored()
+    for status in [0, -1, 99, 600, 1_000] {
+      bench.server.next { _ in HTTPResponse(status: status) }
+      await failure(.invalidResponse) { try await bench.module.refresh() }
+      bench.clock.advance(by: 100)
+    }
+    bench.server.next { _ in
+      HTTPResponse(status: 200, body: Data(repeating: 0x20, count: 2 << 20))
+    }
+    await failure(.responseTooLarge) { try await bench.module.refresh() }
+    #expect(bench.memory == "T1 R1")
+  }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Rows 19 to 22: the one call that gets a token by whatever way there is.
+@Suite("requestAccess", .timeLimit(.minutes(1))) struct RequestAccessTests {
+  @Test func `without a token the browser opens, once`() async throws {
+    let bench = try SessionBench()
+    #expect(try await bench.module.requestAccess().accessToken == "T1")
+    #expect(bench.bench.opened.count == 1 && bench.requests == ["authorization_code"])
+    #expect(try await bench.module.requestAccess().accessToken == "T1")
+    #expect(bench.bench.opened.count == 1 && bench.requests.count == 1)
+  }
+
+  @Test func `a valid token costs nothing`() async throws {
+    let bench = try await SessionBench().restored()
+    #expect(try await bench.module.requestAccess() == bench.module.currentToken)
+    #expect(bench.requests.isEmpty && bench.bench.opened.isEmpty)
+  }
+
+  @Test func `a stored one costs nothing either`() async throws {
+    let bench = try SessionBench()
+    await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now)))
+    #expect(try await bench.module.requestAccess().accessToken == "T1")
+    #expect(bench.requests.isEmpty && bench.bench.opened.isEmpty)
+  }
+
+  @Test func `an expired one is refreshed and the browser stays closed`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.clock.advance(by: 3600)
+    #expect(try await bench.module.requestAccess().accessToken == "T2")
+    #expect(bench.requests == ["refresh R1"] && bench.bench.opened.isEmpty)
+  }
+
+  @Test func `a refresh that fails otherwise opens no browser`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.clock.advance(by: 3600)
+    bench.server.always(ScriptedHTTPClient.json("", status: 500))
+    await failure(.serverError) { try await bench.module.requestAccess() }
+    #expect(bench.bench.opened.isEmpty && bench.memory == "T1 R1")
+  }
+
+  @Test func `an expired one without a refresh token opens the browser`() async throws {
+    let bench = try SessionBench()
+    bench.oauth.launchTokenTimerUpdate(
+      with: SQToken(accessToken: "T0", expirationDate: bench.clock.now))
+    #expect(try await bench.module.requestAccess().accessToken == "T1")
+    #expect(bench.bench.opened.count == 1 && bench.memory == "T1 R1")
+  }
+
+  @Test func `a refused one is cleared and the browser opens, for all callers once`() async throws {
+    let bench = try await SessionBench().restored()
+    let module = bench.module
+    bench.clock.advance(by: 3600)
+    bench.server.gate.close()
+    bench.server.next(SessionEndTests.invalidGrant)
+    bench.server.signInGate.close()
+    let callers = (0..<50).map { _ in begin { try await module.requestAccess() } }
+    try await bench.server.gate.isHolding()
+    bench.server.gate.open()
+    try await bench.server.signInGate.isHolding()
+    #expect(bench.memory == nil)
+    try await eventually { await bench.store.content() == nil }
+    bench.server.signInGate.open()
+    for caller in callers { #expect(try await caller.value.accessToken == "T2") }
+    #expect(bench.requests == ["refresh R1", "authorization_code"])
+    #expect(bench.bench.opened.count == 1)
+  }
+
+  @Test func `a user who says no is an error, and nothing hangs`() async throws {
+    let bench = try SessionBench(browser: { bench, page in
+      bench.oauth.handleRedirect(try page.redirect("error=access_denied"))
+    })
+    let error = await failure(.accessDenied) { try await bench.module.requestAccess() }
+    #expect(error?.isCancellation == true && bench.memory == nil)
+  }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Rows 49, 50, 54 to 57: a token on a request, and what is known of it.
+@Suite("authenticate(request)", .timeLimit(.minutes(1))) struct AuthenticateTests {
+  @Test func `the copy has the token, the original nothing new`() async throws {
+    let bench = try await SessionBench().restored()
+    var request = HTTPRequest(
+      method: "PUT", url: try #require(URL(string: "https://api.example:8443/a%2Fb?x=1#f")),
+      headers: ["X-One": "1", "Accept": "a/b"], body: .bytes(Data("body".utf8)))
+    request.timeout = .seconds(7)
+    request.maximumResponseBytes = 99
+    let copy = try await bench.module.authenticate(request)
+    #expect(request.headers["Authorization"] == nil && request.headers.count == 2)
+    #expect(copy.headers.values(for: "Authorization") == ["Bearer T1"])
+    #expect(copy.headers["X-One"] == "1" && copy.headers["Accept"] == "a/b")
+    #expect(copy.method == "PUT" && copy.url == request.url)
+    #expect(copy.timeout == .seconds(7) && copy.maximumResponseBytes == 99)
+    guard case .bytes(Data("body".utf8)) = copy.body else {
+      Issue.record("another body")
+      return
+    }
+    #expect(bench.requests.isEmpty)
+  }
+
+  @Test(arguments: ["Authorization", "authorization", "AUTHORIZATION", "aUTHORIZATION"])
+  func `an Authorization field that is there is replaced`(name: String) async throws {
+    let bench = try await SessionBench().restored()
+    var request = try HTTPRequest.get("https://api.example/")
+    request.headers.append(.init(name: name, value: "Basic x"))
+    request.headers.append(.init(name: "X", value: "y"))
+    request.headers.append(.init(name: name.lowercased(), value: "Bearer old"))
+    let copy = try await bench.module.authenticate(request)
+    #expect(copy.headers.values(for: "authorization") == ["Bearer T1"])
+    #expect(copy.headers.count == 2)
+  }
+
+  @Test(arguments: ["Bearer", "bearer", "BEARER", "bEaReR"])
+  func `the scheme is spelled Bearer whatever the server wrote`(type: String) async throws {
+    let bench = try SessionBench()
+    bench.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T", tokenType: type))
+    let copy = try await bench.module.authenticate(.get("https://api.example/"))
+    #expect(copy.headers["Authorization"] == "Bearer T")
+    #expect(bench.module.authorizationFields == ["Authorization": "Bearer T"])
+  }
+
+  @Test func `an expired token is refreshed first`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.clock.advance(by: 3600)
+    let copy = try await bench.module.authenticate(.get("https://api.example/"))
+    #expect(copy.headers["Authorization"] == "Bearer T2" && bench.requests == ["refresh R1"])
+  }
+
+  @Test func `without a token, or an expired one without refresh token, nothing is sent`()
+    async throws
+  {
+    let bench = try SessionBench()
+    let request = try HTTPRequest.get("https://api.example/")
+    await failure(.notAuthorized) { try await bench.module.authenticate(request) }
+    await failure(.notAuthorized) { try await bench.module.send(request) }
+    bench.oauth.launchTokenTimerUpdate(
+      with: SQToken(accessToken: "T", expirationDate: bench.clock.now))
+    await failure(.notAuthorized) { try await bench.module.authenticate(request) }
+    await failure(.notAuthorized) { try await bench.module.send(request) }
+    #expect(bench.requests.isEmpty)
+  }
+
+  @Test func `what is known of the token, from none to none`() async throws {
+    let bench = try await SessionBench().restored()
+    let module = bench.module
+    func known() -> [Bool] {
+      [
+        module.hasAccessToken, module.isAuthorized, module.validToken != nil,
+        module.authorizationFields != nil,
+      ]
+    }
+    #expect(known() == [true, true, true, true])
+    #expect(module.authorizationFields == ["Authorization": "Bearer T1"])
+    bench.clock.advance(by: 3570)
+    #expect(known() == [true, true, false, false], "to be renewed, and not expired")
+    bench.clock.advance(by: 30)
+    #expect(known() == [true, false, false, false], "expired")
+    try await module.clearAccessToken()
+    #expect(known() == [false, false, false, false])
+    #expect(bench.requests.isEmpty)
+  }
+
+  @Test func `an invalidated token is refreshed with the refresh token that is kept`() async throws
+  {
+    let bench = try await SessionBench().restored()
+    bench.module.invalidateAccessToken()
+    #expect(bench.module.hasAccessToken && !bench.module.isAuthorized)
+    #expect(bench.module.validToken == nil && bench.module.authorizationFields == nil)
+    #expect(bench.memory == "T1 R1")
+    let copy = try await bench.module.authenticate(.get("https://api.example/"))
+    #expect(copy.headers["Authorization"] == "Bearer T2" && bench.refreshes == ["R1"])
+    #expect(bench.module.isAuthorized)
+  }
+
+  @Test func `a cleared token is gone everywhere`() async throws {
+    let bench = try await SessionBench().restored()
+    try await bench.module.clearAccessToken()
+    #expect(await bench.store.content() == nil)
+    await failure(.notAuthorized) {
+      try await bench.module.authenticate(.get("https://api.example/"))
+    }
+    #expect(bench.requests.isEmpty)
+    bench.store.fails(toErase: true)
+    bench.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T"))
+    await failure(.storeFailed) { try await bench.module.clearAccessToken() }
+    #expect(!bench.module.hasAccessToken, "gone in memory whatever the store does")
+  }
+
+  @Test func `an authenticator of the app's own is used, and nothing else`() async throws {
+    struct Own: ResourceRequestAuthenticator {
+      func headerFields(for token: SQToken) -> HTTPFields {
+        ["X-Auth": token.accessToken, "X-Kind": token.tokenType]
+      }
+    }
+    let bench = try await SessionBench().restored()
+    bench.oauth.environment.requestAuthenticator = Own()
+    var request = try HTTPRequest.get("https://api.example/")
+    request.headers["x-auth"] = "old"
+    let copy = try await bench.module.authenticate(request)
+    #expect(copy.headers["X-Auth"] == "T1" && copy.headers["X-Kind"] == "Bearer")
+    #expect(copy.headers["Authorization"] == nil && copy.headers.values(for: "X-Auth").count == 1)
+    #expect(bench.module.authorizationFields == ["X-Auth": "T1", "X-Kind": "Bearer"])
+    bench.api { _ in HTTPResponse(status: 200) }
+    _ = try await bench.module.send(request)
+    #expect(bench.apiRequests.last?.headers["X-Auth"] == "T1")
+    #expect(bench.apiRequests.last?.headers["Authorization"] == nil)
+  }
+}

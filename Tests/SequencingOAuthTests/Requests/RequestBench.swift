@@ -1,0 +1,27 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+
+extension HTTPRequest {
+  /// A request for a URL that a test spells out.
+  static func get(_ url: String) throws -> HTTPRequest {
+    guard let url = URL(string: url) else { throw URLError(.badURL) }
+    return HTTPRequest(url: url)
+  }
+}
+
+extension SessionBench {
+  /// Answers requests to anything but the token endpoint in this way.
+  func api(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
+    let server = server
+    bench.http.answer { request in
+      request.url.path() == "/token"
+        ? try await server.answer(request) : try await answer(request)
+    }
+  }
+
+  /// The requests that went to an API.
+  var apiRequests: [HTTPRequest] {
+    bench.http.requests.filter { $0.url.path() != "/token" }
+  }
+}

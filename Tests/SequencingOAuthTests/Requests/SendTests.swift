@@ -1,0 +1,187 @@
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Rows 25 and 99, U6: a server that refuses the token of a request.
+@Suite("send(request)", .timeLimit(.minutes(1))) struct SendTests {
+  static let invalid = #"Bearer realm="r", error="invalid_token", error_description="old""#
+
+  /// A session whose API answers in these ways in turn, and with 200 at last.
+  func bench(_ answers: HTTPResponse...) async throws -> SessionBench {
+    let bench = try await SessionBench().restored()
+    let script = Locked(answers)
+    bench.api { _ in
+      script.withLock { $0.isEmpty ? HTTPResponse(status: 200) : $0.removeFirst() }
+    }
+    return bench
+  }
+
+  func send(_ bench: SessionBench) async throws -> HTTPResponse {
+    try await bench.module.send(.get("https://api.example/x"))
+  }
+
+  @Test func `a token that is taken costs one request`() async throws {
+    let bench = try await bench()
+    #expect(try await send(bench).status == 200)
+    #expect(bench.requests == ["GET /x T1"])
+  }
+
+  @Test func `a refused token is refreshed and the request sent again`() async throws {
+    let bench = try await bench(TokenServer.challenge(Self.invalid))
+    #expect(try await send(bench).status == 200)
+    #expect(bench.requests == ["GET /x T1", "refresh R1", "GET /x T2"])
+    #expect(await bench.store.content() == "T2 R2")
+  }
+
+  @Test func `a second refusal is the caller's, with what the server said`() async throws {
+    let bench = try await bench(
+      TokenServer.challenge(Self.invalid), TokenServer.challenge(Self.invalid))
+    let error = await failure(.invalidToken) { try await send(bench) }
+    #expect(error?.status == 401 && error?.challenge?.error == .invalidToken)
+    #expect(error?.challenge?.realm == "r" && error?.challenge?.errorDescription == "old")
+    #expect(error?.requiresSignIn == false)
+    #expect(bench.requests == ["GET /x T1", "refresh R1", "GET /x T2"])
+    #expect(bench.memory == "T2 R2", "the API's word does not end the session")
+  }
+
+  struct Row: Sendable {
+    let status: Int
+    let challenge: String?
+    let code: SQOAuthError.Code
+    var isRetried = false
+  }
+
+  @Test(arguments: [
+    Row(status: 401, challenge: nil, code: .invalidToken, isRetried: true),
+    Row(status: 401, challenge: "Bearer", code: .invalidToken, isRetried: true),
+    Row(status: 401, challenge: "bearer realm=x", code: .invalidToken, isRetried: true),
+    Row(status: 401, challenge: #"Basic realm="x""#, code: .invalidToken, isRetried: true),
+    Row(
+      status: 401, challenge: #"Basic realm="x", BEARER ERROR=invalid_token"#, code: .invalidToken,
+      isRetried: true),
+    Row(
+      status: 401, challenge: #"Bearer error="invalid_request""#, code: .invalidRequest),
+    Row(
+      status: 401, challenge: #"Bearer error="insufficient_user_authentication""#,
+      code: .init(rawValue: "insufficient_user_authentication")),
+    Row(
+      status: 401, challenge: #"Bearer error="insufficient_scope", scope="a b""#,
+      code: .insufficientScope),
+    Row(
+      status: 403, challenge: #"Bearer error="insufficient_scope", scope="a b""#,
+      code: .insufficientScope),
+  ])
+  func `a refusal`(row: Row) async throws {
+    let refusal = TokenServer.challenge(row.challenge, status: row.status)
+    let bench = try await bench(refusal, refusal)
+    let error = await failure(row.code) { try await send(bench) }
+    #expect(error?.status == row.status)
+    #expect(bench.refreshes.count == (row.isRetried ? 1 : 0))
+    #expect(bench.apiRequests.count == (row.isRetried ? 2 : 1))
+    if row.code == .insufficientScope { #expect(error?.challenge?.scope == "a b") }
+    #expect(bench.memory == (row.isRetried ? "T2 R2" : "T1 R1"))
+  }
+
+  @Test(
+    arguments: [
+      (403, #"Bearer error="invalid_token""#), (403, nil),
+      (400, #"Bearer error="invalid_request""#),
+      (404, nil), (500, nil), (503, nil), (407, nil), (302, nil), (204, nil),
+    ] as [(Int, String?)])
+  func `any other answer is the caller's as it is`(status: Int, challenge: String?) async throws {
+    let bench = try await bench(TokenServer.challenge(challenge, status: status))
+    #expect(try await send(bench).status == status)
+    #expect(bench.requests == ["GET /x T1"])
+  }
+
+  @Test func `insufficient scope after a refresh is told as such`() async throws {
+    let bench = try await bench(
+      TokenServer.challenge(Self.invalid),
+      TokenServer.challenge(#"Bearer error="insufficient_scope""#, status: 403))
+    await failure(.insufficientScope) { try await send(bench) }
+    #expect(bench.requests == ["GET /x T1", "refresh R1", "GET /x T2"])
+  }
+
+  @Test func `without a refresh token the server's refusal is the error`() async throws {
+    let bench = try SessionBench()
+    bench.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T"))
+    bench.api { _ in TokenServer.challenge(Self.invalid) }
+    let error = await failure(.invalidToken) { try await send(bench) }
+    #expect(error?.challenge?.realm == "r" && bench.requests == ["GET /x T"])
+  }
+
+  @Test func `where the refresh fails that is the error, and it stands`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.api { _ in TokenServer.challenge(Self.invalid) }
+    bench.server.always(ScriptedHTTPClient.json("", status: 503))
+    await failure(.temporarilyUnavailable) { try await send(bench) }
+    await failure(.temporarilyUnavailable) { try await send(bench) }
+    #expect(bench.requests == ["GET /x T1", "refresh R1", "GET /x T1"])
+    #expect(bench.memory == "T1 R1")
+  }
+
+  @Test func `a refresh that is refused ends the session and is the error`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.api { _ in TokenServer.challenge(Self.invalid) }
+    bench.server.always(SessionEndTests.invalidGrant)
+    await failure(.invalidGrant) { try await send(bench) }
+    #expect(bench.memory == nil)
+    #expect(await bench.observer.words(1) == ["ended refused invalid_grant"])
+  }
+
+  @Test func `a server that hands the same token out again is asked twice and no more`()
+    async throws
+  {
+    let bench = try await SessionBench().restored()
+    bench.api { _ in TokenServer.challenge(Self.invalid) }
+    bench.server.always(ScriptedHTTPClient.token("T1"))
+    await failure(.invalidToken) { try await send(bench) }
+    #expect(bench.requests == ["GET /x T1", "refresh R1", "GET /x T1"])
+  }
+
+  @Test func `what the transport throws is the caller's`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.api { _ in throw SQOAuthError(.requestTimedOut, "x") }
+    await failure(.requestTimedOut) { try await send(bench) }
+    #expect(bench.apiRequests.count == 1 && bench.memory == "T1 R1")
+  }
+
+  @Test func `the second request is the same but for the token`() async throws {
+    let bench = try await bench(TokenServer.challenge(Self.invalid))
+    let made = Locked(0)
+    var request = try HTTPRequest.get("https://api.example/x?y=1")
+    request.method = "POST"
+    request.headers["X"] = "y"
+    request.body = .stream(length: 3) {
+      made.withLock { $0 += 1 }
+      return { nil }
+    }
+    #expect(try await bench.module.send(request).status == 200)
+    let sent = bench.apiRequests
+    #expect(
+      sent.map(\.method) == ["POST", "POST"] && sent.map(\.url).first == sent.map(\.url).last)
+    #expect(sent.map { $0.headers["X"] } == ["y", "y"])
+    #expect(sent.map { $0.headers["Authorization"] } == ["Bearer T1", "Bearer T2"])
+    #expect(sent.allSatisfy { $0.headers.values(for: "Authorization").count == 1 })
+  }
+
+  @Test func `no lock is held while a request is under way`() async throws {
+    let bench = try await SessionBench().restored()
+    let module = bench.module
+    let slow = Gate()
+    slow.close()
+    bench.api { _ in
+      await slow.pass()
+      return HTTPResponse(status: 200)
+    }
+    let caller = begin { try await module.send(.get("https://api.example/x")) }
+    try await slow.isHolding()
+    #expect(try await module.refresh().accessToken == "T2")
+    caller.cancel()
+    slow.open()
+    _ = try? await caller.value
+    #expect(try await module.token().accessToken == "T2")
+  }
+}

@@ -1,0 +1,162 @@
+import Dispatch
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Rows 34, 35 and 63: the token through the façade, with and without delegates.
+@Suite("The token, pulled", .timeLimit(.minutes(1))) struct FacadeTests {
+  @Test(arguments: [true, false])
+  func `valid at once, expired refreshed, none an error`(hasDelegates: Bool) async throws {
+    let bench = try await SessionBench().restored()
+    if !hasDelegates {
+      bench.oauth.tokenRefreshDelegate = nil
+      bench.oauth.authorizationDelegate = nil
+    }
+    let valid = await bench.completion { $0.token($1) }
+    #expect(try valid.get().accessToken == "T1" && bench.requests.isEmpty)
+    bench.clock.advance(by: 3600)
+    let refreshed = await bench.completion { $0.token($1) }
+    #expect(try refreshed.get().accessToken == "T2")
+    #expect(try await bench.oauth.token().accessToken == "T2")
+    #expect(bench.oauth.result.token?.accessToken == "T2")
+    try await bench.oauth.signOut()
+    let none = await bench.completion { $0.token($1) }
+    failure(.notAuthorized) { try none.get() }
+    #expect(bench.refreshes == ["R1"])
+  }
+
+  @Test func `the store is asked where nothing is at hand`() async throws {
+    let bench = try SessionBench()
+    await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now)))
+    #expect(!bench.module.hasAccessToken && bench.oauth.result.token == nil)
+    #expect(try await bench.oauth.token().accessToken == "T1")
+    #expect(bench.requests.isEmpty && bench.module.hasAccessToken)
+    #expect(try await bench.module.restore())
+    try await bench.oauth.signOut()
+    #expect(try await !bench.module.restore())
+  }
+
+  @Test func `completions come on the callback queue, also the app's own`() async throws {
+    let bench = try await SessionBench().restored()
+    let queue = DispatchQueue(label: "the app's")
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    bench.oauth.callbackQueue = queue
+    let isThere: Bool = await bench.completion { oauth, done in
+      oauth.token { _ in done(DispatchQueue.getSpecific(key: key) == true) }
+    }
+    #expect(isThere)
+    let saved = try #require(bench.module.currentToken)
+    let isThereToo: Bool = await bench.completion { oauth, done in
+      oauth.withRefreshToken(saved) { _ in done(DispatchQueue.getSpecific(key: key) == true) }
+    }
+    #expect(isThereToo)
+  }
+
+  @Test func `a completion may call everything again`() async throws {
+    let bench = try await SessionBench().restored()
+    let saved = try #require(bench.module.currentToken)
+    let words: String = await bench.completion { oauth, done in
+      oauth.token { first in
+        oauth.withRefreshToken(saved) { second in
+          oauth.launchTokenTimerUpdate(with: saved)
+          oauth.token { third in
+            oauth.userDidSignOut()
+            oauth.token { fourth in
+              let tokens = [first, second, third, fourth].map { result in
+                (try? result.get())?.accessToken ?? "-"
+              }
+              done(tokens.joined(separator: " "))
+            }
+          }
+        }
+      }
+    }
+    #expect(words == "T1 T2 T2 -")
+  }
+
+  @Test func `a delegate may call everything again`() async throws {
+    final class Restless: TokenRefreshDelegate {
+      let oauth: SQOAuth
+      let done = Gate()
+      let tokens = Locked<[String]>([])
+      init(_ oauth: SQOAuth) { self.oauth = oauth }
+      func tokenIsRefreshed(_ token: SQToken) {
+        oauth.launchTokenTimerUpdate(with: token)
+        oauth.token { result in
+          self.tokens.withLock { $0.append((try? result.get())?.accessToken ?? "-") }
+          self.oauth.userDidSignOut()
+        }
+      }
+      func sessionDidEnd(_ reason: SessionEnd) {
+        oauth.token { _ in self.done.open() }
+      }
+    }
+    let bench = try await SessionBench().restored()
+    let delegate = Restless(bench.oauth)
+    delegate.done.close()
+    bench.oauth.tokenRefreshDelegate = delegate
+    try await bench.module.refresh()
+    await delegate.done.pass()
+    #expect(delegate.tokens.withLock(\.self) == ["T2"] && bench.memory == nil)
+  }
+
+  @Test func `a delegate needs no more than one method`() async throws {
+    final class Small: TokenRefreshDelegate {
+      let told = Locked(0)
+      func tokenIsRefreshed(_ token: SQToken) { told.withLock { $0 += 1 } }
+    }
+    let bench = try await SessionBench().restored()
+    let delegate = Small()
+    bench.oauth.tokenRefreshDelegate = delegate
+    bench.server.next(ScriptedHTTPClient.json("", status: 500))
+    await failure { try await bench.module.refresh() }
+    bench.clock.advance(by: 1)
+    try await bench.module.refresh()
+    try await eventually { delegate.told.withLock(\.self) == 1 }
+    try await bench.oauth.signOut()
+  }
+
+  @Test func `every completion comes once, whatever happens meanwhile`() async throws {
+    let bench = try await SessionBench(lifetime: 10).restored()
+    let counts = Locked([Int](repeating: 0, count: 200))
+    let saved = try #require(bench.module.currentToken)
+    for index in 0..<200 {
+      if index % 2 == 0 {
+        bench.oauth.token { _ in counts.withLock { $0[index] += 1 } }
+      } else {
+        bench.oauth.withRefreshToken(saved) { _ in counts.withLock { $0[index] += 1 } }
+      }
+      if index % 7 == 0 { bench.clock.advance(by: 9) }
+      if index % 31 == 0 { bench.oauth.userDidSignOut() }
+    }
+    try await eventually { counts.withLock { !$0.contains(0) } }
+    #expect(counts.withLock { $0.allSatisfy { $0 == 1 } })
+  }
+
+  @Test func `the shared result is read while tokens come and go`() async throws {
+    let bench = try await SessionBench(lifetime: 10).restored()
+    let (module, result) = (bench.module, bench.oauth.result)
+    let isReading = Gate(isOpen: false)
+    let reader = Task.detached {
+      var seen = Set<String>()
+      while !Task.isCancelled {
+        if let token = result.token {
+          // A token is of one piece: T7 never comes with R6.
+          #expect(token.accessToken.dropFirst() == token.refreshToken?.dropFirst())
+          seen.insert(token.accessToken)
+          isReading.open()
+        }
+        await Task.yield()
+      }
+      return seen
+    }
+    await isReading.pass()
+    for _ in 0..<200 { try await module.refresh() }
+    reader.cancel()
+    #expect(await !reader.value.isEmpty)
+    #expect(bench.memory == "T201 R201")
+  }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import LoopbackHTTP
+import TestSupport
+import Testing
+
+@testable import SequencingOAuth
+
+/// What comes between a refresh and its end: a sign-out, or another user.
+@Suite("A refresh that is overtaken", .timeLimit(.minutes(1))) struct TakeoverTests {
+  /// Where the refresh stands when it is overtaken.
+  enum Point: CaseIterable { case request, save }
+
+  /// A session whose refresh has come so far.
+  func overtaken(at point: Point) async throws -> (SessionBench, Task<SQToken, any Error>) {
+    let bench = try await SessionBench().updating()
+    let module = bench.module
+    let gate = point == .request ? bench.server.gate : bench.store.saving
+    gate.close()
+    let caller = begin { try await module.refresh() }
+    try await gate.isHolding()
+    return (bench, caller)
+  }
+
+  func goOn(_ bench: SessionBench) {
+    bench.server.gate.open()
+    bench.store.saving.open()
+  }
+
+  @Test(arguments: Point.allCases)
+  func `a sign-out is not undone`(point: Point) async throws {
+    let (bench, caller) = try await overtaken(at: point)
+    bench.oauth.userDidSignOut()
+    #expect(bench.memory == nil && bench.oauth.result.token == nil)
+    goOn(bench)
+    await failure(.notAuthorized) { try await caller.value }
+    try await bench.oauth.signOut()
+    #expect(bench.memory == nil)
+    #expect(await bench.store.content() == nil)
+    #expect(await bench.observer.words(1) == ["ended signedOut"])
+    try await eventually { bench.clock.sleepers == 0 }
+    bench.clock.advance(by: 86_400)
+    await failure(.notAuthorized) { try await bench.module.token() }
+    #expect(bench.refreshes == ["R1"] && bench.observer.words.count == 1)
+  }
+
+  @Test(arguments: Point.allCases)
+  func `another user's token wins`(point: Point) async throws {
+    let bench = try await SessionBench().updating()
+    let (module, oauth) = (bench.module, bench.oauth)
+    bench.server.signInGate.close()
+    let signIn = begin { try await oauth.authorize() }
+    try await bench.server.signInGate.isHolding()
+    let gate = point == .request ? bench.server.gate : bench.store.saving
+    gate.close()
+    let caller = begin { try await module.refresh() }
+    try await gate.isHolding()
+    bench.server.signInGate.open()
+    try await eventually { module.session.isBeingTakenOver || point == .request }
+    if point == .request { #expect(try await signIn.value.accessToken == "T2") }
+    goOn(bench)
+    let token = try await signIn.value
+    // The old user's caller asked for a fresh token, and gets one of the new user's.
+    let last = try await caller.value
+    #expect(last.accessToken != token.accessToken && last.accessToken == "T\(bench.server.issued)")
+    #expect(bench.module.currentToken == last)
+    #expect(await bench.store.content() == ScriptedStore.words(last))
+    #expect(bench.store.saves.count == (point == .request ? 2 : 3))
+    #expect(!bench.observer.words.contains { $0.hasPrefix("ended") || $0.hasPrefix("failed") })
+  }
+
+  /// The old user's answer comes when the new user is there.
+  @Test(arguments: [
+    #"{"access_token":"OLD","token_type":"Bearer","refresh_token":"OLD-R"}"#,
+    #"{"error":"invalid_grant"}"#, "<html>",
+  ])
+  func `the old user's late answer changes nothing`(body: String) async throws {
+    let bench = try await SessionBench().updating()
+    let (module, oauth) = (bench.module, bench.oauth)
+    let late = Gate()
+    late.close()
+    bench.server.next { _ in
+      await late.pass()
+      return HTTPResponse(
+        status: body.contains("error") ? 400 : 200,
+        headers: ["Content-Type": "application/json"], body: Data(body.utf8))
+    }
+    let callers = (0..<5).map { _ in begin { try await module.refresh() } }
+    try await late.isHolding()
+    #expect(try await oauth.authorize().accessToken == "T2")
+    late.open()
+    // They asked for a fresh token, and whoever still waits gets one of the new user.
+    for caller in callers { #expect(try await caller.value.accessToken != "OLD") }
+    let newest = bench.server.issued
+    #expect(bench.memory == "T\(newest) R\(newest)")
+    #expect(await bench.store.content() == "T\(newest) R\(newest)")
+    #expect(!bench.store.saves.contains { $0.contains("OLD") })
+    #expect(!bench.observer.words.contains { $0.contains("ended") || $0.contains("failed") })
+    #expect(bench.refreshes.filter { $0 == "R1" }.count == 1)
+  }
+
+  @Test func `a caller without a need for a fresh token gets the new user's`() async throws {
+    let bench = try await SessionBench().restored()
+    let (module, oauth) = (bench.module, bench.oauth)
+    bench.clock.advance(by: 3600)
+    let late = Gate()
+    late.close()
+    bench.server.next { _ in
+      await late.pass()
+      throw SQOAuthError(.connectionFailed, "x")
+    }
+    let caller = begin { try await module.token() }
+    try await late.isHolding()
+    #expect(try await oauth.authorize().accessToken == "T2")
+    #expect(try await caller.value.accessToken == "T2", "without waiting for the old answer")
+    late.open()
+    #expect(bench.refreshes == ["R1"])
+  }
+
+  @Test func `a sign-out ends a sign-in whose token is being stored`() async throws {
+    let bench = try await SessionBench().restored()
+    let oauth = bench.oauth
+    bench.store.saving.close()
+    let signIn = begin { try await oauth.authorize() }
+    try await bench.store.saving.isHolding()
+    oauth.userDidSignOut()
+    bench.store.saving.open()
+    await failure(.cancelled) { try await signIn.value }
+    try await oauth.signOut()
+    #expect(bench.memory == nil)
+    #expect(await bench.store.content() == nil)
+  }
+
+  @Test func `two sign-ins in a row end with the second one's token`() async throws {
+    let bench = try SessionBench()
+    let oauth = bench.oauth
+    bench.store.saving.close()
+    let first = begin { try await oauth.authorize() }
+    try await bench.store.saving.isHolding()
+    oauth.cancelAuthorization()
+    let second = begin { try await oauth.authorize() }
+    bench.store.saving.open()
+    _ = try? await first.value
+    #expect(try await second.value.accessToken == "T2")
+    #expect(bench.memory == "T2 R2")
+    #expect(await bench.store.content() == "T2 R2")
+  }
+}
+
+extension TokenSession {
+  /// Whether a token of a sign-in or of the app is on its way into the session.
+  fileprivate var isBeingTakenOver: Bool {
+    if case .takeover? = state.withLock(\.core.changeUnderWay) { true } else { false }
+  }
+}
