@@ -24,7 +24,7 @@ extension World {
     mayBeSigningIn = false
   }
 
-  private func wait(until isTrue: () -> Bool) async throws {
+  func wait(until isTrue: () -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(30)
     var turns = 0
     while !isTrue() {
@@ -35,11 +35,18 @@ extension World {
   }
 
   private var isQuiet: Bool {
-    guard callers.areDone, !oauth.isAuthorizationPending else { return false }
+    callers.areDone && !oauth.isAuthorizationPending && !isRenewing && !isDue
+      && !module.session.state.withLock(\.isTelling)
+  }
+
+  /// Whether a change of the token is under way.
+  var isRenewing: Bool { module.session.state.withLock { $0.core.changeUnderWay != nil } }
+
+  /// Whether the timer has something to do now.
+  var isDue: Bool {
     let now = clock.now
     return module.session.state.withLock { state in
-      let isDue = state.core.dueAt(renews: state.isUpdating).map { $0 <= now } ?? false
-      return state.core.changeUnderWay == nil && !state.isTelling && !isDue
+      state.core.dueAt(renews: state.isUpdating).map { $0 <= now } ?? false
     }
   }
 

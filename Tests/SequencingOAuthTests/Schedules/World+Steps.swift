@@ -21,7 +21,10 @@ extension World {
     case .release: gate.open()
     case .expire: sandbox.expireAccessTokens()
     case .pass(let seconds): pass(seconds)
-    case .jump(let seconds): wire.move { clock.advance(by: seconds) }
+    case .jump(let seconds):
+      // A timer that has rung and not begun would not be seen any more.
+      if seconds < 0 { try await wait { !self.isDue || self.isRenewing } }
+      wire.move { clock.advance(by: seconds) }
     case .timer(let isOn): module.refreshesAutomatically = isOn
     case .store(.cannotLoad) where isOutdated, .store(.fails) where isOutdated: set(.works)
     case .store(let state): set(state)
@@ -126,6 +129,7 @@ extension World {
   ///
   /// Two that refresh at once spend one token twice, so the timer must be silent meanwhile.
   private func isAllStored() async throws -> Bool {
+    try await check()
     module.refreshesAutomatically = false
     try await check()
     return module.session.state.withLock { $0.core.unsaved == nil && !$0.writes.owesErase }
