@@ -30,7 +30,7 @@ extension AuthorizationModule {
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     try checkOrigin(of: request.url)
-    let epoch = session.epoch
+    let ends = session.ends
     let first = try await token()
     let response = try await response(to: authenticated(request, with: first))
     guard let refusal = Refusal(response, of: first) else { return response }
@@ -44,7 +44,7 @@ extension AuthorizationModule {
       throw error
     }
     // Whoever signed in meanwhile did not make this request.
-    guard session.epoch == epoch else { throw refusal.error }
+    guard session.ends == ends else { throw refusal.error }
     let next = try await self.response(to: authenticated(request, with: second))
     if let refusal = Refusal(next, of: second) { throw refusal.error }
     return next

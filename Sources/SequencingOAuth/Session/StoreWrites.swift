@@ -1,7 +1,7 @@
 /// The changes of the store that were asked for, in order.
 ///
 /// It stands in the session's state, so that the order is that of the decisions. Whoever adds to it
-/// sees to it, outside the lock, that the changes are made: ``TokenSession/runWrites()``.
+/// sees to it, outside the lock, that the changes are made: ``TokenSession/runWrites(here:)``.
 struct StoreWrites {
   /// How a change ended.
   typealias Write = OneShot<Result<Void, SQOAuthError>>

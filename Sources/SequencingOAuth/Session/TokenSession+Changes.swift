@@ -248,7 +248,7 @@ extension TokenSession {
 
   /// Returns when a change of the store is made, whether or not the caller is cancelled.
   func made(_ write: StoreWrites.Write) async -> Result<Void, SQOAuthError> {
-    runWrites()
+    runWrites(here: true)
     return await write.wait()
   }
 
@@ -258,14 +258,19 @@ extension TokenSession {
   }
 
   /// Makes the changes that were asked for; called after each addition, outside the lock.
-  func runWrites() {
+  ///
+  /// What is to run `here`, for a caller that waits for it anyway, keeps a thread until the store
+  /// first waits. An app that signs a user out may be on its main thread, or hold a lock that its
+  /// store needs.
+  func runWrites(here: Bool) {
     guard state.withLock({ $0.writes.beginRunning() }) else { return }
     // A task of its own: a caller that gives up must not tear a change off half-way.
-    Task.startingHere {
+    let run: @Sendable () async -> Void = {
       while let job = self.state.withLock({ $0.writes.next() }) {
         job.end.resolve(await self.result(of: job))
       }
     }
+    if here { Task.startingHere(run) } else { Task { await run() } }
   }
 
   private func result(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {

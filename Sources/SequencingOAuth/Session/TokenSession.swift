@@ -57,6 +57,9 @@ final class TokenSession: Sendable {
     return state.withLock { $0.core.unexpiredToken(at: now) } != nil
   }
 
+  /// How often the session was ended, in whatever way.
+  var ends: Int { state.withLock(\.core.ends) }
+
   /// How often the session was ended from outside; whatever may bring a token notes it when it
   /// begins.
   var epoch: Int { state.withLock(\.core.dismissals) }
@@ -145,7 +148,7 @@ final class TokenSession: Sendable {
 
   /// Tells what happened and sets the timer; called after each change, outside the lock.
   func changed() {
-    runWrites()
+    runWrites(here: false)
     tell()
     updater.reschedule(context.environment.clock) {
       // A token that the store refused is saved again whether or not tokens are renewed by the timer.

@@ -184,4 +184,50 @@ import Testing
     _ = try? await caller.value
     #expect(try await module.token().accessToken == "T2")
   }
+
+  /// What comes between a request and the server's word on its token.
+  enum Change: CaseIterable { case signOut, refusal }
+
+  @Test(arguments: Change.allCases)
+  func `a request of one user is not sent again with another's token`(
+    change: Change
+  ) async throws {
+    let bench = try await SessionBench().restored()
+    let module = bench.module
+    let slow = Gate()
+    slow.close()
+    bench.api { _ in
+      await slow.pass()
+      return TokenServer.challenge(Self.invalid)
+    }
+    let caller = begin { try await module.send(.get("https://api.example/x")) }
+    try await slow.isHolding()
+    switch change {
+    case .signOut:
+      bench.oauth.userDidSignOut()
+    case .refusal:
+      bench.server.next(SessionEndTests.invalidGrant)
+      await failure(.invalidGrant) { try await module.refresh() }
+    }
+    #expect(try await bench.oauth.authorize().accessToken == "T2")
+    slow.open()
+    await failure(.invalidToken) { try await caller.value }
+    #expect(bench.apiRequests.count == 1 && bench.memory == "T2 R2")
+    #expect(!bench.refreshes.contains("R2"), "another user's token is not spent for it either")
+  }
+
+  @Test func `what a server repeats of the token is not in the error`() async throws {
+    let bench = try await SessionBench().restored()
+    let secret = "c4n4ry-access"
+    bench.oauth.launchTokenTimerUpdate(
+      with: SQToken(accessToken: secret, issueDate: bench.clock.now + 1))
+    bench.api { _ in
+      TokenServer.challenge(
+        #"Bearer realm="\#(secret)", error="invalid_token", error_description="no \#(secret)""#)
+    }
+    let error = await failure(.invalidToken) { try await send(bench) }
+    #expect(error?.challenge?.error == .invalidToken)
+    #expect(error.map { !everyText(of: $0).contains(secret) } ?? false)
+    #expect(error?.challenge.map { !"\($0.parameters)".contains(secret) } ?? false)
+  }
 }

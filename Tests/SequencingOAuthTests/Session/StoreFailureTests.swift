@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import LoopbackHTTP
 import SequencingOAuth
 import TestSupport
 import Testing
@@ -115,6 +117,46 @@ import Testing
     other.store.fails(toLoad: true)
     let error = await failure(.storeFailed) { try await other.module.token() }
     #expect(error?.requiresSignIn == false, "the user may be signed in")
+  }
+
+  @Test func `a sign-out that the store refuses is made up for before it is read`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.store.fails(toErase: true)
+    await failure(.storeFailed) { try await bench.oauth.signOut() }
+    await failure(.storeFailed) { try await bench.module.token() }
+    await failure(.storeFailed) { try await bench.module.restore() }
+    #expect(bench.memory == nil)
+    bench.store.fails()
+    await failure(.notAuthorized) { try await bench.module.token() }
+    #expect(await bench.store.content() == nil)
+    #expect(bench.requests.isEmpty)
+  }
+
+  /// The app may be on its main thread, or hold a lock that its store needs.
+  @Test func `userDidSignOut returns whatever the store does`() async throws {
+    final class Blocking: TokenStore {
+      let memory = MemoryTokenStore()
+      let isFree = DispatchSemaphore(value: 0)
+      let wasFreed = Locked<Bool?>(nil)
+      func load(_ id: String) async throws -> AccountRecord? { await memory.load(id) }
+      func save(_ record: AccountRecord) async throws { await memory.save(record) }
+      func list() async throws -> [String] { await memory.list() }
+      func erase(_ id: String) async throws {
+        block()
+        await memory.erase(id)
+      }
+      private func block() {
+        let result = isFree.wait(timeout: .now() + 3)
+        wasFreed.withLock { $0 = result == .success }
+      }
+    }
+    let bench = try await SessionBench().restored()
+    let store = Blocking()
+    bench.oauth.environment.tokenStore = store
+    bench.oauth.userDidSignOut()
+    store.isFree.signal()
+    try await eventually { store.wasFreed.withLock(\.self) != nil }
+    #expect(store.wasFreed.withLock(\.self) == true)
   }
 
   /// Behind the save of the new token, the old one would take its place.

@@ -130,6 +130,35 @@ import Testing
     #expect(await bench.store.content() == nil)
   }
 
+  /// It is the very thing that helps.
+  @Test func `a refresh that is refused does not end the sign-in under way`() async throws {
+    let bench = try await SessionBench().restored()
+    let (module, oauth) = (bench.module, bench.oauth)
+    bench.server.signInGate.close()
+    let signIn = begin { try await oauth.authorize() }
+    try await bench.server.signInGate.isHolding()
+    bench.server.next(SessionEndTests.invalidGrant)
+    await failure(.invalidGrant) { try await module.refresh() }
+    #expect(bench.memory == nil)
+    bench.server.signInGate.open()
+    #expect(try await signIn.value.accessToken == "T2")
+    #expect(bench.memory == "T2 R2")
+    #expect(await bench.store.content() == "T2 R2")
+  }
+
+  @Test func `a token of the app's own is not renewed by the client's credentials`() async throws {
+    let bench = try SessionBench()
+    bench.server.change { $0.refreshToken = "" }
+    try await bench.module.requestAccessTokenAsClient()
+    bench.oauth.launchTokenTimerUpdate(
+      with: SQToken(
+        accessToken: "U", expirationDate: bench.clock.now + 60, issueDate: bench.clock.now + 1))
+    try await eventually { await bench.store.content() == "U -" }
+    bench.clock.advance(by: 60)
+    await failure(.notAuthorized) { try await bench.module.token() }
+    #expect(bench.requests == ["client_credentials"])
+  }
+
   @Test func `two sign-ins in a row end with the second one's token`() async throws {
     let bench = try SessionBench()
     let oauth = bench.oauth
