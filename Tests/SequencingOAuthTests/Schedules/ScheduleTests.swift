@@ -10,14 +10,15 @@ import Testing
 ///
 /// A seed names a schedule. What it does is always the same; how its parts cross is the scheduler's.
 @Suite(.timeLimit(.minutes(5))) struct ScheduleTests {
-  /// Blocks of 25: those of the seeds 0 to 499, or of `SCHEDULES=FIRST-LAST`, to look for more or to
+  /// Four at a time: the seeds 0 to 499, or those of `SCHEDULES=FIRST-LAST`, to look for more or to
   /// play one again.
   static let blocks: [ClosedRange<UInt64>] = {
     let wanted = ProcessInfo.processInfo.environment["SCHEDULES"]?.split(separator: "-")
     let ends = (wanted ?? []).compactMap { UInt64($0) }
     let first = ends.first ?? 0
     let last = max(ends.last ?? 499, first)
-    return stride(from: first, through: last, by: 25).map { $0...min($0 + 24, last) }
+    let share = (last - first) / 4 + 1
+    return stride(from: first, through: last, by: Int(share)).map { $0...min($0 + share - 1, last) }
   }()
 
   @Test(arguments: blocks)

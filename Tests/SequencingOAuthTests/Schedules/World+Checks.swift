@@ -83,6 +83,7 @@ extension World {
     beginnings = !isSignedIn && stored != nil ? 1 : 0
     if !isSignedIn { owner = nil }
     if stored == oauth.result.token { isOutdated = false }
+    if wire.wereTwoInFlight { report.add("two refreshes were in flight at once") }
     checkReuse()
     if let stored { checkNewest(stored) }
   }
