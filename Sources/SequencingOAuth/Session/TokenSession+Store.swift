@@ -1,0 +1,105 @@
+import LoopbackHTTP
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// The store, whose changes are made in the order in which they were asked for.
+extension TokenSession {
+  /// The account's record, as it is after every change that was asked for.
+  func load() async throws(SQOAuthError) -> AccountRecord? {
+    await writesMade()
+    // What was ended must not come back because the store did not take note of it.
+    let last = state.withLock { state in
+      state.writes.owesErase ? enqueue(&state, .erase) : state.writes.last
+    }
+    if let last {
+      let result = await made(last)
+      if state.withLock(\.writes.owesErase) { try result.get() }
+    }
+    let id = accountID
+    return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }
+  }
+
+  /// What the store has, or why that is not known.
+  func look() async -> Result<AccountRecord?, SQOAuthError> {
+    do throws(SQOAuthError) {
+      return .success(try await load())
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Stores a token again that the store had refused, if it is time.
+  func saveAgain() async {
+    let now = now
+    guard let record = state.withLock({ $0.core.recordToSaveAgain(at: now) }) else { return }
+    let found = await look()
+    let write = state.withLock { state -> StoreWrites.Write? in
+      guard state.core.recordToSaveAgain(at: now) == record else { return nil }
+      return save(record, unlessNewer: found, &state, at: now)
+    }
+    guard let write else { return }
+    let saved = await made(write)
+    let then = self.now
+    state.withLock { $0.core.didSave(record, saved.error, at: then) }
+  }
+
+  /// Adds a change of the store; called under the lock.
+  func enqueue(_ state: inout State, _ change: StoreWrites.Change) -> StoreWrites.Write {
+    state.writes.add(change, to: context.environment.tokenStore)
+  }
+
+  /// Returns when a change of the store is made, whether or not the caller is cancelled.
+  func made(_ write: StoreWrites.Write) async -> Result<Void, SQOAuthError> {
+    runWrites(here: true)
+    return await write.wait()
+  }
+
+  /// Returns when every change of the store that was asked for is made.
+  func writesMade() async {
+    if let last = state.withLock(\.writes.last) { _ = await made(last) }
+  }
+
+  /// Makes the changes that were asked for; called after each addition, outside the lock.
+  ///
+  /// What is to run `here`, for a caller that waits for it anyway, keeps a thread until the store
+  /// first waits. An app that signs a user out may be on its main thread, or hold a lock that its
+  /// store needs.
+  func runWrites(here: Bool) {
+    guard state.withLock({ $0.writes.beginRunning() }) else { return }
+    // A task of its own: a caller that gives up must not tear a change off half-way.
+    let run: @Sendable () async -> Void = {
+      while let job = self.state.withLock({ $0.writes.next() }) {
+        job.end.resolve(await self.result(of: job))
+      }
+    }
+    if here { Task.startingHere(run) } else { Task { await run() } }
+  }
+
+  private func result(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
+    do throws(SQOAuthError) {
+      switch job.change {
+      case .save(let record):
+        try await job.store.attempt("save the token") { try await $0.save(record) }
+        state.withLock { $0.core.storeHolds(record.token) }
+      case .erase:
+        let id = accountID
+        try await job.store.attempt("erase the account") { try await $0.erase(id) }
+        state.withLock { $0.core.storeHolds(nil) }
+      }
+      return .success(())
+    } catch {
+      if case .erase = job.change { state.withLock { $0.writes.didNotErase(job) } }
+      return .failure(error)
+    }
+  }
+}
+
+extension Result where Failure == SQOAuthError {
+  var error: SQOAuthError? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}
