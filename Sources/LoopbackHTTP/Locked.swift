@@ -42,6 +42,11 @@
       return try body(&value)
     }
   }
+
+  /// As opaque as `Mutex`: reflection would read the value without the lock.
+  extension Locked: CustomReflectable {
+    package var customMirror: Mirror { Mirror(self, children: []) }
+  }
 #else
   public import Synchronization
 

@@ -26,7 +26,7 @@ struct TokenEndpoint: Sendable {
       receivedAt: environment.clock.now, requestedScope: scope,
       quirks: configuration.provider.tokenResponseQuirks)
     return try TokenResponse(
-      parser: environment.tokenResponseParser, context: context, secrets: request.secrets
+      parser: environment.tokenResponseParser, context: context, request: request
     ).read(answer)
   }
 

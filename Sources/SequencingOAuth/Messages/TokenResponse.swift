@@ -10,8 +10,8 @@
 struct TokenResponse: Sendable {
   let parser: any TokenResponseParser
   let context: TokenResponseContext
-  /// What the request held and no error may repeat, though a server put it there.
-  var secrets = SentSecrets([])
+  /// Whose secrets no error may repeat, though a server put them there.
+  var request: TokenRequest?
 
   private static let endpoint = "the token endpoint"
 
@@ -20,7 +20,10 @@ struct TokenResponse: Sendable {
     let members: [String: JSONValue]? = try? JSONMessage.decode(
       response.body, as: "token response")
     // Some servers report errors with status 200; none of their bodies may pass for a token.
-    if let members, let error = ErrorResponse(members: members, removing: secrets) {
+    if let members, members["error"] != nil,
+      let error = ErrorResponse(
+        members: members, removing: request?.secrets ?? SentSecrets([]))
+    {
       throw .refusal(by: Self.endpoint, error, response, now: context.receivedAt)
     }
     guard (200..<300).contains(response.status) else { throw failure(response) }
