@@ -13,8 +13,8 @@ import LoopbackHTTP
 final class TokenSession: Sendable {
   struct State {
     var core = SessionState()
-    /// `nil` for the system's, which needs no call through a protocol.
-    var clock: (any WallClock)?
+    /// Whether the clock is the system's, which needs no call through a protocol.
+    var hasSystemClock = true
     var writes = StoreWrites()
     /// Whether the token is renewed before it expires, without anyone asking.
     var isUpdating = false
@@ -41,13 +41,13 @@ final class TokenSession: Sendable {
 
   /// The current token if it is valid, from any thread.
   var validToken: SQToken? {
+    // Asked before the lock is taken, since a clock may be the app's own.
     let now = SystemClock().now
-    let (token, clock) = state.withLock { state -> (SQToken?, (any WallClock)?) in
-      guard let clock = state.clock else { return (state.core.usableToken(at: now), nil) }
-      return (nil, clock)
+    let (token, isSystems) = state.withLock { state in
+      state.hasSystemClock ? (state.core.usableToken(at: now), true) : (nil, false)
     }
-    guard let clock else { return token }
-    let itsNow = clock.now
+    if isSystems { return token }
+    let itsNow = self.now
     return state.withLock { $0.core.usableToken(at: itsNow) }
   }
 
@@ -72,7 +72,7 @@ final class TokenSession: Sendable {
   /// Takes note of the environment's clock.
   func clockDidChange() {
     let clock = context.environment.clock
-    state.withLock { $0.clock = clock is SystemClock ? nil : clock }
+    state.withLock { $0.hasSystemClock = clock is SystemClock }
   }
 
   // MARK: Asking for a token
