@@ -29,8 +29,8 @@ final class CurlTransfer: @unchecked Sendable {
     case ended
   }
 
-  /// Resumed once, by ``finish()``; unchecked, since the check costs a tenth of a small request.
-  var continuation: UnsafeContinuation<Void, Never>?
+  /// Resumed once, by ``finish()``.
+  var continuation: TransferContinuation?
   var phase = Phase.prepared
   /// For a transfer that was started alone, until when its end counts as quick; else 0.
   var quickUntil: UInt64 = 0
