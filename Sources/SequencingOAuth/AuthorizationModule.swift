@@ -147,7 +147,8 @@ extension AuthorizationModule {
 extension AuthorizationModule {
   /// Whether the token is refreshed before it expires, without anyone asking.
   ///
-  /// It is due a tenth of its life before the expiry, 600 s at most, and a little later at random.
+  /// It is due a tenth of its life before the expiry and up to a fifth of that earlier at random, 600 s
+  /// at most.
   /// A failure is tried again when its back-off is over. The timer stops when the session ends and
   /// when the module goes; it counts the time that the machine was suspended.
   public var refreshesAutomatically: Bool {

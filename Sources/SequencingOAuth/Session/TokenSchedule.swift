@@ -30,9 +30,10 @@ struct TokenSchedule: Sendable, Hashable {
 
   /// The schedule of a token that became known at a moment.
   ///
-  /// `jitter`, from 0 to 1, spreads the clients of one server: the timer's margin is a tenth of the
-  /// token's life, 600 s at most, and up to a fifth of that less. A token that cannot be renewed
-  /// is handed out to its end.
+  /// A pull ends a tenth of the token's life early, 30 s at most. The timer comes before that, so
+  /// that its refresh has time: a tenth of the life early and a tenth to a fifth of that more, 600 s
+  /// at most; `jitter`, from 0 to 1, spreads the clients of one server. A token that cannot be
+  /// renewed is handed out to its end.
   init(_ token: SQToken, knownAt now: Date, isRenewable: Bool, jitter: Double) {
     guard let expiry = token.expirationDate else {
       self.init(usableFrom: nil, usableUntil: nil, dueAt: nil)
@@ -43,12 +44,11 @@ struct TokenSchedule: Sendable, Hashable {
       return
     }
     let tenth = max(0, expiry.timeIntervalSince(token.issueDate ?? now)) / 10
-    let margin = min(tenth, 600) * (1 - 0.2 * jitter)
-    let due = expiry.addingTimeInterval(-margin)
+    let margin = min(tenth, 500) * (1.1 + 0.1 * jitter)
     self.init(
       usableFrom: token.issueDate?.addingTimeInterval(-Self.clockTolerance),
       usableUntil: expiry.addingTimeInterval(-min(tenth, 30)),
-      dueAt: due)
+      dueAt: expiry.addingTimeInterval(-margin))
   }
 
   /// Whether a pull hands the token out.

@@ -86,7 +86,7 @@ import Testing
       oauth.tokenRefreshDelegate = observer
       oauth.launchTokenTimerUpdate(with: parts.server.issue(at: parts.clock.now))
       await parts.clock.hasSleeper()
-      parts.clock.advance(by: 3312)
+      parts.clock.advance(by: 3204)
       #expect(await observer.words(1) == ["refreshed T2"])
       await parts.clock.hasSleeper()
     }

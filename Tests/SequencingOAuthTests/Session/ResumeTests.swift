@@ -13,7 +13,7 @@ import Testing
     try await eventually { await bench.store.content() == "T1 R1" }
     await bench.clock.hasSleeper()
     #expect(bench.requests.isEmpty && bench.observer.words.isEmpty)
-    bench.clock.advance(by: 3312)
+    bench.clock.advance(by: 3204)
     #expect(await bench.observer.words(1) == ["refreshed T2"])
   }
 
@@ -24,7 +24,7 @@ import Testing
     #expect(await bench.observer.words(1) == ["refreshed T2"])
     await bench.clock.hasSleeper()
     #expect(bench.refreshes == ["R1"] && bench.memory == "T2 R2")
-    bench.clock.advance(by: 3312)
+    bench.clock.advance(by: 3204)
     #expect(await bench.observer.words(2).last == "refreshed T3")
   }
 
@@ -55,7 +55,7 @@ import Testing
     #expect(await bench.observer.words(1) == ["refreshed T2"])
     #expect(await bench.store.content() == "T2 R2")
     await bench.clock.hasSleeper()
-    bench.clock.advance(by: 3312)
+    bench.clock.advance(by: 3204)
     #expect(await bench.observer.words(2).last == "refreshed T3")
     #expect(bench.refreshes == ["R1", "R2"])
   }

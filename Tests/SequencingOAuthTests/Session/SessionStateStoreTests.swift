@@ -48,7 +48,7 @@ import Testing
     #expect(state.dueAt(renews: true) == now + 3)
     state.didSave(mine, nil, at: now + 3)
     #expect(state.recordToSaveAgain(at: now + 1e6) == nil && state.wasStored)
-    #expect(state.dueAt(renews: true) == now + 3240)
+    #expect(state.dueAt(renews: true) == now + 3204)
   }
 
   @Test func `what became of another record is of no interest`() {
@@ -74,7 +74,7 @@ import Testing
     var state = SessionStateTests.holding(old)
     state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)
     let (takeover, _) = state.beginTakeover()
-    #expect(state.dueAt(renews: true) == now + 3240)
+    #expect(state.dueAt(renews: true) == now + 3204)
     #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
     state.end(takeover)
     guard case .start(let renewal) = state.step(.new(since: 0), at: now) else {

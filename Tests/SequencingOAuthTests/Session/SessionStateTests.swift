@@ -54,12 +54,12 @@ import Testing
     Self.needs.map { step(state, $0, at: moment) }
   }
 
-  /// The token lives 3600 s: due at 3240, handed out until 3570.
+  /// The token lives 3600 s: due at 3204, handed out until 3570.
   @Test(
     arguments: [
       (0, ["use T1", "start", "use T1", "start", "use T1"]),
-      (3239, ["use T1", "start", "use T1", "start", "use T1"]),
-      (3240, ["use T1", "start", "use T1", "start", "start"]),
+      (3203, ["use T1", "start", "use T1", "start", "use T1"]),
+      (3204, ["use T1", "start", "use T1", "start", "start"]),
       (3570, ["start", "start", "start", "start", "start"]),
       (9999, ["start", "start", "start", "start", "start"]),
       (-60, ["use T1", "start", "use T1", "start", "use T1"]),
@@ -85,7 +85,7 @@ import Testing
     let state = Self.holding(
       Self.record(refresh: nil), origin: .clientCredentials(scope: nil))
     #expect(step(state, .valid, at: 3570) == "start")
-    #expect(state.dueAt(renews: true) == Self.now + 3240)
+    #expect(state.dueAt(renews: true) == Self.now + 3204)
   }
 
   @Test func `while a renewal is under way everyone joins it but who needs none`() throws {

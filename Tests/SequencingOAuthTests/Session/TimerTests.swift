@@ -22,7 +22,7 @@ import Testing
     #expect(token.refreshToken == "R2")
     #expect(await bench.store.content() == "T2 R2")
     for round in 3...10 {
-      bench.clock.advance(by: 3312)
+      bench.clock.advance(by: 3204)
       #expect(await bench.observer.words(round - 1).last == "refreshed T\(round)")
       await bench.clock.hasSleeper()
     }
@@ -51,7 +51,7 @@ import Testing
       try await bench.updating()
       moments.append(try #require(clock.dates.last).timeIntervalSince(bench.clock.now))
     }
-    #expect(moments.allSatisfy { (3240...3312).contains($0) })
+    #expect(moments.allSatisfy { (3168...3204).contains($0) })
     #expect(Set(moments).count > 20)
     #expect((moments.max() ?? 0) - (moments.min() ?? 0) > 20)
   }
@@ -65,7 +65,7 @@ import Testing
     }
     await bench.clock.hasSleeper()
     #expect(bench.clock.sleepers == 1)
-    bench.clock.advance(by: 3312)
+    bench.clock.advance(by: 3204)
     _ = await bench.observer.words(1)
     await bench.clock.hasSleeper()
     #expect(bench.refreshes == ["R1"] && bench.clock.sleepers == 1)
@@ -86,7 +86,7 @@ import Testing
   @Test func `a failure is told and tried again when its back-off is over`() async throws {
     let bench = try await SessionBench().updating()
     bench.server.always(ScriptedHTTPClient.json("", status: 500))
-    bench.clock.advance(by: 3312)
+    bench.clock.advance(by: 3204)
     for (attempts, seconds) in [(1, 1.0), (2, 2), (3, 4), (4, 8)] {
       #expect(await bench.observer.words(attempts).last == "failed server_error")
       await bench.clock.hasSleeper()
@@ -135,7 +135,7 @@ import Testing
     #expect(try await bench.module.token().accessToken == "T2")
     await bench.clock.hasSleeper()
     #expect(try await bench.module.token().accessToken == "T2")
-    bench.clock.advance(by: 3312)
+    bench.clock.advance(by: 3204)
     #expect(await bench.observer.words(2).last == "refreshed T3")
     await bench.clock.hasSleeper()
     #expect(bench.refreshes == ["R1", "R2"] && bench.clock.sleepers == 1)
@@ -184,7 +184,7 @@ import Testing
     bench.oauth.userDidSignOut()
     _ = try await bench.oauth.authorize()
     await bench.clock.hasSleeper()
-    bench.clock.advance(by: 3312)
+    bench.clock.advance(by: 3204)
     #expect(await bench.observer.words(2) == ["ended signedOut", "refreshed T3"])
     #expect(bench.refreshes == ["R2"])
   }
