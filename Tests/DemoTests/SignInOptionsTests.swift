@@ -39,7 +39,7 @@ import Testing
     #expect(client.scope == "a b")
     #expect(client.clientAuthentication == .post)
     #expect(client.signInTimeout == .seconds(7))
-    #expect(client.redirectURI.string == "http://127.0.0.1/callback")
+    #expect(client.redirectURI?.string == "http://127.0.0.1/callback")
     #expect(client.provider == .issuer("https://id.example.com"))
   }
 

@@ -8,8 +8,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   public let clientID: String
   /// `client_secret`; `nil` for a public client, which is what an app on a user's machine is.
   public let clientSecret: String?
-  /// Where the user comes back to.
-  public let redirectURI: RedirectURI
+  /// Where the user comes back to; `nil` for a client that signs nobody in, such as a daemon.
+  public let redirectURI: RedirectURI?
   /// What to ask for: scopes with spaces between them, sent as written; `nil` for the default.
   public let scope: String?
   /// The authorization server.
@@ -45,20 +45,18 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The two dictionaries add parameters to the provider's own and win over them; a parameter of
   /// the protocol itself in either is an error.
   public init(
-    clientID: String, clientSecret: String? = nil, redirectURI: String, scope: String? = nil,
+    clientID: String, clientSecret: String? = nil, redirectURI: String? = nil,
+    scope: String? = nil,
     provider: Provider = .sequencing, clientAuthentication: ClientAuthentication? = nil,
     authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) {
     guard !clientID.isEmpty else {
       throw SQOAuthError(.invalidConfiguration, "the client identifier is empty")
     }
-    guard !redirectURI.isEmpty else {
-      throw SQOAuthError(.invalidConfiguration, "the redirect URI is empty")
-    }
     self.clientID = clientID
     // An empty secret is how a form field says that there is none.
     self.clientSecret = clientSecret?.isEmpty == true ? nil : clientSecret
-    self.redirectURI = try RedirectURI(redirectURI)
+    self.redirectURI = if let redirectURI { try RedirectURI(redirectURI) } else { nil }
     self.scope = scope?.isEmpty == true ? nil : scope
     self.provider = provider
     self.clientAuthentication = clientAuthentication
@@ -80,7 +78,8 @@ public struct ClientConfiguration: Sendable, Hashable {
 
   /// The same with a list of scopes, which are sent with a space between them.
   public init(
-    clientID: String, clientSecret: String? = nil, redirectURI: String, scopes: [String],
+    clientID: String, clientSecret: String? = nil, redirectURI: String? = nil,
+    scopes: [String],
     provider: Provider = .sequencing, clientAuthentication: ClientAuthentication? = nil,
     authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) {

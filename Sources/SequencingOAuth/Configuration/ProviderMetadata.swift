@@ -55,7 +55,8 @@ extension ProviderMetadata {
 
   /// Reads a metadata document that was fetched for an issuer.
   init(document: Data, issuer: String) throws(SQOAuthError) {
-    let document: Document = try JSONMessage.decode(document, as: "metadata document")
+    let document = try JSONMessage.decode(
+      Document.self, from: document, as: "metadata document")
     // RFC 8414, section 3.3: identical, with no normalisation.
     guard let named = document.issuer, named.utf8.elementsEqual(issuer.utf8) else {
       throw SQOAuthError(

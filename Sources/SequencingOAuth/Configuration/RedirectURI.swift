@@ -26,6 +26,9 @@ public struct RedirectURI: Sendable, Hashable {
 
   /// Checks a redirect URI; throws ``SQOAuthError/Code/invalidConfiguration`` with the reason.
   public init(_ string: String) throws(SQOAuthError) {
+    guard !string.isEmpty else {
+      throw SQOAuthError(.invalidConfiguration, "the redirect URI is empty")
+    }
     guard EndpointURL.hasOnlyURLCharacters(string), let url = URL(string: string),
       let scheme = url.scheme?.lowercased(), scheme.first?.isLetter == true,
       !string.contains("#"), url.user == nil, url.password == nil

@@ -19,16 +19,19 @@ struct AuthorizationCodeGrant: Sendable {
     // What is wrong with the configuration is told before the user sees a page.
     _ = try endpoint.clientAuthentication()
     try checkPKCE()
+    guard let redirect = configuration.redirectURI else {
+      throw SQOAuthError(.invalidConfiguration, "a client without a redirect URI signs nobody in")
+    }
 
     let receiver: LoopbackRedirectReceiver? =
-      switch configuration.redirectURI.kind {
+      switch redirect.kind {
       case .loopback(let redirect): try LoopbackRedirectReceiver(redirect)
       case .app: nil
       }
     let page = OneShot<LandingPage>()
     let outcome: Result<SQToken, SQOAuthError>
     do throws(SQOAuthError) {
-      let token = try await token(receiver, page)
+      let token = try await token(receiver, receiver?.redirectURI ?? redirect.string, page)
       try await keep(token, endpoint)
       outcome = .success(token)
     } catch {
@@ -40,11 +43,10 @@ struct AuthorizationCodeGrant: Sendable {
   }
 
   private func token(
-    _ receiver: LoopbackRedirectReceiver?, _ page: OneShot<LandingPage>
+    _ receiver: LoopbackRedirectReceiver?, _ redirectURI: String, _ page: OneShot<LandingPage>
   ) async throws(SQOAuthError) -> SQToken {
     let pkce = PKCE()
     let state = RandomString.make()
-    let redirectURI = receiver?.redirectURI ?? configuration.redirectURI.string
     let pending = PendingAuthorization(
       AuthorizationResponse.Expectation(
         redirectURI: redirectURI, state: state, issuer: metadata.issuer,

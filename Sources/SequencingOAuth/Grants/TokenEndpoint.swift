@@ -7,10 +7,20 @@
 /// The token endpoint as a client sees it: sends a grant's parameters, returns the token.
 ///
 /// - SeeAlso: RFC 6749, section 3.2
-struct TokenEndpoint: Sendable {
+///
+/// A class, because what it holds is large and goes through every step of a grant.
+final class TokenEndpoint: Sendable {
   let configuration: ClientConfiguration
   let environment: ClientEnvironment
   let metadata: ProviderMetadata
+
+  init(
+    configuration: ClientConfiguration, environment: ClientEnvironment, metadata: ProviderMetadata
+  ) {
+    self.configuration = configuration
+    self.environment = environment
+    self.metadata = metadata
+  }
 
   /// Asks for a token; `scope` is what it has where the response does not say.
   func token(
@@ -41,6 +51,7 @@ struct TokenEndpoint: Sendable {
 
   /// Refuses a token without which the app cannot work.
   func checkScope(of token: SQToken) throws(SQOAuthError) {
+    guard !configuration.requiredScopes.isEmpty else { return }
     let missing = configuration.requiredScopes.subtracting(token.scopes).sorted()
     guard missing.isEmpty else {
       throw SQOAuthError(

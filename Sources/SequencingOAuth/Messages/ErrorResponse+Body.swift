@@ -9,8 +9,7 @@ extension ErrorResponse {
   ///
   /// What was sent is taken out of what the server says of it.
   init?(body: Data, removing secrets: SentSecrets) {
-    guard let members: [String: JSONValue] = try? JSONMessage.decode(body, as: "error response")
-    else { return nil }
+    guard let members = JSONMessage.members(of: body) else { return nil }
     self.init(members: members, removing: secrets)
   }
 

@@ -25,16 +25,12 @@ enum FormCoding {
 
   /// One value as it stands in a body, and inside Basic credentials (RFC 6749, section 2.3.1).
   static func encodeValue(_ value: String) -> String {
-    var result = ""
-    append(value, space: "+", to: &result)
-    return result
+    encode(value, space: "+")
   }
 
   /// One segment of a URL's path, percent-encoded.
   static func encodePathSegment(_ segment: String) -> String {
-    var result = ""
-    append(segment, space: "%20", to: &result)
-    return result
+    encode(segment, space: "%20")
   }
 
   /// The pairs in their order, or `nil` where a `%` is not followed by two hexadecimal digits or
@@ -51,31 +47,35 @@ enum FormCoding {
   }
 
   private static func encode(_ pairs: [Pair], space: String) -> String {
-    var result = ""
+    var result: [UInt8] = []
     for pair in pairs {
-      if !result.isEmpty { result += "&" }
+      if !result.isEmpty { result.append(UInt8(ascii: "&")) }
       append(pair.name, space: space, to: &result)
-      result += "="
+      result.append(UInt8(ascii: "="))
       append(pair.value, space: space, to: &result)
     }
-    return result
+    return String(decoding: result, as: UTF8.self)
   }
 
-  private static let digits = Array("0123456789ABCDEF".unicodeScalars)
+  private static func encode(_ value: String, space: String) -> String {
+    var result: [UInt8] = []
+    append(value, space: space, to: &result)
+    return String(decoding: result, as: UTF8.self)
+  }
 
-  private static func append(_ text: String, space: String, to result: inout String) {
+  private static let digits = Array("0123456789ABCDEF".utf8)
+
+  private static func append(_ text: String, space: String, to result: inout [UInt8]) {
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
         UInt8(ascii: "_"):
-        result.unicodeScalars.append(Unicode.Scalar(byte))
+        result.append(byte)
       case UInt8(ascii: " "):
-        result += space
+        result += space.utf8
       default:
-        result += "%"
-        result.unicodeScalars.append(digits[Int(byte >> 4)])
-        result.unicodeScalars.append(digits[Int(byte & 15)])
+        result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
       }
     }
   }

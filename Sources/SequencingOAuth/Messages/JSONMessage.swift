@@ -9,20 +9,28 @@ enum JSONMessage {
   /// Whether a response says that it is JSON: `application/json`, or a type that ends in `+json`.
   static func isJSON(_ response: HTTPResponse) -> Bool {
     guard let field = response.headers["Content-Type"] else { return false }
-    let type = field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+    let type = String(
+      decoding: field.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 && $0 != 0x09 },
+      as: UTF8.self
+    ).lowercased()
     return type == "application/json"
       || (type.hasPrefix("application/") && type.hasSuffix("+json"))
   }
 
+  /// The members of a body that is an object; `nil` for any other.
+  static func members(of data: Data) -> [String: JSONValue]? {
+    try? decode([String: JSONValue].self, from: data, as: "message")
+  }
+
   /// Decodes a body; the error names the field and never quotes the content.
   static func decode<Message: Decodable>(
-    _ data: Data, as name: String
+    _ type: Message.Type, from data: Data, as name: String
   ) throws(SQOAuthError) -> Message {
     guard JSONShape.isBounded(data) else {
       throw SQOAuthError(.invalidResponse, "the \(name) is nested too deep or holds too much")
     }
     do {
-      return try JSONDecoder().decode(Message.self, from: data)
+      return try JSONDecoder().decode(type, from: data)
     } catch let error as DecodingError {
       throw SQOAuthError(.invalidResponse, "the \(name) is not the JSON it must be\(field(error))")
     } catch {

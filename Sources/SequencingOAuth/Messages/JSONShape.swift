@@ -14,6 +14,10 @@ enum JSONShape {
 
   /// Whether the text stays within the limits; a text that is not JSON may pass.
   static func isBounded(_ text: Data) -> Bool {
+    text.withUnsafeBytes(isBounded)
+  }
+
+  private static func isBounded(_ text: UnsafeRawBufferPointer) -> Bool {
     var depth = 0
     var values = 1
     var isInString = false

@@ -63,14 +63,16 @@ struct RevocationResponse: Sendable {
 
   /// `false`, or an object whose `success` is false.
   private static func saysNo(_ response: HTTPResponse) -> Bool {
-    if let answer: Bool = try? JSONMessage.decode(response.body, as: "answer") { return !answer }
-    let answer: GraphAnswer? = try? JSONMessage.decode(response.body, as: "answer")
+    if let answer = try? JSONMessage.decode(Bool.self, from: response.body, as: "answer") {
+      return !answer
+    }
+    let answer = try? JSONMessage.decode(GraphAnswer.self, from: response.body, as: "answer")
     return answer?.success == false || answer?.error != nil
   }
 
   /// Error 190 is the Graph API's word for a token that expired or was revoked.
   private func checkFacebook(_ response: HTTPResponse) throws(SQOAuthError) {
-    let answer: GraphAnswer? = try? JSONMessage.decode(response.body, as: "answer")
+    let answer = try? JSONMessage.decode(GraphAnswer.self, from: response.body, as: "answer")
     guard let code = answer?.error?.code else { throw failure(response) }
     guard code != 190 else { return }
     throw SQOAuthError(

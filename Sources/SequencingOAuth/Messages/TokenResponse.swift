@@ -17,8 +17,7 @@ struct TokenResponse: Sendable {
 
   func read(_ response: HTTPResponse) throws(SQOAuthError) -> SQToken {
     guard !(300..<400).contains(response.status) else { throw failure(response) }
-    let members: [String: JSONValue]? = try? JSONMessage.decode(
-      response.body, as: "token response")
+    let members = JSONMessage.members(of: response.body)
     // Some servers report errors with status 200; none of their bodies may pass for a token.
     if let members, members["error"] != nil,
       let error = ErrorResponse(

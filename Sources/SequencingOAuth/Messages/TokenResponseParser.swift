@@ -85,7 +85,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
         status: response.status)
     }
     if let known { return known }
-    return try JSONMessage.decode(response.body, as: "token response")
+    return try JSONMessage.decode(
+      [String: JSONValue].self, from: response.body, as: "token response")
   }
 
   private func formMembers(of response: HTTPResponse) throws(SQOAuthError) -> [String: JSONValue] {

@@ -56,7 +56,7 @@ import Testing
     bench.module.refreshesAutomatically = true
     try await bench.module.requestAccessTokenAsClient()
     await bench.clock.hasSleeper()
-    bench.clock.advance(by: 3312)
+    bench.clock.advance(by: 3204)
     #expect(await bench.observer.words(1) == ["refreshed T2"])
   }
 
@@ -94,6 +94,15 @@ import Testing
     try bench.bench.register(secret: nil)
     await failure(.invalidConfiguration) { try await bench.module.requestAccessTokenAsClient() }
     #expect(bench.requests.isEmpty)
+  }
+
+  @Test func `a client that signs nobody in needs no redirect URI`() async throws {
+    let bench = try bench()
+    try bench.bench.register(redirectURI: nil)
+    #expect(try await bench.module.requestAccessTokenAsClient().accessToken == "T1")
+    let error = await failure(.invalidConfiguration) { try await bench.module.signIn() }
+    #expect(error?.message.contains("redirect URI") == true)
+    #expect(bench.requests == ["client_credentials"])
   }
 
   @Test func `at a server`() async throws {

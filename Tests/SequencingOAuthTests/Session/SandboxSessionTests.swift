@@ -140,6 +140,42 @@ import Testing
     #expect(error?.requiresSignIn == false && bench.oauth.result.token != nil)
   }
 
+  /// A program that starts again knows the issuer, and nothing of its endpoints.
+  @Test func `after a restart the endpoints are found once, for any number of callers`()
+    async throws
+  {
+    let store = MemoryTokenStore()
+    let bench = try await signedIn(store: store)
+    let oauth = SQOAuth()
+    oauth.environment.clock = bench.clock
+    oauth.environment.tokenStore = store
+    oauth.register(try bench.oauth.module.context.configuration.get())
+    bench.oauth.module.refreshesAutomatically = false
+    bench.clock.advance(by: 3600)
+    for misbehaviour in [
+      SandboxMisbehaviour.status(500), .html, .member("issuer", "http://127.0.0.1"),
+    ] {
+      bench.sandbox.misbehave(at: .metadata, misbehaviour, times: nil)
+      let error = await failure { try await oauth.token() }
+      #expect(error?.requiresSignIn == false && oauth.result.token != nil)
+      let requests = bench.endpoints.count
+      await failure(error?.code) { try await oauth.token() }
+      #expect(bench.endpoints.count == requests, "the failure is for everyone who asks soon")
+      bench.sandbox.behave(at: .metadata)
+      bench.clock.advance(by: 60)
+    }
+    #expect(bench.endpoints.allSatisfy { $0 == .metadata })
+    let before = bench.endpoints.count
+    let tokens = try await withThrowingTaskGroup(of: SQToken.self) { group in
+      for _ in 0..<50 { group.addTask { try await oauth.token() } }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(tokens.count == 1 && bench.endpoints.dropFirst(before) == [.metadata, .token])
+    bench.clock.advance(by: 3600)
+    _ = try await oauth.token()
+    #expect(bench.endpoints.dropFirst(before) == [.metadata, .token, .token])
+  }
+
   /// Two modules on one file are what two processes are.
   @Test func `two that share a file are one session`() async throws {
     let folder = try TemporaryFolder()

@@ -47,6 +47,28 @@ import Testing
     await delegate.found.pass()
   }
 
+  @Test func `a program that settles before it ends loses nothing`() async throws {
+    let bench = try await SessionBench().restored()
+    let module = bench.module
+    let store = bench.store
+    store.saving.close()
+    let caller = begin { try await module.refresh() }
+    try await store.saving.isHolding()
+    let settling = begin {
+      await module.settle()
+      return (module.currentToken?.accessToken, await store.content())
+    }
+    #expect(await store.content() == "T1 R1")
+    store.saving.open()
+    let (token, content) = try await settling.value
+    #expect(token == "T2" && content == "T2 R2")
+    _ = try await caller.value
+
+    bench.oauth.userDidSignOut()
+    await module.settle()
+    #expect(await store.content() == nil)
+  }
+
   @Test func `a store that fails keeps the session and is told`() async throws {
     let bench = try await SessionBench().restored()
     bench.store.fails(toSave: true)

@@ -44,7 +44,7 @@ final class Bench: Sendable {
   /// Registers a client whose redirects the app receives.
   @discardableResult
   func register(
-    redirectURI: String = "com.example.app:/cb", secret: String? = "s", scope: String? = "demo",
+    redirectURI: String? = "com.example.app:/cb", secret: String? = "s", scope: String? = "demo",
     provider: Provider = .endpoints(
       authorization: "https://id.example/authorize", token: "https://id.example/token"),
     change: (inout ClientConfiguration) -> Void = { _ in }
