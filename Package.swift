@@ -13,6 +13,8 @@ let package = Package(
   products: [
     .library(name: "SequencingOAuth", targets: ["SequencingOAuth"]),
     .library(name: "SequencingOAuthFoundation", targets: ["SequencingOAuthFoundation"]),
+    .library(name: "SequencingOAuthSQLite", targets: ["SequencingOAuthSQLite"]),
+    .library(name: "SequencingOAuthSecretService", targets: ["SequencingOAuthSecretService"]),
     .library(name: "OAuthSandbox", targets: ["OAuthSandbox"]),
     .executable(name: "sq-demo", targets: ["sq-demo"]),
   ],
@@ -26,6 +28,14 @@ let package = Package(
       dependencies: ["SequencingOAuth"],
       swiftSettings: settings),
     .target(
+      name: "SequencingOAuthSQLite",
+      dependencies: ["SequencingOAuth", "CSQLite"],
+      swiftSettings: settings),
+    .target(
+      name: "SequencingOAuthSecretService",
+      dependencies: ["SequencingOAuth", "CSecret"],
+      swiftSettings: settings),
+    .target(
       name: "OAuthSandbox",
       dependencies: ["LoopbackHTTP", "CCrypto"],
       swiftSettings: settings),
@@ -35,9 +45,15 @@ let package = Package(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(
       name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
     .executableTarget(
       name: "sq-demo",
-      dependencies: ["SequencingOAuth", "OAuthSandbox"],
+      dependencies: [
+        "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService", "OAuthSandbox",
+      ],
       path: "Demo",
       swiftSettings: settings),
     .executableTarget(
@@ -54,6 +70,20 @@ let package = Package(
     .testTarget(
       name: "SequencingOAuthTests",
       dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "store-probe",
+      dependencies: [
+        "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
+      ],
+      path: "Tests/StoreProbe",
+      swiftSettings: settings),
+    .testTarget(
+      name: "StoreTests",
+      dependencies: [
+        "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService", "store-probe",
+        "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "SequencingOAuthFoundationTests",

@@ -93,4 +93,14 @@ extension SQOAuthError.Code {
   public static let notAuthorized = Self(rawValue: "not_authorized")
   /// The token store could not be read or written.
   public static let storeFailed = Self(rawValue: "store_failed")
+  /// What the store holds was changed by something else than the SDK, or is cut off.
+  public static let storeDamaged = Self(rawValue: "store_damaged")
+  /// A newer version of the SDK wrote the store.
+  public static let storeTooNew = Self(rawValue: "store_too_new")
+  /// The passphrase or the key is not the one that the store was made with.
+  public static let wrongPassphrase = Self(rawValue: "wrong_passphrase")
+  /// Another process works on the account and does not come to an end.
+  public static let accountInUse = Self(rawValue: "account_in_use")
+  /// There is an account, a module or a key of that name already.
+  public static let duplicateName = Self(rawValue: "duplicate_name")
 }

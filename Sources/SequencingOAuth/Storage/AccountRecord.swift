@@ -1,26 +1,104 @@
 /// What a store keeps of one account.
+///
+/// All of it is as secret as the token is.
 public struct AccountRecord: Sendable, Hashable, Codable {
+  /// A grant that needs no user and no refresh token, so that it can be made again.
+  public struct Grant: Sendable, Hashable, Codable {
+    /// `grant_type`.
+    public let grantType: String
+    /// The scope that was asked for.
+    public let scope: String?
+
+    /// The client credentials grant (RFC 6749, section 4.4).
+    public static func clientCredentials(scope: String?) -> Self {
+      Self(grantType: "client_credentials", scope: scope)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case grantType = "grant_type"
+      case scope
+    }
+  }
+
   /// The name under which the app knows the account.
   public let id: String
   /// The client that signed the user in.
   public let clientID: String
   /// The issuer, where it is known.
   public let issuer: String?
+  /// The token endpoint, by which a server is known that has no issuer.
+  public let tokenEndpoint: String?
+  /// How the token is had anew, where not by its refresh token.
+  public let grant: Grant?
   /// The newest token, with the refresh token that is in force.
   public let token: SQToken
+  /// What the app keeps with the account, such as a name to show.
+  public let attributes: [String: String]
 
   /// Makes a record.
-  public init(id: String, clientID: String, issuer: String? = nil, token: SQToken) {
+  public init(
+    id: String, clientID: String, issuer: String? = nil, tokenEndpoint: String? = nil,
+    grant: Grant? = nil, token: SQToken, attributes: [String: String] = [:]
+  ) {
     self.id = id
     self.clientID = clientID
     self.issuer = issuer
+    self.tokenEndpoint = tokenEndpoint
+    self.grant = grant
     self.token = token
+    self.attributes = attributes
+  }
+
+  /// The same account with another token.
+  func with(_ token: SQToken) -> AccountRecord {
+    AccountRecord(
+      id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
+      token: token, attributes: attributes)
   }
 
   private enum CodingKeys: String, CodingKey {
     case id
     case clientID = "client_id"
     case issuer
+    case tokenEndpoint = "token_endpoint"
+    case grant
     case token
+    case attributes
   }
+}
+
+extension AccountRecord {
+  /// Reads a record.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    id = try container.decode(String.self, forKey: .id)
+    clientID = try container.decode(String.self, forKey: .clientID)
+    issuer = try container.decodeIfPresent(String.self, forKey: .issuer)
+    tokenEndpoint = try container.decodeIfPresent(String.self, forKey: .tokenEndpoint)
+    grant = try container.decodeIfPresent(Grant.self, forKey: .grant)
+    token = try container.decode(SQToken.self, forKey: .token)
+    attributes =
+      try container.decodeIfPresent([String: String].self, forKey: .attributes) ?? [:]
+  }
+
+  /// Writes the record; what is absent is left out.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(id, forKey: .id)
+    try container.encode(clientID, forKey: .clientID)
+    try container.encodeIfPresent(issuer, forKey: .issuer)
+    try container.encodeIfPresent(tokenEndpoint, forKey: .tokenEndpoint)
+    try container.encodeIfPresent(grant, forKey: .grant)
+    try container.encode(token, forKey: .token)
+    if !attributes.isEmpty { try container.encode(attributes, forKey: .attributes) }
+  }
+}
+
+extension AccountRecord: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The account and the client, and nothing that is secret.
+  public var description: String { "account \"\(ErrorResponse.clean(id))\" of client \(clientID)" }
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+  /// The same as ``description``, so that `dump` shows no secret either.
+  public var customMirror: Mirror { Mirror(self, children: ["account": description]) }
 }

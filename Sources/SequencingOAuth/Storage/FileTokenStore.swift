@@ -16,6 +16,7 @@ public final class FileTokenStore: TokenStore {
   /// Where the file is.
   public let path: String
   private let file: PrivateFile
+  private let locks: AccountLocks
   // Its calls block, so they run on a thread of their own and not in the cooperative pool.
   private let queue = DispatchQueue(label: "SequencingOAuth.FileTokenStore")
 
@@ -23,6 +24,7 @@ public final class FileTokenStore: TokenStore {
   public init(path: String) {
     self.path = path
     file = PrivateFile(path: path)
+    locks = AccountLocks(folder: path + ".locks")
   }
 
   /// A store in the user's state folder, under a name that keeps apps apart.
@@ -52,6 +54,19 @@ public final class FileTokenStore: TokenStore {
     try await run { file throws(SQOAuthError) in try TokenDocument(file).accounts.keys.sorted() }
   }
 
+  /// The records of all accounts.
+  public func all() async throws(SQOAuthError) -> [AccountRecord] {
+    try await run { file throws(SQOAuthError) in
+      try TokenDocument(file).accounts.sorted { $0.key < $1.key }.map(\.value)
+    }
+  }
+
+  /// The right to change an account, among all processes that use the file.
+  public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
+    let locks = locks
+    return try await run { _ throws(SQOAuthError) in try locks.lease(id) }
+  }
+
   /// Reads, changes and writes the file while no other process does.
   private func change(
     _ body: @escaping @Sendable (inout TokenDocument) -> Void
@@ -69,7 +84,7 @@ public final class FileTokenStore: TokenStore {
     do throws(FileError) {
       try file.makeFolder()
       // Not the file itself: that one is renamed over.
-      return try FileLock(path: file.path + ".lock")
+      return try FileLock.wait(for: file.path + ".lock")
     } catch {
       throw TokenDocument.failure("be locked", file, error)
     }

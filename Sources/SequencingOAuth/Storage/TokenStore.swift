@@ -16,6 +16,31 @@ public protocol TokenStore: Sendable {
 
   /// The accounts that have a record, in the order of their names.
   func list() async throws -> [String]
+
+  /// All records, in the order of their names; by default each is loaded.
+  func all() async throws -> [AccountRecord]
+
+  /// The right to change an account, or `nil` while somebody else has it.
+  ///
+  /// The SDK asks again until it is free. A store that only one process uses, and one session of
+  /// an account in it, needs none, which is the default; one that several share gets it from
+  /// ``AccountLocks``.
+  func lease(_ id: String) async throws -> AccountLease?
+}
+
+extension TokenStore {
+  /// All records, one by one.
+  public func all() async throws -> [AccountRecord] {
+    var records: [AccountRecord] = []
+    for id in try await list() {
+      // One may have gone meanwhile.
+      if let record = try await load(id) { records.append(record) }
+    }
+    return records
+  }
+
+  /// A lease that excludes nobody.
+  public func lease(_ id: String) async throws -> AccountLease? { AccountLease {} }
 }
 
 extension TokenStore {

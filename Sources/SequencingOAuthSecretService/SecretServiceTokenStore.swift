@@ -1,0 +1,2 @@
+import CSecret
+import SequencingOAuth

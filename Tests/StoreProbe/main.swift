@@ -1,0 +1,2 @@
+// Works on a store in a process of its own, for the tests.
+import SequencingOAuth

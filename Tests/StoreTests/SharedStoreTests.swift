@@ -1,0 +1,79 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// What every store promises, asked of each store.
+@Suite struct SharedStoreTests {
+  @Test(arguments: StoreKind.all)
+  func `an empty store has nothing and erasing nothing is no error`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    let store = try kind.open(folder)
+    #expect(try await store.load("a") == nil)
+    #expect(try await store.list() == [])
+    try await store.erase("a")
+  }
+
+  @Test(arguments: StoreKind.all)
+  func `a record comes back exactly`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    let store = try kind.open(folder)
+    let records = Records.tokens.enumerated().map { record("\($0)", token: $1) }
+    for record in records { try await store.save(record) }
+    for record in records { #expect(try await store.load(record.id) == record) }
+  }
+
+  /// Row 60: what is absent in the new token is absent in the store.
+  @Test(arguments: StoreKind.all)
+  func `a saved record replaces the old one whole`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    let store = try kind.open(folder)
+    try await store.save(record("a"))
+    let bare = AccountRecord(id: "a", clientID: "c", token: SQToken(accessToken: "new"))
+    try await store.save(bare)
+    let loaded = try await store.load("a")
+    #expect(loaded == bare)
+    #expect(loaded?.token.refreshToken == nil && loaded?.token.expirationDate == nil)
+    #expect(try await store.list() == ["a"])
+  }
+
+  @Test(arguments: StoreKind.all)
+  func `accounts are apart, listed by name, and erased one by one`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    let store = try kind.open(folder)
+    for id in ["b", "a", "c"] {
+      try await store.save(record(id, token: SQToken(accessToken: id)))
+    }
+    #expect(try await store.list() == ["a", "b", "c"])
+    try await store.erase("b")
+    #expect(try await store.load("b") == nil)
+    #expect(try await store.list() == ["a", "c"])
+    #expect(try await store.load("c")?.token.accessToken == "c")
+  }
+
+  @Test(arguments: StoreKind.all)
+  func `any text is an account's name`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    let store = try kind.open(folder)
+    let ids = [
+      "", " ", "..", "../../etc/passwd", "a/b", "'; drop table", "\u{1F600}", "\u{0}", "a\nb",
+      "version", "accounts", "$ref", String(repeating: "x", count: 10_000),
+    ]
+    for id in ids { try await store.save(record(id, token: SQToken(accessToken: "t" + id))) }
+    for id in ids { #expect(try await store.load(id)?.token.accessToken == "t" + id) }
+    #expect(try await store.list().count == ids.count)
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: StoreKind.all)
+  func `saves from many tasks at once all last`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    let store = try kind.open(folder)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<40 {
+        group.addTask { try await store.save(record("\(index % 20)-\(index / 20)")) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await store.list().count == 40)
+  }
+}
