@@ -26,11 +26,14 @@ final class TokenSession: Sendable {
   let context: ClientContext
   let observers = SessionObservers()
   let state = Locked(State())
+  /// Had while the session looks into the store and changes it.
+  let lease: SessionLease
   private let updater = TokenUpdater()
 
   init(_ context: ClientContext, accountID: String) {
     self.context = context
     self.accountID = accountID
+    lease = SessionLease(accountID: accountID)
     clockDidChange()
   }
 
