@@ -45,6 +45,14 @@ public final class AuthorizationModule: Sendable {
     }
   }
 
+  /// What the app keeps with the account, such as a name to show; stored with the next token.
+  ///
+  /// Where the app sets nothing it is what the store has.
+  public var attributes: [String: String] {
+    get { context.attributes }
+    set { context.attributes = newValue }
+  }
+
   /// Uses another client from the next operation on; the token stays.
   func configure(_ configuration: Result<ClientConfiguration, SQOAuthError>) {
     context.configuration = configuration

@@ -67,4 +67,7 @@ extension ClientConfiguration {
     case .endpoints(let endpoints): endpoints.issuer
     }
   }
+
+  /// What the server is known by.
+  var server: String { issuer ?? metadata?.tokenEndpoint.absoluteString ?? provider.name }
 }

@@ -105,6 +105,7 @@ extension TokenSession {
     let ends = state.withLock(\.core.ends)
     guard let record = try await load() else { return token != nil }
     try context.check(record)
+    context.resumeAttributes(of: record)
     let now = now
     let isHeld = state.withLock { state in
       if state.core.record == nil, state.core.ends == ends {
