@@ -1,4 +1,5 @@
 import SequencingOAuth
+import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
@@ -13,5 +14,9 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
   static let memory = StoreKind(name: "memory") { _ in MemoryTokenStore() }
   static let file = StoreKind(name: "file") { FileTokenStore(path: $0.file("deep/er/tokens.json")) }
 
-  static let all = [memory, file]
+  static let sqlite = StoreKind(name: "SQLite") {
+    SQLiteTokenStore(path: $0.file("deep/er/tokens.sqlite"))
+  }
+
+  static let all = [memory, file, sqlite]
 }
