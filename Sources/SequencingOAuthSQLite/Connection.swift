@@ -2,15 +2,16 @@ import CSQLite
 import SequencingOAuth
 
 /// A connection to a database that is there; used by one thread at a time.
+///
+/// Its errors do not name the database: who knows the app's name for it adds that.
 final class Connection {
   private let handle: OpaquePointer
-  private let path: String
   private var statements: [String: Statement] = [:]
 
-  /// Opens a database file, which no link leads to, and has not read it yet.
+  /// Opens a database file, which no link leads to, and takes no lock on it yet.
   ///
-  /// Errors name it by another path: the one that the app knows.
-  init(_ file: String, calledBy path: String) throws(SQOAuthError) {
+  /// The file is not written to, not even with what is in the log, before ``beginWriting()``.
+  init(_ file: String) throws(SQOAuthError) {
     let flags =
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX
       | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE
@@ -19,13 +20,18 @@ final class Connection {
     guard result == SQLITE_OK, let handle else {
       let error = SQLiteError(handle)
       sqlite3_close_v2(handle)
-      throw Self.failure(error, path)
+      throw Self.failure(error)
     }
     self.handle = handle
-    self.path = path
+    sq_set_checkpoint_on_close(handle, 0)
   }
 
-  /// Writes what is in the log into the database, if nobody else has it open.
+  /// Sets how it is written to, and has the log moved into the file when the last one closes it.
+  func beginWriting() throws(SQOAuthError) {
+    try execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
+    sq_set_checkpoint_on_close(handle, 1)
+  }
+
   deinit {
     for statement in statements.values { sqlite3_finalize(statement.pointer) }
     sqlite3_close_v2(handle)
@@ -125,22 +131,18 @@ final class Connection {
     }
   }
 
-  // MARK: Failures
-
   private func failure() -> SQOAuthError {
-    Self.failure(SQLiteError(handle), path)
+    Self.failure(SQLiteError(handle))
   }
 
-  private static func failure(_ error: SQLiteError, _ path: String) -> SQOAuthError {
-    let name = "the token database \(ErrorResponse.clean(path))"
+  private static func failure(_ error: SQLiteError) -> SQOAuthError {
     if error.isDamage {
       return SQOAuthError(
-        .storeDamaged, "\(name) is damaged, and is left as it is (\(error))", cause: error)
+        .storeDamaged, "it is damaged; it is left as it is (\(error))", cause: error)
     }
     if error.kind == SQLITE_BUSY {
-      return SQOAuthError(
-        .storeFailed, "\(name) is kept locked by another process", cause: error)
+      return SQOAuthError(.storeFailed, "another process keeps it locked (\(error))", cause: error)
     }
-    return SQOAuthError(.storeFailed, "\(name) failed (\(error))", cause: error)
+    return SQOAuthError(.storeFailed, "it cannot be used (\(error))", cause: error)
   }
 }

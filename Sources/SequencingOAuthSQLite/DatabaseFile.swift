@@ -13,7 +13,6 @@ struct DatabaseFile {
   /// The path that the app gave.
   let path: String
 
-  private var name: String { "the token database \(ErrorResponse.clean(path))" }
   private var file: PrivateFile { PrivateFile(path: path) }
 
   /// The path without symbolic links, of a database that is there now: if it was not, it is made by
@@ -24,7 +23,7 @@ struct DatabaseFile {
     do throws(FileError) {
       try file.makeFolder()
     } catch {
-      throw SQOAuthError(.storeFailed, "the folder of \(name) cannot be made (\(error))", cause: error)
+      throw SQOAuthError(.storeFailed, "its folder cannot be made (\(error))", cause: error)
     }
     guard let folder = realpath(file.folder, nil) else { throw failure("realpath") }
     defer { free(folder) }
@@ -43,7 +42,7 @@ struct DatabaseFile {
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw SQOAuthError(
-        .storeFailed, "\(name) is a symbolic link, a folder or a device, which is refused")
+        .storeFailed, "it is a symbolic link, a folder or a device, which is refused")
     }
     return true
   }
@@ -54,9 +53,11 @@ struct DatabaseFile {
     _ make: (String) throws(SQOAuthError) -> Void, _ place: String
   ) throws(SQOAuthError) {
     // SQLite would take them for the new database's own.
-    for rest in ["-wal", "-journal"] where access(place + rest, F_OK) == 0 {
+    for rest in ["-wal", "-journal"] where Self.hasContent(place + rest) {
       throw SQOAuthError(
-        .storeDamaged, "\(name) is missing, though its log \(rest) is there, and is left as it is")
+        .storeDamaged,
+        "it is missing, but what ends in \(rest) is there and is left as it is; to begin anew, "
+          + "remove that too")
     }
     let temporary = "\(place).\(getpid()).\(UInt32.random(in: 0...UInt32.max))"
     try makeEmpty(temporary)
@@ -71,8 +72,13 @@ struct DatabaseFile {
     do throws(FileError) {
       try file.syncFolder()
     } catch {
-      throw SQOAuthError(.storeFailed, "\(name) cannot be made (\(error))", cause: error)
+      throw SQOAuthError(.storeFailed, "it cannot be made (\(error))", cause: error)
     }
+  }
+
+  private static func hasContent(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_size > 0
   }
 
   private func makeEmpty(_ path: String) throws(SQOAuthError) {
@@ -103,6 +109,6 @@ struct DatabaseFile {
 
   private func failure(_ call: String) -> SQOAuthError {
     let reason = String(cString: strerror(errno))
-    return SQOAuthError(.storeFailed, "\(name) cannot be made or opened (\(call): \(reason))")
+    return SQOAuthError(.storeFailed, "it cannot be made or opened (\(call): \(reason))")
   }
 }

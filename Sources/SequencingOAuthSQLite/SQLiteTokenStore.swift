@@ -8,10 +8,16 @@ public import SequencingOAuth
 /// when the call returns, and what was erased is overwritten. Several processes may use it at once.
 /// It must be on a disk of the machine, not of the network.
 ///
-/// It protects against other users of the machine, not against a program that runs as the same
-/// user, nor against whoever has the disk.
+/// In clear it protects against other users of the machine, not against a program that runs as the
+/// same user, nor against whoever has the disk. With a ``StoreKey`` each record is sealed under that
+/// key and to its account: whoever has the files without the key sees the ids of the accounts, how
+/// many they are and how long their records, and can remove accounts or put back older files
+/// unnoticed, but neither read nor change a record.
 ///
-/// A database of another program is refused, as is a symbolic link, and neither is touched.
+/// What was replaced may stay in the log until SQLite writes over it; what was erased does not.
+///
+/// A database of another program is refused, as are a symbolic link and a newer format; none of
+/// them is touched, and neither is a damaged database.
 public final class SQLiteTokenStore: TokenStore {
   /// Where the database is.
   public let path: String
@@ -21,21 +27,24 @@ public final class SQLiteTokenStore: TokenStore {
   private let queue = DispatchQueue(label: "SequencingOAuth.SQLiteTokenStore")
 
   /// A store in a file of the app's choice, which the first call opens, and makes if need be.
-  public convenience init(path: String) {
-    self.init(path: path, busyTimeout: .seconds(5))
+  ///
+  /// Without a key its records are in clear.
+  public convenience init(path: String, key: StoreKey? = nil) {
+    self.init(path: path, key: key, busyTimeout: .seconds(5))
   }
 
   /// A store in the user's state folder, under a name that keeps apps apart.
   ///
   /// That is `$XDG_STATE_HOME/SERVICE/tokens.sqlite`, or
   /// `~/.local/state/SERVICE/tokens.sqlite`.
-  public convenience init(service: String) throws(SQOAuthError) {
-    self.init(path: try StateFolder.path(service: service) + "/tokens.sqlite")
+  public convenience init(service: String, key: StoreKey? = nil) throws(SQOAuthError) {
+    self.init(path: try StateFolder.path(service: service) + "/tokens.sqlite", key: key)
   }
 
-  package init(path: String, busyTimeout: Duration) {
+  /// A store that waits so long for another process that writes.
+  package init(path: String, key: StoreKey?, busyTimeout: Duration) {
     self.path = path
-    database = AccountDatabase(path: path, busyTimeout: busyTimeout)
+    database = AccountDatabase(path: path, key: key, busyTimeout: busyTimeout)
     locks = AccountLocks(folder: path + ".locks")
   }
 
@@ -72,6 +81,15 @@ public final class SQLiteTokenStore: TokenStore {
   /// The right to change an account, among all processes that use the database.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try await onQueue { [locks] () throws(SQOAuthError) in try locks.lease(id) }
+  }
+
+  /// Seals all records under another key, or writes them in clear, in one step that happens whole or
+  /// not at all.
+  ///
+  /// Other processes that have the store open get ``SQOAuthError/Code/wrongPassphrase`` from then
+  /// on; they cannot spoil it.
+  public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
+    try await onQueue { [database] () throws(SQOAuthError) in try database.changeKey(to: key) }
   }
 
   private func run<Value: Sendable>(

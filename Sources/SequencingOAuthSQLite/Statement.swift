@@ -11,6 +11,8 @@ enum Value {
   case text(String)
   case blob(Data)
   case null
+
+  static func optional(_ blob: Data?) -> Value { blob.map { .blob($0) } ?? .null }
 }
 
 /// A prepared statement, and the row that it is at.

@@ -1,3 +1,4 @@
+import Foundation
 import SequencingOAuth
 import SequencingOAuthSQLite
 import TestSupport
@@ -18,5 +19,10 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
     SQLiteTokenStore(path: $0.file("deep/er/tokens.sqlite"))
   }
 
-  static let all = [memory, file, sqlite]
+  static let encryptedSQLite = StoreKind(name: "encrypted SQLite") {
+    SQLiteTokenStore(
+      path: $0.file("deep/er/sealed.sqlite"), key: .raw(Data(repeating: 7, count: 32)))
+  }
+
+  static let all = [memory, file, sqlite, encryptedSQLite]
 }
