@@ -29,7 +29,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthSQLite",
-      dependencies: ["SequencingOAuth", "CSQLite"],
+      dependencies: ["SequencingOAuth", "LoopbackHTTP", "CSQLite"],
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthSecretService",

@@ -1,7 +1,8 @@
 import Foundation
 import SequencingOAuth
+import SequencingOAuthSQLite
 
-/// Stores by name: `file:PATH`, `encrypted:PATH`.
+/// Stores by name: `file:PATH`, `encrypted:PATH`, `sqlite:PATH`, `encrypted-sqlite:PATH`.
 ///
 /// The key of an encrypted one is the passphrase in `SQ_STORE_PASSPHRASE`, or else the key file
 /// `PATH.key`.
@@ -12,6 +13,8 @@ enum StoreAddress {
     let place = String(parts[1])
     return switch parts[0] {
     case "file": FileTokenStore(path: place)
+    case "sqlite": SQLiteTokenStore(path: place)
+    case "encrypted-sqlite": SQLiteTokenStore(path: place, key: key(beside: place))
     case "encrypted": EncryptedFileTokenStore(path: place, key: key(beside: place))
     default: throw Misuse(message: "no kind of store is named \(parts[0])")
     }

@@ -1,4 +1,5 @@
 import SequencingOAuth
+import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
@@ -28,7 +29,19 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
     },
     address: { "encrypted:\($0.file("deep/er/tokens.sealed"))" })
 
-  static let all = [memory, file, encrypted]
+  static let sqlite = StoreKind(
+    name: "SQLite", open: { SQLiteTokenStore(path: $0.file("deep/er/tokens.sqlite")) },
+    address: { "sqlite:\($0.file("deep/er/tokens.sqlite"))" })
+
+  static let encryptedSQLite = StoreKind(
+    name: "encrypted SQLite",
+    open: { folder in
+      let path = folder.file("deep/er/sealed.sqlite")
+      return SQLiteTokenStore(path: path, key: .file(path + ".key"))
+    },
+    address: { "encrypted-sqlite:\($0.file("deep/er/sealed.sqlite"))" })
+
+  static let all = [memory, file, encrypted, sqlite, encryptedSQLite]
   /// Those that outlive a process, and that several may have open.
   static let shared = all.filter { $0.address != nil }
   /// Those whose files a test can look at, or take the space or the right to write from.

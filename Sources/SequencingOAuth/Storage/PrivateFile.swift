@@ -13,17 +13,21 @@
 #endif
 
 /// A system call that failed on a file.
-struct FileError: Error, Hashable, CustomStringConvertible {
+package struct FileError: Error, Hashable, CustomStringConvertible {
   let call: String
   let errno: Int32
-  var description: String { "\(call): \(String(cString: strerror(errno)))" }
+  package var description: String { "\(call): \(String(cString: strerror(errno)))" }
 }
 
 /// A file that only its owner can read, replaced whole or not at all.
 ///
 /// Every call blocks; call it on a thread that may. A symbolic link in the file's place is refused.
-struct PrivateFile: Sendable {
+package struct PrivateFile: Sendable {
   let path: String
+
+  package init(path: String) {
+    self.path = path
+  }
 
   /// The content, or `nil` where there is no file.
   func read() throws(FileError) -> Data? {
@@ -74,11 +78,12 @@ struct PrivateFile: Sendable {
   }
 
   /// Makes the folder, and those above it, for the owner alone.
-  func makeFolder() throws(FileError) {
+  package func makeFolder() throws(FileError) {
     try Self.makeFolder(folder)
   }
 
-  private var folder: String {
+  /// The folder that the file is in.
+  package var folder: String {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     return folder.isEmpty ? "/" : folder
   }
@@ -117,7 +122,8 @@ struct PrivateFile: Sendable {
     if let failure { throw FileError(call: "write", errno: failure) }
   }
 
-  private func syncFolder() throws(FileError) {
+  /// Makes what was named, renamed or removed in the folder survive a loss of power.
+  package func syncFolder() throws(FileError) {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError(call: "open", errno: errno) }
     defer { close(descriptor) }
