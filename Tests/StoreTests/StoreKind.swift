@@ -13,5 +13,5 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
   static let memory = StoreKind(name: "memory") { _ in MemoryTokenStore() }
   static let file = StoreKind(name: "file") { FileTokenStore(path: $0.file("deep/er/tokens.json")) }
 
-  static let all = [memory, file]
+  static let all = [memory, file] + keyring
 }

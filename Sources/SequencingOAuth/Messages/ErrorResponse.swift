@@ -22,7 +22,7 @@ public struct ErrorResponse: Sendable, Hashable {
   }
 
   /// A server's text without control characters, cut at 500 characters.
-  static func clean(_ text: String) -> String {
+  package static func clean(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.lazy.filter(isPrintable).prefix(500)))
   }
 

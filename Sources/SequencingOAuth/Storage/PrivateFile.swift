@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 #if canImport(Glibc)
@@ -13,20 +13,24 @@
 #endif
 
 /// A system call that failed on a file.
-struct FileError: Error, Hashable, CustomStringConvertible {
+package struct FileError: Error, Hashable, CustomStringConvertible {
   let call: String
   let errno: Int32
-  var description: String { "\(call): \(String(cString: strerror(errno)))" }
+  package var description: String { "\(call): \(String(cString: strerror(errno)))" }
 }
 
 /// A file that only its owner can read, replaced whole or not at all.
 ///
 /// Every call blocks; call it on a thread that may. A symbolic link in the file's place is refused.
-struct PrivateFile: Sendable {
-  let path: String
+package struct PrivateFile: Sendable {
+  package let path: String
+
+  package init(path: String) {
+    self.path = path
+  }
 
   /// The content, or `nil` where there is no file.
-  func read() throws(FileError) -> Data? {
+  package func read() throws(FileError) -> Data? {
     let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard file >= 0 else {
       guard errno != ENOENT else { return nil }
@@ -46,7 +50,7 @@ struct PrivateFile: Sendable {
   /// Replaces the content; when it returns, the new content survives a loss of power.
   ///
   /// - SeeAlso: rename(2), fsync(2)
-  func replace(with content: Data) throws(FileError) {
+  package func replace(with content: Data) throws(FileError) {
     try makeFolder()
     try refuseLink()
     let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0...UInt32.max))"
@@ -70,7 +74,7 @@ struct PrivateFile: Sendable {
   }
 
   /// Makes the folder, and those above it, for the owner alone.
-  func makeFolder() throws(FileError) {
+  package func makeFolder() throws(FileError) {
     try Self.makeFolder(folder)
   }
 

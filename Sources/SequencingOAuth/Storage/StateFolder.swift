@@ -7,9 +7,9 @@
 /// The folder in which a program keeps what must survive it.
 ///
 /// - SeeAlso: XDG Base Directory Specification
-enum StateFolder {
+package enum StateFolder {
   /// The folder of a service, which need not exist yet.
-  static func path(
+  package static func path(
     service: String, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(SQOAuthError) -> String {
     guard !service.isEmpty, !service.hasPrefix("."), !service.contains("/"),
