@@ -1,2 +1,28 @@
 #pragma once
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
+#include <openssl/params.h>
+#include <openssl/rand.h>
+
+// The names of an OSSL_PARAM import into Swift as strings whose pointers do not last, so the list
+// is made here.
+static inline int sq_hkdf_sha256(
+    const unsigned char *key, size_t key_size, const unsigned char *salt, size_t salt_size,
+    const unsigned char *info, size_t info_size, unsigned char *output, size_t output_size) {
+  EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+  EVP_KDF_CTX *context = EVP_KDF_CTX_new(kdf);
+  EVP_KDF_free(kdf);
+  if (context == NULL) return 0;
+  OSSL_PARAM parameters[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)"SHA256", 0),
+      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)key, key_size),
+      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, (void *)salt, salt_size),
+      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_size),
+      OSSL_PARAM_construct_end(),
+  };
+  int result = EVP_KDF_derive(context, output, output_size, parameters);
+  EVP_KDF_CTX_free(context);
+  return result == 1;
+}

@@ -17,9 +17,8 @@ final class KeyringSession {
   private let connection: OpaquePointer
   private let service: UnsafeMutablePointer<SecretService>
 
-  /// Runs a body with a session that ends with it.
-  ///
-  /// - Parameter bus: The session bus's address; by default that of the environment.
+  /// Runs a body with a session that ends with it, on a bus of which the address is given or is
+  /// the environment's.
   static func with<Value>(
     bus: String?, limit duration: Duration,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value

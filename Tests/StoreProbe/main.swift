@@ -1,2 +1,24 @@
-// Works on a store in a process of its own, for the tests.
+// Works on a store in a process of its own, for the tests: `store-probe STORE COMMAND ARGUMENT...`
+import Foundation
 import SequencingOAuth
+
+var arguments = CommandLine.arguments.dropFirst()
+do {
+  if arguments.first == "--user", let user = arguments.dropFirst().first.flatMap({ uid_t($0) }) {
+    arguments = arguments.dropFirst(2)
+    // A test of root's, who may do anything, becomes somebody who may not.
+    guard setgroups(0, nil) == 0, setgid(user) == 0, setuid(user) == 0 else {
+      throw Misuse(message: "this user cannot become another one")
+    }
+  }
+  guard arguments.count >= 2 else { throw Misuse(message: "store-probe STORE COMMAND ARGUMENT...") }
+  let store = try await StoreAddress.open(arguments.removeFirst())
+  try await Probe(store: store).run(arguments.removeFirst(), Array(arguments))
+} catch let error as SQOAuthError {
+  // The code first, for the tests to compare.
+  FileHandle.standardError.write(Data("error \(error.code): \(error.message)\n".utf8))
+  exit(1)
+} catch {
+  FileHandle.standardError.write(Data("\(error)\n".utf8))
+  exit(2)
+}

@@ -7,11 +7,30 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
   let name: String
   /// A store on what is in a folder; opened twice it is what two processes have.
   let open: @Sendable (TemporaryFolder) throws -> any TokenStore
+  /// What `store-probe` calls that store, where another process can have it.
+  var address: (@Sendable (TemporaryFolder) -> String)?
+  /// Whether all that it keeps is files in that folder.
+  var isInFolder = true
 
   var testDescription: String { name }
 
-  static let memory = StoreKind(name: "memory") { _ in MemoryTokenStore() }
-  static let file = StoreKind(name: "file") { FileTokenStore(path: $0.file("deep/er/tokens.json")) }
+  static let memory = StoreKind(name: "memory", open: { _ in MemoryTokenStore() })
 
-  static let all = [memory, file] + keyring
+  static let file = StoreKind(
+    name: "file", open: { FileTokenStore(path: $0.file("deep/er/tokens.json")) },
+    address: { "file:\($0.file("deep/er/tokens.json"))" })
+
+  static let encrypted = StoreKind(
+    name: "encrypted",
+    open: { folder in
+      let path = folder.file("deep/er/tokens.sealed")
+      return EncryptedFileTokenStore(path: path, key: .file(path + ".key"))
+    },
+    address: { "encrypted:\($0.file("deep/er/tokens.sealed"))" })
+
+  static let all = [memory, file, encrypted] + keyring
+  /// Those that outlive a process, and that several may have open.
+  static let shared = all.filter { $0.address != nil }
+  /// Those whose files a test can look at, or take the space or the right to write from.
+  static let onDisk = shared.filter(\.isInFolder)
 }

@@ -11,29 +11,29 @@ package final class PrivateDesktop: Sendable {
   private let bus: ChildProcess
   private let keyring = Locked<ChildProcess?>(nil)
 
-  /// Starts a session without a keyring; ``stop()`` ends it, and so does letting go of it.
-  package init() async throws {
-    folder = try TemporaryFolder()
+  /// Starts a session in an empty folder; ``stop()`` ends it, and so does letting go of it.
+  package init(in folder: TemporaryFolder? = nil, keyring: Bool = false) async throws {
+    self.folder = try folder ?? TemporaryFolder()
     for name in ["run", "home", "data"] {
       try FileManager.default.createDirectory(
-        atPath: folder.file(name), withIntermediateDirectories: false,
+        atPath: self.folder.file(name), withIntermediateDirectories: false,
         attributes: [.posixPermissions: 0o700])
     }
+    address = Self.address(in: self.folder)
     // The system's own configuration would start a keyring for whoever asks for one.
-    try Self.configuration(socket: folder.file("bus"))
-      .write(toFile: folder.file("bus.conf"), atomically: false, encoding: .utf8)
+    try Self.configuration(address)
+      .write(toFile: self.folder.file("bus.conf"), atomically: false, encoding: .utf8)
     bus = try Self.start([
-      "dbus-daemon", "--config-file=\(folder.file("bus.conf"))", "--nofork", "--nopidfile",
+      "dbus-daemon", "--config-file=\(self.folder.file("bus.conf"))", "--nofork", "--nopidfile",
       "--print-address=1",
     ])
-    address = "unix:" + (try await bus.line(after: "unix:"))
+    _ = try await bus.line(after: "unix:")
+    if keyring { try await startKeyring() }
   }
 
-  /// Starts a session with a keyring that is open.
-  package static func withKeyring() async throws -> PrivateDesktop {
-    let desktop = try await PrivateDesktop()
-    try await desktop.startKeyring()
-    return desktop
+  /// The address that a session in a folder has.
+  package static func address(in folder: TemporaryFolder) -> String {
+    "unix:path=\(folder.file("bus"))"
   }
 
   /// The variables that make a program part of this session.
@@ -119,13 +119,13 @@ package final class PrivateDesktop: Sendable {
       environment: environment, input: .open)
   }
 
-  private static func configuration(socket: String) -> String {
+  private static func configuration(_ address: String) -> String {
     """
     <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
       "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
     <busconfig>
       <type>session</type>
-      <listen>unix:path=\(socket)</listen>
+      <listen>\(address)</listen>
       <auth>EXTERNAL</auth>
       <policy context="default">
         <allow send_destination="*" eavesdrop="true"/>

@@ -51,6 +51,9 @@ package struct FileLock: Sendable {
 
   /// Lets go of the lock; called once.
   package func release() {
+    // To close it would not be enough while a child that another thread has just forked still has
+    // the descriptor.
+    flock(file, LOCK_UN)
     close(file)
   }
 }

@@ -1,11 +1,3 @@
-import Dispatch
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Keeps tokens in one file, in clear, that only its owner can read.
 ///
 /// The file has mode 0600, in a folder that is made with mode 0700; it is replaced whole and is
@@ -15,16 +7,12 @@ import Dispatch
 public final class FileTokenStore: TokenStore {
   /// Where the file is.
   public let path: String
-  private let file: PrivateFile
-  private let locks: AccountLocks
-  // Its calls block, so they run on a thread of their own and not in the cooperative pool.
-  private let queue = DispatchQueue(label: "SequencingOAuth.FileTokenStore")
+  private let file: TokenFile<TokenDocument.Format>
 
   /// A store in a file of the app's choice, which need not exist yet.
   public init(path: String) {
     self.path = path
-    file = PrivateFile(path: path)
-    locks = AccountLocks(folder: path + ".locks")
+    file = TokenFile(path: path, format: TokenDocument.Format())
   }
 
   /// A store in the user's state folder, under a name that keeps apps apart.
@@ -36,70 +24,25 @@ public final class FileTokenStore: TokenStore {
 
   /// The record of an account.
   public func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
-    try await run { file throws(SQOAuthError) in try TokenDocument(file).accounts[id] }
+    try await file.load(id)
   }
 
   /// Adds or replaces a record.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
-    try await change { $0.accounts[record.id] = record }
+    try await file.save(record)
   }
 
   /// Removes the record of an account.
-  public func erase(_ id: String) async throws(SQOAuthError) {
-    try await change { $0.accounts[id] = nil }
-  }
+  public func erase(_ id: String) async throws(SQOAuthError) { try await file.erase(id) }
 
   /// The accounts that have a record.
-  public func list() async throws(SQOAuthError) -> [String] {
-    try await run { file throws(SQOAuthError) in try TokenDocument(file).accounts.keys.sorted() }
-  }
+  public func list() async throws(SQOAuthError) -> [String] { try await file.list() }
 
   /// The records of all accounts.
-  public func all() async throws(SQOAuthError) -> [AccountRecord] {
-    try await run { file throws(SQOAuthError) in
-      try TokenDocument(file).accounts.sorted { $0.key < $1.key }.map(\.value)
-    }
-  }
+  public func all() async throws(SQOAuthError) -> [AccountRecord] { try await file.all() }
 
   /// The right to change an account, among all processes that use the file.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
-    let locks = locks
-    return try await run { _ throws(SQOAuthError) in try locks.lease(id) }
-  }
-
-  /// Reads, changes and writes the file while no other process does.
-  private func change(
-    _ body: @escaping @Sendable (inout TokenDocument) -> Void
-  ) async throws(SQOAuthError) {
-    try await run { file throws(SQOAuthError) in
-      let lock = try Self.lock(file)
-      defer { lock.release() }
-      var document = try TokenDocument(file)
-      body(&document)
-      try document.write(to: file)
-    }
-  }
-
-  private static func lock(_ file: PrivateFile) throws(SQOAuthError) -> FileLock {
-    do throws(FileError) {
-      try file.makeFolder()
-      // Not the file itself: that one is renamed over.
-      return try FileLock.wait(for: file.path + ".lock")
-    } catch {
-      throw TokenDocument.failure("be locked", file, error)
-    }
-  }
-
-  private func run<Value: Sendable>(
-    _ body: @escaping @Sendable (PrivateFile) throws(SQOAuthError) -> Value
-  ) async throws(SQOAuthError) -> Value {
-    let file = file
-    let result = await withCheckedContinuation { continuation in
-      queue.async {
-        continuation.resume(
-          returning: Result { () throws(SQOAuthError) in try body(file) })
-      }
-    }
-    return try result.get()
+    try await file.lease(id)
   }
 }

@@ -49,11 +49,15 @@ package struct PrivateFile: Sendable {
 
   /// Replaces the content; when it returns, the new content survives a loss of power.
   ///
+  /// Only one process may do so at a time: what it writes first always has the same name, so that
+  /// one that was killed leaves no copies of secrets behind that nobody would ever remove.
+  ///
   /// - SeeAlso: rename(2), fsync(2)
   package func replace(with content: Data) throws(FileError) {
     try makeFolder()
     try refuseLink()
-    let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0...UInt32.max))"
+    let temporary = path + ".new"
+    unlink(temporary)
     let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw FileError(call: "open", errno: errno) }
     do throws(FileError) {

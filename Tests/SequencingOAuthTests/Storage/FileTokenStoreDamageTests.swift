@@ -23,11 +23,13 @@ import Testing
     try Data(content.utf8).write(to: file)
     let store = FileTokenStore(path: file.path)
     let errors = [
-      await failure(.storeFailed) { try await store.load("a") },
-      await failure(.storeFailed) { try await store.save(record("a")) },
-      await failure(.storeFailed) { try await store.erase("a") },
-      await failure(.storeFailed) { try await store.list() },
+      await failure { try await store.load("a") },
+      await failure { try await store.save(record("a")) },
+      await failure { try await store.erase("a") },
+      await failure { try await store.list() },
     ]
+    let isNewer = content.contains("\"version\":2") || content.contains("\"version\":99")
+    for error in errors { #expect(error?.code == (isNewer ? .storeTooNew : .storeDamaged)) }
     #expect(try Data(contentsOf: file) == Data(content.utf8))
     for error in errors {
       let text = error.map { everyText(of: $0) } ?? ""
@@ -40,7 +42,7 @@ import Testing
     let folder = try TemporaryFolder()
     try Data(#"{"version":2,"accounts":{}}"#.utf8)
       .write(to: URL(fileURLWithPath: folder("tokens.json")))
-    let error = await failure(.storeFailed) {
+    let error = await failure(.storeTooNew) {
       try await FileTokenStore(path: folder("tokens.json")).load("a")
     }
     #expect(error?.message.contains("newer") == true || error?.message.contains("version") == true)
@@ -56,7 +58,7 @@ import Testing
     let end = whole.lastIndex { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: " ") } ?? 0
     for length in stride(from: 0, through: end, by: 7) {
       try whole.prefix(length).write(to: URL(fileURLWithPath: folder("tokens.json")))
-      await failure(.storeFailed) { try await store.load("a") }
+      await failure(.storeDamaged) { try await store.load("a") }
     }
   }
 }

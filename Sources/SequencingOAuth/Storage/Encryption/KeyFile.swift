@@ -1,0 +1,109 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A file with 32 random bytes and nothing else, or with their box under a passphrase.
+///
+/// It has mode 0600, in a folder that is made with mode 0700. Every call blocks.
+struct KeyFile: Sendable {
+  private static let context = Data("SequencingOAuth key file".utf8)
+
+  private let file: PrivateFile
+  private let passphrase: String?
+
+  init(path: String, passphrase: String?) {
+    file = PrivateFile(path: path)
+    self.passphrase = passphrase
+  }
+
+  /// The key.
+  func read() throws(SQOAuthError) -> Data {
+    guard let key = try readIfPresent() else { throw failure(.storeFailed, "is not there") }
+    return key
+  }
+
+  /// The key, which is a new one where there is no file; of many who do so at once all get one key.
+  func makeIfAbsent() throws(SQOAuthError) -> Data {
+    if let key = try readIfPresent() { return key }
+    return try locked { () throws(SQOAuthError) in
+      if let key = try readIfPresent() { return key }
+      let key = try RandomBytes.make(EncryptionService.keySize)
+      try write(key)
+      return key
+    }
+  }
+
+  /// Puts the same key under another passphrase, or under none.
+  func change(to passphrase: String?) throws(SQOAuthError) {
+    try locked { () throws(SQOAuthError) in
+      try KeyFile(path: file.path, passphrase: passphrase).write(read())
+    }
+  }
+
+  private func readIfPresent() throws(SQOAuthError) -> Data? {
+    let content: Data?
+    do throws(FileError) {
+      content = try file.read()
+    } catch {
+      throw failure(.storeFailed, "cannot be read (\(error))", error)
+    }
+    return try content.map { content throws(SQOAuthError) in try key(in: content) }
+  }
+
+  private func key(in content: Data) throws(SQOAuthError) -> Data {
+    if content.count == EncryptionService.keySize {
+      guard passphrase == nil else {
+        throw failure(.wrongPassphrase, "is not sealed under a passphrase")
+      }
+      return content
+    }
+    guard let end = content.firstIndex(of: UInt8(ascii: "\n")) else {
+      throw failure(.storeDamaged, "is damaged, and is left as it is")
+    }
+    guard let passphrase else {
+      throw failure(.wrongPassphrase, "is sealed under a passphrase")
+    }
+    do throws(SQOAuthError) {
+      let header = try SealHeader(content[..<end], secret: .checked(passphrase))
+      return try header.service.open(content[end...].dropFirst(), authenticating: Self.context)
+    } catch {
+      throw failure(error.code, "cannot be opened: \(error.message)", error)
+    }
+  }
+
+  private func write(_ key: Data) throws(SQOAuthError) {
+    var content = key
+    if let passphrase {
+      let header = try SealHeader(for: .checked(passphrase))
+      content = header.bytes + Data("\n".utf8)
+      content += try header.service.seal(key, authenticating: Self.context)
+    }
+    do throws(FileError) {
+      try file.replace(with: content)
+    } catch {
+      throw failure(.storeFailed, "cannot be written (\(error))", error)
+    }
+  }
+
+  private func locked<Value>(
+    _ body: () throws(SQOAuthError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    let lock: FileLock
+    do throws(FileError) {
+      try file.makeFolder()
+      lock = try FileLock.wait(for: file.path + ".lock")
+    } catch {
+      throw failure(.storeFailed, "cannot be locked (\(error))", error)
+    }
+    defer { lock.release() }
+    return try body()
+  }
+
+  private func failure(
+    _ code: SQOAuthError.Code, _ what: String, _ cause: (any Error)? = nil
+  ) -> SQOAuthError {
+    SQOAuthError(code, "the key file \(ErrorResponse.clean(file.path)) \(what)", cause: cause)
+  }
+}

@@ -1,0 +1,75 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The content of an encrypted token file: a box for each account.
+struct SealedDocument: TokenFileContent {
+  let sealer: RecordSealer
+  private var boxes: [String: Data] = [:]
+
+  /// A document without accounts.
+  init(_ sealer: RecordSealer) {
+    self.sealer = sealer
+  }
+
+  var ids: [String] { Array(boxes.keys) }
+
+  func record(_ id: String) throws(SQOAuthError) -> AccountRecord? {
+    // Two Unicode forms of a name are one key here, but not to the box.
+    guard let index = boxes.index(forKey: id) else { return nil }
+    return try sealer.open(boxes[index].value, id: boxes[index].key)
+  }
+
+  mutating func save(_ record: AccountRecord) throws(SQOAuthError) {
+    let box = try sealer.seal(record)
+    boxes[record.id] = nil
+    boxes[record.id] = box
+  }
+
+  mutating func erase(_ id: String) { boxes[id] = nil }
+
+  /// The same records under another key.
+  func resealed(_ sealer: RecordSealer) throws(SQOAuthError) -> SealedDocument {
+    var document = SealedDocument(sealer)
+    for id in boxes.keys {
+      if let record = try record(id) { try document.save(record) }
+    }
+    return document
+  }
+}
+
+// The seal's content is the names in the order of the boxes, so that a file without the key does
+// not say whose accounts it holds, and so that no part of it can go or move unseen.
+extension SealedDocument {
+  private static let purpose = "file"
+  private static let damaged = SQOAuthError(
+    .storeDamaged, "it is damaged, and is left as it is")
+
+  init(_ file: SealedFile, sealer: RecordSealer) throws(SQOAuthError) {
+    self.init(sealer)
+    let names: Data
+    do throws(SQOAuthError) {
+      names = try sealer.open(file.seal, as: Self.purpose, with: file.sealed)
+    } catch {
+      throw error.code == .storeDamaged ? Self.damaged : error
+    }
+    guard let ids = try? JSONDecoder().decode([String].self, from: names),
+      ids.count == file.boxes.count
+    else { throw Self.damaged }
+    for (id, box) in zip(ids, file.boxes) { boxes[id] = box }
+  }
+
+  func encoded() throws(SQOAuthError) -> Data {
+    let entries = boxes.sorted { $0.key < $1.key }
+    let names: Data
+    do {
+      names = try JSONEncoder().encode(entries.map(\.key))
+    } catch {
+      throw SQOAuthError(.storeFailed, "the accounts' names cannot be encoded", cause: error)
+    }
+    let bytes = SealedFile.joined(header: sealer.header, boxes: entries.map(\.value))
+    return bytes + SealedFile.framed(try sealer.seal(names, as: Self.purpose, with: bytes))
+  }
+}

@@ -1,0 +1,183 @@
+import Dispatch
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a token file holds: records, which are there or are made when they are asked for.
+protocol TokenFileContent: Sendable {
+  var ids: [String] { get }
+  func record(_ id: String) throws(SQOAuthError) -> AccountRecord?
+  mutating func save(_ record: AccountRecord) throws(SQOAuthError)
+  mutating func erase(_ id: String)
+}
+
+/// How a token file is written.
+///
+/// Its messages do not name the file, but go on after "the file cannot be read:".
+protocol TokenFileFormat: Sendable {
+  associatedtype Content: TokenFileContent
+  /// The content of a file that is not there yet.
+  func create() throws(SQOAuthError) -> Content
+  func decode(_ bytes: Data) throws(SQOAuthError) -> Content
+  func encode(_ content: Content) throws(SQOAuthError) -> Data
+}
+
+extension TokenFileFormat {
+  /// A content, or a new one where there is none.
+  func existing(_ content: Content?) throws(SQOAuthError) -> Content {
+    if let content { return content }
+    return try create()
+  }
+}
+
+/// One file of records that any number of processes read and replace whole.
+///
+/// A file that cannot be understood is an error and is never written over.
+final class TokenFile<Format: TokenFileFormat>: Sendable {
+  let format: Format
+  private let file: PrivateFile
+  private let locks: AccountLocks
+  // Its calls block, so they run on a thread of their own and not in the cooperative pool.
+  private let queue = DispatchQueue(label: "SequencingOAuth.TokenFile")
+
+  init(path: String, format: Format) {
+    self.format = format
+    file = PrivateFile(path: path)
+    locks = AccountLocks(folder: path + ".locks")
+  }
+
+  /// Whether there is a file, which is then one that can be read.
+  func exists() async throws(SQOAuthError) -> Bool {
+    try await run { file throws(SQOAuthError) in try file.content() != nil }
+  }
+
+  func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
+    try await run { file throws(SQOAuthError) in
+      try file.content().map { content throws(SQOAuthError) in
+        try file.naming("be read") { () throws(SQOAuthError) in try content.record(id) }
+      } ?? nil
+    }
+  }
+
+  func save(_ record: AccountRecord) async throws(SQOAuthError) {
+    try await rewrite { content, format throws(SQOAuthError) in
+      var content = try format.existing(content)
+      try content.save(record)
+      return content
+    }
+  }
+
+  func erase(_ id: String) async throws(SQOAuthError) {
+    try await rewrite { content, _ throws(SQOAuthError) in
+      var content = content
+      content?.erase(id)
+      return content
+    }
+  }
+
+  func list() async throws(SQOAuthError) -> [String] {
+    try await run { file throws(SQOAuthError) in try file.content()?.ids.sorted() ?? [] }
+  }
+
+  func all() async throws(SQOAuthError) -> [AccountRecord] {
+    try await run { file throws(SQOAuthError) in
+      guard let content = try file.content() else { return [] }
+      return try file.naming("be read") { () throws(SQOAuthError) in
+        var records: [AccountRecord] = []
+        for id in content.ids.sorted() {
+          if let record = try content.record(id) { records.append(record) }
+        }
+        return records
+      }
+    }
+  }
+
+  func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
+    try await run { file throws(SQOAuthError) in try file.locks.lease(id) }
+  }
+
+  /// Reads, changes and writes the file while no other process does; what is `nil` is not written.
+  func rewrite(
+    _ change:
+      @escaping @Sendable (Format.Content?, Format) throws(SQOAuthError) -> Format.Content?
+  ) async throws(SQOAuthError) {
+    try await run { file throws(SQOAuthError) in
+      let lock = try file.lock()
+      defer { lock.release() }
+      let old = try file.content()
+      let bytes = try file.naming("be written") { () throws(SQOAuthError) in
+        try change(old, file.format).map { new throws(SQOAuthError) in
+          try file.format.encode(new)
+        }
+      }
+      if let bytes { try file.write(bytes) }
+    }
+  }
+
+  private func run<Value: Sendable>(
+    _ body: @escaping @Sendable (TokenFile) throws(SQOAuthError) -> Value
+  ) async throws(SQOAuthError) -> Value {
+    let result = await withCheckedContinuation { continuation in
+      queue.async { [self] in
+        continuation.resume(
+          returning: Result { () throws(SQOAuthError) in try body(self) })
+      }
+    }
+    return try result.get()
+  }
+}
+
+// What blocks, on the queue.
+extension TokenFile {
+  /// What the file holds, or `nil` where there is none.
+  private func content() throws(SQOAuthError) -> Format.Content? {
+    let bytes: Data?
+    do throws(FileError) {
+      bytes = try file.read()
+    } catch {
+      throw failure("be read", error)
+    }
+    return try naming("be read") { () throws(SQOAuthError) in
+      try bytes.map { bytes throws(SQOAuthError) in try format.decode(bytes) }
+    }
+  }
+
+  private func write(_ bytes: Data) throws(SQOAuthError) {
+    do throws(FileError) {
+      try file.replace(with: bytes)
+    } catch {
+      throw failure("be written", error)
+    }
+  }
+
+  private func lock() throws(SQOAuthError) -> FileLock {
+    do throws(FileError) {
+      try file.makeFolder()
+      // Not the file itself: that one is renamed over.
+      return try FileLock.wait(for: file.path + ".lock")
+    } catch {
+      throw failure("be locked", error)
+    }
+  }
+
+  /// Names the file in an error that does not.
+  private func naming<Value>(
+    _ what: String, _ body: () throws(SQOAuthError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    do throws(SQOAuthError) {
+      return try body()
+    } catch {
+      throw SQOAuthError(
+        error.code, "\(name) cannot \(what): \(error.message)", cause: error.cause)
+    }
+  }
+
+  private func failure(_ what: String, _ error: FileError) -> SQOAuthError {
+    SQOAuthError(.storeFailed, "\(name) cannot \(what) (\(error))", cause: error)
+  }
+
+  private var name: String { "the token file \(ErrorResponse.clean(file.path))" }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import SequencingOAuth
+
+/// What the probe was told makes no sense.
+struct Misuse: Error, CustomStringConvertible {
+  let message: String
+  var description: String { message }
+}
+
+/// The commands, which print one line when they are done, or as many as they have to tell.
+struct Probe {
+  let store: any TokenStore
+
+  func run(_ command: String, _ arguments: [String]) async throws {
+    switch (command, arguments.count) {
+    case ("load", 1): try await load(arguments[0])
+    case ("save", 0): try await save()
+    case ("erase", 1):
+      try await store.erase(arguments[0])
+      say("erased")
+    case ("list", 0): for id in try await store.list() { say(id) }
+    case ("lease", 1): try await lease(arguments[0])
+    case ("count", 2): try await count(arguments[0], to: Int(arguments[1]) ?? 0)
+    case ("prepare", 0):
+      try await encrypted().prepare()
+      say("prepared")
+    case ("rekey", 1):
+      try await encrypted().changeKey(to: .passphrase(arguments[0]))
+      say("changed")
+    default: throw Misuse(message: "no command \(command) with \(arguments.count) arguments")
+    }
+  }
+
+  /// Prints a record as JSON, or `none`.
+  private func load(_ id: String) async throws {
+    guard let record = try await store.load(id) else { return say("none") }
+    say(String(decoding: try JSONEncoder().encode(record), as: UTF8.self))
+  }
+
+  /// Saves the records that are the lines of standard input, one after the other.
+  private func save() async throws {
+    while let line = readLine() {
+      try await store.save(JSONDecoder().decode(AccountRecord.self, from: Data(line.utf8)))
+      say("saved")
+    }
+  }
+
+  /// Holds an account's lease until standard input ends.
+  private func lease(_ id: String) async throws {
+    guard let lease = try await store.lease(id) else { return say("busy") }
+    say("leased")
+    while readLine() != nil {}
+    lease.release()
+    say("released")
+  }
+
+  /// Adds one to the number in an account's token so many times, each under the lease.
+  private func count(_ id: String, to times: Int) async throws {
+    for _ in 0..<times {
+      var lease = try await store.lease(id)
+      while lease == nil {
+        try await Task.sleep(for: .milliseconds(1))
+        lease = try await store.lease(id)
+      }
+      let number = Int(try await store.load(id)?.token.accessToken ?? "") ?? 0
+      try await store.save(
+        AccountRecord(id: id, clientID: "probe", token: SQToken(accessToken: "\(number + 1)")))
+      lease?.release()
+    }
+    say("counted")
+  }
+
+  private func encrypted() throws -> EncryptedFileTokenStore {
+    guard let store = store as? EncryptedFileTokenStore else {
+      throw Misuse(message: "this store has no key")
+    }
+    return store
+  }
+
+  /// At once, and not when a buffer is full.
+  private func say(_ line: String) {
+    FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+  }
+}

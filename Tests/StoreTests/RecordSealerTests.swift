@@ -1,0 +1,76 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+/// What the encrypted stores have in common: a header, and a box for each record.
+@Suite struct RecordSealerTests {
+  static let raw = StoreKey.raw(Data(repeating: 7, count: 32))
+  static let keys: [StoreKey] = [raw, .passphrase("correct horse")]
+
+  @Test(arguments: keys)
+  func `a record opens with the same key after the header was kept`(key: StoreKey) throws {
+    let sealer = try RecordSealer.make(key)
+    let box = try sealer.seal(record("a"))
+    #expect(try sealer.open(box, id: "a") == record("a"))
+    #expect(try RecordSealer(key, header: sealer.header).open(box, id: "a") == record("a"))
+  }
+
+  @Test func `a box fits no other account and no other store`() throws {
+    let sealer = try RecordSealer.make(Self.raw)
+    let box = try sealer.seal(record("a"))
+    failure(.storeDamaged) { try sealer.open(box, id: "b") }
+    failure(.storeDamaged) { try RecordSealer.make(Self.raw).open(box, id: "a") }
+  }
+
+  @Test func `no two boxes and no two headers are the same`() throws {
+    let sealer = try RecordSealer.make(Self.raw)
+    let boxes = try (0..<100).map { _ in try sealer.seal(record("a")) }
+    #expect(Set(boxes).count == boxes.count)
+    #expect(Set(boxes.map { $0.prefix(12) }).count == boxes.count, "each has its own nonce")
+    #expect(try RecordSealer.make(Self.raw).header != sealer.header)
+  }
+
+  @Test(arguments: keys)
+  func `a wrong key is known by the header alone`(key: StoreKey) throws {
+    let header = try RecordSealer.make(key).header
+    for other in [
+      StoreKey.raw(Data(repeating: 8, count: 32)), .passphrase("correct hors"),
+      .passphrase("correct horse "),
+    ] {
+      failure(.wrongPassphrase) { try RecordSealer(other, header: header) }
+    }
+  }
+
+  @Test func `a key that is none is refused`() {
+    for key in [StoreKey.passphrase(""), .raw(Data()), .raw(Data(count: 31))] {
+      failure(.invalidConfiguration) { try RecordSealer.make(key) }
+    }
+  }
+
+  /// Damage is told from a wrong passphrase, whatever it hits.
+  @Test func `a changed byte of the header is damage`() throws {
+    let header = try RecordSealer.make(Self.raw).header
+    for index in header.indices {
+      for mask: UInt8 in [1, 0x20, 0x80] {
+        var broken = header
+        broken[index] ^= mask
+        let error = failure { try RecordSealer(Self.raw, header: broken) }
+        #expect([.storeDamaged, .storeTooNew].contains(error?.code), "byte \(index) ^ \(mask)")
+      }
+    }
+    for length in 0..<header.count {
+      failure(.storeDamaged) { try RecordSealer(Self.raw, header: header.prefix(length)) }
+    }
+  }
+
+  @Test func `a header of a newer version is named as such`() throws {
+    let header = try RecordSealer.make(Self.raw).header
+    let text = String(decoding: header, as: UTF8.self)
+    let newer = text.replacing("\"version\":1", with: "\"version\":2")
+    #expect(newer != text)
+    failure(.storeTooNew) { try RecordSealer(Self.raw, header: Data(newer.utf8)) }
+    failure(.storeTooNew) {
+      try RecordSealer(Self.raw, header: Data(#"{"version":7,"new":"field"}"#.utf8))
+    }
+  }
+}
