@@ -13,6 +13,8 @@ package struct Requirement: Sendable {
   package static let chromium = Self(programs: ["chromium", "chromedriver", "bash"])
   package static let glewlwyd = Self(
     programs: ["glewlwyd", "bash", "curl", "jq", "rnbyc", "sqlite3"])
+  package static let keyring = Self(
+    programs: ["dbus-daemon", "dbus-send", "gnome-keyring-daemon", "bash"])
   package static let tmux = Self(programs: ["tmux"])
 
   /// The programs that are not there.

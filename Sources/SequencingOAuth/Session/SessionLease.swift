@@ -13,8 +13,10 @@ import LoopbackHTTP
 final class SessionLease: Sendable {
   typealias Outcome = Result<Void, SQOAuthError>
 
-  /// For how many seconds another holder is waited for. It may be refreshing, at a server that is
-  /// slow; one that was suspended in the middle is not waited for without end.
+  /// For how many seconds another holder is waited for.
+  ///
+  /// It may be refreshing, at a server that is slow; one that was suspended in the middle is not
+  /// waited for without end.
   static let patience = 120.0
 
   private struct State {
