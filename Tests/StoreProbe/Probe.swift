@@ -24,7 +24,7 @@ struct Probe {
     case ("prepare", 0):
       try await encrypted().prepare()
       say("prepared")
-    case ("rekey", 1): try await rekey(.passphrase(arguments[0]))
+    case ("rekey", 1): try await rekey(.file(arguments[0]))
     default: throw Misuse(message: "no command \(command) with \(arguments.count) arguments")
     }
   }
