@@ -84,6 +84,7 @@ let package = Package(
         "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService", "store-probe",
         "TestSupport",
       ],
+      exclude: ["Faults"],
       swiftSettings: settings),
     .testTarget(
       name: "SequencingOAuthFoundationTests",
