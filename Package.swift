@@ -58,7 +58,10 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "benchmarks",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "CCurl"],
+      dependencies: [
+        "SequencingOAuth", "SequencingOAuthSQLite", "OAuthSandbox", "LoopbackHTTP", "CCurl",
+        "CSQLite",
+      ],
       path: "Tests/Benchmarks",
       exclude: ["Peers"],
       swiftSettings: settings),

@@ -31,6 +31,11 @@ defer { go?.stop() }
 for benchmark in try TokenBenchmarks.all(server, go) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
+let stores = try StoreBenchmarks()
+defer { stores.removeFiles() }
+for benchmark in try stores.all() where isWanted(benchmark.name) {
+  print(Table.row(try await benchmark.measure(rounds: 9)))
+}
 let sandbox = try await SandboxServer.start()
 for benchmark in SignInBenchmarks.all(sandbox) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
