@@ -85,7 +85,7 @@ let package = Package(
       name: "StoreTests",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService", "store-probe",
-        "TestSupport",
+        "OAuthSandbox", "TestSupport",
       ],
       exclude: ["Faults"],
       swiftSettings: settings),
