@@ -24,6 +24,9 @@ struct Probe {
     case ("prepare", 0):
       try await encrypted().prepare()
       say("prepared")
+    case ("make-key", 1):
+      _ = try await KeyManager.makeKeyFile(at: arguments[0])
+      say(try Data(contentsOf: URL(filePath: arguments[0])).base64EncodedString())
     case ("rekey", 1): try await rekey(.file(arguments[0]))
     default: throw Misuse(message: "no command \(command) with \(arguments.count) arguments")
     }
