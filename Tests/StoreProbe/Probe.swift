@@ -26,6 +26,9 @@ struct Probe {
       say("prepared")
     case ("token", 1...2):
       try await token(arguments[0], until: arguments.count > 1 ? arguments[1] : "")
+    case ("make-key", 1):
+      _ = try await KeyManager.makeKeyFile(at: arguments[0])
+      say(try Data(contentsOf: URL(filePath: arguments[0])).base64EncodedString())
     case ("rekey", 1): try await rekey(.file(arguments[0]))
     default: throw Misuse(message: "no command \(command) with \(arguments.count) arguments")
     }
