@@ -87,6 +87,7 @@ let package = Package(
         "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService", "store-probe",
         "TestSupport",
       ],
+      exclude: ["Faults"],
       swiftSettings: settings),
     .testTarget(
       name: "SequencingOAuthFoundationTests",

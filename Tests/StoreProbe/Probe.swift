@@ -24,9 +24,7 @@ struct Probe {
     case ("prepare", 0):
       try await encrypted().prepare()
       say("prepared")
-    case ("rekey", 1):
-      try await encrypted().changeKey(to: .passphrase(arguments[0]))
-      say("changed")
+    case ("rekey", 1): try await rekey(.file(arguments[0]))
     default: throw Misuse(message: "no command \(command) with \(arguments.count) arguments")
     }
   }
@@ -68,6 +66,18 @@ struct Probe {
       lease?.release()
     }
     say("counted")
+  }
+
+  /// Changes the key; where that fails, the store has to be usable all the same.
+  private func rekey(_ key: StoreKey) async throws {
+    let store = try encrypted()
+    do {
+      try await store.changeKey(to: key)
+      say("changed")
+    } catch {
+      _ = try await store.all()
+      throw error
+    }
   }
 
   private func encrypted() throws -> EncryptedFileTokenStore {

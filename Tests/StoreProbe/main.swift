@@ -12,7 +12,7 @@ do {
     }
   }
   guard arguments.count >= 2 else { throw Misuse(message: "store-probe STORE COMMAND ARGUMENT...") }
-  let store = try StoreAddress.open(arguments.removeFirst())
+  let store = try await StoreAddress.open(arguments.removeFirst())
   try await Probe(store: store).run(arguments.removeFirst(), Array(arguments))
 } catch let error as SQOAuthError {
   // The code first, for the tests to compare.

@@ -15,6 +15,12 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
+  /// The file that holds the records.
+  func path(_ folder: TemporaryFolder) throws -> String {
+    let name = address?(folder)
+    return String(try #require(name).drop { $0 != ":" }.dropFirst())
+  }
+
   static let memory = StoreKind(name: "memory", open: { _ in MemoryTokenStore() })
 
   static let file = StoreKind(
@@ -41,7 +47,7 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
     },
     address: { "encrypted-sqlite:\($0.file("deep/er/sealed.sqlite"))" })
 
-  static let all = [memory, file, encrypted, sqlite, encryptedSQLite]
+  static let all = [memory, file, encrypted, sqlite, encryptedSQLite] + keyring
   /// Those that outlive a process, and that several may have open.
   static let shared = all.filter { $0.address != nil }
   /// Those whose files a test can look at, or take the space or the right to write from.

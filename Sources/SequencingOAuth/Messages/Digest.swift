@@ -1,15 +1,15 @@
 import CCrypto
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// OpenSSL's SHA-256.
-enum Digest {
+package enum Digest {
   /// The SHA-256 of a string's UTF-8 bytes.
-  static func sha256(_ text: String) -> Data {
+  package static func sha256(_ text: String) -> Data {
     var digest = Data(count: 32)
     var text = text
     let succeeded = text.withUTF8 { input in

@@ -11,11 +11,11 @@
 /// The kernel lets go of it when its holder ends, however that happens.
 ///
 /// - SeeAlso: flock(2)
-struct FileLock: Sendable {
+package struct FileLock: Sendable {
   private let file: Int32
 
   /// Takes the lock of a path, whose file is made if it is not there; blocks the thread until then.
-  static func wait(for path: String) throws(FileError) -> FileLock {
+  package static func wait(for path: String) throws(FileError) -> FileLock {
     let lock = try FileLock(opening: path)
     try lock.take(LOCK_EX)
     return lock
@@ -50,7 +50,7 @@ struct FileLock: Sendable {
   }
 
   /// Lets go of the lock; called once.
-  func release() {
+  package func release() {
     // To close it would not be enough while a child that another thread has just forked still has
     // the descriptor.
     flock(file, LOCK_UN)

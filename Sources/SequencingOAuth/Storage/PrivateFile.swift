@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 #if canImport(Glibc)
@@ -23,14 +23,14 @@ package struct FileError: Error, Hashable, CustomStringConvertible {
 ///
 /// Every call blocks; call it on a thread that may. A symbolic link in the file's place is refused.
 package struct PrivateFile: Sendable {
-  let path: String
+  package let path: String
 
   package init(path: String) {
     self.path = path
   }
 
   /// The content, or `nil` where there is no file.
-  func read() throws(FileError) -> Data? {
+  package func read() throws(FileError) -> Data? {
     let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard file >= 0 else {
       guard errno != ENOENT else { return nil }
@@ -53,7 +53,7 @@ package struct PrivateFile: Sendable {
   /// one that was killed leaves no copies of secrets behind that nobody would ever remove.
   ///
   /// - SeeAlso: rename(2), fsync(2)
-  func replace(with content: Data) throws(FileError) {
+  package func replace(with content: Data) throws(FileError) {
     try makeFolder()
     try refuseLink()
     let temporary = path + ".new"
@@ -99,6 +99,7 @@ package struct PrivateFile: Sendable {
     }
     // Whatever the process's umask took away.
     guard chmod(folder, 0o700) == 0 else { throw FileError(call: "chmod", errno: errno) }
+    try PrivateFile(path: folder).syncFolder()
   }
 
   private func refuseLink() throws(FileError) {

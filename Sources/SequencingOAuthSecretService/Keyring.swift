@@ -1,0 +1,146 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The accounts of a service in the keyring; every call blocks its thread.
+///
+/// An item is found by the service and a digest of the account's id, since D-Bus carries no text
+/// with a NUL in it and the keyring keeps attributes in clear. Its secret is the record as JSON.
+struct Keyring: Sendable {
+  /// The format of the items that this version writes.
+  static let format = 1
+
+  let service: String
+  /// The address of the session bus, where it is not the environment's.
+  var bus: String?
+  /// How long one call may take, the user's answer to a prompt included.
+  var limit: Duration = .seconds(120)
+
+  func load(_ id: String) throws(SQOAuthError) -> AccountRecord? {
+    try run { session throws(KeyringFailure) in try records(session, attributes(id)).first }
+  }
+
+  func all() throws(SQOAuthError) -> [AccountRecord] {
+    try run { session throws(KeyringFailure) in
+      try records(session, ["service": service]).sorted { $0.id < $1.id }
+    }
+  }
+
+  func save(_ record: AccountRecord) throws(SQOAuthError) {
+    let secret = try encode(record)
+    let attributes = attributes(record.id)
+    try run { session throws(KeyringFailure) in
+      let items = try items(session, attributes)
+      // What cannot be understood is not overwritten.
+      for item in items { _ = try decode(item) }
+      guard let newest = items.first else {
+        return try session.store(
+          secret, label: label(record.id),
+          attributes: attributes.merging(["format": "\(Self.format)"]) { $1 })
+      }
+      // Where it is, which need not be what is now the default collection.
+      try session.replace(newest, by: secret)
+      for other in items.dropFirst() { try session.delete(other) }
+    }
+  }
+
+  func erase(_ id: String) throws(SQOAuthError) {
+    try run { session throws(KeyringFailure) in
+      for item in try session.items(attributes(id)) { try session.delete(item) }
+    }
+  }
+
+  /// Whether the keyring has accounts of the service; asks the user nothing.
+  func holdsAccounts() throws(SQOAuthError) -> Bool {
+    try run { session throws(KeyringFailure) in
+      try !session.items(["service": service]).isEmpty
+    }
+  }
+
+  /// Whether a save would ask the user nothing.
+  func isOpen() throws(SQOAuthError) -> Bool {
+    try run { session throws(KeyringFailure) in try session.isOpen() }
+  }
+
+  /// Whether a keyring answers, locked or not.
+  func answers() -> Bool {
+    (try? KeyringSession.with(bus: bus, limit: limit) { _ in true }) ?? false
+  }
+}
+
+extension Keyring {
+  private func run<Value>(
+    _ body: (KeyringSession) throws(KeyringFailure) -> Value
+  ) throws(SQOAuthError) -> Value {
+    var attempts = 3
+    while true {
+      do throws(KeyringFailure) {
+        return try KeyringSession.with(bus: bus, limit: limit, body)
+      } catch {
+        attempts -= 1
+        // Another process erased an item between the search and what was done with it.
+        guard error == .vanished, attempts > 0 else { throw error.error }
+      }
+    }
+  }
+
+  /// The items that are found, unlocked, the newest first.
+  private func items(
+    _ session: KeyringSession, _ attributes: [String: String]
+  ) throws(KeyringFailure) -> [KeyringItem] {
+    let items = try session.items(attributes)
+    try session.load(items)
+    return items.sorted { $0.modified > $1.modified }
+  }
+
+  /// The newest record of each account that is found.
+  private func records(
+    _ session: KeyringSession, _ attributes: [String: String]
+  ) throws(KeyringFailure) -> [AccountRecord] {
+    var records: [String: AccountRecord] = [:]
+    for item in try items(session, attributes) {
+      let record = try decode(item)
+      // An older one is in a collection that was the default once.
+      if records[record.id] == nil { records[record.id] = record }
+    }
+    return Array(records.values)
+  }
+
+  private func decode(_ item: KeyringItem) throws(KeyringFailure) -> AccountRecord {
+    if let format = item.attribute("format").flatMap(Int.init), format > Self.format {
+      throw .tooNew(service: service, format: format)
+    }
+    guard let secret = item.secret else { throw .vanished }
+    guard let record = try? JSONDecoder().decode(AccountRecord.self, from: secret),
+      item.attribute("account") == digest(record.id)
+    else { throw .damaged(service: service) }
+    return record
+  }
+
+  private func encode(_ record: AccountRecord) throws(SQOAuthError) -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return try encoder.encode(record)
+    } catch {
+      throw SQOAuthError(.storeFailed, "the account cannot be encoded", cause: error)
+    }
+  }
+
+  private func attributes(_ id: String) -> [String: String] {
+    ["service": service, "account": digest(id)]
+  }
+
+  private func digest(_ id: String) -> String {
+    Digest.sha256(id).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// What the user sees in the desktop's keyring program.
+  private func label(_ id: String) -> String {
+    "\(ErrorResponse.clean(service)): account \"\(ErrorResponse.clean(id).prefix(100))\""
+  }
+}

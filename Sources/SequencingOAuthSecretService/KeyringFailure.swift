@@ -1,0 +1,135 @@
+import CSecret
+import SequencingOAuth
+
+/// Why the keyring did not do what it was asked.
+///
+/// It has no text of the keyring's own, which might hold anything.
+enum KeyringFailure: Error, Hashable {
+  /// There is no session bus, for a reason that GLib gives.
+  case noBus(String)
+  /// Nobody on the bus offers the Secret Service.
+  case noService
+  /// The keyring is there and does not answer, or went away.
+  case noAnswer
+  /// A limit in seconds passed, which a prompt that nobody answers does too.
+  case tooLong(Int)
+  /// The keyring is locked and stays so: nobody was asked, or said no.
+  case locked
+  /// An item that was there a moment ago is gone.
+  case vanished
+  /// An item of the service is no account.
+  case damaged(service: String)
+  /// An item of the service has a format that this version does not know.
+  case tooNew(service: String, format: Int)
+  /// Anything else, by the domain and code of its `GError`.
+  case other(String, Int32)
+
+  /// Tells what an error means, and frees it.
+  init(adopting error: UnsafeMutablePointer<GError>?, limit: KeyringLimit) {
+    guard let error else {
+      self = .noAnswer
+      return
+    }
+    defer { g_error_free(error) }
+    if limit.isOver {
+      self = .tooLong(Int(limit.duration.components.seconds))
+      return
+    }
+    let code = error.pointee.code
+    switch error.pointee.domain {
+    case secret_error_get_quark(): self = Self(secret: code)
+    case g_io_error_quark(): self = Self(io: code)
+    case g_dbus_error_quark(): self = Self(bus: code)
+    default: self = Self.other(error)
+    }
+    if case .other = self { self = Self.other(error) }
+  }
+
+  private static func other(_ error: UnsafeMutablePointer<GError>) -> Self {
+    .other(String(cString: g_quark_to_string(error.pointee.domain)), error.pointee.code)
+  }
+
+  private init(secret code: Int32) {
+    switch UInt32(bitPattern: code) {
+    case SECRET_ERROR_IS_LOCKED.rawValue: self = .locked
+    case SECRET_ERROR_NO_SUCH_OBJECT.rawValue: self = .vanished
+    default: self = .other("", code)
+    }
+  }
+
+  private init(io code: Int32) {
+    switch UInt32(bitPattern: code) {
+    // The limit's own end is told apart before: this is the user's.
+    case G_IO_ERROR_CANCELLED.rawValue: self = .locked
+    case G_IO_ERROR_CLOSED.rawValue, G_IO_ERROR_TIMED_OUT.rawValue,
+      G_IO_ERROR_CONNECTION_CLOSED.rawValue:
+      self = .noAnswer
+    default: self = .other("", code)
+    }
+  }
+
+  private init(bus code: Int32) {
+    switch UInt32(bitPattern: code) {
+    case G_DBUS_ERROR_SERVICE_UNKNOWN.rawValue, G_DBUS_ERROR_NAME_HAS_NO_OWNER.rawValue,
+      G_DBUS_ERROR_SPAWN_CHILD_EXITED.rawValue, G_DBUS_ERROR_SPAWN_FAILED.rawValue,
+      G_DBUS_ERROR_SPAWN_EXEC_FAILED.rawValue, G_DBUS_ERROR_SPAWN_SERVICE_NOT_FOUND.rawValue,
+      G_DBUS_ERROR_ACCESS_DENIED.rawValue:
+      self = .noService
+    case G_DBUS_ERROR_NO_REPLY.rawValue, G_DBUS_ERROR_DISCONNECTED.rawValue,
+      G_DBUS_ERROR_TIMEOUT.rawValue, G_DBUS_ERROR_TIMED_OUT.rawValue:
+      self = .noAnswer
+    case G_DBUS_ERROR_UNKNOWN_METHOD.rawValue, G_DBUS_ERROR_UNKNOWN_OBJECT.rawValue:
+      self = .vanished
+    default: self = .other("", code)
+    }
+  }
+}
+
+extension KeyringFailure {
+  /// The failure as the SDK's users see it.
+  var error: SQOAuthError {
+    SQOAuthError(code, "the desktop's keyring \(reason)", cause: self)
+  }
+
+  private var code: SQOAuthError.Code {
+    switch self {
+    case .damaged: .storeDamaged
+    case .tooNew: .storeTooNew
+    default: .storeFailed
+    }
+  }
+
+  private var reason: String {
+    switch self {
+    case .noBus(let reason):
+      """
+      cannot be asked: there is no D-Bus session (\(ErrorResponse.clean(reason))); run the program \
+      in a desktop session or under dbus-run-session, or choose another store
+      """
+    case .noService:
+      """
+      cannot be asked: no program on the D-Bus session offers it; start gnome-keyring, KWallet or \
+      KeePassXC, or choose another store
+      """
+    case .noAnswer: "does not answer, or ended meanwhile; try again when it runs"
+    case .tooLong(let seconds):
+      """
+      did not answer within \(seconds) seconds; answer its question when it asks to be unlocked, \
+      and see that it runs
+      """
+    case .locked: "is locked and was not unlocked; unlock it, and try again"
+    case .vanished: "does not find what it held a moment ago; try again"
+    case .damaged(let service):
+      """
+      has an item for \(ErrorResponse.clean(service)) that is no account, and that is left as it \
+      is; erase the account, or remove the item with the desktop's keyring program
+      """
+    case .tooNew(let service, let format):
+      """
+      has an item for \(ErrorResponse.clean(service)) in format \(format), which is newer than \
+      this program
+      """
+    case .other(let domain, let code): "refused (\(domain) \(code))"
+    }
+  }
+}

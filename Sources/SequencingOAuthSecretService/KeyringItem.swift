@@ -1,0 +1,47 @@
+import CSecret
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One secret in the keyring, with what can be known of it without unlocking it.
+///
+/// It belongs to the thread and the ``KeyringSession`` that found it.
+final class KeyringItem {
+  let pointer: UnsafeMutablePointer<SecretItem>
+
+  init(adopting pointer: UnsafeMutableRawPointer) {
+    self.pointer = pointer.assumingMemoryBound(to: SecretItem.self)
+  }
+
+  deinit {
+    g_object_unref(pointer)
+  }
+
+  var isLocked: Bool { secret_item_get_locked(pointer) != 0 }
+
+  /// When it was last changed, in seconds.
+  var modified: UInt64 { UInt64(secret_item_get_modified(pointer)) }
+
+  /// A text by which it is found, which the keyring keeps in clear.
+  func attribute(_ name: String) -> String? {
+    guard let attributes = secret_item_get_attributes(pointer) else { return nil }
+    defer { g_hash_table_unref(attributes) }
+    return name.withCString { name in
+      g_hash_table_lookup(attributes, name).map {
+        String(cString: $0.assumingMemoryBound(to: CChar.self))
+      }
+    }
+  }
+
+  /// The secret, once it was loaded.
+  var secret: Data? {
+    guard let value = secret_item_get_secret(pointer) else { return nil }
+    defer { secret_value_unref(UnsafeMutableRawPointer(value)) }
+    var length: gsize = 0
+    guard let bytes = secret_value_get(value, &length) else { return nil }
+    return Data(bytes: bytes, count: Int(length))
+  }
+}

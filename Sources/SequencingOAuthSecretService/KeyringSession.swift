@@ -1,0 +1,205 @@
+import CSecret
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One conversation with the keyring, on a connection of its own, that blocks its thread.
+///
+/// The connection that GLib shares in a process is left to the app: it ends the process when the
+/// bus goes away, and a session on it outlives the keyring that it was made with.
+///
+/// - SeeAlso: Secret Service API specification, freedesktop.org
+final class KeyringSession {
+  private let limit: KeyringLimit
+  private let connection: OpaquePointer
+  private let service: UnsafeMutablePointer<SecretService>
+
+  /// Runs a body with a session that ends with it, on a bus of which the address is given or is
+  /// the environment's.
+  static func with<Value>(
+    bus: String?, limit duration: Duration,
+    _ body: (KeyringSession) throws(KeyringFailure) -> Value
+  ) throws(KeyringFailure) -> Value {
+    // Signals go to this thread's context and end with it. The app's main loop, if it has one,
+    // gets none, and if it has none, none pile up.
+    let context = g_main_context_new()
+    g_main_context_push_thread_default(context)
+    defer {
+      g_main_context_pop_thread_default(context)
+      g_main_context_unref(context)
+    }
+    let session = try KeyringSession(bus: bus, limit: KeyringLimit(duration))
+    defer { session.close() }
+    return try body(session)
+  }
+
+  private init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
+    self.limit = limit
+    connection = try Self.connect(bus, limit)
+    var error: UnsafeMutablePointer<GError>?
+    guard let service = sq_secret_service_open(connection, limit.cancellable, &error) else {
+      Self.close(connection)
+      let failure = KeyringFailure(adopting: error, limit: limit)
+      // There is nothing yet that could have gone.
+      throw failure == .vanished ? .noService : failure
+    }
+    self.service = service
+  }
+
+  private static func connect(
+    _ bus: String?, _ limit: KeyringLimit
+  ) throws(KeyringFailure) -> OpaquePointer {
+    var error: UnsafeMutablePointer<GError>?
+    let address =
+      bus.map { g_strdup($0) }
+      ?? g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, limit.cancellable, &error)
+    defer { g_free(address) }
+    if let address {
+      let flags = GDBusConnectionFlags(
+        G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
+          | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
+      if let connection = g_dbus_connection_new_for_address_sync(
+        address, flags, nil, limit.cancellable, &error)
+      {
+        return connection
+      }
+    }
+    // GLib's own words, on an address; nothing secret has been said yet.
+    let reason = error.map { String(cString: $0.pointee.message) } ?? "no address"
+    let failure = KeyringFailure(adopting: error, limit: limit)
+    if case .tooLong = failure { throw failure }
+    throw .noBus(reason)
+  }
+
+  private func close() {
+    g_object_unref(service)
+    Self.close(connection)
+  }
+
+  private static func close(_ connection: OpaquePointer) {
+    g_dbus_connection_close_sync(connection, nil, nil)
+    g_object_unref(UnsafeMutableRawPointer(connection))
+  }
+}
+
+extension KeyringSession {
+  /// The items that have these attributes, in every collection, locked or not.
+  func items(_ attributes: [String: String]) throws(KeyringFailure) -> [KeyringItem] {
+    let list = try withTable(attributes) { table, error in
+      secret_service_search_sync(
+        service, sq_account_schema(), table, SECRET_SEARCH_ALL, limit.cancellable, error)
+    }
+    return Self.adopt(list, KeyringItem.init(adopting:))
+  }
+
+  /// Unlocks what is locked, which may ask the user, and fetches the secrets.
+  func load(_ items: [KeyringItem]) throws(KeyringFailure) {
+    guard !items.isEmpty else { return }
+    try unlock(items.filter(\.isLocked))
+    let list = Self.list(items)
+    defer { g_list_free(list) }
+    try call { error in secret_item_load_secrets_sync(list, limit.cancellable, error) != 0 }
+  }
+
+  private func unlock(_ items: [KeyringItem]) throws(KeyringFailure) {
+    guard !items.isEmpty else { return }
+    let list = Self.list(items)
+    defer { g_list_free(list) }
+    var error: UnsafeMutablePointer<GError>?
+    let count = secret_service_unlock_sync(service, list, limit.cancellable, nil, &error)
+    if let error { throw KeyringFailure(adopting: error, limit: limit) }
+    // A user who says no is no error to libsecret.
+    guard count == items.count else { throw .locked }
+  }
+
+  /// Adds an item to the default collection, in place of one with the same attributes there.
+  func store(
+    _ secret: Data, label: String, attributes: [String: String]
+  ) throws(KeyringFailure) {
+    try withSecret(secret) { value throws(KeyringFailure) in
+      let stored = try withTable(attributes) { table, error in
+        secret_service_store_sync(
+          service, sq_account_schema(), table, "default", label, value, limit.cancellable, error)
+      }
+      // Where the user said no there is no error either.
+      guard stored != 0 else { throw .locked }
+    }
+  }
+
+  /// Changes the secret of an item, wherever it is.
+  func replace(_ item: KeyringItem, by secret: Data) throws(KeyringFailure) {
+    try withSecret(secret) { value throws(KeyringFailure) in
+      try call { error in
+        secret_item_set_secret_sync(item.pointer, value, limit.cancellable, error) != 0
+      }
+    }
+  }
+
+  /// Removes an item.
+  func delete(_ item: KeyringItem) throws(KeyringFailure) {
+    try unlock([item].filter(\.isLocked))
+    try call { error in secret_item_delete_sync(item.pointer, limit.cancellable, error) != 0 }
+  }
+
+  /// Whether the default collection is there and open, so that a save asks the user nothing.
+  func isOpen() throws(KeyringFailure) -> Bool {
+    var error: UnsafeMutablePointer<GError>?
+    let collection = secret_collection_for_alias_sync(
+      service, "default", SECRET_COLLECTION_NONE, limit.cancellable, &error)
+    if let error { throw KeyringFailure(adopting: error, limit: limit) }
+    guard let collection else { return false }
+    defer { g_object_unref(collection) }
+    return secret_collection_get_locked(collection) == 0
+  }
+}
+
+extension KeyringSession {
+  private typealias ErrorPointer = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
+
+  /// Makes a call that says whether it succeeded.
+  private func call(_ body: (ErrorPointer) -> Bool) throws(KeyringFailure) {
+    var error: UnsafeMutablePointer<GError>?
+    guard body(&error) else { throw KeyringFailure(adopting: error, limit: limit) }
+  }
+
+  /// Makes a call with attributes, which fails only where it says why.
+  private func withTable<Value>(
+    _ attributes: [String: String], _ body: (OpaquePointer?, ErrorPointer) -> Value
+  ) throws(KeyringFailure) -> Value {
+    let table = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)
+    defer { g_hash_table_unref(table) }
+    for (name, value) in attributes { g_hash_table_insert(table, g_strdup(name), g_strdup(value)) }
+    var error: UnsafeMutablePointer<GError>?
+    let result = body(table, &error)
+    if let error { throw KeyringFailure(adopting: error, limit: limit) }
+    return result
+  }
+
+  /// Puts a text into libsecret's memory, which it wipes and keeps out of the swap.
+  private func withSecret(
+    _ secret: Data, _ body: (OpaquePointer?) throws(KeyringFailure) -> Void
+  ) throws(KeyringFailure) {
+    let value = secret.withUnsafeBytes { bytes in
+      secret_value_new(
+        bytes.bindMemory(to: CChar.self).baseAddress, gssize(bytes.count), "text/plain")
+    }
+    defer { secret_value_unref(UnsafeMutableRawPointer(value)) }
+    try body(value)
+  }
+
+  private static func list(_ items: [KeyringItem]) -> UnsafeMutablePointer<GList>? {
+    items.reversed().reduce(nil) { g_list_prepend($0, $1.pointer) }
+  }
+
+  /// Takes over what a list holds, and frees the list.
+  private static func adopt<Element>(
+    _ list: UnsafeMutablePointer<GList>?, _ adopt: (UnsafeMutableRawPointer) -> Element
+  ) -> [Element] {
+    defer { g_list_free(list) }
+    return sequence(first: list) { $0?.pointee.next }.prefix { $0 != nil }
+      .compactMap { $0?.pointee.data }.map(adopt)
+  }
+}
