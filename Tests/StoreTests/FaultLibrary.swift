@@ -34,17 +34,18 @@ enum FaultLibrary {
 /// How a call goes wrong, as the library is told.
 enum Fault: String, CaseIterable {
   /// It fails with EIO.
-  case broken = "5"
-  /// It fails with ENOSPC.
-  case full = "28"
+  case broken
+  /// What takes room fails with ENOSPC.
+  case full
   /// The process is killed in its place.
   case kill
-  /// The same after half of a write.
+  /// The process is killed after half of a write.
   case torn
   /// Half of a write is done, which is no failure.
   case short
 
   var isDeadly: Bool { self == .kill || self == .torn }
+  var isOfWrites: Bool { self == .torn || self == .short }
 }
 
 struct FaultLibraryError: Error, CustomStringConvertible {
