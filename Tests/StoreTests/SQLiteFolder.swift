@@ -26,14 +26,16 @@ struct SQLiteFolder {
       for record in records { try await store.save(record) }
     }()
     try await eventually("the database is closed") {
-      !FileManager.default.fileExists(atPath: path + "-wal")
+      try names().allSatisfy { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
     }
   }
 
   /// Runs SQL as another program does.
   @discardableResult
   func sql(_ sql: String) async throws -> String {
-    let result = try await ChildProcess.run(["sqlite3", "-batch", path, sql])
+    let result = try await ChildProcess.run([
+      "sqlite3", "-batch", "-cmd", ".timeout 30000", path, sql,
+    ])
     try #require(result.status == 0, "\(result.errors)")
     return result.output
   }

@@ -79,6 +79,16 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: target))
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a folder or a pipe in its place is refused, and is not waited for`() async throws {
+    let files = try SQLiteFolder()
+    await failure(.storeFailed) {
+      try await SQLiteTokenStore(path: files.folder.path).save(record("a"))
+    }
+    try #require(mkfifo(files.path, 0o600) == 0)
+    await failure(.storeFailed) { try await files.store().save(record("a")) }
+  }
+
   /// A home folder may well be one.
   @Test func `a folder may be a symbolic link`() async throws {
     let files = try SQLiteFolder()
