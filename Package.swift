@@ -58,7 +58,10 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "benchmarks",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "CCurl"],
+      dependencies: [
+        "SequencingOAuth", "SequencingOAuthSQLite", "OAuthSandbox", "LoopbackHTTP", "CCurl",
+        "CSQLite",
+      ],
       path: "Tests/Benchmarks",
       exclude: ["Peers"],
       swiftSettings: settings),
@@ -82,8 +85,9 @@ let package = Package(
       name: "StoreTests",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService", "store-probe",
-        "TestSupport",
+        "OAuthSandbox", "TestSupport",
       ],
+      exclude: ["Faults"],
       swiftSettings: settings),
     .testTarget(
       name: "SequencingOAuthFoundationTests",

@@ -36,6 +36,10 @@ public final class AuthorizationModule: Sendable {
     session = TokenSession(context, accountID: accountID)
   }
 
+  deinit {
+    session.close()
+  }
+
   /// The parts that the next operation works with.
   public var environment: ClientEnvironment {
     get { context.environment }

@@ -55,6 +55,23 @@ import Testing
     }
   }
 
+  @Test func `a damaged database and its log are left as they are`() async throws {
+    let files = try SQLiteFolder()
+    let store = files.store()
+    for record in Self.records { try await store.save(record) }
+    let copy = try SQLiteFolder()
+    var content = try files.bytes()
+    // The number of cells on the page of the schema, which is in the log too, unless it was moved.
+    content[103] ^= 1
+    let log = try files.bytes("-wal")
+    try #require(!log.isEmpty)
+    try content.write(to: URL(filePath: copy.path))
+    try log.write(to: URL(filePath: copy.path + "-wal"))
+    await failure(.storeDamaged) { try await copy.store().save(record("d")) }
+    #expect(try copy.bytes() == content)
+    #expect(try copy.bytes("-wal") == log)
+  }
+
   /// What a store says of a file: errors of a store, and then the file stays, or the exact content.
   private static func check(
     _ content: Data, _ key: StoreKey?, _ what: String

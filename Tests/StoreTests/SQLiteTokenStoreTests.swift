@@ -17,6 +17,24 @@ import Testing
     }
   }
 
+  /// A process has one umask for all its threads, so this needs a process of its own.
+  @Test(arguments: ["0", "777"])
+  func `the process's umask changes no mode`(mask: String) async throws {
+    let files = try SQLiteFolder()
+    let path = files.folder.file("a/tokens.sqlite")
+    let line = String(decoding: try JSONEncoder().encode(record("a")), as: UTF8.self)
+    let probe = try ChildProcess(
+      [
+        "sh", "-c", "umask $0; { echo \"$1\"; cat; } | \"$2\" \"$3\" save", mask, line,
+        StoreProbe.executable, "sqlite:\(path)",
+      ], input: .open)
+    _ = try await probe.line(after: "saved")
+    for suffix in ["", "-wal", "-shm"] { #expect(try SQLiteFolder.mode(path + suffix) == 0o600) }
+    #expect(try SQLiteFolder.mode(files.folder.file("a")) == 0o700)
+    await probe.stop()
+    #expect(try await SQLiteTokenStore(path: path).load("a") == record("a"))
+  }
+
   @Test func `a database that others could read is closed to them`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a")])

@@ -15,6 +15,12 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
+  /// The file that holds the records.
+  func path(_ folder: TemporaryFolder) throws -> String {
+    let name = address?(folder)
+    return String(try #require(name).drop { $0 != ":" }.dropFirst())
+  }
+
   static let memory = StoreKind(name: "memory", open: { _ in MemoryTokenStore() })
 
   static let file = StoreKind(

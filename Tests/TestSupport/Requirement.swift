@@ -61,4 +61,11 @@ extension Trait where Self == ConditionTrait {
   ) -> Self {
     .enabled("needs \(what)") { try Requirement.isMet(condition(), what) }
   }
+
+  /// The same for something that has to be tried.
+  package static func requires(
+    _ what: String, _ attempt: @escaping @Sendable () async throws -> Bool
+  ) -> Self {
+    .enabled("needs \(what)") { try Requirement.isMet(await attempt(), what) }
+  }
 }

@@ -6,8 +6,6 @@ final class ClientContext: Sendable {
     var configuration: Result<ClientConfiguration, SQOAuthError>
     var environment: ClientEnvironment
     var attributes: [String: String] = [:]
-    /// What discovery found, for as long as requests to it succeed.
-    var discovered: ProviderMetadata?
   }
 
   private let state: Locked<State>
@@ -25,12 +23,7 @@ final class ClientContext: Sendable {
 
   var configuration: Result<ClientConfiguration, SQOAuthError> {
     get { state.withLock(\.configuration) }
-    set {
-      state.withLock { state in
-        state.configuration = newValue
-        state.discovered = nil
-      }
-    }
+    set { state.withLock { $0.configuration = newValue } }
   }
 
   /// What the app keeps with the account.
@@ -47,24 +40,23 @@ final class ClientContext: Sendable {
   /// The token endpoint and everything that a request to it needs; with `isFresh` the server's
   /// metadata is fetched although it is known.
   func endpoint(isFresh: Bool = false) async throws(SQOAuthError) -> TokenEndpoint {
-    let (result, environment, discovered) = state.withLock {
-      ($0.configuration, $0.environment, $0.discovered)
-    }
+    let (result, environment) = state.withLock { ($0.configuration, $0.environment) }
     let configuration = try result.get()
-    if let known = configuration.metadata ?? (isFresh ? nil : discovered) {
-      return TokenEndpoint(
-        configuration: configuration, environment: environment, metadata: known)
-    }
+    return TokenEndpoint(
+      configuration: configuration, environment: environment,
+      metadata: try await metadata(configuration, environment, isFresh: isFresh))
+  }
+
+  private func metadata(
+    _ configuration: ClientConfiguration, _ environment: ClientEnvironment, isFresh: Bool
+  ) async throws(SQOAuthError) -> ProviderMetadata {
+    if let known = configuration.metadata { return known }
     guard case .issuer(let issuer) = configuration.provider.source else {
       throw SQOAuthError(.invalidConfiguration, "the provider has no endpoints")
     }
-    let metadata = try await Discovery(issuer: issuer, timeout: configuration.timeout)
-      .fetch(with: environment.httpClient)
-    state.withLock { state in
-      if case .success(configuration) = state.configuration { state.discovered = metadata }
-    }
-    return TokenEndpoint(
-      configuration: configuration, environment: environment, metadata: metadata)
+    let discovery = Discovery(issuer: issuer, timeout: configuration.timeout)
+    return try await environment.metadata.metadata(
+      by: discovery, environment.httpClient, isFresh: isFresh)
   }
 
   /// The next token of a session.
@@ -79,7 +71,9 @@ final class ClientContext: Sendable {
       return try await RefreshTokenGrant(endpoint: endpoint).run(record.token)
     } catch {
       // The server may have moved: what says nothing in OAuth's terms is not asked there again.
-      if error.response == nil { state.withLock { $0.discovered = nil } }
+      if error.response == nil, let issuer = endpoint.configuration.issuer {
+        endpoint.environment.metadata.forget(issuer)
+      }
       throw error
     }
   }

@@ -99,6 +99,7 @@ package struct PrivateFile: Sendable {
     }
     // Whatever the process's umask took away.
     guard chmod(folder, 0o700) == 0 else { throw FileError(call: "chmod", errno: errno) }
+    try PrivateFile(path: folder).syncFolder()
   }
 
   private func refuseLink() throws(FileError) {

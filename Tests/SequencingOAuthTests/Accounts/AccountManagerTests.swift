@@ -174,8 +174,8 @@ import Testing
     let manager = manager()
     let content = try Data(contentsOf: URL(filePath: folder("accounts.json")))
     try Data("{".utf8).write(to: URL(filePath: folder("accounts.json")))
-    await failure(.storeFailed) { try await manager.account(try configuration(), id: "a") }
-    await failure(.storeFailed) { try await manager.accounts() }
+    await failure(.storeDamaged) { try await manager.account(try configuration(), id: "a") }
+    await failure(.storeDamaged) { try await manager.accounts() }
     try content.write(to: URL(filePath: folder("accounts.json")))
     #expect(try await manager.account(try configuration(), id: "a").isAuthorized)
   }
