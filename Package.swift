@@ -103,7 +103,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DemoTests",
-      dependencies: ["sq-demo", "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      dependencies: [
+        "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
+        "OAuthSandbox", "LoopbackHTTP", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
