@@ -132,6 +132,43 @@ import Testing
   }
 
   @Test(arguments: [
+    (["--issuer", "https://id.example.com", "--client-id", "app"], "kept"),
+    ([], "kept"),
+    (["--issuer", "https://id.example.org", "--client-id", "app"], nil),
+    (["--issuer", "https://id.example.com", "--client-id", "another"], nil),
+  ])
+  func `take an account's secret for its own client and server only`(
+    words: [String], secret: String?
+  ) throws {
+    let record = AccountRecord(
+      id: "default", clientID: "app", issuer: "https://id.example.com",
+      token: SQToken(accessToken: "x"),
+      attributes: ["client_secret": "kept", "scope": "a b", "redirect_uri": "com.example.app:/x"])
+    let client = try options(words).completed(by: record).configuration
+    #expect(client?.clientSecret == secret)
+    #expect(client?.scope == (secret == nil ? nil : "a b"))
+    #expect((client?.redirectURI?.string == "com.example.app:/x") == (secret != nil))
+  }
+
+  @Test func `win over what an account keeps`() throws {
+    let record = AccountRecord(
+      id: "default", clientID: "app", issuer: "https://id.example.com",
+      token: SQToken(accessToken: "x"),
+      attributes: [
+        "client_secret": "kept", "scope": "a b", "redirect_uri": "com.example.app:/x",
+        "token_endpoint_auth_method": "client_secret_basic",
+      ])
+    let given = try Arguments(
+      ["--auth", "post", "--scope", "c", "--redirect-uri", "http://127.0.0.1/here"],
+      options: SignInOptions.options, secrets: Secrets(client: ClientSecret("given")))
+    let client = try SignInOptions(given, orAccount: true).completed(by: record).configuration
+    #expect(client?.clientSecret == "given")
+    #expect(client?.scope == "c")
+    #expect(client?.redirectURI?.string == "http://127.0.0.1/here")
+    #expect(client?.clientAuthentication == .post)
+  }
+
+  @Test(arguments: [
     ("hunter2", "hunter2"), ("hunter2\n", "hunter2"), ("hunter2\r\nmore\n", "hunter2"),
     (" hunter 2 \n", " hunter 2 "),
   ])
