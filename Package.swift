@@ -85,7 +85,7 @@ let package = Package(
       name: "StoreTests",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService", "store-probe",
-        "TestSupport",
+        "OAuthSandbox", "TestSupport",
       ],
       exclude: ["Faults"],
       swiftSettings: settings),
@@ -103,7 +103,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DemoTests",
-      dependencies: ["sq-demo", "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      dependencies: [
+        "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
+        "OAuthSandbox", "LoopbackHTTP", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",

@@ -49,6 +49,22 @@ import Testing
     }
   }
 
+  @Test func `processes that make one key file at once get one key`() async throws {
+    for round in 0..<10 {
+      let folder = try TemporaryFolder()
+      let probes = try (0..<4).map { _ in
+        try StoreProbe.start(.encrypted, in: folder, ["make-key", folder.file("deep/key")])
+      }
+      var keys: Set<String> = []
+      for probe in probes {
+        let result = try await probe.result()
+        #expect(result.status == 0, "\(result.errors)")
+        keys.insert(result.output)
+      }
+      #expect(keys.count == 1, "round \(round)")
+    }
+  }
+
   @Test func `processes that make one store at once get one key`() async throws {
     for _ in 0..<5 {
       let folder = try TemporaryFolder()
