@@ -3,10 +3,13 @@ public import SequencingOAuth
 
 /// Keeps tokens in an SQLite database that only its owner can read.
 ///
-/// It is for many accounts: the time of a call does not grow with their number. The database and
-/// its log have mode 0600, in a folder that is made with mode 0700; what was saved is safe on disk
-/// when the call returns, and what was erased is overwritten. Several processes may use it at once.
-/// It must be on a disk of the machine, not of the network.
+/// It is for many accounts: the time to load or save one does not grow with their number. Only the
+/// first call does more, since it looks through the whole database for damage: a quarter of a
+/// second for 100,000 accounts.
+///
+/// The database and its log have mode 0600, in a folder that is made with mode 0700; what was saved
+/// is safe on disk when the call returns, and what was erased is overwritten. Several processes may
+/// use it at once. It must be on a disk of the machine, not of the network.
 ///
 /// In clear it protects against other users of the machine, not against a program that runs as the
 /// same user, nor against whoever has the disk. With a ``StoreKey`` each record is sealed under that
