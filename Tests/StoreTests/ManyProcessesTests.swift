@@ -101,8 +101,10 @@ import Testing
     #expect(bench.sandbox.refreshTokenReuses == 0)
   }
 
-  /// Between the server's answer and the save nobody has the new refresh token. That is the one
-  /// moment that costs the session; the user signs in again, and nothing else is lost.
+  /// Between the server's answer and the save nobody has the new refresh token.
+  ///
+  /// That is the one moment that costs the session; the user signs in again, and nothing else is
+  /// lost.
   @Test(arguments: StoreKind.shared)
   func `a process that is killed with the answer in its hands costs a sign-in`(
     kind: StoreKind
