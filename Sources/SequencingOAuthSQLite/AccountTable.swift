@@ -35,6 +35,7 @@ final class AccountTable {
     coding = try RecordCoding(key, header: try DatabaseFormat.header(connection))
     // What is damaged, or another's, is left as it is.
     try connection.beginWriting()
+    try connection.keepLog()
   }
 
   /// Whether the file is no longer what its path leads to.

@@ -43,6 +43,15 @@ final class Connection {
     sqlite3_busy_timeout(handle, Int32(clamping: Int64(milliseconds.rounded(.up))))
   }
 
+  /// Leaves the emptied log and its index in the folder when the last one closes the database.
+  ///
+  /// To make them anew takes room, so on a full disk not even a load would succeed.
+  func keepLog() throws(SQOAuthError) {
+    var isKept: Int32 = 1
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
+    try execute("PRAGMA journal_size_limit=0")
+  }
+
   /// The file's first 100 bytes as they are, without a lock and without the log.
   ///
   /// They come through SQLite's own descriptor: a process that closes one of its own loses all its

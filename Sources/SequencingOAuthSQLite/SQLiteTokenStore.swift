@@ -17,7 +17,7 @@ public import SequencingOAuth
 /// many they are and how long their records, and can remove accounts or put back older files
 /// unnoticed, but neither read nor change a record.
 ///
-/// What was replaced may stay in the log until SQLite writes over it; what was erased does not.
+/// What was replaced may stay in the log until the database is closed; what was erased does not.
 ///
 /// A database of another program is refused, as are a symbolic link and a newer format; none of
 /// them is touched, and neither is a damaged database.
