@@ -36,6 +36,8 @@ package struct FileLock: Sendable {
   private init(opening path: String) throws(FileError) {
     file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw FileError(call: "open", errno: errno) }
+    // Whatever the process's umask took away, or the next process could not open it.
+    fchmod(file, 0o600)
   }
 
   /// Closes the file where it fails.
