@@ -48,16 +48,8 @@ struct StoreOptions: Sendable {
     return try await open(console)
   }
 
-  /// Opens the store, to keep an account in it.
-  ///
-  /// What is wrong with it is told now, and not when somebody has signed in.
+  /// Opens the store; it is looked into, and made, when it is used.
   func open(_ console: Console) async throws(Failure) -> OpenStore {
-    let store = try await store(console)
-    _ = try await store.attempt { try await $0.list() }
-    return store
-  }
-
-  private func store(_ console: Console) async throws(Failure) -> OpenStore {
     switch option {
     case .memory:
       return .memory()
