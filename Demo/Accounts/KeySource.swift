@@ -1,8 +1,25 @@
+import SequencingOAuth
+
 /// Where the key of an encrypted store comes from.
 struct KeySource: Sendable {
   enum Key: Sendable, Equatable {
     case passphrase(Passphrase)
     case file(String)
+
+    var storeKey: StoreKey {
+      switch self {
+      case .passphrase(let passphrase): .passphrase(passphrase.value)
+      case .file(let path): .file(path)
+      }
+    }
+
+    /// What there is to say of it behind the store's place.
+    var inWords: String {
+      switch self {
+      case .passphrase: ""
+      case .file: ", with its key beside it"
+      }
+    }
   }
 
   /// The store's own file, which need not be there yet.

@@ -48,16 +48,8 @@ struct StoreOptions: Sendable {
     return try await open(console)
   }
 
-  /// Opens the store, to keep an account in it.
-  ///
-  /// What is wrong with it is told now, and not when somebody has signed in.
+  /// Opens the store; it is looked into, and made, when it is used.
   func open(_ console: Console) async throws(Failure) -> OpenStore {
-    let store = try await store(console)
-    _ = try await store.attempt { try await $0.list() }
-    return store
-  }
-
-  private func store(_ console: Console) async throws(Failure) -> OpenStore {
     switch option {
     case .memory:
       return .memory()
@@ -66,13 +58,15 @@ struct StoreOptions: Sendable {
     case .sqlite(let path):
       return OpenStore(SQLiteTokenStore(path: path), place: "the database \(path)")
     case .encrypted(let path):
-      let (key, where_) = try await key(of: path, console)
+      let key = try await KeySource(path: path, passphrase: passphrase).find(console)
       return OpenStore(
-        EncryptedFileTokenStore(path: path, key: key), place: "the encrypted file \(path)\(where_)")
+        EncryptedFileTokenStore(path: path, key: key.storeKey),
+        place: "the encrypted file \(path)\(key.inWords)")
     case .encryptedSQLite(let path):
-      let (key, where_) = try await key(of: path, console)
+      let key = try await KeySource(path: path, passphrase: passphrase).find(console)
       return OpenStore(
-        SQLiteTokenStore(path: path, key: key), place: "the encrypted database \(path)\(where_)")
+        SQLiteTokenStore(path: path, key: key.storeKey),
+        place: "the encrypted database \(path)\(key.inWords)")
     case .keyring:
       let store = try await Failure.translating { () throws(SQOAuthError) in
         try SecretServiceTokenStore(service: Self.service)
@@ -89,14 +83,4 @@ struct StoreOptions: Sendable {
 
   /// The name under which the program's accounts are kept apart from those of others.
   private static let service = "sq-demo"
-
-  private func key(
-    of path: String, _ console: Console
-  ) async throws(Failure) -> (StoreKey, inWords: String) {
-    let source = KeySource(path: path, passphrase: passphrase)
-    switch try await source.find(console) {
-    case .passphrase(let passphrase): return (.passphrase(passphrase.value), "")
-    case .file(let path): return (.file(path), ", with its key beside it")
-    }
-  }
 }

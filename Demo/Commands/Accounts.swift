@@ -40,8 +40,9 @@ struct Accounts: Command {
     // The list alone is the result.
     let console = console.reservingOutput
     let opened = try await store.openIfThere(console)
-    console.progress("Looked in \(await opened?.place ?? store.emptyPlace).")
     let records = try await records(in: opened)
+    console.progress("Looked in \(await opened?.place ?? store.emptyPlace).")
+    guard let records else { throw try await AccountChoice(id: id).isMissing(in: opened) }
     let reports = records.map { AccountReport($0, at: Date()) }
     guard !printsJSON else {
       return try console.result(try AccountsReport(accounts: reports).json())
@@ -51,11 +52,9 @@ struct Accounts: Command {
         ? "No account is kept." : reports.map(\.text).joined(separator: "\n\n"))
   }
 
-  private func records(in store: OpenStore?) async throws(Failure) -> [AccountRecord] {
+  /// What is to be shown; `nil` where an account was named that is not there.
+  private func records(in store: OpenStore?) async throws(Failure) -> [AccountRecord]? {
     guard let id else { return try await store?.attempt { try await $0.all() } ?? [] }
-    guard let record = try await store?.attempt({ try await $0.load(id) }) else {
-      throw try await AccountChoice(id: id).isMissing(in: store)
-    }
-    return [record]
+    return try await store?.attempt { try await $0.load(id) }.map { [$0] }
   }
 }
