@@ -2,7 +2,8 @@ import Foundation
 import SequencingOAuth
 import SequencingOAuthSecretService
 
-/// Stores by name: `file:PATH`, `encrypted:PATH`, `keyring:PATH@BUS`.
+/// Stores by name: `file:PATH`, `encrypted:PATH`, `keyring:PATH@BUS`, `desktop:PATH@BUS`, and
+/// `keyring-of:SERVICE` and `desktop-of:SERVICE` on what the environment says.
 ///
 /// The key of an encrypted one is the passphrase in `SQ_STORE_PASSPHRASE`, or else the key file
 /// `PATH.key`.
@@ -14,19 +15,35 @@ enum StoreAddress {
     return switch parts[0] {
     case "file": FileTokenStore(path: place)
     case "keyring": try await keyring(place)
+    case "keyring-of": try SecretServiceTokenStore(service: place)
+    case "desktop": try await desktop(place)
+    case "desktop-of": try DesktopTokenStore(service: place)
     case "encrypted": EncryptedFileTokenStore(path: place, key: key(beside: place))
     default: throw Misuse(message: "no kind of store is named \(parts[0])")
     }
   }
 
-  /// A store whose service is named by the folder of its locks; its bus may have to start first.
-  private static func keyring(_ place: String) async throws -> any TokenStore {
+  /// A folder, which is the service's name too, and a bus, which may still be starting.
+  private static func session(_ place: String) async throws -> (folder: String, bus: String) {
     let parts = place.split(separator: "@", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { throw Misuse(message: "no bus is named in \(place)") }
-    while await !SecretServiceTokenStore.isAvailable(bus: parts[1]) {
+    // A bus that is never to be there has no place of its own.
+    while parts[1] != "unix:path=/nowhere",
+      await !SecretServiceTokenStore.isAvailable(bus: parts[1])
+    {
       try await Task.sleep(for: .milliseconds(20))
     }
-    return SecretServiceTokenStore(service: parts[0], folder: parts[0], bus: parts[1])
+    return (parts[0], parts[1])
+  }
+
+  private static func keyring(_ place: String) async throws -> any TokenStore {
+    let (folder, bus) = try await session(place)
+    return SecretServiceTokenStore(service: folder, folder: folder, bus: bus)
+  }
+
+  private static func desktop(_ place: String) async throws -> any TokenStore {
+    let (folder, bus) = try await session(place)
+    return DesktopTokenStore(service: folder, folder: folder, bus: bus, hasDisplay: false)
   }
 
   private static func key(beside path: String) -> StoreKey {

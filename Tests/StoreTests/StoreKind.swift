@@ -28,7 +28,7 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
     },
     address: { "encrypted:\($0.file("deep/er/tokens.sealed"))" })
 
-  static let all = [memory, file, encrypted] + keyring
+  static let all = [memory, file, encrypted, keyless] + keyring
   /// Those that outlive a process, and that several may have open.
   static let shared = all.filter { $0.address != nil }
   /// Those whose files a test can look at, or take the space or the right to write from.
