@@ -29,7 +29,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthSQLite",
-      dependencies: ["SequencingOAuth", "CSQLite"],
+      dependencies: ["SequencingOAuth", "LoopbackHTTP", "CSQLite"],
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthSecretService",
@@ -58,7 +58,10 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "benchmarks",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "CCurl"],
+      dependencies: [
+        "SequencingOAuth", "SequencingOAuthSQLite", "OAuthSandbox", "LoopbackHTTP", "CCurl",
+        "CSQLite",
+      ],
       path: "Tests/Benchmarks",
       exclude: ["Peers"],
       swiftSettings: settings),
@@ -82,8 +85,9 @@ let package = Package(
       name: "StoreTests",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService", "store-probe",
-        "TestSupport",
+        "OAuthSandbox", "TestSupport",
       ],
+      exclude: ["Faults"],
       swiftSettings: settings),
     .testTarget(
       name: "SequencingOAuthFoundationTests",
@@ -99,7 +103,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DemoTests",
-      dependencies: ["sq-demo", "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      dependencies: [
+        "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
+        "OAuthSandbox", "LoopbackHTTP", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",

@@ -11,17 +11,17 @@
 struct SQDemo {
   /// Every command; adding one is a file of its own and a line here.
   static let commands: [any Command.Type] = [
-    Tour.self, Login.self, Token.self, Call.self, Watch.self, Revoke.self, Logout.self,
-    Sandbox.self,
+    Tour.self, Login.self, Token.self, Call.self, Watch.self, Accounts.self, Revoke.self,
+    Logout.self, Sandbox.self,
   ]
 
   static func main() async {
     StandardStreams.prepare()
-    let secret = ClientSecret.takeFromEnvironment()
+    let secrets = Secrets.takeFromEnvironment()
     let words = Array(CommandLine.arguments.dropFirst())
     let console = Console()
     do throws(Failure) {
-      switch try Invocation(words, commands: commands, secret: secret) {
+      switch try Invocation(words, commands: commands, secrets: secrets) {
       case .run(let command): try await command.run(console)
       case .print(let text): try console.result(text)
       }

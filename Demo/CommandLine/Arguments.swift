@@ -17,8 +17,8 @@ struct Option: Sendable, Hashable {
 
 /// The words after a command, sorted into its operands and its options.
 struct Arguments: Sendable {
-  /// The client secret, which never is one of the words.
-  let secret: ClientSecret?
+  /// The secrets, which never are among the words.
+  let secrets: Secrets
   /// What stands for itself, in order: as many words as the command has names for.
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
@@ -27,9 +27,9 @@ struct Arguments: Sendable {
   /// Sorts the words; one too many or too few, or one that no option explains, is an error.
   init(
     _ words: [String], operands names: [String] = [], options: [Option],
-    secret: ClientSecret? = nil
+    secrets: Secrets = Secrets()
   ) throws(Failure) {
-    self.secret = secret
+    self.secrets = secrets
     var rest = words[...]
     while let word = rest.popFirst() {
       if word == "--help" || word == "-h" {
@@ -63,7 +63,7 @@ struct Arguments: Sendable {
   ) throws(Failure) {
     // Only the name is ever repeated in a message: the value may be meant to be a secret.
     let name = String(word.prefix { $0 != "=" })
-    try ClientSecret.refuseAsArgument(name)
+    try Secrets.refuseAsArgument(name)
     guard let option = options.first(where: { $0.name == name }) else {
       throw .usage("unknown option \(name.printable)")
     }

@@ -29,7 +29,7 @@ enum Invocation {
 
   /// Finds the command; without one it is the first, the tour.
   init(
-    _ words: [String], commands: [any Command.Type], secret: ClientSecret? = nil
+    _ words: [String], commands: [any Command.Type], secrets: Secrets = Secrets()
   ) throws(Failure) {
     switch words.first {
     case "--version":
@@ -42,26 +42,33 @@ enum Invocation {
       let named = words.dropFirst().first
       try Self.refuseMore(Array(words.dropFirst(named == nil ? 0 : 1)))
       self = .print(
-        try named.map { name throws(Failure) in Help.page(try Self.command(name, in: commands)) }
+        try named.map { name throws(Failure) in try Self.page(name, in: commands) }
           ?? Help.overview(commands))
     case let name? where !name.hasPrefix("-"):
       try self.init(
-        try Self.command(name, in: commands), Array(words.dropFirst()), secret)
+        try Self.command(name, in: commands), Array(words.dropFirst()), secrets)
     default:
-      try self.init(commands[0], words, secret)
+      try self.init(commands[0], words, secrets)
     }
   }
 
   private init(
-    _ command: any Command.Type, _ words: [String], _ secret: ClientSecret?
+    _ command: any Command.Type, _ words: [String], _ secrets: Secrets
   ) throws(Failure) {
     do throws(Failure) {
       let arguments = try Arguments(
-        words, operands: command.operands, options: command.options, secret: secret)
+        words, operands: command.operands, options: command.options, secrets: secrets)
       self = arguments.wantsHelp ? .print(Help.page(command)) : .run(try command.init(arguments))
     } catch {
       throw error.status == .wrongUsage ? error.withHint(Help.pointer(to: command)) : error
     }
+  }
+
+  private static func page(
+    _ name: String, in commands: [any Command.Type]
+  ) throws(Failure) -> String {
+    if let topic = Help.topics.first(where: { $0.name == name }) { return Help.page(topic) }
+    return Help.page(try command(name, in: commands))
   }
 
   private static func command(

@@ -40,12 +40,22 @@ struct Failure: Error, Equatable {
       "With --browser print the address is shown, to be opened by hand."
     case .notRegistered:
       "Name the provider, with the options that 'login' was given."
+    case .wrongPassphrase:
+      "Nothing was changed. 'sq-demo help stores' tells where the key comes from."
+    case .storeDamaged:
+      "Nothing was changed. Bring a copy back, or name another place with --store."
+    case .storeTooNew:
+      "Nothing was changed. Use the program that wrote it, or another --store."
+    case .storeFailed:
+      "Another place to keep accounts in can be named with --store."
     case _ where error.requiresSignIn:
-      "Sign in again with 'sq-demo login'."
+      signInAgain
     default:
       nil
     }
   }
+
+  static let signInAgain = "Sign in again with 'sq-demo login'."
 
   /// The command line is not one that the command understands.
   static func usage(_ message: String) -> Failure {

@@ -36,6 +36,14 @@ enum FileReading {
     if kind.st_mode & S_IFMT == S_IFDIR { throw ReadError("it is a folder") }
   }
 
+  /// Whether there is something of that name, be it a link that leads nowhere.
+  ///
+  /// What cannot be looked at counts as there: who uses it finds out why.
+  static func isThere(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
+  }
+
   /// All of standard input.
   static func input(atMost limit: Int) throws(ReadError) -> [UInt8] {
     let content = try bytes(of: 0, atMost: limit + 1)

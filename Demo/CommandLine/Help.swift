@@ -1,5 +1,16 @@
+/// Something that the help has a page on and that is no command.
+protocol HelpTopic: Sendable {
+  static var name: String { get }
+  static var summary: String { get }
+  /// Terms and their explanations.
+  static var rows: [(String, String)] { get }
+  static var details: String { get }
+}
+
 /// What the program says of itself.
 enum Help {
+  static let topics: [any HelpTopic.Type] = [StoreTopic.self]
+
   static let version = "0.1.0"
   private static let width = 80
 
@@ -15,7 +26,8 @@ enum Help {
 
       \(list.joined(separator: "\n"))
 
-      'sq-demo help COMMAND' tells what a command takes; --version tells the version.
+      'sq-demo help COMMAND' tells what a command takes, 'sq-demo help stores' where
+      accounts are kept, and --version the version.
 
       Exit status: 0 done, 1 not authorized, 2 wrong usage, 3 denied, cancelled or
       timed out. What went wrong is told on standard error: 'error: CODE: message'.
@@ -39,6 +51,17 @@ enum Help {
 
       \(list.joined(separator: "\n"))
       """
+  }
+
+  /// A topic's page.
+  static func page(_ topic: any HelpTopic.Type) -> String {
+    """
+    \(topic.summary)
+
+    \(topic.rows.map { row($0, $1) }.joined(separator: "\n"))
+
+    \(paragraphs(topic.details))
+    """
   }
 
   /// The line after an error of usage.

@@ -31,6 +31,16 @@ enum ShellWords {
     return words + [word].compactMap(\.self)
   }
 
+  /// A word as a shell has to be given it.
+  static func quote(_ word: String) -> String {
+    let isPlain = word.unicodeScalars.allSatisfy {
+      $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0))
+        || "_-.,:/@%+=".unicodeScalars.contains($0)
+    }
+    guard !isPlain || word.isEmpty else { return word }
+    return "'" + word.replacing("'", with: #"'\''"#) + "'"
+  }
+
   /// Reads up to the closing quote; a backslash counts only before `$`, `` ` ``, `"`, `\` and a newline.
   private static func readDoubleQuoted(_ rest: inout Substring.UnicodeScalarView) -> String? {
     var text = String.UnicodeScalarView()

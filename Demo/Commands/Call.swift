@@ -26,7 +26,7 @@ struct Call: Command {
     https only, or to http on this machine; a field Authorization is replaced by it. A
     URL that begins with a slash is one at the authorization server.
 
-    It is the account that a login before has kept, or a new one, as for 'sq-demo
+    It is an account that a login before has kept, or a new one, as for 'sq-demo
     token': try 'sq-demo call GET /api/me'.
     """
   static let operands = ["METHOD", "URL"]

@@ -17,7 +17,12 @@ struct Login: Command {
   static let summary = "Sign in, in your browser or without one."
   static let details = """
     Without --issuer, or --authorize and --token, it is a sandbox inside the program,
-    for this run only: its users are shown on its login page.
+    for this run only: its users are shown on its login page. But an account that is
+    kept, and named by --account, is signed in again where it was before.
+
+    The account is kept under the name that --account gives it, with all that the other
+    commands need to go on with it, the client's secret included. One of the same name
+    is replaced.
 
     A redirect URI with a scheme of its own, or with https, leads to no program here.
     When you have signed in, copy the address that the browser is sent to and paste it
@@ -41,10 +46,12 @@ struct Login: Command {
     let console = printsJSON ? console.reservingOutput : console
     try await account.withNewAccount(console) { account throws(Failure) in
       guard let token = account.oauth.result.token else { return }
-      try console.result(
-        printsJSON
-          ? try TokenReport(token, at: Date()).json()
-          : TokenSummary(token, at: Date(), keptIn: account.place).text)
+      guard !printsJSON else {
+        return try console.result(try TokenReport(token, at: Date()).json())
+      }
+      let place = await account.store.place
+      let id = place == nil ? nil : account.id
+      try console.result(TokenSummary(token, at: Date(), of: id, keptIn: place).text)
     }
   }
 }

@@ -1,30 +1,33 @@
 import SequencingOAuth
 
-/// `logout`: forgets the account that was kept.
+/// `logout`: forgets an account that was kept.
 struct Logout: Command {
   static let name = "logout"
-  static let summary = "Forget the account on this machine."
+  static let summary = "Forget an account on this machine."
   static let details = """
-    The tokens are erased from the store; the server is not told, and other programs
-    stay signed in. 'sq-demo revoke' has the server end them too.
-    """
-  static let options = [Option.store]
+    Its record is erased from the store; the server is not told, and other programs stay
+    signed in. 'sq-demo revoke' has the server end the tokens too.
 
-  private let store: StoreOption?
+    Where there is no such account it says so, and the exit status is 0.
+    """
+  static let options = [Option.account] + StoreOptions.options
+
+  private let choice: AccountChoice
+  private let store: StoreOptions
 
   init(_ arguments: Arguments) throws(Failure) {
-    store = try StoreOption(arguments[.store])
+    choice = AccountChoice(id: arguments[.account])
+    store = try StoreOptions(arguments)
   }
 
   func run(_ console: Console) async throws(Failure) {
-    let (store, _) = try StoreOption.open(store)
-    let oauth = Account.oauth(keptIn: store)
-    let wasSignedIn = try await Failure.translating { () throws(SQOAuthError) in
-      // A file that does not hold an account need not be written, nor made.
-      guard try await oauth.module.restore() else { return false }
-      try await oauth.signOut()
-      return true
-    }
-    try console.result(wasSignedIn ? "Signed out." : "Nobody is signed in.")
+    guard let opened = try await store.openIfThere(console),
+      let record = try await choice.record(in: opened)
+    else { return try console.result(choice.nobody) }
+    let oauth = Account.oauth(record.id, keptIn: opened)
+    try await Failure.translating { () throws(SQOAuthError) in try await oauth.signOut() }
+    try console.result(
+      record.id == AccountChoice.defaultID
+        ? "Signed out." : "Signed out of the account \"\(record.id.printable)\".")
   }
 }

@@ -5,9 +5,8 @@ struct Revoke: Command {
   static let name = "revoke"
   static let summary = "Have the server end the tokens, and forget the account."
   static let details = """
-    It is the account that a login before has kept; where there is none it signs in
-    first, as 'sq-demo token' does. When the server cannot be asked, or refuses, the
-    account is kept.
+    When the server cannot be asked, or refuses, the account is kept. Where there is no
+    such account it says so, and the exit status is 0: nobody is signed in to be revoked.
 
     Where the endpoints are given by hand the revocation endpoint is needed too.
     """
@@ -20,11 +19,14 @@ struct Revoke: Command {
   }
 
   func run(_ console: Console) async throws(Failure) {
-    try await account.withAccount(console) { account throws(Failure) in
+    let wasThere = try await account.withKeptAccount(console) { account throws(Failure) in
       try await Failure.translating { () throws(SQOAuthError) in
         try await account.oauth.revoke()
       }
-      try console.result("Revoked.")
+      try console.result(
+        account.id == AccountChoice.defaultID
+          ? "Revoked." : "Revoked the account \"\(account.id.printable)\".")
     }
+    if !wasThere { try console.result(account.choice.nobody) }
   }
 }

@@ -5,9 +5,12 @@ struct Token: Command {
   static let name = "token"
   static let summary = "Print the access token alone on one line."
   static let details = """
-    It is the token of the account that a login before has kept, refreshed if it has
-    expired. Where there is none it signs in first, at the provider that the options
-    name, or without them at a sandbox inside the program.
+    It is the token of an account that a login before has kept, refreshed if it has
+    expired; no option of a provider is needed then, and one that is given counts for
+    this run. Where there is no such account it signs in first, at the provider that the
+    options name, or without them at a sandbox inside the program.
+
+    Several programs may ask at once: the token is refreshed once for all of them.
     """
   static let options = AccountOptions.options
 

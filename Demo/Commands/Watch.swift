@@ -16,7 +16,7 @@ struct Watch: Command {
     the session ends, because the server refuses to refresh it or because the account
     was signed out by another program, the exit status is 1.
 
-    It is the account that a login before has kept, or a new one, as for 'sq-demo
+    It is an account that a login before has kept, or a new one, as for 'sq-demo
     token'; the tokens of the sandbox inside the program live for 15 seconds.
 
     Each line starts with "refreshed": refreshed 2025-06-01T12:00:00Z, expires in 15 s

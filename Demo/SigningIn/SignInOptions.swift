@@ -43,49 +43,70 @@ struct SignInOptions: Sendable {
 
   /// The client of a provider that was named; `nil` for the built-in sandbox.
   private(set) var configuration: ClientConfiguration?
-  /// An address at the provider that was named.
-  let server: String?
-  let redirectURI: RedirectURI
-  let scope: String?
+  /// The provider that was named.
+  private(set) var server: Server?
+  private(set) var redirectURI: RedirectURI
+  private(set) var scope: String?
   let browser: BrowserOption
   let timeout: Duration
-  private let secret: ClientSecret?
-  private let authentication: ClientAuthentication?
+  private var secret: ClientSecret?
+  private var authentication: ClientAuthentication?
+  /// Whether the redirect URI is not the default one.
+  private let namesRedirectURI: Bool
+  private let clientID: String?
   /// An option that is of use to a client of another provider than the sandbox only.
   private let strayOption: Option?
 
   /// Checks the options; `orAccount` says that an account that is kept may tell what they leave out.
   init(_ arguments: Arguments, orAccount: Bool = false) throws(Failure) {
-    let provider = try Self.provider(arguments)
+    server = try Server(arguments)
+    clientID = arguments[.clientID]
     strayOption = [Option.clientSecretFile, .auth].first { arguments.contains($0) }
-    if provider == nil {
-      if arguments.contains(.clientID) { throw Self.needsProvider(.clientID) }
+    if server == nil {
+      if clientID != nil { throw Self.needsProvider(.clientID) }
       if !orAccount, let strayOption { throw Self.needsProvider(strayOption) }
     }
-    server = arguments[.issuer] ?? arguments[.authorize]
+    namesRedirectURI = arguments.contains(.redirectURI)
     redirectURI = try Self.redirectURI(arguments[.redirectURI])
     scope = arguments[.scope]
     browser = try BrowserOption(arguments[.browser])
     timeout = try Self.timeout(arguments[.timeout])
     secret =
       try arguments[.clientSecretFile]
-      .map { path throws(Failure) in try ClientSecret(file: path) } ?? arguments.secret
+      .map { path throws(Failure) in try ClientSecret(file: path) } ?? arguments.secrets.client
     authentication = try Self.authentication(arguments[.auth])
-    guard let provider else { return }
-    guard let clientID = arguments[.clientID] else {
+    guard let server else { return }
+    guard let clientID else {
       throw .usage("--client-id is missing: every provider knows its clients by one")
     }
-    configuration = try client(clientID, of: provider)
-    try refuseVisitor()
+    configuration = try client(clientID, of: server)
+    try checkVisitor()
   }
 
-  /// The client of an account that is kept: the one that was named, or the one it was signed in by.
+  /// The same options with what an account tells of its client where they leave it out.
   ///
-  /// `nil` where neither is known.
-  func configuration(of record: AccountRecord) throws(Failure) -> ClientConfiguration? {
-    if let configuration { return configuration }
-    guard let issuer = record.issuer else { return nil }
-    return try client(record.clientID, of: .issuer(issuer))
+  /// Where they name another client or another server than the account's they stay as they are:
+  /// what was kept for the one is not the other's to see.
+  func completed(by record: AccountRecord) throws(Failure) -> SignInOptions {
+    guard fit(record) else { return self }
+    let kept = KeptClient(record)
+    guard let server = server ?? kept.server else { return self }
+    var options = self
+    options.server = server
+    options.secret = secret ?? kept.secret
+    options.scope = scope ?? kept.scope
+    options.authentication = authentication ?? kept.authentication
+    if !namesRedirectURI, let uri = kept.redirectURI {
+      options.redirectURI = try Self.redirectURI(uri)
+    }
+    options.configuration = try options.client(record.clientID, of: server)
+    return options
+  }
+
+  /// Whether an account was signed in by the client that is named; any was where none is.
+  func fit(_ record: AccountRecord) -> Bool {
+    guard let server, let clientID else { return true }
+    return server.has(record) && record.clientID == clientID
   }
 
   /// Refuses options of a client where it is the built-in sandbox: their user meant another provider.
@@ -96,33 +117,25 @@ struct SignInOptions: Sendable {
   /// Whether the redirect needs nobody to paste it.
   var readsNoInput: Bool { redirectURI.isLoopback || browser == .sandbox }
 
+  /// Keeps the visitor, who types the sandbox's passwords, from other machines.
+  func checkVisitor() throws(Failure) {
+    guard browser == .sandbox, let server, !EmbeddedSandbox.canBeVisited(server.address) else {
+      return
+    }
+    throw .usage("--browser sandbox plays the user of a sandbox on this machine only")
+  }
+
   private func client(
-    _ clientID: String, of provider: Provider
+    _ clientID: String, of server: Server
   ) throws(Failure) -> ClientConfiguration {
     do throws(SQOAuthError) {
       var client = try ClientConfiguration(
         clientID: clientID, clientSecret: secret?.value, redirectURI: redirectURI.string,
-        scope: scope, provider: provider, clientAuthentication: authentication)
+        scope: scope, provider: server.provider, clientAuthentication: authentication)
       client.signInTimeout = timeout
       return client
     } catch {
       throw .refused(error)
-    }
-  }
-
-  private static func provider(_ arguments: Arguments) throws(Failure) -> Provider? {
-    let revocation = arguments[.revocationEndpoint]
-    switch (arguments[.issuer], arguments[.authorize], arguments[.tokenEndpoint]) {
-    case (nil, nil, nil) where revocation == nil:
-      return nil
-    case (let issuer?, nil, nil) where revocation == nil:
-      return .issuer(issuer)
-    case (nil, let authorize?, let token?):
-      return .endpoints(authorization: authorize, token: token, revocation: revocation)
-    case (_?, _, _):
-      throw .usage("--issuer finds the endpoints; leave --authorize, --token and --revocation out")
-    default:
-      throw .usage("--authorize and --token go together, and --revocation with them")
     }
   }
 }
@@ -160,12 +173,6 @@ extension SignInOptions {
     .usage(
       "\(option.name) needs a provider: --issuer, or --authorize and --token; "
         + "without one it is the built-in sandbox")
-  }
-
-  /// The visitor types the sandbox's passwords, which no other machine should get to see.
-  private func refuseVisitor() throws(Failure) {
-    guard browser == .sandbox, let server, !EmbeddedSandbox.canBeVisited(server) else { return }
-    throw .usage("--browser sandbox plays the user of a sandbox on this machine only")
   }
 }
 

@@ -35,7 +35,7 @@ extension AuthorizationModule {
       guard !Task.isCancelled else { throw .signInCancelled }
       _ = try context.configuration.get()
       // A store that cannot even be read would lose the token: better known before the browser.
-      _ = try await session.load()
+      if let record = try await session.load() { context.resumeAttributes(of: record) }
       let grant = AuthorizationCodeGrant(
         endpoint: try await context.endpoint(isFresh: true),
         isWaiting: { signIn.isWaiting($0) },
@@ -97,23 +97,21 @@ extension AuthorizationModule {
   /// Runs a grant and takes its token over, even if the caller is cancelled meanwhile: the server
   /// may give it only once.
   private func take(
-    _ origin: SessionState.Origin = .refreshToken,
+    _ kind: AccountRecord.Grant? = nil,
     _ grant: @escaping @Sendable (TokenEndpoint) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
     let epoch = session.epoch
     let endpoint = try await context.endpoint()
     let token = try await grant(endpoint)
-    try await take(token, from: endpoint, origin, of: epoch)
+    try await take(token, from: endpoint, kind, of: epoch)
     return token
   }
 
   private func take(
-    _ token: SQToken, from endpoint: TokenEndpoint,
-    _ origin: SessionState.Origin = .refreshToken, of epoch: Int
+    _ token: SQToken, from endpoint: TokenEndpoint, _ grant: AccountRecord.Grant? = nil,
+    of epoch: Int
   ) async throws(SQOAuthError) {
-    let record = AccountRecord(
-      id: accountID, clientID: endpoint.configuration.clientID, issuer: endpoint.metadata.issuer,
-      token: token)
-    try await session.takeOver(record, origin, of: epoch)
+    try await session.takeOver(
+      context.record(of: token, from: endpoint, grant, id: accountID), of: epoch)
   }
 }

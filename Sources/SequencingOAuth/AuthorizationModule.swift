@@ -36,6 +36,10 @@ public final class AuthorizationModule: Sendable {
     session = TokenSession(context, accountID: accountID)
   }
 
+  deinit {
+    session.close()
+  }
+
   /// The parts that the next operation works with.
   public var environment: ClientEnvironment {
     get { context.environment }
@@ -43,6 +47,14 @@ public final class AuthorizationModule: Sendable {
       context.environment = newValue
       session.clockDidChange()
     }
+  }
+
+  /// What the app keeps with the account, such as a name to show; stored with the next token.
+  ///
+  /// Where the app sets nothing it is what the store has.
+  public var attributes: [String: String] {
+    get { context.attributes }
+    set { context.attributes = newValue }
   }
 
   /// Uses another client from the next operation on; the token stays.

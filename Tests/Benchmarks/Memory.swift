@@ -1,12 +1,13 @@
 import FoundationEssentials
 import Glibc
+import SequencingOAuth
 
 /// What a process that uses the SDK takes of the machine's memory.
 ///
 /// It is measured in a process of its own, which holds nothing of what the SDK is compared with.
 enum Memory {
   /// Starts this program again, which writes its line itself.
-  static func report() throws {
+  static func report(_ argument: String) throws {
     fflush(nil)
     let arguments = [strdup("benchmarks"), strdup(argument), nil]
     defer { arguments.forEach { free($0) } }
@@ -20,6 +21,7 @@ enum Memory {
   // MARK: In that process
 
   static let argument = "--memory"
+  static let accountsArgument = "--accounts"
 
   /// Does the work of a busy app and prints the peak, and what of it is the process's own rather
   /// than code of libraries, which the system has only once for all processes.
@@ -33,13 +35,44 @@ enum Memory {
         + "libraries included; its own: \(own) MB")
   }
 
+  /// Has many accounts whose refreshes are scheduled and prints what each takes besides its record.
+  static func keepAccounts() async throws {
+    let count = 100_000
+    let store = MemoryTokenStore()
+    let now = Date()
+    let configuration = try ClientConfiguration(
+      clientID: "sandbox-service", provider: .issuer("https://id.example"))
+    for index in 0..<count {
+      let token = SQToken(
+        accessToken: "access-\(index)", expirationDate: now + 3600 + Double(index),
+        refreshToken: "refresh-\(index)", issueDate: now)
+      await store.save(
+        AccountRecord(
+          id: "account-\(index)", clientID: configuration.clientID, issuer: "https://id.example",
+          token: token))
+    }
+    let before = try kilobytes("VmRSS:")
+    let manager = AccountManager(store: store)
+    for index in 0..<count {
+      let account = try await manager.account(configuration, id: "account-\(index)")
+      account.refreshesAutomatically = true
+      guard account.isAuthorized else { throw BenchmarkError("an account without its token") }
+    }
+    let own = (try kilobytes("VmRSS:") - before) * 1024 / count
+    print("memory of an account, one of \(count), besides its record: \(own) bytes")
+  }
+
   private static func megabytes(_ name: String) throws -> Int {
+    (try kilobytes(name) + 512) / 1024
+  }
+
+  private static func kilobytes(_ name: String) throws -> Int {
     let status = try Data(contentsOf: URL(filePath: "/proc/self/status"))
     let lines = String(decoding: status, as: UTF8.self).split(separator: "\n")
     guard let line = lines.first(where: { $0.hasPrefix(name) }),
       let kilobytes = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
         .flatMap({ Int($0) })
     else { throw BenchmarkError("no memory figures") }
-    return (kilobytes + 512) / 1024
+    return kilobytes
   }
 }

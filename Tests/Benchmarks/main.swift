@@ -17,6 +17,10 @@ if CommandLine.arguments.contains(Memory.argument) {
   try await Memory.work(server)
   exit(0)
 }
+if CommandLine.arguments.contains(Memory.accountsArgument) {
+  try await Memory.keepAccounts()
+  exit(0)
+}
 
 let word = CommandLine.arguments.dropFirst().first ?? ""
 func isWanted(_ name: String) -> Bool { word.isEmpty || name.contains(word) }
@@ -25,10 +29,18 @@ print(Table.header())
 for benchmark in try HTTPBenchmarks.all(server) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
-if isWanted("memory") { try Memory.report() }
+if isWanted("memory") {
+  try Memory.report(Memory.argument)
+  try Memory.report(Memory.accountsArgument)
+}
 let go = try GoPeer.start()
 defer { go?.stop() }
 for benchmark in try TokenBenchmarks.all(server, go) where isWanted(benchmark.name) {
+  print(Table.row(try await benchmark.measure(rounds: 9)))
+}
+let stores = try StoreBenchmarks()
+defer { stores.removeFiles() }
+for benchmark in try stores.all() where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
 let sandbox = try await SandboxServer.start()

@@ -32,30 +32,6 @@ import Testing
     ]
   }
 
-  @Test(arguments: [false, true])
-  func `use the account that login has kept`(inNamedFile: Bool) async throws {
-    let sandbox = try await SandboxServer.start()
-    let file = inNamedFile ? "tokens" : "state/sq-demo/tokens.json"
-    let store = inNamedFile ? ["--store", "file:" + folder.file(file)] : []
-    #expect(try await run(["login"] + login(sandbox) + store).status == 0)
-    let mode = try FileManager.default.attributesOfItem(atPath: folder.file(file))
-    #expect(mode[.posixPermissions] as? Int == 0o600)
-
-    let stored = try #require(
-      try await FileTokenStore(path: folder.file(file)).load("default")?.token.accessToken)
-    let token = try await run(["token"] + store)
-    #expect(token.status == 0)
-    #expect(token.output == stored + "\n")
-    #expect(token.errors.isEmpty)
-
-    let logout = try await run(["logout"] + store)
-    #expect(logout.status == 0)
-    #expect(logout.output == "Signed out.\n")
-    #expect(!folder.read(file).contains(stored))
-    #expect(try await run(["logout"] + store).output == "Nobody is signed in.\n")
-    await sandbox.stop()
-  }
-
   @Test func `sign in first where nobody is signed in, and keep the account`() async throws {
     let sandbox = try await SandboxServer.start()
     let first = try await run(["token"] + login(sandbox))
@@ -86,7 +62,7 @@ import Testing
       #expect(outcome.status == 1)
       #expect(outcome.output.isEmpty)
       #expect(outcome.firstError.hasPrefix("error: invalid_configuration: "))
-      #expect(outcome.errors.contains("--store"))
+      #expect(outcome.errors.contains("--account"))
     }
     await sandbox.stop()
   }
@@ -183,14 +159,21 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `sign in to revoke, where nobody is signed in`() async throws {
-    let outcome = try await run(["revoke", "--browser", "sandbox"])
-    #expect(outcome.status == 0, "\(outcome.errors)")
-    #expect(outcome.output == "Revoked.\n")
-    #expect(!folder.exists("state"))
+  @Test(arguments: ["revoke", "logout"], [nil, "work"])
+  func `do not sign in to sign out`(command: String, id: String?) async throws {
+    let named = id.map { ["--account", $0] } ?? []
+    for store in [[], kept] {
+      let outcome = try await run([command] + named + store)
+      #expect(outcome.status == 0)
+      #expect(
+        outcome.output
+          == (id == nil ? "Nobody is signed in.\n" : "Nobody is signed in as \"work\".\n"))
+      #expect(outcome.errors.isEmpty)
+    }
+    #expect(!folder.exists("state") && !folder.exists("tokens"))
   }
 
-  @Test(arguments: ["token", "call", "watch", "revoke"])
+  @Test(arguments: ["token", "call", "watch"])
   func `refuse a client's options where it is the built-in sandbox`(name: String) async throws {
     let operands = name == "call" ? ["GET", "/api/me"] : []
     let outcome = try await run([name] + operands + ["--auth", "post", "--browser", "sandbox"])
@@ -198,13 +181,14 @@ import Testing
     #expect(outcome.firstError.hasPrefix("error: usage: --auth needs a provider"))
   }
 
-  @Test(arguments: ["token", "logout", "watch", "revoke"])
+  @Test(arguments: ["token", "logout", "watch", "revoke", "accounts"])
   func `leave a file alone that they do not understand`(command: String) async throws {
     try folder.write("not a token file", to: "tokens")
     let outcome = try await run([command, "--store", "file:" + folder.file("tokens")])
     #expect(outcome.status == 1)
     #expect(outcome.output.isEmpty)
-    #expect(outcome.firstError.hasPrefix("error: store_failed: "))
+    #expect(outcome.firstError.hasPrefix("error: store_damaged: "))
+    #expect(outcome.errors.contains("\nNothing was changed. "))
     #expect(folder.read("tokens") == "not a token file")
   }
 }

@@ -76,7 +76,7 @@ import Testing
 
   @Test(arguments: [
     ["--client-secret", "hunter2"], ["--client-secret=hunter2"], ["--secret=hunter2"],
-    ["--unknown=hunter2"],
+    ["--unknown=hunter2"], ["--passphrase", "hunter2"], ["--password=hunter2"],
   ])
   func `never repeat what may be a secret`(words: [String]) throws {
     let failure = try #require(throws: Failure.self) { try parse(words) }
@@ -101,7 +101,8 @@ import Testing
   @Test(arguments: [
     ([], "tour"), (["--browser", "system"], "tour"), (["tour"], "tour"), (["login"], "login"),
     (["token"], "token"), (["logout"], "logout"), (["sandbox"], "sandbox"),
-    (["watch"], "watch"), (["revoke"], "revoke"), (["call", "GET", "/api/me"], "call"),
+    (["watch"], "watch"), (["revoke"], "revoke"), (["accounts"], "accounts"),
+    (["call", "GET", "/api/me"], "call"),
   ])
   func `are found by their names, and the tour without one`(words: [String], name: String) throws {
     guard case .run(let command) = try Invocation(words, commands: SQDemo.commands) else {
@@ -119,6 +120,14 @@ import Testing
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
     let command = try #require(SQDemo.commands.first { $0.name == name })
     for option in command.options { #expect(text.contains("  \(option.name)")) }
+  }
+
+  @Test func `keep accounts in stores, of which there is a page`() throws {
+    let text = try #require(try page(["help", "stores"]))
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    for store in ["keyring", "file:PATH", "encrypted:PATH", "PATH.key", "SQ_STORE_PASSPHRASE"] {
+      #expect(text.contains(store))
+    }
   }
 
   @Test func `are listed by help, --help and -h`() throws {

@@ -347,11 +347,12 @@ import Testing
       accessToken: "secret-a", expirationDate: now.addingTimeInterval(60), scope: "x y",
       refreshToken: "secret-r")
     #expect(
-      TokenSummary(token, at: now, keptIn: "/a/b").text == """
+      TokenSummary(token, at: now, of: "me", keptIn: "the file /a/b").text == """
         Signed in.
+          account  me
           scope    x y
           expires  in 1 min 0 s
-          kept in  /a/b
+          kept in  the file /a/b
         """)
   }
 }

@@ -25,6 +25,12 @@ import Testing
     #expect(ShellWords.split(text) == words)
   }
 
+  @Test(arguments: ["me@home-1.x", "my work", "it's", "", "a\"b$c", "é", "--x"])
+  func `undoes what was quoted`(word: String) {
+    #expect(ShellWords.split(ShellWords.quote(word)) == [word])
+    #expect((ShellWords.quote(word) == word) == ["me@home-1.x", "--x"].contains(word))
+  }
+
   @Test(arguments: ["'", "\"", "a 'b", "a \"b", "\"a\\", "a\\", "'a\\'b'", "\"a\\\""])
   func `but not with a quote left open`(text: String) {
     #expect(ShellWords.split(text) == nil)

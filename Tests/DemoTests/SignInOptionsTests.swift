@@ -17,7 +17,7 @@ import Testing
     _ words: [String], secret: ClientSecret? = nil
   ) throws(Failure) -> SignInOptions {
     try SignInOptions(
-      Arguments(words, options: SignInOptions.options + [.store], secret: secret))
+      Arguments(words, options: SignInOptions.options, secrets: Secrets(client: secret)))
   }
 
   @Test func `without a provider mean the built-in sandbox`() throws {
@@ -115,18 +115,19 @@ import Testing
 
   @Test func `leave out what an account tells`() throws {
     let arguments = try Arguments(
-      ["--auth", "post"], options: SignInOptions.options, secret: ClientSecret("hunter2"))
+      ["--auth", "post"], options: SignInOptions.options,
+      secrets: Secrets(client: ClientSecret("hunter2")))
     let options = try SignInOptions(arguments, orAccount: true)
     let token = SQToken(accessToken: "x")
     let record = AccountRecord(
       id: "default", clientID: "app", issuer: "https://id.example.com", token: token)
-    let client = try #require(try options.configuration(of: record))
+    let client = try #require(try options.completed(by: record).configuration)
     #expect(client.clientID == "app")
     #expect(client.clientSecret == "hunter2")
     #expect(client.clientAuthentication == .post)
     #expect(client.provider == .issuer("https://id.example.com"))
     let homeless = AccountRecord(id: "default", clientID: "app", token: token)
-    #expect(try options.configuration(of: homeless) == nil)
+    #expect(try options.completed(by: homeless).configuration == nil)
     #expect(throws: Failure.self) { try options.checkForSandbox() }
   }
 
@@ -152,23 +153,10 @@ import Testing
     #expect(EmbeddedSandbox.canBeVisited(address) == isAllowed)
   }
 
-  @Test(arguments: [
-    ("memory", StoreOption.memory), ("file:/x/y", .file("/x/y")), ("file:a:b", .file("a:b")),
-  ])
-  func `name a store`(text: String, option: StoreOption) throws {
-    #expect(try StoreOption(text) == option)
-  }
-
-  @Test(arguments: ["", "file", "file:", "memory:", "memory:x", "sqlite", "FILE:/x"])
-  func `name no other store`(text: String) throws {
-    let failure = try #require(throws: Failure.self) { try StoreOption(text) }
-    #expect(failure.status == .wrongUsage)
-  }
-
   @Test func `never print a secret`() throws {
-    let secret = ClientSecret("hunter2")
+    let secrets = Secrets(client: ClientSecret("hunter2"), passphrase: Passphrase("hunter2"))
     var dumped = ""
-    dump(secret, to: &dumped)
-    #expect(!"\(secret)\(String(reflecting: secret))\(dumped)".contains("hunter2"))
+    dump(secrets, to: &dumped)
+    #expect(!"\(secrets)\(String(reflecting: secrets))\(dumped)".contains("hunter2"))
   }
 }

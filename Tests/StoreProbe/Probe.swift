@@ -24,9 +24,12 @@ struct Probe {
     case ("prepare", 0):
       try await encrypted().prepare()
       say("prepared")
-    case ("rekey", 1):
-      try await encrypted().changeKey(to: .passphrase(arguments[0]))
-      say("changed")
+    case ("token", 1...2):
+      try await token(arguments[0], until: arguments.count > 1 ? arguments[1] : "")
+    case ("make-key", 1):
+      _ = try await KeyManager.makeKeyFile(at: arguments[0])
+      say(try Data(contentsOf: URL(filePath: arguments[0])).base64EncodedString())
+    case ("rekey", 1): try await rekey(.file(arguments[0]))
     default: throw Misuse(message: "no command \(command) with \(arguments.count) arguments")
     }
   }
@@ -68,6 +71,29 @@ struct Probe {
       lease?.release()
     }
     say("counted")
+  }
+
+  /// Prints a valid access token of the account `a`; the process is killed at a step on the way.
+  private func token(_ issuer: String, until step: String) async throws {
+    let manager = AccountManager(
+      store: StoppingStore(store: store, steps: StoppingStore.Steps(until: step)))
+    let account = try await manager.account(
+      try ClientConfiguration(clientID: "sandbox-app", provider: .issuer(issuer)), id: "a")
+    let token = try await account.token()
+    await account.settle()
+    say(token.accessToken)
+  }
+
+  /// Changes the key; where that fails, the store has to be usable all the same.
+  private func rekey(_ key: StoreKey) async throws {
+    let store = try encrypted()
+    do {
+      try await store.changeKey(to: key)
+      say("changed")
+    } catch {
+      _ = try await store.all()
+      throw error
+    }
   }
 
   private func encrypted() throws -> EncryptedFileTokenStore {

@@ -1,8 +1,10 @@
 import Foundation
 import SequencingOAuth
+import SequencingOAuthSQLite
 import SequencingOAuthSecretService
 
-/// Stores by name: `file:PATH`, `encrypted:PATH`, `keyring:PATH@BUS`, `desktop:PATH@BUS`, and
+/// Stores by name: `file:PATH`, `encrypted:PATH`, `sqlite:PATH`, `encrypted-sqlite:PATH`,
+/// `keyring:FOLDER@BUS`, `desktop:FOLDER@BUS`, `keyless-desktop:FOLDER/tokens.sealed`, and
 /// `keyring-of:SERVICE` and `desktop-of:SERVICE` on what the environment says.
 ///
 /// The key of an encrypted one is the passphrase in `SQ_STORE_PASSPHRASE`, or else the key file
@@ -14,9 +16,12 @@ enum StoreAddress {
     let place = String(parts[1])
     return switch parts[0] {
     case "file": FileTokenStore(path: place)
+    case "sqlite": SQLiteTokenStore(path: place)
+    case "encrypted-sqlite": SQLiteTokenStore(path: place, key: key(beside: place))
     case "keyring": try await keyring(place)
     case "keyring-of": try SecretServiceTokenStore(service: place)
     case "desktop": try await desktop(place)
+    case "keyless-desktop": keyless(place)
     case "desktop-of": try DesktopTokenStore(service: place)
     case "encrypted": EncryptedFileTokenStore(path: place, key: key(beside: place))
     default: throw Misuse(message: "no kind of store is named \(parts[0])")
@@ -27,10 +32,7 @@ enum StoreAddress {
   private static func session(_ place: String) async throws -> (folder: String, bus: String) {
     let parts = place.split(separator: "@", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { throw Misuse(message: "no bus is named in \(place)") }
-    // A bus that is never to be there has no place of its own.
-    while parts[1] != "unix:path=/nowhere",
-      await !SecretServiceTokenStore.isAvailable(bus: parts[1])
-    {
+    while await !SecretServiceTokenStore.isAvailable(bus: parts[1]) {
       try await Task.sleep(for: .milliseconds(20))
     }
     return (parts[0], parts[1])
@@ -44,6 +46,12 @@ enum StoreAddress {
   private static func desktop(_ place: String) async throws -> any TokenStore {
     let (folder, bus) = try await session(place)
     return DesktopTokenStore(service: folder, folder: folder, bus: bus, hasDisplay: false)
+  }
+
+  private static func keyless(_ path: String) -> any TokenStore {
+    let folder = URL(filePath: path).deletingLastPathComponent().path
+    return DesktopTokenStore(
+      service: folder, folder: folder, bus: "unix:path=/nowhere", hasDisplay: false)
   }
 
   private static func key(beside path: String) -> StoreKey {

@@ -1,6 +1,7 @@
 import Foundation
-import SequencingOAuth
 import Testing
+
+@testable import SequencingOAuth
 
 /// What the encrypted stores have in common: a header, and a box for each record.
 @Suite struct RecordSealerTests {
@@ -72,5 +73,34 @@ import Testing
     failure(.storeTooNew) {
       try RecordSealer(Self.raw, header: Data(#"{"version":7,"new":"field"}"#.utf8))
     }
+  }
+
+  /// A header must not make the program take all memory or a year, so it is not even tried.
+  @Test(arguments: [
+    KeyDerivation.scrypt(cost: 1 << 15, blockSize: 8, parallelism: 3, salt: Data(count: 15)),
+    .scrypt(cost: 1 << 15, blockSize: 8, parallelism: 3, salt: Data()),
+    .scrypt(cost: 1 << 15, blockSize: 8, parallelism: 3, salt: Data(count: 1 << 20)),
+    .scrypt(cost: 1 << 20, blockSize: 8, parallelism: 1, salt: Data(count: 32)),
+    .scrypt(cost: 1 << 40, blockSize: 8, parallelism: 1, salt: Data(count: 32)),
+    .scrypt(cost: .max, blockSize: .max, parallelism: .max, salt: Data(count: 32)),
+    .scrypt(cost: .min, blockSize: 8, parallelism: 1, salt: Data(count: 32)),
+    .scrypt(cost: 1 << 15, blockSize: 8, parallelism: 1 << 20, salt: Data(count: 32)),
+    .scrypt(cost: 1 << 15, blockSize: 1 << 20, parallelism: 1, salt: Data(count: 32)),
+    .scrypt(cost: 40_000, blockSize: 8, parallelism: 3, salt: Data(count: 32)),
+    .scrypt(cost: 1 << 10, blockSize: 8, parallelism: 3, salt: Data(count: 32)),
+    .scrypt(cost: 1 << 15, blockSize: 0, parallelism: 0, salt: Data(count: 32)),
+    .hkdf(salt: Data(count: 15)),
+  ])
+  func `a header that asks for the unreasonable is damage`(derivation: KeyDerivation) throws {
+    let header = try HeaderFields(derivation, verifier: Data(count: 32), version: 1).encoded()
+    failure(.storeDamaged) { try RecordSealer(.passphrase("p"), header: header) }
+    failure(.storeDamaged) { try RecordSealer(Self.raw, header: header) }
+  }
+
+  @Test func `a header at the bounds is believed`() throws {
+    let derivation = KeyDerivation.scrypt(
+      cost: 1 << 14, blockSize: 8, parallelism: 1, salt: Data(count: 16))
+    let header = try HeaderFields(derivation, verifier: Data(count: 32), version: 1).encoded()
+    failure(.wrongPassphrase) { try RecordSealer(.passphrase("p"), header: header) }
   }
 }

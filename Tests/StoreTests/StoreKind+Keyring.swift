@@ -36,10 +36,10 @@ extension StoreKind {
   static let keyless = StoreKind(
     name: "desktop without a keyring",
     open: { folder in
-      DesktopTokenStore(
-        service: folder.path, folder: folder.path, bus: noBus, hasDisplay: true)
+      let folder = folder.file("deep/er")
+      return DesktopTokenStore(service: "app", folder: folder, bus: noBus, hasDisplay: true)
     },
-    address: { "desktop:\($0.path)@\(noBus)" })
+    address: { "keyless-desktop:\($0.file("deep/er/tokens.sealed"))" })
 }
 
 /// A keyring that the tests share, started by the first that needs it.

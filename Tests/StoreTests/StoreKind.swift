@@ -1,4 +1,5 @@
 import SequencingOAuth
+import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
@@ -14,6 +15,12 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
+  /// The file that holds the records.
+  func path(_ folder: TemporaryFolder) throws -> String {
+    let name = address?(folder)
+    return String(try #require(name).drop { $0 != ":" }.dropFirst())
+  }
+
   static let memory = StoreKind(name: "memory", open: { _ in MemoryTokenStore() })
 
   static let file = StoreKind(
@@ -28,7 +35,19 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
     },
     address: { "encrypted:\($0.file("deep/er/tokens.sealed"))" })
 
-  static let all = [memory, file, encrypted, keyless] + keyring
+  static let sqlite = StoreKind(
+    name: "SQLite", open: { SQLiteTokenStore(path: $0.file("deep/er/tokens.sqlite")) },
+    address: { "sqlite:\($0.file("deep/er/tokens.sqlite"))" })
+
+  static let encryptedSQLite = StoreKind(
+    name: "encrypted SQLite",
+    open: { folder in
+      let path = folder.file("deep/er/sealed.sqlite")
+      return SQLiteTokenStore(path: path, key: .file(path + ".key"))
+    },
+    address: { "encrypted-sqlite:\($0.file("deep/er/sealed.sqlite"))" })
+
+  static let all = [memory, file, encrypted, sqlite, encryptedSQLite, keyless] + keyring
   /// Those that outlive a process, and that several may have open.
   static let shared = all.filter { $0.address != nil }
   /// Those whose files a test can look at, or take the space or the right to write from.

@@ -30,10 +30,14 @@ enum StoreProbe {
 
   /// Records as the probe's `save` reads them.
   static func input(_ records: [AccountRecord]) throws -> ChildProcess.Input {
-    let lines = try records.map { record in
+    .text(try lines(records))
+  }
+
+  /// A line of JSON for each record.
+  static func lines(_ records: [AccountRecord]) throws -> String {
+    try records.map { record in
       String(decoding: try JSONEncoder().encode(record), as: UTF8.self) + "\n"
-    }
-    return .text(lines.joined())
+    }.joined()
   }
 }
 

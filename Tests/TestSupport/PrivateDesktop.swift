@@ -85,9 +85,10 @@ package final class PrivateDesktop: Sendable {
 
   /// What the keyring has on disk.
   package func keyringFiles() throws -> [Data] {
-    let keyrings = URL(filePath: folder.file("data/keyrings"))
-    return try FileManager.default.contentsOfDirectory(at: keyrings, includingPropertiesForKeys: nil)
-      .map { try Data(contentsOf: $0) }
+    let keyrings = folder.file("data/keyrings")
+    return try FileManager.default.contentsOfDirectory(atPath: keyrings).map { name in
+      try Data(contentsOf: URL(filePath: "\(keyrings)/\(name)"))
+    }
   }
 
   /// Ends the bus, and with it whatever is on it.

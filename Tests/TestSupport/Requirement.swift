@@ -14,7 +14,9 @@ package struct Requirement: Sendable {
   package static let glewlwyd = Self(
     programs: ["glewlwyd", "bash", "curl", "jq", "rnbyc", "sqlite3"])
   package static let keyring = Self(
-    programs: ["dbus-daemon", "dbus-send", "dbus-test-tool", "gnome-keyring-daemon", "secret-tool", "bash"])
+    programs: [
+      "dbus-daemon", "dbus-send", "dbus-test-tool", "gnome-keyring-daemon", "secret-tool", "bash",
+    ])
   package static let tmux = Self(programs: ["tmux"])
 
   /// The programs that are not there.
@@ -60,5 +62,12 @@ extension Trait where Self == ConditionTrait {
     _ what: String, _ condition: @autoclosure @escaping @Sendable () -> Bool
   ) -> Self {
     .enabled("needs \(what)") { try Requirement.isMet(condition(), what) }
+  }
+
+  /// The same for something that has to be tried.
+  package static func requires(
+    _ what: String, _ attempt: @escaping @Sendable () async throws -> Bool
+  ) -> Self {
+    .enabled("needs \(what)") { try Requirement.isMet(await attempt(), what) }
   }
 }

@@ -4,38 +4,77 @@
 ///
 /// - SeeAlso: RFC 6749, section 2
 public struct ClientConfiguration: Sendable, Hashable {
+  private struct Values: Sendable, Hashable {
+    let clientID: String
+    let clientSecret: String?
+    let redirectURI: RedirectURI?
+    let scope: String?
+    let provider: Provider
+    let clientAuthentication: ClientAuthentication?
+    let authorizationParameters: [FormCoding.Pair]
+    let tokenParameters: [FormCoding.Pair]
+    let metadata: ProviderMetadata?
+    var requiredScopes: Set<String> = []
+    var timeout = Duration.seconds(60)
+    var signInTimeout = Duration.seconds(300)
+    var acceptsServersWithoutPKCE = false
+    var allowsPasswordGrant = false
+    var resourceOrigins: Set<ResourceOrigin> = []
+  }
+
+  private var values: Boxed<Values>
+
   /// `client_id`.
-  public let clientID: String
+  public var clientID: String { values.value.clientID }
   /// `client_secret`; `nil` for a public client, which is what an app on a user's machine is.
-  public let clientSecret: String?
+  public var clientSecret: String? { values.value.clientSecret }
   /// Where the user comes back to; `nil` for a client that signs nobody in, such as a daemon.
-  public let redirectURI: RedirectURI?
+  public var redirectURI: RedirectURI? { values.value.redirectURI }
   /// What to ask for: scopes with spaces between them, sent as written; `nil` for the default.
-  public let scope: String?
+  public var scope: String? { values.value.scope }
   /// The authorization server.
-  public let provider: Provider
+  public var provider: Provider { values.value.provider }
   /// How to authenticate; `nil` to go by the provider.
-  public let clientAuthentication: ClientAuthentication?
-  let authorizationParameters: [FormCoding.Pair]
-  let tokenParameters: [FormCoding.Pair]
-  let metadata: ProviderMetadata?
+  public var clientAuthentication: ClientAuthentication? { values.value.clientAuthentication }
+  var authorizationParameters: [FormCoding.Pair] { values.value.authorizationParameters }
+  var tokenParameters: [FormCoding.Pair] { values.value.tokenParameters }
+  /// The endpoints, where they were given by hand.
+  var metadata: ProviderMetadata? { values.value.metadata }
 
   /// Scopes without which a token is of no use: a sign-in that grants fewer fails.
-  public var requiredScopes: Set<String> = []
-  /// How long one request to the server may take.
-  public var timeout: Duration = .seconds(60)
-  /// How long the user may take from the opening of the browser to the redirect.
-  public var signInTimeout: Duration = .seconds(300)
+  public var requiredScopes: Set<String> {
+    get { values.value.requiredScopes }
+    set { values.value.requiredScopes = newValue }
+  }
+  /// How long one request to the server may take; 60 s unless set.
+  public var timeout: Duration {
+    get { values.value.timeout }
+    set { values.value.timeout = newValue }
+  }
+  /// How long the user may take from the opening of the browser to the redirect; 300 s unless set.
+  public var signInTimeout: Duration {
+    get { values.value.signInTimeout }
+    set { values.value.signInTimeout = newValue }
+  }
   /// Accept a server whose metadata lists code challenge methods without `S256`.
   ///
   /// The challenge is sent all the same; only the early refusal goes.
-  public var acceptsServersWithoutPKCE = false
+  public var acceptsServersWithoutPKCE: Bool {
+    get { values.value.acceptsServersWithoutPKCE }
+    set { values.value.acceptsServersWithoutPKCE = newValue }
+  }
   /// Allow the password grant, which shows the user's password to the app.
   ///
   /// - SeeAlso: RFC 9700, section 2.4, which says that it must not be used
-  public var allowsPasswordGrant = false
+  public var allowsPasswordGrant: Bool {
+    get { values.value.allowsPasswordGrant }
+    set { values.value.allowsPasswordGrant = newValue }
+  }
   /// Where the tokens may be sent; empty for every https origin, and http on a loopback address.
-  public var resourceOrigins: Set<ResourceOrigin> = []
+  public var resourceOrigins: Set<ResourceOrigin> {
+    get { values.value.resourceOrigins }
+    set { values.value.resourceOrigins = newValue }
+  }
 
   /// Checks the parameters; no request is made.
   ///
@@ -53,27 +92,23 @@ public struct ClientConfiguration: Sendable, Hashable {
     guard !clientID.isEmpty else {
       throw SQOAuthError(.invalidConfiguration, "the client identifier is empty")
     }
-    self.clientID = clientID
     // An empty secret is how a form field says that there is none.
-    self.clientSecret = clientSecret?.isEmpty == true ? nil : clientSecret
-    self.redirectURI = if let redirectURI { try RedirectURI(redirectURI) } else { nil }
-    self.scope = scope?.isEmpty == true ? nil : scope
-    self.provider = provider
-    self.clientAuthentication = clientAuthentication
-    self.authorizationParameters = try ExtraParameters.check(
-      provider.authorizationParameters.merging(authorizationParameters) { $1 },
-      reserved: ExtraParameters.reservedForAuthorization, request: "authorization request")
-    self.tokenParameters = try ExtraParameters.check(
-      provider.tokenParameters.merging(tokenParameters) { $1 },
-      reserved: ExtraParameters.reservedForToken, request: "token request")
-    switch provider.source {
-    case .endpoints(let endpoints):
-      metadata = try ProviderMetadata(endpoints)
-    case .issuer(let issuer):
-      metadata = nil
-      _ = try Discovery(issuer: issuer, timeout: .zero).addresses()
-    }
-    try checkAuthentication()
+    let clientSecret = clientSecret?.isEmpty == true ? nil : clientSecret
+    let redirect: RedirectURI? = if let redirectURI { try RedirectURI(redirectURI) } else { nil }
+    try Self.check(clientAuthentication, hasSecret: clientSecret != nil)
+    values = Boxed(
+      Values(
+        clientID: clientID, clientSecret: clientSecret,
+        redirectURI: redirect,
+        scope: scope?.isEmpty == true ? nil : scope, provider: provider,
+        clientAuthentication: clientAuthentication,
+        authorizationParameters: try ExtraParameters.check(
+          provider.authorizationParameters.merging(authorizationParameters) { $1 },
+          reserved: ExtraParameters.reservedForAuthorization, request: "authorization request"),
+        tokenParameters: try ExtraParameters.check(
+          provider.tokenParameters.merging(tokenParameters) { $1 },
+          reserved: ExtraParameters.reservedForToken, request: "token request"),
+        metadata: try Self.metadata(of: provider)))
   }
 
   /// The same with a list of scopes, which are sent with a space between them.
@@ -90,12 +125,25 @@ public struct ClientConfiguration: Sendable, Hashable {
       authorizationParameters: authorizationParameters, tokenParameters: tokenParameters)
   }
 
-  private func checkAuthentication() throws(SQOAuthError) {
-    switch clientAuthentication {
+  /// The endpoints that were given by hand, checked; of an issuer the address is.
+  private static func metadata(of provider: Provider) throws(SQOAuthError) -> ProviderMetadata? {
+    switch provider.source {
+    case .endpoints(let endpoints):
+      return try ProviderMetadata(endpoints)
+    case .issuer(let issuer):
+      _ = try Discovery(issuer: issuer, timeout: .zero).addresses()
+      return nil
+    }
+  }
+
+  private static func check(
+    _ authentication: ClientAuthentication?, hasSecret: Bool
+  ) throws(SQOAuthError) {
+    switch authentication {
     case nil, .publicClient?:
       break
     case .basic?, .post?:
-      guard clientSecret != nil else {
+      guard hasSecret else {
         throw SQOAuthError(
           .invalidConfiguration, "authentication by Basic or in the body needs a client secret")
       }

@@ -8,7 +8,7 @@
 ///
 /// The first lasts 1 s and each one after it twice as long, up to 60 s, or as long as the server
 /// asked for (`Retry-After`, RFC 9110, section 10.2.3).
-struct BackOff: Sendable {
+final class BackOff: Sendable {
   /// What went wrong.
   let error: SQOAuthError
   let since: Date

@@ -5,8 +5,7 @@ final class ClientContext: Sendable {
   private struct State {
     var configuration: Result<ClientConfiguration, SQOAuthError>
     var environment: ClientEnvironment
-    /// What discovery found, for as long as requests to it succeed.
-    var discovered: ProviderMetadata?
+    var attributes: [String: String] = [:]
   }
 
   private let state: Locked<State>
@@ -24,51 +23,57 @@ final class ClientContext: Sendable {
 
   var configuration: Result<ClientConfiguration, SQOAuthError> {
     get { state.withLock(\.configuration) }
-    set {
-      state.withLock { state in
-        state.configuration = newValue
-        state.discovered = nil
-      }
-    }
+    set { state.withLock { $0.configuration = newValue } }
+  }
+
+  /// What the app keeps with the account.
+  var attributes: [String: String] {
+    get { state.withLock(\.attributes) }
+    set { state.withLock { $0.attributes = newValue } }
+  }
+
+  /// Goes on with what was kept before, where the app has said nothing of it.
+  func resumeAttributes(of record: AccountRecord) {
+    state.withLock { if $0.attributes.isEmpty { $0.attributes = record.attributes } }
   }
 
   /// The token endpoint and everything that a request to it needs; with `isFresh` the server's
   /// metadata is fetched although it is known.
   func endpoint(isFresh: Bool = false) async throws(SQOAuthError) -> TokenEndpoint {
-    let (result, environment, discovered) = state.withLock {
-      ($0.configuration, $0.environment, $0.discovered)
-    }
+    let (result, environment) = state.withLock { ($0.configuration, $0.environment) }
     let configuration = try result.get()
-    if let known = configuration.metadata ?? (isFresh ? nil : discovered) {
-      return TokenEndpoint(
-        configuration: configuration, environment: environment, metadata: known)
-    }
+    return TokenEndpoint(
+      configuration: configuration, environment: environment,
+      metadata: try await metadata(configuration, environment, isFresh: isFresh))
+  }
+
+  private func metadata(
+    _ configuration: ClientConfiguration, _ environment: ClientEnvironment, isFresh: Bool
+  ) async throws(SQOAuthError) -> ProviderMetadata {
+    if let known = configuration.metadata { return known }
     guard case .issuer(let issuer) = configuration.provider.source else {
       throw SQOAuthError(.invalidConfiguration, "the provider has no endpoints")
     }
-    let metadata = try await Discovery(issuer: issuer, timeout: configuration.timeout)
-      .fetch(with: environment.httpClient)
-    state.withLock { state in
-      if case .success(configuration) = state.configuration { state.discovered = metadata }
-    }
-    return TokenEndpoint(
-      configuration: configuration, environment: environment, metadata: metadata)
+    let discovery = Discovery(issuer: issuer, timeout: configuration.timeout)
+    return try await environment.metadata.metadata(
+      by: discovery, environment.httpClient, isFresh: isFresh)
   }
 
   /// The next token of a session.
-  func renew(
-    _ record: AccountRecord, _ origin: SessionState.Origin
-  ) async throws(SQOAuthError) -> SQToken {
+  func renew(_ record: AccountRecord) async throws(SQOAuthError) -> SQToken {
     try check(record)
     let endpoint = try await endpoint()
+    try check(record, at: endpoint)
     do throws(SQOAuthError) {
-      if case .clientCredentials(let scope) = origin, record.token.refreshToken == nil {
-        return try await ClientCredentialsGrant(endpoint: endpoint).run(scope: scope)
+      if let grant = record.grant, record.token.refreshToken == nil {
+        return try await ClientCredentialsGrant(endpoint: endpoint).run(scope: grant.scope)
       }
       return try await RefreshTokenGrant(endpoint: endpoint).run(record.token)
     } catch {
       // The server may have moved: what says nothing in OAuth's terms is not asked there again.
-      if error.response == nil { state.withLock { $0.discovered = nil } }
+      if error.response == nil, let issuer = endpoint.configuration.issuer {
+        endpoint.environment.metadata.forget(issuer)
+      }
       throw error
     }
   }
@@ -77,6 +82,7 @@ final class ClientContext: Sendable {
   func revoke(_ record: AccountRecord) async throws(SQOAuthError) {
     try check(record)
     let endpoint = try await endpoint()
+    try check(record, at: endpoint)
     let requests = try RevocationRequest.all(
       for: record.token, of: endpoint.configuration, endpoint.metadata)
     var unsupported: SQOAuthError?
@@ -92,36 +98,5 @@ final class ClientContext: Sendable {
       }
     }
     if let unsupported { throw unsupported }
-  }
-
-  /// The record of a token for the client as it is configured.
-  func record(of token: SQToken, id: String) throws(SQOAuthError) -> AccountRecord {
-    let configuration = try configuration.get()
-    return AccountRecord(
-      id: id, clientID: configuration.clientID, issuer: configuration.issuer, token: token)
-  }
-
-  /// Refuses a record of another client or another server: its tokens are not theirs to see.
-  func check(_ record: AccountRecord) throws(SQOAuthError) {
-    guard case .success(let configuration) = configuration else { return }
-    if record.clientID == configuration.clientID {
-      guard let issuer = configuration.issuer, let recorded = record.issuer,
-        !issuer.utf8.elementsEqual(recorded.utf8)
-      else { return }
-    }
-    throw SQOAuthError(
-      .invalidConfiguration,
-      "the account \"\(ErrorResponse.clean(record.id))\" was signed in by another client or at "
-        + "another server than the ones that are configured now")
-  }
-}
-
-extension ClientConfiguration {
-  /// The issuer, where it is known without asking.
-  var issuer: String? {
-    switch provider.source {
-    case .issuer(let issuer): issuer
-    case .endpoints(let endpoints): endpoints.issuer
-    }
   }
 }

@@ -32,20 +32,11 @@ struct SessionState {
     case fail(SQOAuthError)
   }
 
-  /// How the next token is had.
-  enum Origin: Sendable {
-    /// By the refresh token, if there is one.
-    case refreshToken
-    /// By the client's own credentials, as the first one was.
-    case clientCredentials(scope: String?)
-  }
-
   /// One renewal: what it starts from, and who waits for it.
   struct Renewal: Sendable {
     /// Its value is `nil` when the renewal was made void: whoever waits asks again.
     let work = SharedWork<SQToken?>()
     let record: AccountRecord
-    let origin: Origin
     fileprivate let claim: Int
   }
 
@@ -86,7 +77,6 @@ struct SessionState {
   private(set) var changeUnderWay: Change?
   private var schedule = TokenSchedule.expired
   private var isInvalidated = false
-  private var origin = Origin.refreshToken
   /// Counts takeovers and ends: a change that began under another number is void.
   private var claim = 0
   private var failure: BackOff?
@@ -146,8 +136,7 @@ extension SessionState {
   var wasStored: Bool { inStore != nil && unsaved == nil }
 
   private var isRenewable: Bool {
-    if case .clientCredentials = origin, record != nil { return true }
-    return token?.refreshToken != nil
+    record.map { $0.token.refreshToken != nil || $0.grant != nil } ?? false
   }
 
   private func isUsable(at now: Date) -> Bool {
@@ -180,7 +169,7 @@ extension SessionState {
       if case .valid = need, let token = unexpiredToken(at: now) { return .use(token) }
       return .fail(failure.error)
     }
-    let renewal = Renewal(record: record, origin: origin, claim: claim)
+    let renewal = Renewal(record: record, claim: claim)
     changeUnderWay = .renewal(renewal)
     return .start(renewal)
   }
@@ -220,10 +209,7 @@ extension SessionState {
   }
 
   /// Takes a record into memory.
-  mutating func hold(
-    _ record: AccountRecord, at now: Date, origin: Origin? = nil, jitter: Double
-  ) {
-    if let origin { self.origin = origin }
+  mutating func hold(_ record: AccountRecord, at now: Date, jitter: Double) {
     self.record = record
     // Whatever the store refused before must not be written over what comes now.
     unsaved = nil

@@ -20,14 +20,19 @@ struct StoreWrites {
   private var jobs: [Job] = []
   private var isRunning = false
   private(set) var last: Write?
+  private var lastIsErase = false
   /// Whether the last change was an end that the store refused.
   private(set) var owesErase = false
+
+  /// Whether an end is on its way: there is nothing in the store that counts.
+  var isErasing: Bool { lastIsErase && (isRunning || !jobs.isEmpty) }
 
   /// Adds a change behind those that were asked for.
   mutating func add(_ change: Change, to store: any TokenStore) -> Write {
     let job = Job(change: change, store: store, end: Write())
     jobs.append(job)
     last = job.end
+    if case .erase = change { lastIsErase = true } else { lastIsErase = false }
     owesErase = false
     return job.end
   }

@@ -12,9 +12,7 @@ extension TokenSession {
   ///
   /// A store that fails is reported, and the token is kept in memory all the same, since the server
   /// may never give it again. Where the session was ended meanwhile, it is cancelled.
-  func takeOver(
-    _ record: AccountRecord, _ origin: SessionState.Origin = .refreshToken, of epoch: Int
-  ) async throws(SQOAuthError) {
+  func takeOver(_ record: AccountRecord, of epoch: Int) async throws(SQOAuthError) {
     typealias Begun = (SessionState.Takeover, StoreWrites.Write, SessionState.Renewal?)
     let begun = state.withLock { state -> Begun? in
       guard state.core.dismissals == epoch else { return nil }
@@ -27,7 +25,7 @@ extension TokenSession {
     let now = now
     let isOver = state.withLock { state in
       guard state.core.isCurrent(takeover) else { return state.core.dismissals != epoch }
-      state.core.hold(record, at: now, origin: origin, jitter: .random(in: 0...1))
+      state.core.hold(record, at: now, jitter: .random(in: 0...1))
       if case .failure(let error) = saved { state.core.didSave(record, error, at: now) }
       state.core.end(takeover)
       return false
@@ -49,14 +47,13 @@ extension TokenSession {
     let begun = state.withLock { state -> (SessionState.Takeover, SessionState.Renewal?)? in
       if let held = state.core.record, !held.token.isOlder(than: record.token) { return nil }
       let begun = state.core.beginTakeover()
-      // Whatever was there before may have been had by the client's own credentials.
-      state.core.hold(record, at: now, origin: .refreshToken, jitter: .random(in: 0...1))
+      state.core.hold(record, at: now, jitter: .random(in: 0...1))
       return begun
     }
     guard let (takeover, void) = begun else { return {} }
     void?.makeVoid()
     return {
-      await self.reconcile(record, takeover)
+      await self.leased { _ in await self.reconcile(record, takeover) }
       self.changed()
       takeover.end.resolve(())
     }
@@ -108,6 +105,7 @@ extension TokenSession {
     let ends = state.withLock(\.core.ends)
     guard let record = try await load() else { return token != nil }
     try context.check(record)
+    context.resumeAttributes(of: record)
     let now = now
     let isHeld = state.withLock { state in
       if state.core.record == nil, state.core.ends == ends {
@@ -160,11 +158,13 @@ extension TokenSession {
       changed()
       takeover.end.resolve(())
     }
-    try await work(await newest(record))
-    let erased = state.withLock { state in
-      state.core.isCurrent(takeover) ? forget(&state, reason).write : nil
+    try await leased { _ throws(SQOAuthError) in
+      try await work(await newest(record))
+      let erased = state.withLock { state in
+        state.core.isCurrent(takeover) ? forget(&state, reason).write : nil
+      }
+      if let erased { try await made(erased).get() }
     }
-    if let erased { try await made(erased).get() }
   }
 
   /// The record that is held, or the one that another process has stored since.

@@ -14,7 +14,16 @@ extension TokenSession {
   private func outcome(
     of renewal: SessionState.Renewal
   ) async -> SharedWork<SQToken?>.Outcome {
+    await leased { await outcome(of: renewal, withoutLeaseBecause: $0) }
+  }
+
+  private func outcome(
+    of renewal: SessionState.Renewal, withoutLeaseBecause failure: SQOAuthError?
+  ) async -> SharedWork<SQToken?>.Outcome {
     do throws(SQOAuthError) {
+      // Whoever has the account may be about to spend the refresh token. A store that cannot lock,
+      // though, does not keep the session from going on.
+      if let failure, failure.code == .accountInUse { throw failure }
       return .success(try await renewed(renewal))
     } catch {
       if error.endsSession {
@@ -56,14 +65,14 @@ extension TokenSession {
       break
     }
     do throws(SQOAuthError) {
-      return await keep(try await context.renew(record, renewal.origin), of: record, renewal)
+      return await keep(try await context.renew(record), of: record, renewal)
     } catch {
       guard error.endsSession else { throw error }
       switch await stored(preferredTo: record, renewal) {
       case .newer(let newer):
         // Two processes may have sent one refresh token at once; the other one's was accepted.
         if let token = adopt(newer, renewal) { return token }
-        return await keep(try await context.renew(newer, renewal.origin), of: newer, renewal)
+        return await keep(try await context.renew(newer), of: newer, renewal)
       case .unreadable(let failure):
         // What cannot be read may be newer; an end would erase it.
         throw failure
@@ -118,8 +127,7 @@ extension TokenSession {
   private func keep(
     _ token: SQToken, of old: AccountRecord, _ renewal: SessionState.Renewal
   ) async -> SQToken? {
-    let record = AccountRecord(
-      id: old.id, clientID: old.clientID, issuer: old.issuer, token: token)
+    let record = old.with(token)
     let write = state.withLock { state in
       state.core.isCurrent(renewal) ? enqueue(&state, .save(record)) : nil
     }

@@ -10,6 +10,8 @@ import LoopbackHTTP
 extension TokenSession {
   /// The account's record, as it is after every change that was asked for.
   func load() async throws(SQOAuthError) -> AccountRecord? {
+    // Another process may hold the end up, which is nothing to wait for.
+    if state.withLock(\.writes.isErasing) { return nil }
     await writesMade()
     // What was ended must not come back because the store did not take note of it.
     let last = state.withLock { state in
@@ -21,6 +23,17 @@ extension TokenSession {
     }
     let id = accountID
     return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }
+  }
+
+  /// Does work while nobody else changes the account; it gets why that cannot be kept up, if so.
+  func leased<Value, Failure>(
+    from store: (any TokenStore)? = nil,
+    _ work: (SQOAuthError?) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let environment = context.environment
+    let leased = await lease.acquire(from: store ?? environment.tokenStore, environment.clock)
+    defer { if case .success = leased { lease.release() } }
+    return try await work(leased.error)
   }
 
   /// What the store has, or why that is not known.
@@ -36,6 +49,10 @@ extension TokenSession {
   func saveAgain() async {
     let now = now
     guard let record = state.withLock({ $0.core.recordToSaveAgain(at: now) }) else { return }
+    await leased { _ in await saveAgain(record, at: now) }
+  }
+
+  private func saveAgain(_ record: AccountRecord, at now: Date) async {
     let found = await look()
     let write = state.withLock { state -> StoreWrites.Write? in
       guard state.core.recordToSaveAgain(at: now) == record else { return nil }
@@ -80,6 +97,12 @@ extension TokenSession {
   }
 
   private func result(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
+    // Without the lease if need be: a token must not be lost, and a user who signs out is not to
+    // stay signed in, because another process hangs.
+    await leased(from: job.store) { _ in await resultInLease(of: job) }
+  }
+
+  private func resultInLease(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
     do throws(SQOAuthError) {
       switch job.change {
       case .save(let record):

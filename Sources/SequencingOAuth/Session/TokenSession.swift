@@ -20,17 +20,23 @@ final class TokenSession: Sendable {
     var isUpdating = false
     var events: [SessionEvent] = []
     var isTelling = false
+    /// Whether nobody asks for the token any more.
+    var isClosed = false
+    /// Where the session waits for its time.
+    var place: (queue: TimerQueue, place: TimerQueue.Place)?
   }
 
   let accountID: String
   let context: ClientContext
   let observers = SessionObservers()
   let state = Locked(State())
-  private let updater = TokenUpdater()
+  /// Had while the session looks into the store and changes it.
+  let lease: SessionLease
 
   init(_ context: ClientContext, accountID: String) {
     self.context = context
     self.accountID = accountID
+    lease = SessionLease(accountID: accountID)
     clockDidChange()
   }
 
@@ -72,7 +78,11 @@ final class TokenSession: Sendable {
   /// Takes note of the environment's clock.
   func clockDidChange() {
     let clock = context.environment.clock
-    state.withLock { $0.hasSystemClock = clock is SystemClock }
+    let isScheduled = state.withLock { state in
+      state.hasSystemClock = clock is SystemClock
+      return state.place != nil
+    }
+    if isScheduled { reschedule() }
   }
 
   // MARK: Asking for a token
@@ -150,16 +160,43 @@ final class TokenSession: Sendable {
   func changed() {
     runWrites(here: false)
     tell()
-    updater.reschedule(context.environment.clock) {
+    reschedule()
+  }
+
+  /// Stops the timer for good, when the session's owner goes.
+  func close() {
+    state.withLock { $0.isClosed = true }
+    reschedule()
+  }
+
+  private func reschedule() {
+    // Most sessions that are not renewed by the timer never need a place.
+    let isIdle = state.withLock { state in
+      state.place == nil && state.core.dueAt(renews: state.isUpdating) == nil
+    }
+    if isIdle { return }
+    let queue = context.environment.timers
+    let (place, old) = state.withLock { state in
+      if let current = state.place, current.queue === queue {
+        return (current.place, nil as (queue: TimerQueue, place: TimerQueue.Place)?)
+      }
+      // A place belongs to its queue, so another queue gets another one.
+      let place = TimerQueue.Place()
+      defer { state.place = (queue, place) }
+      return (place, state.place)
+    }
+    if let old { old.queue.reschedule(old.place, of: self) { nil } }
+    queue.reschedule(place, of: self) {
       // A token that the store refused is saved again whether or not tokens are renewed by the timer.
-      state.withLock { $0.core.dueAt(renews: $0.isUpdating) }
-    } _: { [weak self] in
-      await self?.tend()
+      self.state.withLock { state in
+        let isHere = state.place?.place === place && !state.isClosed
+        return isHere ? state.core.dueAt(renews: state.isUpdating) : nil
+      }
     }
   }
 
   /// Does what is due.
-  private func tend() async {
+  func tend() async {
     await saveAgain()
     // Its failure is told as an event, and the next attempt is due when the back-off is over.
     if isUpdating { _ = try? await token(.due) }

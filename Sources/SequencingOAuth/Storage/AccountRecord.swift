@@ -20,33 +20,42 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     }
   }
 
+  private struct Values: Sendable, Hashable {
+    let id: String
+    let clientID: String
+    let issuer: String?
+    let tokenEndpoint: String?
+    let grant: Grant?
+    let token: SQToken
+    let attributes: [String: String]
+  }
+
+  private let values: Boxed<Values>
+
   /// The name under which the app knows the account.
-  public let id: String
+  public var id: String { values.value.id }
   /// The client that signed the user in.
-  public let clientID: String
+  public var clientID: String { values.value.clientID }
   /// The issuer, where it is known.
-  public let issuer: String?
+  public var issuer: String? { values.value.issuer }
   /// The token endpoint, by which a server is known that has no issuer.
-  public let tokenEndpoint: String?
+  public var tokenEndpoint: String? { values.value.tokenEndpoint }
   /// How the token is had anew, where not by its refresh token.
-  public let grant: Grant?
+  public var grant: Grant? { values.value.grant }
   /// The newest token, with the refresh token that is in force.
-  public let token: SQToken
+  public var token: SQToken { values.value.token }
   /// What the app keeps with the account, such as a name to show.
-  public let attributes: [String: String]
+  public var attributes: [String: String] { values.value.attributes }
 
   /// Makes a record.
   public init(
     id: String, clientID: String, issuer: String? = nil, tokenEndpoint: String? = nil,
     grant: Grant? = nil, token: SQToken, attributes: [String: String] = [:]
   ) {
-    self.id = id
-    self.clientID = clientID
-    self.issuer = issuer
-    self.tokenEndpoint = tokenEndpoint
-    self.grant = grant
-    self.token = token
-    self.attributes = attributes
+    values = Boxed(
+      Values(
+        id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
+        token: token, attributes: attributes))
   }
 
   /// The same account with another token.
@@ -71,14 +80,14 @@ extension AccountRecord {
   /// Reads a record.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    id = try container.decode(String.self, forKey: .id)
-    clientID = try container.decode(String.self, forKey: .clientID)
-    issuer = try container.decodeIfPresent(String.self, forKey: .issuer)
-    tokenEndpoint = try container.decodeIfPresent(String.self, forKey: .tokenEndpoint)
-    grant = try container.decodeIfPresent(Grant.self, forKey: .grant)
-    token = try container.decode(SQToken.self, forKey: .token)
-    attributes =
-      try container.decodeIfPresent([String: String].self, forKey: .attributes) ?? [:]
+    self.init(
+      id: try container.decode(String.self, forKey: .id),
+      clientID: try container.decode(String.self, forKey: .clientID),
+      issuer: try container.decodeIfPresent(String.self, forKey: .issuer),
+      tokenEndpoint: try container.decodeIfPresent(String.self, forKey: .tokenEndpoint),
+      grant: try container.decodeIfPresent(Grant.self, forKey: .grant),
+      token: try container.decode(SQToken.self, forKey: .token),
+      attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes) ?? [:])
   }
 
   /// Writes the record; what is absent is left out.

@@ -82,7 +82,8 @@ package struct PrivateFile: Sendable {
     try Self.makeFolder(folder)
   }
 
-  private var folder: String {
+  /// The folder that the file is in.
+  package var folder: String {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     return folder.isEmpty ? "/" : folder
   }
@@ -98,6 +99,7 @@ package struct PrivateFile: Sendable {
     }
     // Whatever the process's umask took away.
     guard chmod(folder, 0o700) == 0 else { throw FileError(call: "chmod", errno: errno) }
+    try PrivateFile(path: folder).syncFolder()
   }
 
   private func refuseLink() throws(FileError) {
@@ -121,7 +123,8 @@ package struct PrivateFile: Sendable {
     if let failure { throw FileError(call: "write", errno: failure) }
   }
 
-  private func syncFolder() throws(FileError) {
+  /// Makes what was named, renamed or removed in the folder survive a loss of power.
+  package func syncFolder() throws(FileError) {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError(call: "open", errno: errno) }
     defer { close(descriptor) }

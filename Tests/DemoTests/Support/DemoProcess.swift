@@ -19,16 +19,18 @@ final class DemoProcess: Sendable {
   }
 
   /// Starts it; with a terminal or a file handle its streams are those, and not files.
+  ///
+  /// With a home it shares that with others, and the folder is only for what it says.
   init(
-    _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:],
-    input: FileHandle? = nil, output: FileHandle? = nil
+    _ arguments: [String], in folder: TemporaryFolder, home: TemporaryFolder? = nil,
+    environment: [String: String] = [:], input: FileHandle? = nil, output: FileHandle? = nil
   ) throws {
     self.folder = folder
     let (input, errors) = (input ?? .nullDevice, try output ?? folder.handle("errors"))
     let output = try output ?? folder.handle("output")
     process = try ChildProcess(
       [Self.executable] + arguments,
-      environment: Self.environment(folder).merging(environment) { $1 },
+      environment: Self.environment(home ?? folder).merging(environment) { $1 },
       input: input.fileDescriptor, output: output.fileDescriptor, errors: errors.fileDescriptor)
   }
 

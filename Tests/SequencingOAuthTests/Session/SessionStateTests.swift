@@ -8,10 +8,11 @@ import Testing
   static let now = Date(timeIntervalSince1970: 1_750_000_000)
 
   static func record(
-    _ access: String = "T1", refresh: String? = "R1", life: Double? = 3600, issued: Double? = 0
+    _ access: String = "T1", refresh: String? = "R1", life: Double? = 3600, issued: Double? = 0,
+    grant: AccountRecord.Grant? = nil
   ) -> AccountRecord {
     AccountRecord(
-      id: "a", clientID: "c",
+      id: "a", clientID: "c", grant: grant,
       token: SQToken(
         accessToken: access, expirationDate: life.map { now + (issued ?? 0) + $0 },
         refreshToken: refresh, issueDate: issued.map { now + $0 }))
@@ -19,11 +20,11 @@ import Testing
 
   /// A session that holds a token.
   static func holding(
-    _ record: AccountRecord = record(), origin: SessionState.Origin? = nil, isStored: Bool = true
+    _ record: AccountRecord = record(), isStored: Bool = true
   ) -> SessionState {
     var state = SessionState()
     if isStored { state.storeHolds(record.token) }
-    state.hold(record, at: now, origin: origin, jitter: 0)
+    state.hold(record, at: now, jitter: 0)
     return state
   }
 
@@ -83,7 +84,7 @@ import Testing
 
   @Test func `client credentials renew a token that has no refresh token`() {
     let state = Self.holding(
-      Self.record(refresh: nil), origin: .clientCredentials(scope: nil))
+      Self.record(refresh: nil, grant: .clientCredentials(scope: nil)))
     #expect(step(state, .valid, at: 3570) == "start")
     #expect(state.dueAt(renews: true) == Self.now + 3204)
   }

@@ -27,7 +27,8 @@ import Testing
     #expect(
       await bench.store.load("alice")
         == AccountRecord(
-          id: "alice", clientID: "client", issuer: "https://id.example", token: token))
+          id: "alice", clientID: "client", issuer: "https://id.example",
+          tokenEndpoint: "https://id.example/t", token: token))
   }
 
   @Test func `the token is in the store before anyone is told`() async throws {

@@ -26,9 +26,12 @@ struct KeyFile: Sendable {
 
   /// The key, which is a new one where there is no file; of many who do so at once all get one key.
   func makeIfAbsent() throws(SQOAuthError) -> Data {
-    if let key = try readIfPresent() { return key }
-    return try locked { () throws(SQOAuthError) in
-      if let key = try readIfPresent() { return key }
+    try locked { () throws(SQOAuthError) in
+      if let key = try readIfPresent() {
+        // Whoever made it may have ended before its name was safe.
+        try writing { () throws(FileError) in try file.syncFolder() }
+        return key
+      }
       let key = try RandomBytes.make(EncryptionService.keySize)
       try write(key)
       return key
@@ -80,8 +83,12 @@ struct KeyFile: Sendable {
       content = header.bytes + Data("\n".utf8)
       content += try header.service.seal(key, authenticating: Self.context)
     }
+    try writing { () throws(FileError) in try file.replace(with: content) }
+  }
+
+  private func writing(_ body: () throws(FileError) -> Void) throws(SQOAuthError) {
     do throws(FileError) {
-      try file.replace(with: content)
+      try body()
     } catch {
       throw failure(.storeFailed, "cannot be written (\(error))", error)
     }

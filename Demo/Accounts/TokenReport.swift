@@ -19,7 +19,7 @@ struct TokenReport: Encodable {
     accessToken = token.accessToken
     tokenType = token.tokenType
     expiresAt = token.expirationDate?.formatted(.iso8601)
-    expiresIn = token.expirationDate.map { Int(clamping: $0.timeIntervalSince(date)) }
+    expiresIn = token.secondsLeft(at: date)
     scope = token.scope
     refreshToken = token.refreshToken
   }
@@ -32,14 +32,14 @@ struct TokenReport: Encodable {
 struct TokenSummary {
   let text: String
 
-  init(_ token: SQToken, at date: Date, keptIn place: String?) {
-    let lines = [
-      "Signed in.",
-      "  scope    \(token.scopesInWords)",
-      "  expires  \(token.expiryInWords(at: date))",
-      place.map { "  kept in  \($0.printable)" },
-    ]
-    text = lines.compactMap(\.self).joined(separator: "\n")
+  /// The summary of an account's token; without an id it is not kept.
+  init(_ token: SQToken, at date: Date, of id: String?, keptIn place: String?) {
+    text =
+      "Signed in.\n"
+      + Fields.text([
+        ("account", id?.printable), ("scope", token.scopesInWords),
+        ("expires", token.expiryInWords(at: date)), ("kept in", place),
+      ])
   }
 }
 
@@ -47,6 +47,11 @@ extension SQToken {
   /// The scopes with spaces between them, safe to show.
   var scopesInWords: String {
     scopes.isEmpty ? "not told" : scopes.joined(separator: " ").printable
+  }
+
+  /// How many seconds the token has left; none is 0.
+  func secondsLeft(at date: Date) -> Int? {
+    expirationDate.map { Int(clamping: $0.timeIntervalSince(date)) }
   }
 
   /// When the token expires, seen from a moment.

@@ -1,0 +1,19 @@
+import SequencingOAuth
+
+/// The account that a command works with.
+struct Account: Sendable {
+  let oauth: SQOAuth
+  /// An address at its authorization server, where one is known.
+  let server: String?
+  /// Where it is kept.
+  let store: OpenStore
+
+  var id: String { oauth.module.accountID }
+
+  /// The SDK, for an account in a store.
+  static func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {
+    var environment = ClientEnvironment()
+    environment.tokenStore = store.store
+    return SQOAuth(environment: environment, accountID: id)
+  }
+}

@@ -1,0 +1,67 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// An account that is kept, without its secrets.
+struct AccountReport: Encodable {
+  private let account: String
+  private let name: String?
+  private let clientId: String
+  private let issuer: String?
+  private let tokenEndpoint: String?
+  private let scope: String?
+  private let expiresAt: String?
+  private let expiresIn: Int?
+  private let canRefresh: Bool
+  /// When the token expires, in words.
+  private let expiry: (name: String, value: String)
+
+  private enum CodingKeys: String, CodingKey {
+    case account, name, clientId, issuer, tokenEndpoint, scope, expiresAt, expiresIn, canRefresh
+  }
+
+  init(_ record: AccountRecord, at date: Date) {
+    account = record.id
+    name = KeptClient(record).name
+    clientId = record.clientID
+    issuer = record.issuer
+    tokenEndpoint = record.tokenEndpoint
+    scope = record.token.scope
+    expiresAt = record.token.expirationDate?.formatted(.iso8601)
+    expiresIn = record.token.secondsLeft(at: date)
+    canRefresh = record.token.refreshToken != nil || record.grant != nil
+    expiry = Self.expiry(record.token, at: date)
+  }
+
+  /// The account for a person, with its id as the first line.
+  var text: String {
+    account.printable + "\n"
+      + Fields.text([
+        ("name", name?.printable), ("client", clientId.printable),
+        ("server", (issuer ?? tokenEndpoint)?.printable ?? "not known"),
+        ("scope", scope.map { $0.isEmpty ? "none" : $0.printable } ?? "not told"),
+        expiry, ("refresh", canRefresh ? "possible" : "not possible, only a new sign-in is"),
+      ])
+  }
+
+  private static func expiry(_ token: SQToken, at date: Date) -> (name: String, value: String) {
+    guard let expirationDate = token.expirationDate else { return ("expires", "not told") }
+    let moment = expirationDate.formatted(.iso8601)
+    guard token.isExpired(at: date) else {
+      return ("expires", "\(token.expiryInWords(at: date)), at \(moment)")
+    }
+    return ("expired", "at \(moment)")
+  }
+}
+
+/// The accounts that are kept, for a program.
+struct AccountsReport: Encodable {
+  let accounts: [AccountReport]
+
+  /// The object in one line.
+  func json() throws(Failure) -> String { try oneLineOfJSON(self) }
+}

@@ -1,0 +1,72 @@
+import SequencingOAuth
+
+/// The client that signed an account in, as the account's attributes keep it.
+///
+/// They are named as the standards name them: `issuer`, `authorization_endpoint`, `token_endpoint`
+/// and `revocation_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope` and
+/// `token_endpoint_auth_method` (RFC 7591). The client's identifier is the record's own. `name` is
+/// whose account it is, where that is known.
+///
+/// The secret is as safe there as the tokens are, which are in the same record.
+struct KeptClient: Sendable, Equatable {
+  private enum Key: String {
+    case issuer
+    case authorizationEndpoint = "authorization_endpoint"
+    case tokenEndpoint = "token_endpoint"
+    case revocationEndpoint = "revocation_endpoint"
+    case secret = "client_secret"
+    case redirectURI = "redirect_uri"
+    case scope
+    case authentication = "token_endpoint_auth_method"
+    case name
+  }
+
+  private var values: [Key: String]
+
+  /// What is to be kept of a client.
+  init(_ client: ClientConfiguration, at server: Server) {
+    values = [:]
+    switch server {
+    case .issuer(let issuer):
+      values[.issuer] = issuer
+    case .endpoints(let authorization, let token, let revocation):
+      values[.authorizationEndpoint] = authorization
+      values[.tokenEndpoint] = token
+      values[.revocationEndpoint] = revocation
+    }
+    values[.secret] = client.clientSecret
+    values[.redirectURI] = client.redirectURI?.string
+    values[.scope] = client.scope
+    values[.authentication] = client.clientAuthentication?.rawValue
+  }
+
+  /// What was kept with an account; one that has only its issuer is understood too.
+  init(_ record: AccountRecord) {
+    let pairs = record.attributes.compactMap { name, value in
+      Key(rawValue: name).map { ($0, value) }
+    }
+    values = Dictionary(uniqueKeysWithValues: pairs)
+    if server == nil { values[.issuer] = record.issuer }
+  }
+
+  /// What goes into the record.
+  var attributes: [String: String] {
+    Dictionary(uniqueKeysWithValues: values.map { ($0.rawValue, $1) })
+  }
+
+  var server: Server? {
+    if let issuer = values[.issuer] { return .issuer(issuer) }
+    guard let authorization = values[.authorizationEndpoint], let token = values[.tokenEndpoint]
+    else { return nil }
+    return .endpoints(
+      authorization: authorization, token: token, revocation: values[.revocationEndpoint])
+  }
+
+  var secret: ClientSecret? { values[.secret].map { ClientSecret($0) } }
+  var redirectURI: String? { values[.redirectURI] }
+  var scope: String? { values[.scope] }
+  var authentication: ClientAuthentication? {
+    values[.authentication].map(ClientAuthentication.init(rawValue:))
+  }
+  var name: String? { values[.name] }
+}

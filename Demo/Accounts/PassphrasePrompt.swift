@@ -1,0 +1,112 @@
+import Dispatch
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Asks for a passphrase at the terminal, which does not show what is typed.
+struct PassphrasePrompt: Sendable {
+  private static let input: Int32 = 0
+
+  /// The prompt, if a person reads standard error and types into standard input.
+  static var atTerminal: PassphrasePrompt? {
+    isatty(input) == 1 && isatty(2) == 1 ? PassphrasePrompt() : nil
+  }
+
+  /// Asks until something is typed.
+  func ask(_ question: String, _ console: Console) async throws(Failure) -> Passphrase {
+    while true {
+      let answer = try await line(question, console)
+      if !answer.isEmpty { return Passphrase(answer) }
+    }
+  }
+
+  /// Asks twice for the passphrase of a store that is to be made; `nil` where none is wanted.
+  func askForNew(
+    for path: String, _ console: Console
+  ) async throws(Failure) -> Passphrase? {
+    try? console.errors.write(
+      "\(path.printable) is new.\nGive it a passphrase, or none to keep its key in a file beside it.\n"
+    )
+    while true {
+      let answer = try await line("Passphrase: ", console)
+      guard !answer.isEmpty else { return nil }
+      if try await line("Once more: ", console) == answer { return Passphrase(answer) }
+      try? console.errors.write("These were two different ones.\n")
+    }
+  }
+
+  private enum Answer: Sendable {
+    case line([UInt8])
+    case end
+  }
+
+  private func line(_ question: String, _ console: Console) async throws(Failure) -> String {
+    let (answers, continuation) = AsyncStream.makeStream(of: Answer.self)
+    let interrupts = Interrupts { continuation.yield(.end) }
+    let terminal = HiddenInput(Self.input)
+    defer {
+      terminal.show()
+      interrupts.stop()
+    }
+    try? console.errors.write(question)
+    // A thread of its own, since the read waits for a person.
+    DispatchQueue(label: "sq-demo.passphrase").async {
+      continuation.yield(Self.read())
+    }
+    guard case .line(let bytes) = await answers.first(where: { _ in true }) else {
+      // Below the question.
+      try? console.errors.write("\n")
+      throw Failure("cancelled", "no passphrase was given", status: .cancelled)
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw .usage("the passphrase is not text in UTF-8")
+    }
+    return text
+  }
+
+  /// The terminal gives a line at a time.
+  private static func read() -> Answer {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = readSome(input, &buffer)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return .end }
+      return .line(Array(buffer[..<count].prefix { $0 != UInt8(ascii: "\n") }))
+    }
+  }
+}
+
+private func readSome(_ file: Int32, _ buffer: inout [UInt8]) -> Int {
+  buffer.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
+}
+
+/// A terminal that does not show what is typed, until it is told to again.
+private struct HiddenInput {
+  private let terminal: Int32
+  private let before: termios
+  private let stopHandler: (@convention(c) (Int32) -> Void)?
+
+  init(_ terminal: Int32) {
+    self.terminal = terminal
+    var settings = termios()
+    tcgetattr(terminal, &settings)
+    before = settings
+    settings.c_lflag &= ~tcflag_t(ECHO)
+    // The end of the line, so that what follows does not stand behind the question.
+    settings.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
+    // A shell that gets the terminal meanwhile would show what is typed later.
+    stopHandler = signal(SIGTSTP, SIG_IGN)
+    tcsetattr(terminal, TCSAFLUSH, &settings)
+  }
+
+  func show() {
+    var settings = before
+    tcsetattr(terminal, TCSADRAIN, &settings)
+    signal(SIGTSTP, stopHandler)
+  }
+}

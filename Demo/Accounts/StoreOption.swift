@@ -1,0 +1,56 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What `--store` asks for.
+enum StoreOption: Sendable, Equatable {
+  case memory
+  case keyring
+  case file(String)
+  case encrypted(String)
+  case sqlite(String)
+  case encryptedSQLite(String)
+
+  init?(_ text: String?) throws(Failure) {
+    guard let text else { return nil }
+    let kind = text.prefix { $0 != ":" }
+    let path = Self.expandingHome(String(text.dropFirst(kind.count + 1)))
+    switch kind {
+    case "memory" where text == "memory": self = .memory
+    case "keyring" where text == "keyring": self = .keyring
+    case "file" where !path.isEmpty: self = .file(path)
+    case "encrypted" where !path.isEmpty: self = .encrypted(path)
+    case "sqlite" where !path.isEmpty: self = .sqlite(path)
+    case "encrypted-sqlite" where !path.isEmpty: self = .encryptedSQLite(path)
+    default:
+      throw .usage(
+        "--store takes keyring, file:PATH, encrypted:PATH, sqlite:PATH, encrypted-sqlite:PATH or "
+          + "memory, not \"\(text.printable)\"")
+    }
+  }
+
+  /// The file that it is in, if it is in one.
+  var path: String? {
+    switch self {
+    case .memory, .keyring: nil
+    case .file(let path), .encrypted(let path), .sqlite(let path), .encryptedSQLite(let path): path
+    }
+  }
+
+  var isEncrypted: Bool {
+    switch self {
+    case .encrypted, .encryptedSQLite: true
+    case .memory, .keyring, .file, .sqlite: false
+    }
+  }
+
+  /// A shell leaves the `~` of `file:~/tokens` alone.
+  private static func expandingHome(_ path: String) -> String {
+    guard path.hasPrefix("~/"), let home = getenv("HOME") else { return path }
+    return String(cString: home) + path.dropFirst()
+  }
+}

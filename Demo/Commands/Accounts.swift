@@ -1,0 +1,61 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// `accounts`: shows the accounts that are kept.
+struct Accounts: Command {
+  static let name = "accounts"
+  static let summary = "List the accounts that are kept."
+  static let details = """
+    It shows for each its client and its server, what its token allows, when that
+    expires, and whether it can be refreshed without you. With --account it shows that
+    one, and the exit status is 1 where it is not kept. Nothing is asked of a server.
+
+    Where it looked is told on standard error.
+
+    With --json it is one object: accounts, a list of objects with account, client_id,
+    issuer, token_endpoint, scope, expires_at (ISO 8601), expires_in (seconds, 0 when it
+    has expired), can_refresh and name, as far as they are known.
+    """
+  static let options =
+    [Option("--account", value: "ID", help: "Show this account only.")] + StoreOptions.options + [
+      .json
+    ]
+
+  private let id: String?
+  private let store: StoreOptions
+  private let printsJSON: Bool
+
+  init(_ arguments: Arguments) throws(Failure) {
+    id = arguments[.account]
+    store = try StoreOptions(arguments)
+    printsJSON = arguments.contains(.json)
+  }
+
+  func run(_ console: Console) async throws(Failure) {
+    // The list alone is the result.
+    let console = console.reservingOutput
+    let opened = try await store.openIfThere(console)
+    console.progress("Looked in \(await opened?.place ?? store.emptyPlace).")
+    let records = try await records(in: opened)
+    let reports = records.map { AccountReport($0, at: Date()) }
+    guard !printsJSON else {
+      return try console.result(try AccountsReport(accounts: reports).json())
+    }
+    try console.result(
+      reports.isEmpty
+        ? "No account is kept." : reports.map(\.text).joined(separator: "\n\n"))
+  }
+
+  private func records(in store: OpenStore?) async throws(Failure) -> [AccountRecord] {
+    guard let id else { return try await store?.attempt { try await $0.all() } ?? [] }
+    guard let record = try await store?.attempt({ try await $0.load(id) }) else {
+      throw try await AccountChoice(id: id).isMissing(in: store)
+    }
+    return [record]
+  }
+}

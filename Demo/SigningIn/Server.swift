@@ -1,0 +1,49 @@
+import SequencingOAuth
+
+/// An authorization server as the options name it.
+enum Server: Sendable, Equatable {
+  case issuer(String)
+  case endpoints(authorization: String, token: String, revocation: String?)
+
+  /// The server that the options name; `nil` for the built-in sandbox, or for a kept account's.
+  init?(_ arguments: Arguments) throws(Failure) {
+    let revocation = arguments[.revocationEndpoint]
+    switch (arguments[.issuer], arguments[.authorize], arguments[.tokenEndpoint]) {
+    case (nil, nil, nil) where revocation == nil:
+      return nil
+    case (let issuer?, nil, nil) where revocation == nil:
+      self = .issuer(issuer)
+    case (nil, let authorize?, let token?):
+      self = .endpoints(authorization: authorize, token: token, revocation: revocation)
+    case (_?, _, _):
+      throw .usage("--issuer finds the endpoints; leave --authorize, --token and --revocation out")
+    default:
+      throw .usage("--authorize and --token go together, and --revocation with them")
+    }
+  }
+
+  var provider: Provider {
+    switch self {
+    case .issuer(let issuer):
+      .issuer(issuer)
+    case .endpoints(let authorization, let token, let revocation):
+      .endpoints(authorization: authorization, token: token, revocation: revocation)
+    }
+  }
+
+  /// An address at it.
+  var address: String {
+    switch self {
+    case .issuer(let issuer): issuer
+    case .endpoints(let authorization, _, _): authorization
+    }
+  }
+
+  /// Whether an account was signed in there.
+  func has(_ record: AccountRecord) -> Bool {
+    switch self {
+    case .issuer(let issuer): record.issuer == issuer
+    case .endpoints(_, let token, _): record.tokenEndpoint == token
+    }
+  }
+}

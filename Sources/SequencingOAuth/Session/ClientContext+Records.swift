@@ -1,0 +1,73 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// What stands in the store of this client, and what there is not this client's.
+extension ClientContext {
+  /// The record of a token for the client as it is configured.
+  func record(of token: SQToken, id: String) throws(SQOAuthError) -> AccountRecord {
+    let configuration = try configuration.get()
+    return AccountRecord(
+      id: id, clientID: configuration.clientID, issuer: configuration.issuer,
+      tokenEndpoint: configuration.metadata?.tokenEndpoint.absoluteString, token: token,
+      attributes: attributes)
+  }
+
+  /// The record of a token that an endpoint gave.
+  func record(
+    of token: SQToken, from endpoint: TokenEndpoint, _ grant: AccountRecord.Grant?, id: String
+  ) -> AccountRecord {
+    AccountRecord(
+      id: id, clientID: endpoint.configuration.clientID, issuer: endpoint.metadata.issuer,
+      tokenEndpoint: endpoint.metadata.tokenEndpoint.absoluteString, grant: grant, token: token,
+      attributes: attributes)
+  }
+
+  /// Refuses a record of another client or another server: its tokens are not theirs to see.
+  func check(_ record: AccountRecord) throws(SQOAuthError) {
+    guard case .success(let configuration) = configuration else { return }
+    guard record.clientID == configuration.clientID else { throw Self.isOfAnother(record) }
+    if let issuer = configuration.issuer, let recorded = record.issuer {
+      guard issuer.utf8.elementsEqual(recorded.utf8) else { throw Self.isOfAnother(record) }
+    } else if let metadata = configuration.metadata {
+      try Self.check(record, metadata)
+    }
+  }
+
+  /// The same where the server has no issuer that both sides know, before a token is sent to it.
+  func check(_ record: AccountRecord, at endpoint: TokenEndpoint) throws(SQOAuthError) {
+    guard endpoint.metadata.issuer == nil || record.issuer == nil else { return }
+    try Self.check(record, endpoint.metadata)
+  }
+
+  private static func check(
+    _ record: AccountRecord, _ metadata: ProviderMetadata
+  ) throws(SQOAuthError) {
+    guard let recorded = record.tokenEndpoint else { return }
+    guard metadata.tokenEndpoint.absoluteString.utf8.elementsEqual(recorded.utf8) else {
+      throw isOfAnother(record)
+    }
+  }
+
+  private static func isOfAnother(_ record: AccountRecord) -> SQOAuthError {
+    SQOAuthError(
+      .invalidConfiguration,
+      "the account \"\(ErrorResponse.clean(record.id))\" was signed in by another client or at "
+        + "another server than the ones that are configured now")
+  }
+}
+
+extension ClientConfiguration {
+  /// The issuer, where it is known without asking.
+  var issuer: String? {
+    switch provider.source {
+    case .issuer(let issuer): issuer
+    case .endpoints(let endpoints): endpoints.issuer
+    }
+  }
+
+  /// What the server is known by.
+  var server: String { issuer ?? metadata?.tokenEndpoint.absoluteString ?? provider.name }
+}

@@ -1,0 +1,125 @@
+import LoopbackHTTP
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A session's lease of its account: taken once for whatever the session does at a time.
+///
+/// It keeps other sessions out, in this process and in others. Within the session order is kept by
+/// its state, so that a sign-out need not wait for the refresh that it makes void.
+final class SessionLease: Sendable {
+  typealias Outcome = Result<Void, SQOAuthError>
+
+  /// For how many seconds another holder is waited for.
+  ///
+  /// It may be refreshing, at a server that is slow; one that was suspended in the middle is not
+  /// waited for without end.
+  static let patience = 120.0
+
+  private struct State {
+    /// How many parts of the session use it, or wait for it.
+    var users = 0
+    var lease: AccountLease?
+    /// There while it is being waited for.
+    var arrival: OneShot<Outcome>?
+  }
+
+  private let accountID: String
+  private let state = Locked(State())
+
+  init(accountID: String) {
+    self.accountID = accountID
+  }
+
+  /// Returns when the session has the lease; each success is to be followed by a ``release()``.
+  ///
+  /// A task that is cancelled stops waiting, with an error.
+  func acquire(
+    from store: any TokenStore, _ clock: any WallClock
+  ) async -> Outcome {
+    let (arrival, isFirst) = state.withLock { state -> (OneShot<Outcome>?, Bool) in
+      state.users += 1
+      if state.lease != nil { return (nil, false) }
+      if let arrival = state.arrival { return (arrival, false) }
+      let arrival = OneShot<Outcome>()
+      state.arrival = arrival
+      return (arrival, true)
+    }
+    guard let arrival else { return .success(()) }
+    if isFirst {
+      // A task of its own, since others may wait for it when the first one has given up.
+      Task.startingHere { await self.take(from: store, clock, arrival) }
+    }
+    let outcome = await arrival.value() ?? .failure(.waitCancelled)
+    if case .failure = outcome { release() }
+    return outcome
+  }
+
+  /// Gives it back, unless another part of the session uses it.
+  func release() {
+    let lease = state.withLock { state -> AccountLease? in
+      state.users -= 1
+      guard state.users == 0 else { return nil }
+      defer { state.lease = nil }
+      return state.lease
+    }
+    lease?.release()
+  }
+
+  private func take(
+    from store: any TokenStore, _ clock: any WallClock, _ arrival: OneShot<Outcome>
+  ) async {
+    let outcome: Outcome
+    var unused: AccountLease?
+    do throws(SQOAuthError) {
+      let lease = try await wait(for: store, clock)
+      outcome = .success(())
+      unused = state.withLock { state in
+        state.arrival = nil
+        guard state.users > 0 else { return lease }
+        state.lease = lease
+        return nil
+      }
+    } catch {
+      outcome = .failure(error)
+      state.withLock { if $0.arrival === arrival { $0.arrival = nil } }
+    }
+    unused?.release()
+    arrival.resolve(outcome)
+  }
+
+  private func wait(
+    for store: any TokenStore, _ clock: any WallClock
+  ) async throws(SQOAuthError) -> AccountLease {
+    let id = accountID
+    let end = clock.now.addingTimeInterval(Self.patience)
+    var pause = Duration.milliseconds(1)
+    while true {
+      if let lease = try await store.attempt("lock the account", { try await $0.lease(id) }) {
+        return lease
+      }
+      guard clock.now < end else { throw inUse }
+      try? await Task.sleep(for: pause)
+      pause = min(pause * 2, .milliseconds(32))
+      guard isWanted else { throw .waitCancelled }
+    }
+  }
+
+  /// Whether somebody still waits; else whoever comes next begins anew.
+  private var isWanted: Bool {
+    state.withLock { state in
+      if state.users == 0 { state.arrival = nil }
+      return state.users > 0
+    }
+  }
+
+  private var inUse: SQOAuthError {
+    SQOAuthError(
+      .accountInUse,
+      "another process has been at work on the account \"\(ErrorResponse.clean(accountID))\" for "
+        + "\(Int(Self.patience)) s; if it hangs, end it")
+  }
+}

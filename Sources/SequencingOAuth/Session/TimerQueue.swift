@@ -1,0 +1,145 @@
+import LoopbackHTTP
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The timer of any number of sessions: one task that sleeps until the first of them has something
+/// to do.
+final class TimerQueue: Sendable {
+  /// A session's place in the queue; it belongs to the queue, whose lock it is used under.
+  final class Place: @unchecked Sendable {
+    fileprivate var date = Date.distantFuture
+    /// Where it stands in the heap, -1 for nowhere.
+    fileprivate var index = -1
+    /// Held while it stands there.
+    fileprivate var session: TokenSession?
+  }
+
+  fileprivate struct State {
+    /// A binary heap: the earliest comes first, and none before those at 2i + 1 and 2i + 2.
+    var places: [Place] = []
+    var sleepsUntil: Date?
+    var sleeper: Task<Void, Never>?
+    /// Tells a sleeper that was replaced from the one that counts.
+    var count = 0
+  }
+
+  private let clock: any WallClock
+  private let state = Locked(State())
+
+  init(_ clock: any WallClock) {
+    self.clock = clock
+  }
+
+  /// Puts a session where `dueAt` says now, or takes it out.
+  func reschedule(_ place: Place, of session: TokenSession, dueAt: @Sendable () -> Date?) {
+    let old = state.withLock { state -> Task<Void, Never>? in
+      // Asked here, so that of two calls at once the one with the older news does not win.
+      if let date = dueAt() {
+        state.put(place, at: date, session)
+      } else {
+        state.remove(place)
+      }
+      return resetSleeper(&state)
+    }
+    // A clock is an app's own, and its handler of a cancellation runs here.
+    old?.cancel()
+  }
+
+  /// Lets the sleeper sleep as long as it is to; returns one that is not needed any more, which is
+  /// to be cancelled outside the lock.
+  private func resetSleeper(_ state: inout State) -> Task<Void, Never>? {
+    let date = state.places.first?.date
+    guard date != state.sleepsUntil else { return nil }
+    let old = state.sleeper
+    state.count += 1
+    state.sleepsUntil = date
+    state.sleeper = nil
+    if let date {
+      let (clock, count) = (clock, state.count)
+      state.sleeper = Task { [weak self] in
+        // The clock is waited for without holding the queue.
+        guard (try? await clock.sleep(until: date)) != nil else { return }
+        self?.wake(count)
+      }
+    }
+    return old
+  }
+
+  private func wake(_ count: Int) {
+    let now = clock.now
+    let due = state.withLock { state -> [TokenSession] in
+      guard state.count == count, let date = state.sleepsUntil else { return [] }
+      // Cancelled it must not be: it is this task.
+      state.sleeper = nil
+      state.sleepsUntil = nil
+      // A clock that was moved back meanwhile may show less than what was waited for.
+      let due = state.removeAll(until: max(now, date))
+      _ = resetSleeper(&state)
+      return due
+    }
+    for session in due { Task { await session.tend() } }
+  }
+}
+
+extension TimerQueue.State {
+  fileprivate mutating func put(
+    _ place: TimerQueue.Place, at date: Date, _ session: TokenSession
+  ) {
+    guard place.index < 0 || place.date != date else { return }
+    remove(place)
+    place.date = date
+    place.session = session
+    place.index = places.count
+    places.append(place)
+    moveUp(place)
+  }
+
+  fileprivate mutating func remove(_ place: TimerQueue.Place) {
+    let index = place.index
+    guard index >= 0 else { return }
+    place.index = -1
+    place.session = nil
+    let last = places.removeLast()
+    guard last !== place else { return }
+    places[index] = last
+    last.index = index
+    moveUp(last)
+    moveDown(last)
+  }
+
+  fileprivate mutating func removeAll(until date: Date) -> [TokenSession] {
+    var sessions: [TokenSession] = []
+    while let first = places.first, first.date <= date, let session = first.session {
+      sessions.append(session)
+      remove(first)
+    }
+    return sessions
+  }
+
+  private mutating func moveUp(_ place: TimerQueue.Place) {
+    while place.index > 0 {
+      let parent = places[(place.index - 1) / 2]
+      guard place.date < parent.date else { return }
+      swap(place, parent)
+    }
+  }
+
+  private mutating func moveDown(_ place: TimerQueue.Place) {
+    while true {
+      let children = [2 * place.index + 1, 2 * place.index + 2].filter { $0 < places.count }
+      guard let child = children.map({ places[$0] }).min(by: { $0.date < $1.date }),
+        child.date < place.date
+      else { return }
+      swap(place, child)
+    }
+  }
+
+  private mutating func swap(_ one: TimerQueue.Place, _ other: TimerQueue.Place) {
+    places.swapAt(one.index, other.index)
+    (one.index, other.index) = (other.index, one.index)
+  }
+}

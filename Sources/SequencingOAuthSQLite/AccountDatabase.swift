@@ -1,0 +1,66 @@
+import CSQLite
+import LoopbackHTTP
+import SequencingOAuth
+
+/// A database that is opened by the first call, and again where that one did not last.
+///
+/// Its calls block, and come from one queue.
+final class AccountDatabase: Sendable {
+  private struct State {
+    var key: StoreKey?
+    var table: AccountTable?
+  }
+
+  private let path: String
+  private let busyTimeout: Duration
+  private let state: Locked<State>
+
+  init(path: String, key: StoreKey?, busyTimeout: Duration) {
+    self.path = path
+    self.busyTimeout = busyTimeout
+    state = Locked(State(key: key))
+  }
+
+  /// Works on the accounts.
+  func use<Value: Sendable>(
+    _ body: @Sendable (AccountTable) throws(SQOAuthError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    try state.withLock { state throws(SQOAuthError) in try use(&state, body) }
+  }
+
+  /// Gives the records another key, by which the database is opened from then on.
+  func changeKey(to key: StoreKey?) throws(SQOAuthError) {
+    try state.withLock { state throws(SQOAuthError) in
+      try use(&state) { table throws(SQOAuthError) in try table.changeKey(to: key) }
+      state.key = key
+    }
+  }
+
+  /// Closes the database; the next call would open it again.
+  func close() {
+    state.withLock { $0.table = nil }
+  }
+
+  private func use<Value: Sendable>(
+    _ state: inout State, _ body: @Sendable (AccountTable) throws(SQOAuthError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    do throws(SQOAuthError) {
+      return try body(try open(&state))
+    } catch {
+      // The next call looks at everything anew, unless it was only another process at work.
+      if (error.cause as? SQLiteError)?.kind != SQLITE_BUSY { state.table = nil }
+      throw SQOAuthError(
+        error.code, "the token database \(ErrorResponse.clean(path)): \(error.message)",
+        cause: error.cause)
+    }
+  }
+
+  private func open(_ state: inout State) throws(SQOAuthError) -> AccountTable {
+    // Somebody removed the file, or put another in its place: what is saved must not go there.
+    if let table = state.table, table.hasMoved { state.table = nil }
+    if let table = state.table { return table }
+    let table = try AccountTable(path: path, key: state.key, busyTimeout: busyTimeout)
+    state.table = table
+    return table
+  }
+}

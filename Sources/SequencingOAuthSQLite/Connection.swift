@@ -1,0 +1,148 @@
+import CSQLite
+import SequencingOAuth
+
+/// A connection to a database that is there; used by one thread at a time.
+///
+/// Its errors do not name the database: who knows the app's name for it adds that.
+final class Connection {
+  private let handle: OpaquePointer
+  private var statements: [String: Statement] = [:]
+
+  /// Opens a database file, which no link leads to, and takes no lock on it yet.
+  ///
+  /// The file is not written to, not even with what is in the log, before ``beginWriting()``.
+  init(_ file: String) throws(SQOAuthError) {
+    let flags =
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX
+      | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE
+    var handle: OpaquePointer?
+    let result = sqlite3_open_v2(file, &handle, flags, nil)
+    guard result == SQLITE_OK, let handle else {
+      let error = SQLiteError(handle)
+      sqlite3_close_v2(handle)
+      throw Self.failure(error)
+    }
+    self.handle = handle
+    sq_set_checkpoint_on_close(handle, 0)
+  }
+
+  /// Sets how it is written to, and has the log moved into the file when the last one closes it.
+  func beginWriting() throws(SQOAuthError) {
+    try execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
+    sq_set_checkpoint_on_close(handle, 1)
+  }
+
+  deinit {
+    for statement in statements.values { sqlite3_finalize(statement.pointer) }
+    sqlite3_close_v2(handle)
+  }
+
+  /// How long to wait for another process that writes.
+  func setBusyTimeout(_ timeout: Duration) {
+    let milliseconds = timeout / .milliseconds(1)
+    sqlite3_busy_timeout(handle, Int32(clamping: Int64(milliseconds.rounded(.up))))
+  }
+
+  /// The file's first 100 bytes as they are, without a lock and without the log.
+  ///
+  /// They come through SQLite's own descriptor: a process that closes one of its own loses all its
+  /// locks on the file.
+  ///
+  /// - SeeAlso: The SQLite Database File Format, section 1.3
+  func header() throws(SQOAuthError) -> [UInt8]? {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+      let read = file?.pointee.pMethods?.pointee.xRead
+    else { throw failure() }
+    var bytes = [UInt8](repeating: 0, count: 100)
+    switch read(file, &bytes, Int32(bytes.count), 0) {
+    case SQLITE_OK: return bytes
+    case SQLITE_IOERR | 2 << 8: return nil  // SQLITE_IOERR_SHORT_READ
+    default: throw failure()
+    }
+  }
+
+  /// Whether the file is no longer what its path leads to.
+  var hasMoved: Bool {
+    var moved: Int32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
+    return moved != 0
+  }
+
+  /// How many rows the latest statement that changes something has changed.
+  var changes: Int64 { sqlite3_changes64(handle) }
+
+  /// Runs statements that are not worth keeping.
+  func execute(_ sql: String) throws(SQOAuthError) {
+    guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
+  }
+
+  /// Runs a statement, which is prepared once, and reads its rows.
+  @discardableResult
+  func run<Row>(
+    _ sql: String, _ values: Value..., read: (Statement) throws(SQOAuthError) -> Row
+  ) throws(SQOAuthError) -> [Row] {
+    let statement = try prepared(sql)
+    defer { statement.reset() }
+    for (index, value) in values.enumerated() {
+      guard statement.bind(value, at: Int32(index + 1)) else { throw failure() }
+    }
+    var rows: [Row] = []
+    while true {
+      switch sqlite3_step(statement.pointer) {
+      case SQLITE_ROW: rows.append(try read(statement))
+      case SQLITE_DONE: return rows
+      default: throw failure()
+      }
+    }
+  }
+
+  private func prepared(_ sql: String) throws(SQOAuthError) -> Statement {
+    if let statement = statements[sql] { return statement }
+    var pointer: OpaquePointer?
+    let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+    guard sqlite3_prepare_v3(handle, sql, -1, flags, &pointer, nil) == SQLITE_OK, let pointer
+    else { throw failure() }
+    let statement = Statement(pointer: pointer)
+    statements[sql] = statement
+    return statement
+  }
+
+  /// Does several things or none; nobody else writes meanwhile.
+  func transaction(_ body: () throws(SQOAuthError) -> Void) throws(SQOAuthError) {
+    try execute("BEGIN IMMEDIATE")
+    do throws(SQOAuthError) {
+      try body()
+      try execute("COMMIT")
+    } catch {
+      // Some failures have ended the transaction already.
+      if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// Moves the log into the database and cuts it to nothing; false where somebody still reads it.
+  func emptyLog() throws(SQOAuthError) -> Bool {
+    let mode = SQLITE_CHECKPOINT_TRUNCATE
+    switch sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil) {
+    case SQLITE_OK: return true
+    case let result where result & 0xff == SQLITE_BUSY: return false
+    default: throw failure()
+    }
+  }
+
+  private func failure() -> SQOAuthError {
+    Self.failure(SQLiteError(handle))
+  }
+
+  private static func failure(_ error: SQLiteError) -> SQOAuthError {
+    if error.isDamage {
+      return SQOAuthError(
+        .storeDamaged, "it is damaged; it is left as it is (\(error))", cause: error)
+    }
+    if error.kind == SQLITE_BUSY {
+      return SQOAuthError(.storeFailed, "another process keeps it locked (\(error))", cause: error)
+    }
+    return SQOAuthError(.storeFailed, "it cannot be used (\(error))", cause: error)
+  }
+}

@@ -1,0 +1,130 @@
+import FoundationEssentials
+import Glibc
+import SequencingOAuth
+import SequencingOAuthSQLite
+
+/// What a store adds to the bare work of keeping a token safe, and what many accounts add to few.
+///
+/// They are on the disk of the temporary folder, whose `fsync` sets the pace of a save.
+struct StoreBenchmarks {
+  private let folder: String
+
+  /// With files in a folder of their own.
+  init() throws {
+    let name = "sq-benchmark-\(UUID().uuidString)"
+    folder = FileManager.default.temporaryDirectory.appending(path: name).path
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+  }
+
+  func removeFiles() {
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  func all() throws -> [Benchmark] {
+    [try fileSave(), try databaseSave(), try databaseLoad()]
+  }
+
+  /// An access token as they often are, and a refresh token.
+  private static func record(_ id: String, _ number: Int = 0) -> AccountRecord {
+    let token = SQToken(
+      accessToken: "\(number)." + String(repeating: "x", count: 1000),
+      expirationDate: Date(timeIntervalSince1970: 2_000_000_000), scope: "demo",
+      refreshToken: "\(number)." + String(repeating: "r", count: 100),
+      issueDate: Date(timeIntervalSince1970: 1_900_000_000))
+    return AccountRecord(
+      id: id, clientID: "sandbox-app", issuer: "https://id.example",
+      tokenEndpoint: "https://id.example/token", token: token, attributes: ["name": "Alice"])
+  }
+
+  // MARK: Saves
+
+  private static let saves = 100
+
+  private static func saves(in store: any TokenStore) async throws -> Benchmark.Sample {
+    try await sample(saves) {
+      for number in 0..<saves { try await store.save(record("alice", number)) }
+    }
+  }
+
+  private func fileSave() throws -> Benchmark {
+    let store = FileTokenStore(path: "\(folder)/tokens.json")
+    let bare = try BareFile(folder: folder, size: JSONEncoder().encode(Self.record("alice")).count)
+    return Benchmark(
+      name: "durable save, file",
+      peer: Benchmark.Peer(name: "bare system calls") {
+        try await sample(Self.saves) {
+          for _ in 0..<Self.saves { try bare.save() }
+        }
+      }, subject: { try await Self.saves(in: store) }, aim: 1 / 1.3)
+  }
+
+  private func databaseSave() throws -> Benchmark {
+    let store = SQLiteTokenStore(path: "\(folder)/tokens.sqlite")
+    let bare = try BareDatabase(
+      path: "\(folder)/bare.sqlite", value: JSONEncoder().encode(Self.record("alice")))
+    return Benchmark(
+      name: "durable save, SQLite",
+      peer: Benchmark.Peer(name: "bare upsert") {
+        try await sample(Self.saves) {
+          for _ in 0..<Self.saves { try bare.save() }
+        }
+      }, subject: { try await Self.saves(in: store) }, aim: 1 / 1.3)
+  }
+
+  // MARK: Loads
+
+  private static let loads = 5000
+
+  private func databaseLoad() throws -> Benchmark {
+    let few = Accounts(folder: folder, count: 100)
+    let many = Accounts(folder: folder, count: 100_000)
+    return Benchmark(
+      name: "load, 100,000 accounts, SQLite",
+      peer: Benchmark.Peer(name: "100 accounts") { try await few.loads(Self.loads) },
+      subject: { try await many.loads(Self.loads) }, aim: 1 / 1.3)
+  }
+
+  /// A database with so many accounts, which is filled when it is first used.
+  private actor Accounts {
+    private let path: String
+    private let count: Int
+    private var store: SQLiteTokenStore?
+
+    init(folder: String, count: Int) {
+      path = "\(folder)/\(count).sqlite"
+      self.count = count
+    }
+
+    func loads(_ operations: Int) async throws -> Benchmark.Sample {
+      let store = try await filled()
+      let count = count
+      return try await sample(operations) {
+        for number in 0..<operations {
+          // Here and there.
+          guard try await store.load("account \(number * 7919 % count)") != nil else {
+            throw BenchmarkError("an account is not there")
+          }
+        }
+      }
+    }
+
+    private func filled() async throws -> SQLiteTokenStore {
+      if let store { return store }
+      let store = SQLiteTokenStore(path: path)
+      try await store.save(record("account 0"))
+      // By SQL, since each save would be written through to the disk.
+      try BareDatabase.execute(
+        """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count - 1))
+        INSERT INTO accounts
+        SELECT 'account ' || i, CAST(
+          replace(CAST(value AS TEXT), 'account 0', 'account ' || i) AS BLOB)
+        FROM n, accounts WHERE id = 'account 0'
+        """, path: path)
+      self.store = store
+      return store
+    }
+  }
+}

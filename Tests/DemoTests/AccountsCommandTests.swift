@@ -1,0 +1,279 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `The accounts command and the account option` {
+  private let folder: TemporaryFolder
+  private let store: FileTokenStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = FileTokenStore(path: folder.file("tokens"))
+  }
+
+  private func run(
+    _ arguments: [String], _ environment: [String: String] = [:]
+  ) async throws -> DemoProcess.Outcome {
+    try await DemoProcess.run(
+      arguments + ["--store", "file:" + store.path], in: folder, environment: environment)
+  }
+
+  private func provider(_ sandbox: SandboxServer, _ client: SandboxClient = .app) -> [String] {
+    [
+      "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString, "--client-id", client.id,
+    ]
+  }
+
+  // MARK: The list
+
+  @Test func `show what is kept, without secrets`() async throws {
+    let token = SQToken(
+      accessToken: "access-secret", expirationDate: Date(timeIntervalSince1970: 4_102_444_800),
+      scope: "profile demo", refreshToken: "refresh-secret")
+    try await store.save(
+      AccountRecord(
+        id: "work", clientID: "app", issuer: "https://id.example.com", token: token,
+        attributes: ["name": "Alice", "client_secret": "client-secret"]))
+    try await store.save(
+      AccountRecord(
+        id: "default", clientID: "other", tokenEndpoint: "https://api.example.com/token",
+        token: SQToken(
+          accessToken: "access-secret", expirationDate: Date(timeIntervalSince1970: 1))))
+    let outcome = try await run(["accounts"])
+    #expect(outcome.status == 0)
+    #expect(
+      outcome.output.replacing(#/in \d+ days/#, with: "in N days") == """
+        default
+          client   other
+          server   https://api.example.com/token
+          scope    not told
+          expired  at 1970-01-01T00:00:01Z
+          refresh  not possible, only a new sign-in is
+
+        work
+          name     Alice
+          client   app
+          server   https://id.example.com
+          scope    profile demo
+          expires  in N days, at 2100-01-01T00:00:00Z
+          refresh  possible
+
+        """)
+    #expect(outcome.errors == "Looked in the file \(store.path).\n")
+    #expect(!outcome.output.contains("secret"))
+
+    let json = try await run(["accounts", "--json"])
+    #expect(json.output.contains("\"can_refresh\":"))
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    let object = try decoder.decode(List.self, from: Data(json.output.utf8))
+    #expect(object.accounts.map(\.account) == ["default", "work"])
+    #expect(object.accounts.map(\.canRefresh) == [false, true])
+    #expect(object.accounts.map(\.expiresIn).first == 0)
+    #expect(object.accounts.last?.expiresAt == "2100-01-01T00:00:00Z")
+    #expect(object.accounts.last?.name == "Alice")
+    #expect(!json.output.contains("secret"))
+  }
+
+  private struct List: Decodable {
+    struct Account: Decodable {
+      let account: String
+      let name: String?
+      let expiresAt: String?
+      let expiresIn: Int?
+      let canRefresh: Bool
+    }
+    let accounts: [Account]
+  }
+
+  @Test func `show one, or that it is not there`() async throws {
+    for id in ["a", "b"] {
+      try await store.save(
+        AccountRecord(id: id, clientID: "app", token: SQToken(accessToken: "x")))
+    }
+    let one = try await run(["accounts", "--account", "b"])
+    #expect(one.lines.first == "b" && !one.lines.contains("a"))
+    let none = try await run(["accounts", "--account", "c"])
+    #expect(none.status == 1)
+    #expect(none.output.isEmpty)
+    #expect(
+      none.errors.hasSuffix(
+        """
+        error: no_account: there is no account "c"
+        Kept are:
+          --account a
+          --account b
+
+        """))
+  }
+
+  @Test(arguments: ["file", "sqlite", "encrypted", "encrypted-sqlite"])
+  func `say that nothing is kept, and make no store to say so`(kind: String) async throws {
+    let store = ["--store", "\(kind):\(folder.file("new"))"]
+    let outcome = try await DemoProcess.run(["accounts"] + store, in: folder)
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "No account is kept.\n")
+    #expect(outcome.errors == "Looked in \(folder.file("new")), which is not there.\n")
+    let json = try await DemoProcess.run(["accounts", "--json"] + store, in: folder)
+    #expect(json.output == "{\"accounts\":[]}\n")
+    #expect(!folder.exists("new") && !folder.exists("new.key"))
+  }
+
+  // MARK: Which one
+
+  @Test func `tell several accounts apart`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let secret = ["SQ_CLIENT_SECRET": SandboxClient.service.secret ?? ""]
+    #expect(try await run(["login", "--account", "my home"] + provider(sandbox)).status == 0)
+    #expect(
+      try await run(
+        ["login", "--account", "work", "--auth", "post"] + provider(sandbox, .service), secret
+      ).output.contains("\n  account  work\n"))
+    let tokens = Dictionary(
+      uniqueKeysWithValues: try await store.all().map { ($0.id, $0.token.accessToken) })
+    for id in ["my home", "work"] {
+      #expect(try await run(["token", "--account", id]).output == "\(tokens[id] ?? "")\n")
+    }
+    // By the client that is named, where no account is.
+    #expect(try await run(["token"] + provider(sandbox)).output == "\(tokens["my home"] ?? "")\n")
+    for command in [["token"], ["logout"], ["revoke"], ["watch"], ["call", "GET", "/api/me"]] {
+      let outcome = try await run(command)
+      #expect(outcome.status == 2)
+      #expect(outcome.output.isEmpty)
+      #expect(
+        outcome.errors == """
+          error: account_needed: 2 accounts are kept; name one
+            --account 'my home'
+            --account work
+
+          """)
+    }
+    let call = try await run(["call", "GET", "/api/me", "--account", "work"])
+    #expect(call.output.contains("alice"), "\(call.errors)")
+
+    #expect(
+      try await run(["logout", "--account", "work"]).output
+        == "Signed out of the account \"work\".\n")
+    #expect(try await store.list() == ["my home"])
+    // The only one needs no name.
+    #expect(try await run(["token"]).output == "\(tokens["my home"] ?? "")\n")
+    #expect(try await run(["revoke"]).output == "Revoked the account \"my home\".\n")
+    #expect(try await store.isEmpty())
+    await sandbox.stop()
+  }
+
+  @Test func `mean the account "default" where no other is named`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try await store.keepExpiredAccount("a", at: sandbox)
+    let old = try await store.keepExpiredAccount(at: sandbox)
+    #expect(try await run(["logout"]).output == "Signed out.\n")
+    #expect(try await store.list() == ["a"])
+    #expect(sandbox.isActive(old.refreshToken))
+    await sandbox.stop()
+  }
+
+  @Test func `sign no one in under the name of an account that is not there`() async throws {
+    for command in [["token"], ["watch"], ["call", "GET", "/api/me"]] {
+      let outcome = try await run(command + ["--account", "typo", "--browser", "sandbox"])
+      #expect(outcome.status == 1)
+      #expect(outcome.output.isEmpty)
+      #expect(outcome.errors.hasPrefix("error: no_account: there is no account \"typo\"\n"))
+      #expect(outcome.errors.contains("sq-demo login"))
+    }
+  }
+
+  @Test func `sign in a new one beside another client's`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try await store.save(
+      AccountRecord(
+        id: "work", clientID: "app", issuer: "https://id.example.com",
+        token: SQToken(accessToken: "x")))
+    #expect(try await run(["token"] + provider(sandbox)).status == 0)
+    #expect(try await store.list() == ["default", "work"])
+    await sandbox.stop()
+  }
+
+  // MARK: What is kept of the client
+
+  @Test func `need no options for a client that was signed in by endpoints and a secret`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    let login = try await run(
+      [
+        "login", "--browser", "sandbox", "--client-id", SandboxClient.service.id, "--auth", "post",
+        "--authorize", sandbox.authorizationEndpoint.absoluteString,
+        "--token", sandbox.tokenEndpoint.absoluteString,
+        "--revocation", sandbox.revocationEndpoint.absoluteString, "--scope", "profile",
+      ], ["SQ_CLIENT_SECRET": SandboxClient.service.secret ?? ""])
+    #expect(login.status == 0, "\(login.errors)")
+    let kept = try #require(try await store.load("default"))
+    #expect(
+      kept.attributes == [
+        "authorization_endpoint": sandbox.authorizationEndpoint.absoluteString,
+        "token_endpoint": sandbox.tokenEndpoint.absoluteString,
+        "revocation_endpoint": sandbox.revocationEndpoint.absoluteString,
+        "client_secret": SandboxClient.service.secret ?? "", "scope": "profile",
+        "redirect_uri": "http://127.0.0.1/callback",
+        "token_endpoint_auth_method": "client_secret_post",
+      ])
+    try await store.expire("default")
+    #expect(try await run(["token"]).status == 0)
+    #expect(sandbox.requests(to: .token).count == 2)
+    #expect(try await store.load("default")?.attributes == kept.attributes)
+
+    // What is given counts, and is not kept.
+    try await store.expire("default")
+    let wrong = try await run(["token"], ["SQ_CLIENT_SECRET": "hunter2"])
+    #expect(wrong.errors.contains("error: invalid_client: "))
+    #expect(try await store.load("default")?.attributes == kept.attributes)
+
+    let path = try await run(["call", "GET", "/api/me"])
+    #expect(path.output.contains("alice"), "\(path.errors)")
+    #expect(try await run(["revoke"]).output == "Revoked.\n")
+    await sandbox.stop()
+  }
+
+  @Test func `show a kept secret to no other server`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let other = try await SandboxServer.start()
+    _ = try await run(
+      ["login"] + provider(sandbox, .service),
+      ["SQ_CLIENT_SECRET": SandboxClient.service.secret ?? ""])
+    try await store.expire("default")
+    for command in ["token", "revoke"] {
+      let outcome = try await run([command] + provider(other, .service))
+      #expect(outcome.status == 1)
+      #expect(outcome.firstError.hasPrefix("error: invalid_configuration: "))
+    }
+    #expect(other.requests(to: .token).isEmpty && other.requests(to: .revocation).isEmpty)
+    await sandbox.stop()
+    await other.stop()
+  }
+
+  @Test func `sign an account in again where it was before`() async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await run(["login", "--account", "work", "--scope", "profile"] + provider(sandbox))
+    let first = try #require(try await store.load("work"))
+    let again = try await run(["login", "--account", "work", "--browser", "sandbox"])
+    #expect(again.status == 0, "\(again.errors)")
+    let second = try #require(try await store.load("work"))
+    #expect(second.token.accessToken != first.token.accessToken)
+    #expect(second.attributes == first.attributes && second.issuer == first.issuer)
+    // What can be signed in again so is what the hint says.
+    try await store.expire("work", withoutRefreshToken: true)
+    let expired = try await run(["token"])
+    #expect(expired.errors.contains("Sign in again with 'sq-demo login --account work'."))
+    await sandbox.stop()
+  }
+
+  @Test func `leave the built-in sandbox's account out of the default store`() async throws {
+    let login = try await DemoProcess.run(
+      ["login", "--account", "x", "--browser", "sandbox"], in: folder)
+    #expect(login.status == 0, "\(login.errors)")
+    #expect(!login.output.contains("kept in"))
+    #expect(!folder.exists("state"))
+  }
+}

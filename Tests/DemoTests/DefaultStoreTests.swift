@@ -1,0 +1,49 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import SequencingOAuthSecretService
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `The store that nobody names` {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func login(_ sandbox: SandboxServer) -> [String] {
+    [
+      "login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString, "--client-id",
+      "sandbox-app",
+    ]
+  }
+
+  @Test func `is an encrypted file where there is no keyring`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let login = try await DemoProcess.run(login(sandbox), in: folder)
+    #expect(login.status == 0, "\(login.errors)")
+    #expect(login.output.contains("the encrypted file"))
+    for file in ["tokens.sealed", "tokens.key"] {
+      let mode = try FileManager.default.attributesOfItem(
+        atPath: folder.file("state/sq-demo/\(file)"))
+      #expect(mode[.posixPermissions] as? Int == 0o600)
+    }
+    let token = try await DemoProcess.run(["token"], in: folder)
+    #expect(token.output.hasPrefix("access-"), "\(token.errors)")
+    #expect(sandbox.requests(to: .token).count == 1)
+    let accounts = try await DemoProcess.run(["accounts"], in: folder)
+    #expect(accounts.lines.first == "default")
+    #expect(
+      accounts.errors.contains(
+        "Looked in the encrypted file \(folder.file("state/sq-demo/tokens.sealed")), with its key"))
+    #expect(try await DemoProcess.run(["logout"], in: folder).output == "Signed out.\n")
+    await sandbox.stop()
+  }
+
+  @Test func `that is named and not there is told with what to do`() async throws {
+    let outcome = try await DemoProcess.run(["accounts", "--store", "keyring"], in: folder)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("error: store_failed: the desktop's keyring cannot be asked"))
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import sq_demo
+
+@Suite(.timeLimit(.minutes(1))) struct `The passphrase of a store` {
+  private let folder: TemporaryFolder
+  private let terminal: PseudoTerminal
+  private var path: String { folder.file("tokens") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    terminal = try PseudoTerminal()
+  }
+
+  /// Starts the program with both its ends at the terminal.
+  private func start(_ arguments: [String]) throws -> DemoProcess {
+    try DemoProcess(
+      arguments + ["--store", "encrypted:" + path], in: folder, input: terminal.handle,
+      output: terminal.handle)
+  }
+
+  private func login(_ sandbox: SandboxServer) -> [String] {
+    [
+      "login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString, "--client-id",
+      "sandbox-app",
+    ]
+  }
+
+  /// Answers a question once it was asked so many times.
+  private func answer(
+    _ question: String, _ text: String, count: Int = 1
+  ) async throws {
+    try await eventually("it asks: \(question)") {
+      terminal.everything.components(separatedBy: question).count > count
+    }
+    #expect(terminal.modes[2] & UInt32(ECHO) == 0)
+    try terminal.press(text + "\n")
+  }
+
+  private func store(_ passphrase: String) -> EncryptedFileTokenStore {
+    EncryptedFileTokenStore(path: path, key: .passphrase(passphrase))
+  }
+
+  @Test func `is asked for twice for a new one, and once later`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let modes = terminal.modes
+    let login = try start(login(sandbox))
+    try await answer("Passphrase: ", "open sesame")
+    try await answer("Once more: ", "open barley")
+    try await answer("Passphrase: ", "open sesame", count: 2)
+    try await answer("Once more: ", "open sesame", count: 2)
+    #expect(await login.outcome().status == 0, "\(terminal.everything)")
+    #expect(terminal.everything.contains("These were two different ones."))
+    #expect(try await store("open sesame").list() == ["default"])
+    #expect(!folder.exists("tokens.key"))
+
+    let token = try start(["token"])
+    try await answer("Passphrase of \(path): ", "")
+    try await answer("Passphrase of \(path): ", "open sesame", count: 2)
+    #expect(await token.outcome().status == 0)
+    let accessToken = try #require(
+      try await store("open sesame").load("default")?.token.accessToken)
+    #expect(terminal.everything.contains("\r\n\(accessToken)\r\n"))
+    #expect(!terminal.everything.contains("open"))
+    #expect(terminal.modes == modes)
+    await sandbox.stop()
+  }
+
+  @Test func `may be none, and the key is in a file beside it then`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let login = try start(login(sandbox))
+    try await answer("Passphrase: ", "")
+    #expect(await login.outcome().status == 0, "\(terminal.everything)")
+    let mode = try FileManager.default.attributesOfItem(atPath: path + ".key")
+    #expect(mode[.posixPermissions] as? Int == 0o600)
+    // With its key at hand nobody is asked.
+    #expect(await (try start(["token"])).outcome().status == 0)
+    await sandbox.stop()
+  }
+
+  @Test func `is refused when it is wrong`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try await store("open sesame").keepExpiredAccount(at: sandbox)
+    let before = try Data(contentsOf: URL(filePath: path))
+    let token = try start(["token"])
+    try await answer("Passphrase of \(path): ", "open barley")
+    #expect(await token.outcome().status == 1)
+    #expect(terminal.everything.contains("error: wrong_passphrase: "))
+    #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `need not be given`(signal: Int32) async throws {
+    let modes = terminal.modes
+    let demo = try start(["login", "--issuer", "https://id.example.com", "--client-id", "x"])
+    try await eventually("it asks") { terminal.everything.hasSuffix("Passphrase: ") }
+    #expect(terminal.modes != modes)
+    demo.send(signal)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 3 && !outcome.isKilled)
+    #expect(terminal.everything.contains("\r\nerror: cancelled: no passphrase was given"))
+    #expect(terminal.modes == modes)
+    #expect(!folder.exists("tokens"))
+  }
+
+  @Test func `ends with the input`() async throws {
+    let demo = try start(["login", "--issuer", "https://id.example.com", "--client-id", "x"])
+    try await eventually("it asks") { terminal.everything.hasSuffix("Passphrase: ") }
+    try terminal.press("\u{4}")
+    #expect(await demo.outcome().status == 3)
+  }
+
+  @Test func `comes from a file before the environment, and no browser gets it`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try folder.write("open sesame\nmore\n", to: "passphrase")
+    let seen = folder.file("seen")
+    let outcome = try await DemoProcess.run(
+      [
+        "login", "--timeout", "1", "--browser", "sh -c 'env > \(seen)'", "--issuer",
+        sandbox.issuer.absoluteString, "--client-id", "sandbox-app", "--store", "encrypted:" + path,
+      ], in: folder, environment: ["SQ_STORE_PASSPHRASE": "open barley"])
+    #expect(outcome.status == 3)
+    #expect(folder.read("seen").contains("HOME="))
+    #expect(!folder.read("seen").contains("SQ_STORE_PASSPHRASE"))
+
+    let login = try await DemoProcess.run(
+      login(sandbox) + [
+        "--store", "encrypted:" + path, "--passphrase-file", folder.file("passphrase"),
+      ],
+      in: folder, environment: ["SQ_STORE_PASSPHRASE": "open barley"])
+    #expect(login.status == 0, "\(login.errors)")
+    #expect(try await store("open sesame").list() == ["default"])
+    await sandbox.stop()
+  }
+}
+
+@Suite struct `The store option` {
+  @Test(arguments: [
+    ("memory", StoreOption.memory), ("file:/x/y", .file("/x/y")), ("file:a:b", .file("a:b")),
+    ("keyring", .keyring), ("encrypted:x", .encrypted("x")), ("sqlite:x", .sqlite("x")),
+    ("encrypted-sqlite:x", .encryptedSQLite("x")),
+  ])
+  func `names a store`(text: String, option: StoreOption) throws {
+    #expect(try StoreOption(text) == option)
+  }
+
+  @Test(arguments: [
+    "", "file", "file:", "memory:", "memory:x", "sqlite", "sqlite:", "FILE:/x", "keyring:",
+    "encrypted:", "encrypted-sqlite", "encrypted-file:x",
+  ])
+  func `names no other store`(text: String) throws {
+    let failure = try #require(throws: Failure.self) { try StoreOption(text) }
+    #expect(failure.status == .wrongUsage)
+    #expect(failure.message.contains("encrypted-sqlite:PATH"))
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SequencingOAuth
+
+/// The checklist's U9 within one process: sessions that share a store take turns with the account.
+@Suite("A session and its lease", .timeLimit(.minutes(1))) struct LeaseTests {
+  let folder: TemporaryFolder
+  let store: FileTokenStore
+  let bench: SessionBench
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    store = FileTokenStore(path: folder("tokens.json"))
+    bench = try SessionBench()
+    bench.oauth.environment.tokenStore = store
+    try await store.save(bench.record(bench.server.issue(at: bench.clock.now)))
+    try await bench.module.restore()
+  }
+
+  /// Another session of the account, as another process has it.
+  func another() async throws -> AuthorizationModule {
+    var environment = bench.oauth.environment
+    environment.tokenStore = FileTokenStore(path: store.path)
+    let module = AuthorizationModule(
+      configuration: try bench.module.context.configuration.get(), environment: environment)
+    try await module.restore()
+    return module
+  }
+
+  func content() async throws -> String? {
+    try await store.load("default").map { ScriptedStore.words($0.token) }
+  }
+
+  /// The lease, when nobody has it any more.
+  func lease() async throws -> AccountLease {
+    try await TestSupport.eventually("the account is free") { try await store.lease("default") }
+  }
+
+  @Test func `any number of sessions make one refresh between them`() async throws {
+    let modules = try await [bench.module, another(), another(), another()]
+    for round in 1...10 {
+      bench.clock.advance(by: 3600)
+      let tokens = try await withThrowingTaskGroup(of: SQToken.self) { group in
+        for module in modules {
+          for _ in 0..<25 { group.addTask { try await module.token() } }
+        }
+        return try await group.reduce(into: Set()) { $0.insert($1) }
+      }
+      #expect(tokens.count == 1 && bench.refreshes.count == round)
+    }
+    #expect(try await content() == "T11 R11")
+    try await lease().release()
+  }
+
+  @Test func `a refresh waits for its turn and takes what was stored meanwhile`() async throws {
+    let other = try await lease()
+    let module = bench.module
+    let caller = begin { try await module.refresh() }
+    try await store.save(bench.record(bench.server.issue(at: bench.clock.now)))
+    other.release()
+    #expect(try await caller.value.accessToken == "T2")
+    #expect(bench.requests.isEmpty)
+    #expect(await bench.observer.words(1) == ["refreshed T2"])
+  }
+
+  @Test func `whoever never ends is not waited for without end`() async throws {
+    let other = try await lease()
+    let module = bench.module
+    let caller = begin { try await module.refresh() }
+    bench.clock.advance(by: 121)
+    let error = await failure(.accountInUse) { try await caller.value }
+    #expect(error?.requiresSignIn == false && error?.message.contains("default") == true)
+    #expect(bench.memory == "T1 R1" && bench.requests.isEmpty)
+    #expect(await bench.observer.words(1) == ["failed account_in_use"])
+    other.release()
+    bench.clock.advance(by: 1)
+    #expect(try await module.refresh().accessToken == "T2")
+  }
+
+  @Test func `whoever signs out while another works is signed out here at once`() async throws {
+    let other = try await lease()
+    bench.oauth.userDidSignOut()
+    #expect(bench.memory == nil)
+    #expect(try await content() == "T1 R1")
+    // What the other one had begun does not bring the account back.
+    try await store.save(bench.record(bench.server.issue(at: bench.clock.now)))
+    other.release()
+    await bench.module.settle()
+    #expect(try await content() == nil)
+  }
+
+  @Test func `a sign-out is made though another hangs`() async throws {
+    let other = try await lease()
+    bench.oauth.userDidSignOut()
+    let clock = bench.clock
+    try await TestSupport.eventually("the account is erased") {
+      clock.advance(by: 121)
+      return try await content() == nil
+    }
+    other.release()
+  }
+
+  @Test func `a sign-out does not wait for the refresh that it ends`() async throws {
+    let module = bench.module
+    bench.server.gate.close()
+    let caller = begin { try await module.refresh() }
+    try await bench.server.gate.isHolding()
+    #expect(try await store.lease("default") == nil, "the refresh has it")
+    try await bench.oauth.signOut()
+    #expect(try await content() == nil)
+    await failure(.notAuthorized) { try await caller.value }
+    bench.server.gate.open()
+    try await lease().release()
+    #expect(try await content() == nil && bench.memory == nil)
+  }
+
+  @Test func `a session that gives up while it waits holds nothing afterwards`() async throws {
+    let other = try await lease()
+    let module = bench.module
+    let caller = begin { try await module.refresh() }
+    bench.oauth.userDidSignOut()
+    await failure(.notAuthorized) { try await caller.value }
+    other.release()
+    await module.settle()
+    try await lease().release()
+    #expect(try await content() == nil && bench.requests.isEmpty)
+  }
+
+  @Test func `revoking keeps others from refreshing`() async throws {
+    let second = try await another()
+    let module = bench.module
+    let arrived = Gate(isOpen: false)
+    let goOn = Gate(isOpen: false)
+    let ending = begin {
+      try await module.session.end(.revoked) { _ in
+        arrived.open()
+        await goOn.pass()
+      }
+    }
+    await arrived.pass()
+    let caller = begin { try await second.refresh() }
+    #expect(bench.requests.isEmpty)
+    goOn.open()
+    try await ending.value
+    await failure(.notAuthorized) { try await caller.value }
+    #expect(bench.requests.isEmpty)
+    #expect(try await content() == nil && second.currentToken == nil)
+  }
+
+  @Test func `a lock that cannot be made stops no refresh`() async throws {
+    try Data().write(to: URL(filePath: store.path + ".locks"))
+    #expect(try await bench.module.refresh().accessToken == "T2")
+    #expect(try await content() == "T2 R2")
+  }
+}

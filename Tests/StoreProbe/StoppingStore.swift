@@ -1,0 +1,56 @@
+import Foundation
+import SequencingOAuth
+
+/// A store that kills the process at a named step of a refresh: `save 1` is just before the first
+/// save, `saved 1` just after it.
+struct StoppingStore: TokenStore {
+  let store: any TokenStore
+  let steps: Steps
+
+  /// Counts the steps, and stops at one of them.
+  final class Steps: @unchecked Sendable {
+    private let last: String
+    private let lock = NSLock()
+    private var counts: [String: Int] = [:]
+
+    init(until last: String) {
+      self.last = last
+    }
+
+    func pass(_ name: String) {
+      lock.withLock {
+        counts[name, default: 0] += 1
+        if "\(name) \(counts[name, default: 0])" == last { kill(getpid(), SIGKILL) }
+      }
+    }
+  }
+
+  func load(_ id: String) async throws -> AccountRecord? {
+    steps.pass("load")
+    defer { steps.pass("loaded") }
+    return try await store.load(id)
+  }
+
+  func save(_ record: AccountRecord) async throws {
+    steps.pass("save")
+    try await store.save(record)
+    steps.pass("saved")
+  }
+
+  func erase(_ id: String) async throws {
+    try await store.erase(id)
+  }
+
+  func list() async throws -> [String] { try await store.list() }
+
+  func lease(_ id: String) async throws -> AccountLease? {
+    steps.pass("lease")
+    guard let lease = try await store.lease(id) else { return nil }
+    steps.pass("leased")
+    return AccountLease {
+      steps.pass("release")
+      lease.release()
+      steps.pass("released")
+    }
+  }
+}

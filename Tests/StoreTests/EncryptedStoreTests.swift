@@ -1,0 +1,156 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Rows 70, 73, 75 and 77: what an encrypted file shows, and whom it opens for.
+@Suite(.timeLimit(.minutes(3))) struct EncryptedStoreTests {
+  let folder: TemporaryFolder
+  let path: String
+  static let passphrase = StoreKey.passphrase("correct horse \u{1F600}")
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.file("tokens.sealed")
+  }
+
+  func store(_ key: StoreKey = .testKey) -> EncryptedFileTokenStore {
+    EncryptedFileTokenStore(path: path, key: key)
+  }
+
+  @Test(arguments: [
+    StoreKey.testKey, passphrase,
+    .file(FileManager.default.temporaryDirectory.path + "/sq-test-key-\(UUID())"),
+  ])
+  func `records come back with the same key`(key: StoreKey) async throws {
+    try await store(key).save(record("a"))
+    #expect(try await store(key).load("a") == record("a"))
+    if case let name = key.description, name.hasPrefix("the key file ") {
+      let file = String(name.dropFirst("the key file ".count))
+      for suffix in ["", ".lock"] { try FileManager.default.removeItem(atPath: file + suffix) }
+    }
+  }
+
+  @Test func `nothing of a token or an account's name can be read in the file`() async throws {
+    let token = SQToken(
+      accessToken: "C4N4RY-access", scope: "C4N4RY-scope", refreshToken: "C4N4RY-refresh",
+      additionalFields: ["id_token": .string("C4N4RY-id")])
+    try await store().save(
+      AccountRecord(
+        id: "C4N4RY-account", clientID: "C4N4RY-client", token: token,
+        attributes: ["C4N4RY": "C4N4RY"]))
+    for name in try folder.contents() where !name.hasSuffix(".locks") {
+      let bytes = try folder.bytes(name)
+      for text in ["C4N4RY", "access_token", "access", "refresh"] {
+        #expect(bytes.range(of: Data(text.utf8)) == nil)
+        #expect(bytes.range(of: Data(text.utf8).base64EncodedData().prefix(4)) == nil)
+      }
+    }
+  }
+
+  @Test func `the same record saved twice is not the same bytes`() async throws {
+    try await store().save(record("a"))
+    let first = try SealedParts(folder.bytes("tokens.sealed"))
+    try await store().save(record("a"))
+    let second = try SealedParts(folder.bytes("tokens.sealed"))
+    #expect(first.header == second.header)
+    for (one, two) in zip(first.boxes, second.boxes) {
+      #expect(one.prefix(12) != two.prefix(12), "the nonce is another one")
+      #expect(one.dropFirst(12) != two.dropFirst(12))
+    }
+  }
+
+  struct Header: Decodable {
+    struct Derivation: Decodable {
+      let name, salt: String
+      let n, r, p: Int?
+    }
+    let version: Int
+    let kdf: Derivation
+    let verifier: String
+  }
+
+  @Test func `two stores with one passphrase have different salts and keys, at today's cost`()
+    async throws
+  {
+    var headers: [Header] = []
+    for name in ["one", "two"] {
+      let store = EncryptedFileTokenStore(path: folder.file(name), key: Self.passphrase)
+      try await store.save(record("a"))
+      let parts = try SealedParts(folder.bytes(name))
+      headers.append(try JSONDecoder().decode(Header.self, from: parts.header))
+    }
+    for header in headers {
+      #expect(header.version == 1 && header.kdf.name == "scrypt")
+      #expect(header.kdf.salt.count >= 2 * 16, "two digits a byte")
+      #expect((header.kdf.n ?? 0) >= 1 << 15 && header.kdf.r == 8 && (header.kdf.p ?? 0) >= 3)
+    }
+    #expect(headers[0].kdf.salt != headers[1].kdf.salt)
+    #expect(headers[0].verifier != headers[1].verifier, "so the keys differ too")
+  }
+
+  @Test(arguments: [true, false])
+  func `a wrong passphrase is told, whether there is a record or not`(isEmpty: Bool) async throws {
+    let right = store(Self.passphrase)
+    if isEmpty { try await right.prepare() } else { try await right.save(record("a")) }
+    let before = try folder.bytes("tokens.sealed")
+    let others = [
+      StoreKey.passphrase("correct horse"), .passphrase("correct horse \u{1F600} "), .testKey,
+    ]
+    for key in others {
+      await failure(.wrongPassphrase) { try await store(key).prepare() }
+      await failure(.wrongPassphrase) { try await store(key).load("a") }
+      await failure(.wrongPassphrase) { try await store(key).list() }
+    }
+    await failure(.wrongPassphrase) { try await store(others[0]).save(record("a")) }
+    #expect(try folder.bytes("tokens.sealed") == before)
+    #expect(try await store(Self.passphrase).list() == (isEmpty ? [] : ["a"]))
+  }
+
+  @Test func `a store whose last record was erased still has its key`() async throws {
+    try await store().save(record("a"))
+    try await store().erase("a")
+    #expect(try await store().list() == [])
+    await failure(.wrongPassphrase) {
+      try await store(.raw(Data(repeating: 8, count: 32))).list()
+    }
+  }
+
+  @Test(arguments: [StoreKey.passphrase(""), .raw(Data()), .raw(Data(count: 33))])
+  func `a key that is none makes no store`(key: StoreKey) async throws {
+    await failure(.invalidConfiguration) { try await store(key).prepare() }
+    await failure(.invalidConfiguration) { try await store(key).save(record("a")) }
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  /// A name is one account in all its Unicode forms, as it is in the other stores.
+  @Test func `a name in another normal form is the same account`() async throws {
+    try await store().save(record("caf\u{E9}"))
+    #expect(try await store().load("cafe\u{301}") == record("cafe\u{301}"))
+    try await store().save(record("cafe\u{301}", token: SQToken(accessToken: "new")))
+    #expect(try await store().load("caf\u{E9}")?.token.accessToken == "new")
+    #expect(try await store().list().count == 1)
+  }
+
+  @Test func `a service has its own file and its own key`() throws {
+    let one = try EncryptedFileTokenStore(service: "one")
+    #expect(one.path.hasSuffix("/one/tokens.sealed"))
+    #expect(try EncryptedFileTokenStore(service: "two").path != one.path)
+    failure(.invalidConfiguration) { try EncryptedFileTokenStore(service: "../one") }
+  }
+
+  @Test func `nothing that is printed has a key in it`() throws {
+    let keys: [Any] = [
+      StoreKey.passphrase("C4N4RY"), StoreKey.raw(Data("C4N4RY".utf8)),
+      StoreKey.file("/tmp/key", passphrase: "C4N4RY"),
+      EncryptedFileTokenStore(path: path, key: .passphrase("C4N4RY")),
+      try EncryptionService(key: Data(repeating: 67, count: 32)),
+    ]
+    for key in keys {
+      var dumped = ""
+      dump(key, to: &dumped)
+      let text = "\(key) \(String(reflecting: key)) \(dumped)"
+      #expect(!text.contains("C4N4RY") && !text.contains("67") && !text.contains("Q0NDQ"))
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+
+/// The library that lets a process's n-th system call on a folder's files go wrong.
+enum FaultLibrary {
+  static let requirement = Requirement(programs: ["clang"])
+
+  /// What to set for a process, so that one call goes wrong.
+  static func environment(
+    _ folder: TemporaryFolder, call: Int, _ fault: Fault
+  ) async throws -> [String: String?] {
+    [
+      "LD_PRELOAD": try await library.value, "SQ_FAULT_FOLDER": folder.path,
+      "SQ_FAULT_AT": "\(call)", "SQ_FAULT_HOW": fault.rawValue,
+    ]
+  }
+
+  // Built once, beside the programs that were built.
+  private static let library = Task {
+    let source = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Faults/faults.c").path
+    let library = URL(filePath: StoreProbe.executable).deletingLastPathComponent()
+      .appending(path: "store-faults.so").path
+    let unfinished = "\(library).\(getpid())"
+    let result = try await ChildProcess.run(
+      ["clang", "-shared", "-fPIC", "-Wall", "-Werror", "-o", unfinished, source])
+    guard result.status == 0, rename(unfinished, library) == 0 else {
+      throw FaultLibraryError(message: result.errors)
+    }
+    return library
+  }
+}
+
+/// How a call goes wrong, as the library is told.
+enum Fault: String, CaseIterable {
+  /// It fails with EIO.
+  case broken
+  /// What takes room fails with ENOSPC.
+  case full
+  /// The process is killed in its place.
+  case kill
+  /// The process is killed after half of a write.
+  case torn
+  /// Half of a write is done, which is no failure.
+  case short
+
+  var isDeadly: Bool { self == .kill || self == .torn }
+  var isOfWrites: Bool { self == .torn || self == .short }
+}
+
+struct FaultLibraryError: Error, CustomStringConvertible {
+  let message: String
+  var description: String { "the fault library cannot be built: \(message)" }
+}

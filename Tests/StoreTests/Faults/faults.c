@@ -1,0 +1,204 @@
+// Preloaded into a process, it lets the n-th system call on files of one folder go wrong.
+//
+// SQ_FAULT_FOLDER  the folder, with everything below it
+// SQ_FAULT_AT      which call, counted from 1 among those that can go wrong so
+// SQ_FAULT_HOW     `broken`: the call fails with EIO, a write after half of its bytes;
+//                  `full`: what takes room fails with ENOSPC, a write after half of its bytes;
+//                  `kill`: the process is killed in the call's place;
+//                  `torn`: the process is killed when a write has written half of its bytes;
+//                  `short`: a write writes half of its bytes, which is no failure
+//
+// Which call was hit is told on standard error: `fault: NAME`. Nothing is told where the process
+// ended before its n-th call. Calls go to the kernel directly, so no other library is needed.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+enum kind { OTHER, TAKES_ROOM, WRITES };
+
+static atomic_int calls;
+static const char *folder, *how;
+static int when;
+// The kinds of calls that can go wrong are this one and those after it.
+static enum kind least;
+
+__attribute__((constructor)) static void begin(void) {
+  folder = getenv("SQ_FAULT_FOLDER");
+  how = getenv("SQ_FAULT_HOW");
+  const char *text = getenv("SQ_FAULT_AT");
+  when = text == NULL || how == NULL ? 0 : atoi(text);
+  if (when == 0) return;
+  if (strcmp(how, "full") == 0) least = TAKES_ROOM;
+  if (strcmp(how, "torn") == 0 || strcmp(how, "short") == 0) least = WRITES;
+}
+
+static int is_inside(const char *path) {
+  if (folder == NULL || path == NULL || when == 0) return 0;
+  size_t size = strlen(folder);
+  return strncmp(path, folder, size) == 0 && (path[size] == '/' || path[size] == 0);
+}
+
+static int is_open_inside(int file) {
+  char link[64], path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  ssize_t count = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
+  if (count < 0) return 0;
+  path[count] = 0;
+  return is_inside(path);
+}
+
+static int is_turn(enum kind kind, int is_ours, const char *name) {
+  if (!is_ours || kind < least || atomic_fetch_add(&calls, 1) + 1 != when) return 0;
+  char line[64];
+  int size = snprintf(line, sizeof line, "fault: %s\n", name);
+  syscall(SYS_write, 2, line, size);
+  return 1;
+}
+
+static void die(void) {
+  syscall(SYS_kill, getpid(), SIGKILL);
+  for (;;) pause();
+}
+
+static int error(void) { return least == TAKES_ROOM ? ENOSPC : EIO; }
+
+// What every call but a write does when it is its turn; 0 where it is to go on.
+static int goes_wrong(enum kind kind, int is_ours, const char *name) {
+  if (!is_turn(kind, is_ours, name)) return 0;
+  if (strcmp(how, "kill") == 0) die();
+  errno = error();
+  return 1;
+}
+
+#define FAULTY(kind, is_ours, name) \
+  if (goes_wrong(kind, is_ours, name)) return -1
+
+static ssize_t some(int file, const void *bytes, size_t count, off_t offset) {
+  return offset < 0 ? syscall(SYS_write, file, bytes, count)
+                    : syscall(SYS_pwrite64, file, bytes, count, offset);
+}
+
+static ssize_t writing(const char *name, int file, const void *bytes, size_t count, off_t offset) {
+  if (!is_turn(WRITES, is_open_inside(file), name)) return some(file, bytes, count, offset);
+  if (strcmp(how, "kill") == 0) die();
+  ssize_t written = some(file, bytes, count > 1 ? count / 2 : count, offset);
+  if (strcmp(how, "short") == 0) return written;
+  if (strcmp(how, "torn") == 0) die();
+  errno = error();
+  return -1;
+}
+
+ssize_t write(int file, const void *bytes, size_t count) {
+  return writing("write", file, bytes, count, -1);
+}
+ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
+  return writing("pwrite", file, bytes, count, offset);
+}
+ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) {
+  return writing("pwrite", file, bytes, count, offset);
+}
+
+ssize_t read(int file, void *bytes, size_t count) {
+  FAULTY(OTHER, is_open_inside(file), "read");
+  return syscall(SYS_read, file, bytes, count);
+}
+ssize_t pread(int file, void *bytes, size_t count, off_t offset) {
+  FAULTY(OTHER, is_open_inside(file), "pread");
+  return syscall(SYS_pread64, file, bytes, count, offset);
+}
+ssize_t pread64(int file, void *bytes, size_t count, off64_t offset) {
+  return pread(file, bytes, count, offset);
+}
+
+static int opening(int base, const char *path, int flags, mode_t mode) {
+  FAULTY(flags & O_CREAT ? TAKES_ROOM : OTHER, is_inside(path), flags & O_CREAT ? "create" : "open");
+  return syscall(SYS_openat, base, path, flags, mode);
+}
+
+#define OPEN_MODE(flags)                         \
+  mode_t mode = 0;                               \
+  if (((flags) & O_CREAT) || ((flags) & O_TMPFILE)) { \
+    va_list list;                                \
+    va_start(list, flags);                       \
+    mode = va_arg(list, int);                    \
+    va_end(list);                                \
+  }
+
+int open(const char *path, int flags, ...) {
+  OPEN_MODE(flags);
+  return opening(AT_FDCWD, path, flags, mode);
+}
+int open64(const char *path, int flags, ...) {
+  OPEN_MODE(flags);
+  return opening(AT_FDCWD, path, flags, mode);
+}
+int openat(int base, const char *path, int flags, ...) {
+  OPEN_MODE(flags);
+  return opening(base, path, flags, mode);
+}
+int openat64(int base, const char *path, int flags, ...) {
+  OPEN_MODE(flags);
+  return opening(base, path, flags, mode);
+}
+
+int fsync(int file) {
+  FAULTY(OTHER, is_open_inside(file), "fsync");
+  return syscall(SYS_fsync, file);
+}
+int fdatasync(int file) {
+  FAULTY(OTHER, is_open_inside(file), "fdatasync");
+  return syscall(SYS_fdatasync, file);
+}
+int ftruncate(int file, off_t size) {
+  FAULTY(TAKES_ROOM, is_open_inside(file), "ftruncate");
+  return syscall(SYS_ftruncate, file, size);
+}
+int ftruncate64(int file, off64_t size) {
+  return ftruncate(file, size);
+}
+int posix_fallocate(int file, off_t offset, off_t size) {
+  if (goes_wrong(TAKES_ROOM, is_open_inside(file), "fallocate")) return errno;
+  return syscall(SYS_fallocate, file, 0, offset, size) == 0 ? 0 : errno;
+}
+int posix_fallocate64(int file, off64_t offset, off64_t size) {
+  return posix_fallocate(file, offset, size);
+}
+int flock(int file, int operation) {
+  FAULTY(OTHER, is_open_inside(file), "flock");
+  return syscall(SYS_flock, file, operation);
+}
+
+int rename(const char *from, const char *to) {
+  FAULTY(TAKES_ROOM, is_inside(to), "rename");
+  return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+int link(const char *from, const char *to) {
+  FAULTY(TAKES_ROOM, is_inside(to), "link");
+  return syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+int unlink(const char *path) {
+  FAULTY(OTHER, is_inside(path), "unlink");
+  return syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+int mkdir(const char *path, mode_t mode) {
+  FAULTY(TAKES_ROOM, is_inside(path), "mkdir");
+  return syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+int chmod(const char *path, mode_t mode) {
+  FAULTY(OTHER, is_inside(path), "chmod");
+  return syscall(SYS_fchmodat, AT_FDCWD, path, mode);
+}
+int fchmod(int file, mode_t mode) {
+  FAULTY(OTHER, is_open_inside(file), "fchmod");
+  return syscall(SYS_fchmod, file, mode);
+}

@@ -1,0 +1,74 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// A full disk: a small file system that only the processes of the test see, and that goes with
+/// them.
+@Suite(.timeLimit(.minutes(3)), .requires("the right to mount a file system", FullDisk.isAllowed))
+struct FullDiskTests {
+  @Test(arguments: StoreKind.onDisk)
+  func `a full disk is a typed error, the old record stays, and room heals it`(
+    kind: StoreKind
+  ) async throws {
+    let (folder, input) = (try TemporaryFolder(), try TemporaryFolder())
+    let old = record("a", token: SQToken(accessToken: "old"))
+    // Too much for whatever room a store may have kept for itself.
+    let new = record(
+      "a", token: SQToken(accessToken: String(repeating: "new", count: 100_000)))
+    try StoreProbe.lines([old, record("b")]).write(
+      toFile: input.file("old"), atomically: false, encoding: .utf8)
+    try StoreProbe.lines([new]).write(
+      toFile: input.file("new"), atomically: false, encoding: .utf8)
+    let result = try await ChildProcess.run(
+      FullDisk.unshare + ["bash", "-c", FullDisk.script],
+      environment: [
+        "FOLDER": folder.path, "INPUT": input.path, "PROBE": StoreProbe.executable,
+        "STORE": kind.address?(folder),
+      ])
+    let lines = result.output.split(separator: "\n").map(String.init)
+    try #require(lines.count == 8, "\(result.output.prefix(2000))\(result.errors)")
+    #expect(Array(lines[0...1]) == ["saved", "saved"])
+    #expect(lines[2] == "full 1")
+    #expect(result.code == .storeFailed, "\(result.errors)")
+    #expect(try decoded(lines[3]) == old)
+    #expect(try decoded(lines[4]) == record("b"))
+    #expect(lines[5] == "saved")
+    #expect(try decoded(lines[6]) == new)
+    #expect(try decoded(lines[7]) == record("b"))
+  }
+
+  private func decoded(_ line: String) throws -> AccountRecord {
+    try JSONDecoder().decode(AccountRecord.self, from: Data(line.utf8))
+  }
+}
+
+/// How to have a small disk.
+enum FullDisk {
+  /// Runs a command where what it mounts is seen by nobody else.
+  static let unshare =
+    getuid() == 0 ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"]
+
+  static let script = """
+    set -eu
+    mount -t tmpfs -o size=2m,mode=0700 tmpfs "$FOLDER"
+    "$PROBE" "$STORE" save <"$INPUT/old"
+    cat /dev/zero >"$FOLDER/filler" 2>/dev/null || true
+    status=0
+    "$PROBE" "$STORE" save <"$INPUT/new" || status=$?
+    echo "full $status"
+    "$PROBE" "$STORE" load a
+    "$PROBE" "$STORE" load b
+    rm "$FOLDER/filler"
+    "$PROBE" "$STORE" save <"$INPUT/new"
+    "$PROBE" "$STORE" load a
+    "$PROBE" "$STORE" load b
+    """
+
+  static let isAllowed: @Sendable () async throws -> Bool = {
+    let folder = try TemporaryFolder()
+    return try await ChildProcess.run(
+      unshare + ["mount", "-t", "tmpfs", "tmpfs", folder.path]
+    ).status == 0
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// The checklist's U9: processes that share an account refresh it once between them, and one that is
+/// killed on the way leaves the old record or the new one.
+@Suite(.timeLimit(.minutes(5))) struct ManyProcessesTests {
+  /// An account that was signed in and whose token has expired, as every process finds it.
+  struct Bench {
+    let sandbox: SandboxServer
+    let folder: TemporaryFolder
+    let kind: StoreKind
+
+    init(_ kind: StoreKind) async throws {
+      self.kind = kind
+      folder = try TemporaryFolder()
+      sandbox = try await SandboxServer.start(SandboxOptions())
+      try await signIn()
+    }
+
+    func signIn() async throws {
+      var environment = ClientEnvironment()
+      environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
+      let manager = AccountManager(store: try kind.open(folder), environment: environment)
+      _ = try await manager.account(
+        ClientConfiguration(
+          clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback",
+          provider: .issuer(sandbox.issuer.absoluteString)), id: "a"
+      ).signIn()
+      try await expire()
+    }
+
+    /// Puts the token's end into the past.
+    func expire() async throws {
+      let store = try kind.open(folder)
+      let old = try #require(try await store.load("a"))
+      let token = SQToken(
+        accessToken: old.token.accessToken, expirationDate: Date() - 1,
+        tokenType: old.token.tokenType, scope: old.token.scope,
+        refreshToken: old.token.refreshToken, issueDate: Date() - 3600)
+      try await store.save(
+        AccountRecord(
+          id: "a", clientID: old.clientID, issuer: old.issuer, tokenEndpoint: old.tokenEndpoint,
+          token: token))
+    }
+
+    var tokenRequests: Int { sandbox.requests(to: .token).count }
+
+    func start(until step: String? = nil) throws -> ChildProcess {
+      try StoreProbe.start(
+        kind, in: folder,
+        ["token", sandbox.issuer.absoluteString] + (step.map { [$0] } ?? []))
+    }
+
+    func stored() async throws -> AccountRecord? { try await kind.open(folder).load("a") }
+  }
+
+  @Test(arguments: StoreKind.shared)
+  func `processes that find the token expired make one refresh between them`(
+    kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    for round in 1...3 {
+      let before = bench.tokenRequests
+      let processes = try (0..<4).map { _ in try bench.start() }
+      var tokens: Set<String> = []
+      for process in processes {
+        let result = try await process.result()
+        #expect(result.status == 0, "round \(round): \(result.errors)")
+        tokens.insert(result.output)
+      }
+      #expect(tokens.count == 1 && bench.tokenRequests == before + 1)
+      #expect(try await bench.stored()?.token.refreshToken == bench.sandbox.latestRefreshToken)
+      try await bench.expire()
+    }
+    #expect(bench.sandbox.refreshTokenReuses == 0)
+  }
+
+  /// Where a kill costs nothing: before the request, or when its answer is stored.
+  @Test(arguments: StoreKind.shared)
+  func `a process that is killed while nothing is in the air leaves the account whole`(
+    kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    for (step, requests) in [
+      ("load 1", 0), ("loaded 1", 0), ("lease 1", 0), ("leased 1", 0), ("load 2", 0),
+      ("loaded 2", 0), ("saved 1", 1), ("release 1", 1), ("released 1", 1),
+    ] {
+      let before = bench.tokenRequests
+      let killed = try await bench.start(until: step).result()
+      #expect(killed.status == 128 + SIGKILL, "\(step): \(killed.output)\(killed.errors)")
+      #expect(bench.tokenRequests == before + requests, "\(step)")
+      let result = try await bench.start().result()
+      #expect(result.status == 0, "\(step): \(result.errors)")
+      #expect(bench.tokenRequests == before + 1, "\(step)")
+      #expect(try await bench.stored()?.token.refreshToken == bench.sandbox.latestRefreshToken)
+      try await bench.expire()
+    }
+    #expect(bench.sandbox.refreshTokenReuses == 0)
+  }
+
+  /// Between the server's answer and the save nobody has the new refresh token. That is the one
+  /// moment that costs the session; the user signs in again, and nothing else is lost.
+  @Test(arguments: StoreKind.shared)
+  func `a process that is killed with the answer in its hands costs a sign-in`(
+    kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    let killed = try await bench.start(until: "save 1").result()
+    #expect(killed.status == 128 + SIGKILL, "\(killed.output)\(killed.errors)")
+    let result = try await bench.start().result()
+    #expect(result.status == 1 && result.code == .invalidGrant, "\(result.output)")
+    #expect(try await bench.stored() == nil)
+    try await bench.signIn()
+    #expect(try await bench.start().result().status == 0)
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import SequencingOAuth
+import SequencingOAuthSQLite
+import TestSupport
+import Testing
+
+/// Files that lost bytes or got other ones.
+@Suite struct SQLiteDamageTests {
+  private static let records = ["a", "b", "c"].map {
+    record($0, token: SQToken(accessToken: "token of \($0)", refreshToken: "r"))
+  }
+
+  @Test(.timeLimit(.minutes(3)), arguments: [nil, SQLiteFolder.key])
+  func `a flipped byte is an error or has no effect`(key: StoreKey?) async throws {
+    let files = try SQLiteFolder()
+    try await files.fill(Self.records, key: key)
+    let whole = try files.bytes()
+    // The heads of the pages, where a byte can hide rows, and here and there.
+    let heads = stride(from: 0, to: whole.count, by: 4096).flatMap { $0..<$0 + 16 }
+    let offsets = Array(0..<116) + heads + Array(stride(from: 116, to: whole.count, by: 41))
+    var errors = 0
+    for offset in offsets {
+      var content = whole
+      content[offset] ^= UInt8(truncatingIfNeeded: offset * 37 % 255 + 1)
+      try await errors += Self.check(content, key, "byte \(offset)")
+    }
+    #expect(errors > 50)
+  }
+
+  @Test(.timeLimit(.minutes(3)), arguments: [nil, SQLiteFolder.key])
+  func `a file that was cut off is an error`(key: StoreKey?) async throws {
+    let files = try SQLiteFolder()
+    try await files.fill(Self.records, key: key)
+    let whole = try files.bytes()
+    for size in [0, 1, 50, 99, 100, 512] + stride(from: 1000, to: whole.count, by: 1000) {
+      let errors = try await Self.check(whole.prefix(size), key, "\(size) bytes")
+      // The last page may have nothing on it.
+      if size <= whole.count - 4096 { #expect(errors == 1, "\(size) bytes") }
+    }
+  }
+
+  /// What comes after a damaged part of the log is lost, as after a loss of power.
+  @Test(.timeLimit(.minutes(3)))
+  func `a flipped byte in the log gives an earlier state, whole`() async throws {
+    let files = try SQLiteFolder()
+    let store = files.store(SQLiteFolder.key)
+    for record in Self.records { try await store.save(record) }
+    let (whole, log) = (try files.bytes(), try files.bytes("-wal"))
+    for offset in stride(from: 0, to: log.count, by: 997) {
+      var content = log
+      content[offset] ^= 0x55
+      let copy = try SQLiteFolder()
+      try whole.write(to: URL(filePath: copy.path))
+      try content.write(to: URL(filePath: copy.path + "-wal"))
+      let records = try await copy.store(SQLiteFolder.key).all()
+      #expect(records == Array(Self.records.prefix(records.count)))
+    }
+  }
+
+  @Test func `a damaged database and its log are left as they are`() async throws {
+    let files = try SQLiteFolder()
+    let store = files.store()
+    for record in Self.records { try await store.save(record) }
+    let copy = try SQLiteFolder()
+    var content = try files.bytes()
+    // The number of cells on the page of the schema, which is in the log too, unless it was moved.
+    content[103] ^= 1
+    let log = try files.bytes("-wal")
+    try #require(!log.isEmpty)
+    try content.write(to: URL(filePath: copy.path))
+    try log.write(to: URL(filePath: copy.path + "-wal"))
+    await failure(.storeDamaged) { try await copy.store().save(record("d")) }
+    #expect(try copy.bytes() == content)
+    #expect(try copy.bytes("-wal") == log)
+  }
+
+  /// What a store says of a file: errors of a store, and then the file stays, or the exact content.
+  private static func check(
+    _ content: Data, _ key: StoreKey?, _ what: String
+  ) async throws -> Int {
+    let files = try SQLiteFolder()
+    try content.write(to: URL(filePath: files.path))
+    let store = files.store(key)
+    let codes: [SQOAuthError.Code] = [
+      .storeDamaged, .storeFailed, .storeTooNew, .wrongPassphrase,
+    ]
+    var errors = 0
+    do throws(SQOAuthError) {
+      #expect(try await store.list() == records.map(\.id), "\(what)")
+    } catch {
+      errors += 1
+      #expect(codes.contains(error.code), "\(what): \(error)")
+      #expect(try files.bytes() == content, "\(what)")
+    }
+    for record in records {
+      do throws(SQOAuthError) {
+        let loaded = try await store.load(record.id)
+        // Whoever seals nothing cannot tell a token from another.
+        #expect(key == nil ? loaded?.id == record.id : loaded == record, "\(what)")
+      } catch {
+        errors += 1
+        #expect(codes.contains(error.code), "\(what): \(error)")
+      }
+    }
+    return min(errors, 1)
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import SequencingOAuth
+import SequencingOAuthSQLite
+import TestSupport
+import Testing
+
+/// The database whose records are sealed.
+@Suite struct SQLiteEncryptionTests {
+  @Test func `no part of a record is in the files, but its account's id`() async throws {
+    let files = try SQLiteFolder()
+    let store = files.store(SQLiteFolder.key)
+    try await store.save(record("alice", token: SQToken(accessToken: "s3cr3t")))
+    #expect(try files.files(with: "s3cr3t") == [])
+    #expect(try files.files(with: "id.example") == [])
+    #expect(try files.files(with: "alice") != [])
+  }
+
+  @Test func `the same record is never written the same`() async throws {
+    let files = try SQLiteFolder()
+    let store = files.store(SQLiteFolder.key)
+    var boxes: Set<String> = []
+    for _ in 0..<10 {
+      try await store.save(record("a"))
+      boxes.insert(try await files.sql("SELECT hex(value) FROM accounts"))
+    }
+    #expect(boxes.count == 10)
+  }
+
+  @Test(arguments: [[], [record("a")]])
+  func `a wrong passphrase is told and nothing is changed`(records: [AccountRecord]) async throws {
+    let files = try SQLiteFolder()
+    try await files.fill(records, key: .passphrase("right"))
+    let before = try files.bytes()
+    let wrong = files.store(.passphrase("wrong"))
+    await failure(.wrongPassphrase) { try await wrong.list() }
+    await failure(.wrongPassphrase) { try await wrong.load("a") }
+    await failure(.wrongPassphrase) { try await wrong.save(record("b")) }
+    await failure(.wrongPassphrase) { try await wrong.erase("a") }
+    #expect(try files.bytes() == before)
+    #expect(try await files.store(.passphrase("right")).all() == records)
+  }
+
+  @Test func `with a key and without one are two kinds of store`() async throws {
+    let sealed = try SQLiteFolder()
+    try await sealed.fill([record("a")], key: SQLiteFolder.key)
+    await failure(.wrongPassphrase) { try await sealed.store().load("a") }
+    await failure(.wrongPassphrase) { try await sealed.store().save(record("a")) }
+    let clear = try SQLiteFolder()
+    try await clear.fill([record("a")])
+    await failure(.wrongPassphrase) { try await clear.store(SQLiteFolder.key).load("a") }
+    await failure(.wrongPassphrase) {
+      try await clear.store(SQLiteFolder.key).save(record("a"))
+    }
+  }
+
+  @Test func `a record that was moved to another account is damage`() async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a"), record("b")], key: SQLiteFolder.key)
+    try await files.sql(
+      "UPDATE accounts SET value=(SELECT value FROM accounts WHERE id='a') WHERE id='b'")
+    let store = files.store(SQLiteFolder.key)
+    await failure(.storeDamaged) { try await store.load("b") }
+    #expect(try await store.load("a") == record("a"))
+  }
+
+  @Test(arguments: [nil, SQLiteFolder.key], [nil, SQLiteFolder.otherKey])
+  func `the key is changed, and what was written under the old one is gone`(
+    old: StoreKey?, new: StoreKey?
+  ) async throws {
+    let files = try SQLiteFolder()
+    let store = files.store(old)
+    let records = (0..<20).map { record("\($0)") }.sorted { $0.id < $1.id }
+    for record in records { try await store.save(record) }
+    let values = try await files.sql("SELECT hex(substr(value, 1, 40)) FROM accounts")
+    try await store.changeKey(to: new)
+    #expect(try await store.all() == records)
+    try await store.save(record("more"))
+    #expect(try await files.store(new).all() == records + [record("more")])
+    if (old == nil) != (new == nil) {
+      await failure(.wrongPassphrase) { try await files.store(old).list() }
+    }
+    guard new != nil else { return }
+    let content = try files.bytes() + files.bytes("-wal")
+    for value in values.split(separator: "\n") {
+      #expect(content.range(of: try #require(Data(hexadecimal: value))) == nil)
+    }
+  }
+
+  @Test func `whoever has the store open under its old key is told and spoils nothing`()
+    async throws
+  {
+    let files = try SQLiteFolder()
+    let old = files.store(SQLiteFolder.key)
+    try await old.save(record("a"))
+    try await files.store(SQLiteFolder.key).changeKey(to: SQLiteFolder.otherKey)
+    await failure(.wrongPassphrase) { try await old.save(record("a")) }
+    let reader = files.store(SQLiteFolder.otherKey)
+    #expect(try await reader.load("a") == record("a"))
+    try await reader.changeKey(to: SQLiteFolder.key)
+    #expect(try await old.load("a") == record("a"))
+    try await files.store(SQLiteFolder.key).changeKey(to: nil)
+    await failure(.wrongPassphrase) { try await old.load("a") }
+    await failure(.wrongPassphrase) { try await reader.changeKey(to: SQLiteFolder.key) }
+  }
+
+  @Test func `a store that cannot be read whole keeps its key`() async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a"), record("b")], key: SQLiteFolder.key)
+    try await files.sql("UPDATE accounts SET value=x'00' WHERE id='b'")
+    let store = files.store(SQLiteFolder.key)
+    await failure(.storeDamaged) { try await store.changeKey(to: SQLiteFolder.otherKey) }
+    #expect(try await store.load("a") == record("a"))
+    await failure(.wrongPassphrase) { try await files.store(SQLiteFolder.otherKey).load("a") }
+  }
+}
+
+extension Data {
+  fileprivate init?(hexadecimal text: Substring) {
+    let digits = text.compactMap(\.hexDigitValue)
+    guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
+    self.init(
+      stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+  }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import SequencingOAuth
+import SequencingOAuthSQLite
+import TestSupport
+import Testing
+
+/// A database in a folder of its own, beside what a test does to its files.
+struct SQLiteFolder {
+  let folder: TemporaryFolder
+  var path: String { folder.file("tokens.sqlite") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  func store(_ key: StoreKey? = nil) -> SQLiteTokenStore {
+    SQLiteTokenStore(path: path, key: key)
+  }
+
+  /// Saves records and waits until the database is closed, with all that is in it.
+  func fill(_ records: [AccountRecord], key: StoreKey? = nil) async throws {
+    try await {
+      let store = store(key)
+      // Also where there are none.
+      _ = try await store.list()
+      for record in records { try await store.save(record) }
+    }()
+    try await eventually("the database is closed") {
+      try names().allSatisfy { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+    }
+  }
+
+  /// Runs SQL as another program does.
+  @discardableResult
+  func sql(_ sql: String) async throws -> String {
+    let result = try await ChildProcess.run([
+      "sqlite3", "-batch", "-cmd", ".timeout 30000", path, sql,
+    ])
+    try #require(result.status == 0, "\(result.errors)")
+    return result.output
+  }
+
+  func bytes(_ suffix: String = "") throws -> Data {
+    try Data(contentsOf: URL(filePath: path + suffix))
+  }
+
+  /// The files that hold a text.
+  func files(with text: String) throws -> [String] {
+    try names().filter { name in
+      try Data(contentsOf: URL(filePath: folder.file(name))).range(of: Data(text.utf8)) != nil
+    }
+  }
+
+  /// The files in the folder.
+  func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { name in
+      !name.hasSuffix(".locks")
+    }.sorted()
+  }
+
+  static func mode(_ path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return try #require(attributes[.posixPermissions] as? Int)
+  }
+
+  static let key = StoreKey.raw(Data(repeating: 7, count: 32))
+  static let otherKey = StoreKey.raw(Data(repeating: 8, count: 32))
+}
