@@ -12,6 +12,8 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
   var address: (@Sendable (TemporaryFolder) -> String)?
   /// Whether all that it keeps is files in that folder.
   var isInFolder = true
+  /// Whether to read it makes a file that is shared with other readers.
+  var needsRoomToRead = false
 
   var testDescription: String { name }
 
@@ -37,7 +39,7 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
 
   static let sqlite = StoreKind(
     name: "SQLite", open: { SQLiteTokenStore(path: $0.file("deep/er/tokens.sqlite")) },
-    address: { "sqlite:\($0.file("deep/er/tokens.sqlite"))" })
+    address: { "sqlite:\($0.file("deep/er/tokens.sqlite"))" }, needsRoomToRead: true)
 
   static let encryptedSQLite = StoreKind(
     name: "encrypted SQLite",
@@ -45,7 +47,7 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
       let path = folder.file("deep/er/sealed.sqlite")
       return SQLiteTokenStore(path: path, key: .file(path + ".key"))
     },
-    address: { "encrypted-sqlite:\($0.file("deep/er/sealed.sqlite"))" })
+    address: { "encrypted-sqlite:\($0.file("deep/er/sealed.sqlite"))" }, needsRoomToRead: true)
 
   static let all = [memory, file, encrypted, sqlite, encryptedSQLite, keyless] + keyring
   /// Those that outlive a process, and that several may have open.
