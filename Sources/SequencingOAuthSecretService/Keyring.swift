@@ -6,10 +6,20 @@ import SequencingOAuth
   import Foundation
 #endif
 
+/// What a keyring tells without being unlocked.
+struct KeyringState: Hashable {
+  /// Whether it has accounts of the service.
+  let holdsAccounts: Bool
+  /// Whether a save would ask the user nothing.
+  let isOpen: Bool
+}
+
 /// The accounts of a service in the keyring; every call blocks its thread.
 ///
 /// An item is found by the service and a digest of the account's id, since D-Bus carries no text
-/// with a NUL in it and the keyring keeps attributes in clear. Its secret is the record as JSON.
+/// with a NUL in it and the keyring keeps attributes in clear. Their names are not the usual ones:
+/// a program that stores an item for a `service` alone replaces any that has more attributes than
+/// that. The secret is the record as JSON.
 struct Keyring: Sendable {
   /// The format of the items that this version writes.
   static let format = 1
@@ -26,7 +36,7 @@ struct Keyring: Sendable {
 
   func all() throws(SQOAuthError) -> [AccountRecord] {
     try run { session throws(KeyringFailure) in
-      try records(session, ["service": service]).sorted { $0.id < $1.id }
+      try records(session, attributes()).sorted { $0.id < $1.id }
     }
   }
 
@@ -40,7 +50,7 @@ struct Keyring: Sendable {
       guard let newest = items.first else {
         return try session.store(
           secret, label: label(record.id),
-          attributes: attributes.merging(["format": "\(Self.format)"]) { $1 })
+          attributes: attributes.merging(["oauth-format": "\(Self.format)"]) { $1 })
       }
       // Where it is, which need not be what is now the default collection.
       try session.replace(newest, by: secret)
@@ -54,16 +64,20 @@ struct Keyring: Sendable {
     }
   }
 
-  /// Whether the keyring has accounts of the service; asks the user nothing.
-  func holdsAccounts() throws(SQOAuthError) -> Bool {
-    try run { session throws(KeyringFailure) in
-      try !session.items(["service": service]).isEmpty
+  /// What can be known without a question to the user, or `nil` where there is no keyring.
+  func state() throws(SQOAuthError) -> KeyringState? {
+    do throws(KeyringFailure) {
+      return try KeyringSession.with(bus: bus, limit: limit) { session throws(KeyringFailure) in
+        KeyringState(
+          holdsAccounts: try !session.items(attributes()).isEmpty, isOpen: try session.isOpen())
+      }
+    } catch {
+      switch error {
+      case .noBus, .noService: return nil
+      // There is one, and nobody knows what it holds.
+      default: throw error.error
+      }
     }
-  }
-
-  /// Whether a save would ask the user nothing.
-  func isOpen() throws(SQOAuthError) -> Bool {
-    try run { session throws(KeyringFailure) in try session.isOpen() }
   }
 
   /// Whether a keyring answers, locked or not.
@@ -92,9 +106,7 @@ extension Keyring {
   private func items(
     _ session: KeyringSession, _ attributes: [String: String]
   ) throws(KeyringFailure) -> [KeyringItem] {
-    let items = try session.items(attributes)
-    try session.load(items)
-    return items.sorted { $0.modified > $1.modified }
+    try session.openItems(attributes).sorted { $0.modified > $1.modified }
   }
 
   /// The newest record of each account that is found.
@@ -111,12 +123,12 @@ extension Keyring {
   }
 
   private func decode(_ item: KeyringItem) throws(KeyringFailure) -> AccountRecord {
-    if let format = item.attribute("format").flatMap(Int.init), format > Self.format {
+    if let format = item.attribute("oauth-format").flatMap(Int.init), format > Self.format {
       throw .tooNew(service: service, format: format)
     }
     guard let secret = item.secret else { throw .vanished }
     guard let record = try? JSONDecoder().decode(AccountRecord.self, from: secret),
-      item.attribute("account") == digest(record.id)
+      item.attribute("oauth-account") == digest(record.id)
     else { throw .damaged(service: service) }
     return record
   }
@@ -131,8 +143,11 @@ extension Keyring {
     }
   }
 
-  private func attributes(_ id: String) -> [String: String] {
-    ["service": service, "account": digest(id)]
+  /// What an account's item is found by, or those of all accounts.
+  private func attributes(_ id: String? = nil) -> [String: String] {
+    var attributes = ["oauth-service": service]
+    if let id { attributes["oauth-account"] = digest(id) }
+    return attributes
   }
 
   private func digest(_ id: String) -> String {

@@ -15,6 +15,8 @@ enum KeyringFailure: Error, Hashable {
   case tooLong(Int)
   /// The keyring is locked and stays so: nobody was asked, or said no.
   case locked
+  /// The keyring has nowhere to put an item, and the user was not asked or did not want it made.
+  case noCollection
   /// An item that was there a moment ago is gone.
   case vanished
   /// An item of the service is no account.
@@ -32,7 +34,7 @@ enum KeyringFailure: Error, Hashable {
     }
     defer { g_error_free(error) }
     if limit.isOver {
-      self = .tooLong(Int(limit.duration.components.seconds))
+      self = .tooLong(limit.seconds)
       return
     }
     let code = error.pointee.code
@@ -114,10 +116,12 @@ extension KeyringFailure {
     case .noAnswer: "does not answer, or ended meanwhile; try again when it runs"
     case .tooLong(let seconds):
       """
-      did not answer within \(seconds) seconds; answer its question when it asks to be unlocked, \
+      did not answer within \(seconds) s; answer its question when it asks to be unlocked, \
       and see that it runs
       """
-    case .locked: "is locked and was not unlocked; unlock it, and try again"
+    case .locked: "is locked and was not unlocked; unlock it and try again, or choose another store"
+    case .noCollection:
+      "has no default collection, and none was made; make one in its program, and try again"
     case .vanished: "does not find what it held a moment ago; try again"
     case .damaged(let service):
       """

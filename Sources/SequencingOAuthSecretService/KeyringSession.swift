@@ -38,7 +38,15 @@ final class KeyringSession {
 
   private init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
     self.limit = limit
-    connection = try Self.connect(bus, limit)
+    // Not the thread's context, which is busy while libsecret waits; see KeyringLimit.
+    let context = g_main_context_new()
+    defer { g_main_context_unref(context) }
+    g_main_context_push_thread_default(context)
+    do {
+      defer { g_main_context_pop_thread_default(context) }
+      connection = try Self.connect(bus, limit)
+    }
+    limit.govern(connection, in: context)
     var error: UnsafeMutablePointer<GError>?
     guard let service = sq_secret_service_open(connection, limit.cancellable, &error) else {
       Self.close(connection)
@@ -95,37 +103,52 @@ extension KeyringSession {
     return Self.adopt(list, KeyringItem.init(adopting:))
   }
 
-  /// Unlocks what is locked, which may ask the user, and fetches the secrets.
-  func load(_ items: [KeyringItem]) throws(KeyringFailure) {
-    guard !items.isEmpty else { return }
-    try unlock(items.filter(\.isLocked))
+  /// The same, unlocked, which may ask the user, and with their secrets.
+  func openItems(_ attributes: [String: String]) throws(KeyringFailure) -> [KeyringItem] {
+    var items = try items(attributes)
+    let locked = items.filter(\.isLocked)
+    if !locked.isEmpty {
+      try unlock(locked)
+      // What is in them was not to be seen before.
+      items = try self.items(attributes)
+      guard !items.contains(where: \.isLocked) else { throw refusal }
+    }
+    guard !items.isEmpty else { return [] }
     let list = Self.list(items)
     defer { g_list_free(list) }
     try call { error in secret_item_load_secrets_sync(list, limit.cancellable, error) != 0 }
+    return items
   }
 
   private func unlock(_ items: [KeyringItem]) throws(KeyringFailure) {
-    guard !items.isEmpty else { return }
     let list = Self.list(items)
     defer { g_list_free(list) }
     var error: UnsafeMutablePointer<GError>?
     let count = secret_service_unlock_sync(service, list, limit.cancellable, nil, &error)
     if let error { throw KeyringFailure(adopting: error, limit: limit) }
     // A user who says no is no error to libsecret.
-    guard count == items.count else { throw .locked }
+    guard count == items.count else { throw refusal }
   }
+
+  /// Why nothing was unlocked where libsecret has no error.
+  private var refusal: KeyringFailure { limit.isOver ? .tooLong(limit.seconds) : .locked }
 
   /// Adds an item to the default collection, in place of one with the same attributes there.
   func store(
     _ secret: Data, label: String, attributes: [String: String]
   ) throws(KeyringFailure) {
     try withSecret(secret) { value throws(KeyringFailure) in
-      let stored = try withTable(attributes) { table, error in
-        secret_service_store_sync(
-          service, sq_account_schema(), table, "default", label, value, limit.cancellable, error)
+      do throws(KeyringFailure) {
+        let stored = try withTable(attributes) { table, error in
+          secret_service_store_sync(
+            service, sq_account_schema(), table, "default", label, value, limit.cancellable, error)
+        }
+        // Where the user said no there need not be an error.
+        guard stored != 0 else { throw refusal }
+      } catch {
+        // libsecret makes a default collection where there is none; here it was not let.
+        throw error == .vanished ? .noCollection : error
       }
-      // Where the user said no there is no error either.
-      guard stored != 0 else { throw .locked }
     }
   }
 
@@ -140,7 +163,7 @@ extension KeyringSession {
 
   /// Removes an item.
   func delete(_ item: KeyringItem) throws(KeyringFailure) {
-    try unlock([item].filter(\.isLocked))
+    if item.isLocked { try unlock([item]) }
     try call { error in secret_item_delete_sync(item.pointer, limit.cancellable, error) != 0 }
   }
 

@@ -6,9 +6,10 @@ public import SequencingOAuth
 ///
 /// Each account is an item of the default collection, whose label names the service and the
 /// account and whose secret is the record. The keyring encrypts it on disk with a key from the
-/// user's password, so it protects against other users, a stolen disk and whoever reads a backup;
-/// not against a program that runs as the same user while the keyring is unlocked, nor against
-/// root.
+/// user's password, so it protects against other users, a stolen disk and whoever reads a backup
+/// (but for a keyring with an empty password, as a login without one needs it); not against a
+/// program that runs as the same user while the keyring is unlocked, nor against root. The label
+/// and the names of the service and the account, the latter as a digest, are kept in clear.
 ///
 /// A locked keyring asks the user. A call that has taken two minutes, that question included, ends
 /// with ``SQOAuthError/Code/storeFailed``, and so does one that finds no keyring; the message says

@@ -4,7 +4,8 @@ import SequencingOAuthSQLite
 import SequencingOAuthSecretService
 
 /// Stores by name: `file:PATH`, `encrypted:PATH`, `sqlite:PATH`, `encrypted-sqlite:PATH`,
-/// `keyring:PATH@BUS`.
+/// `keyring:FOLDER@BUS`, `desktop:FOLDER@BUS`, `keyless-desktop:FOLDER/tokens.sealed`, and
+/// `keyring-of:SERVICE` and `desktop-of:SERVICE` on what the environment says.
 ///
 /// The key of an encrypted one is the passphrase in `SQ_STORE_PASSPHRASE`, or else the key file
 /// `PATH.key`.
@@ -18,19 +19,39 @@ enum StoreAddress {
     case "sqlite": SQLiteTokenStore(path: place)
     case "encrypted-sqlite": SQLiteTokenStore(path: place, key: key(beside: place))
     case "keyring": try await keyring(place)
+    case "keyring-of": try SecretServiceTokenStore(service: place)
+    case "desktop": try await desktop(place)
+    case "keyless-desktop": keyless(place)
+    case "desktop-of": try DesktopTokenStore(service: place)
     case "encrypted": EncryptedFileTokenStore(path: place, key: key(beside: place))
     default: throw Misuse(message: "no kind of store is named \(parts[0])")
     }
   }
 
-  /// A store whose service is named by the folder of its locks; its bus may have to start first.
-  private static func keyring(_ place: String) async throws -> any TokenStore {
+  /// A folder, which is the service's name too, and a bus, which may still be starting.
+  private static func session(_ place: String) async throws -> (folder: String, bus: String) {
     let parts = place.split(separator: "@", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { throw Misuse(message: "no bus is named in \(place)") }
     while await !SecretServiceTokenStore.isAvailable(bus: parts[1]) {
       try await Task.sleep(for: .milliseconds(20))
     }
-    return SecretServiceTokenStore(service: parts[0], folder: parts[0], bus: parts[1])
+    return (parts[0], parts[1])
+  }
+
+  private static func keyring(_ place: String) async throws -> any TokenStore {
+    let (folder, bus) = try await session(place)
+    return SecretServiceTokenStore(service: folder, folder: folder, bus: bus)
+  }
+
+  private static func desktop(_ place: String) async throws -> any TokenStore {
+    let (folder, bus) = try await session(place)
+    return DesktopTokenStore(service: folder, folder: folder, bus: bus, hasDisplay: false)
+  }
+
+  private static func keyless(_ path: String) -> any TokenStore {
+    let folder = URL(filePath: path).deletingLastPathComponent().path
+    return DesktopTokenStore(
+      service: folder, folder: folder, bus: "unix:path=/nowhere", hasDisplay: false)
   }
 
   private static func key(beside path: String) -> StoreKey {

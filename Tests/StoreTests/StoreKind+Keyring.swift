@@ -3,18 +3,43 @@ import SequencingOAuth
 import SequencingOAuthSecretService
 import TestSupport
 
+/// The address of a bus that is not there.
+let noBus = "unix:path=/nowhere"
+
 extension StoreKind {
   /// The desktop's keyring, where this machine has one to start.
   static let keyring: [StoreKind] =
     if Requirement.keyring.missing.isEmpty || ProcessInfo.processInfo.environment["CI"] == "true" {
       [
         StoreKind(
-          name: "keyring", open: { KeyringStore($0) },
-          address: { "keyring:\($0.path)@\(SharedDesktop.address)" }, isInFolder: false)
+          name: "keyring",
+          open: { folder in
+            let path = folder.path
+            return KeyringStore { SecretServiceTokenStore(service: path, folder: path, bus: $0) }
+          },
+          address: { "keyring:\($0.path)@\(SharedDesktop.address)" }, isInFolder: false),
+        StoreKind(
+          name: "desktop with a keyring",
+          open: { folder in
+            let path = folder.path
+            return KeyringStore {
+              DesktopTokenStore(service: path, folder: path, bus: $0, hasDisplay: false)
+            }
+          },
+          address: { "desktop:\($0.path)@\(SharedDesktop.address)" }, isInFolder: false),
       ]
     } else {
       []
     }
+
+  /// The store of a desktop user whose desktop has none.
+  static let keyless = StoreKind(
+    name: "desktop without a keyring",
+    open: { folder in
+      let folder = folder.file("deep/er")
+      return DesktopTokenStore(service: "app", folder: folder, bus: noBus, hasDisplay: true)
+    },
+    address: { "keyless-desktop:\($0.file("deep/er/tokens.sealed"))" })
 }
 
 /// A keyring that the tests share, started by the first that needs it.
@@ -34,16 +59,13 @@ enum SharedDesktop {
   static func ready() async throws -> String { try await start.value.address }
 }
 
-/// A store in the shared keyring; the folder's name is what keeps tests apart.
+/// A store that uses the shared keyring, once that has started.
 struct KeyringStore: TokenStore {
-  private let store: Task<SecretServiceTokenStore, any Error>
+  private let store: Task<any TokenStore, any Error>
 
-  init(_ folder: TemporaryFolder) {
-    let path = folder.path
-    store = Task {
-      SecretServiceTokenStore(
-        service: path, folder: path, bus: try await SharedDesktop.ready())
-    }
+  /// A store that is made when the address of the keyring's bus is known.
+  init(_ make: @escaping @Sendable (String) -> any TokenStore) {
+    store = Task { make(try await SharedDesktop.ready()) }
   }
 
   func load(_ id: String) async throws -> AccountRecord? { try await store.value.load(id) }

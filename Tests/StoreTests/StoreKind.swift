@@ -49,7 +49,7 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
     },
     address: { "encrypted-sqlite:\($0.file("deep/er/sealed.sqlite"))" }, needsRoomToRead: true)
 
-  static let all = [memory, file, encrypted, sqlite, encryptedSQLite] + keyring
+  static let all = [memory, file, encrypted, sqlite, encryptedSQLite, keyless] + keyring
   /// Those that outlive a process, and that several may have open.
   static let shared = all.filter { $0.address != nil }
   /// Those whose files a test can look at, or take the space or the right to write from.

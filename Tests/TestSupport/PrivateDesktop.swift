@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import LoopbackHTTP
 
 /// A D-Bus session of its own for a test, with GNOME Keyring on it where the test wants one.
@@ -74,6 +74,23 @@ package final class PrivateDesktop: Sendable {
     keyring.withLock { $0?.signal(frozen ? SIGSTOP : SIGCONT) }
   }
 
+  /// Starts a program that is asked to ask the user, and never answers; it is the caller's to stop.
+  package func startMutePrompter() async throws -> ChildProcess {
+    let name = "org.gnome.keyring.SystemPrompter"
+    let prompter = try Self.start(
+      ["dbus-test-tool", "black-hole", "--session", "--name=\(name)"], environment: environment)
+    try await eventually("somebody offers to ask") { try await hasOwner(name) }
+    return prompter
+  }
+
+  /// What the keyring has on disk.
+  package func keyringFiles() throws -> [Data] {
+    let keyrings = folder.file("data/keyrings")
+    return try FileManager.default.contentsOfDirectory(atPath: keyrings).map { name in
+      try Data(contentsOf: URL(filePath: "\(keyrings)/\(name)"))
+    }
+  }
+
   /// Ends the bus, and with it whatever is on it.
   package func killBus() async throws {
     bus.signal(SIGKILL)
@@ -94,10 +111,12 @@ package final class PrivateDesktop: Sendable {
     try await send("org.freedesktop.secrets", path, method, arguments)
   }
 
-  private func hasKeyring() async throws -> Bool {
+  private func hasKeyring() async throws -> Bool { try await hasOwner("org.freedesktop.secrets") }
+
+  private func hasOwner(_ name: String) async throws -> Bool {
     try await send(
       "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.NameHasOwner",
-      ["string:org.freedesktop.secrets"]
+      ["string:\(name)"]
     ).contains("boolean true")
   }
 

@@ -14,7 +14,9 @@ package struct Requirement: Sendable {
   package static let glewlwyd = Self(
     programs: ["glewlwyd", "bash", "curl", "jq", "rnbyc", "sqlite3"])
   package static let keyring = Self(
-    programs: ["dbus-daemon", "dbus-send", "gnome-keyring-daemon", "bash"])
+    programs: [
+      "dbus-daemon", "dbus-send", "dbus-test-tool", "gnome-keyring-daemon", "secret-tool", "bash",
+    ])
   package static let tmux = Self(programs: ["tmux"])
 
   /// The programs that are not there.

@@ -1,0 +1,117 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Where a desktop user's accounts are, and the file that remembers it; every call blocks its thread.
+///
+/// The choice is written down before the first account is saved, so that accounts never seem to be
+/// gone because the keyring does not answer today.
+struct DesktopPlaces: Sendable {
+  let folder: String
+  let keyring: Keyring
+  /// Whether the keyring has a screen on which to ask the user to unlock it.
+  let hasDisplay: Bool
+
+  var sealedPath: String { folder + "/tokens.sealed" }
+  var keyPath: String { folder + "/tokens.key" }
+  private var marker: PrivateFile { PrivateFile(path: folder + "/tokens.place") }
+
+  /// Where the accounts are, or `nil` as long as there are none and no keyring.
+  func current() throws(SQOAuthError) -> DesktopTokenStore.Place? {
+    if let place = try remembered() { return place }
+    return try keyring.state() == nil ? nil : .keyring
+  }
+
+  /// Where they are, or would be if one were saved now.
+  func next() throws(SQOAuthError) -> DesktopTokenStore.Place {
+    if let place = try remembered() { return place }
+    guard let state = try keyring.state() else { return file }
+    // A locked keyring without a screen would refuse whatever it is given.
+    return state.holdsAccounts || state.isOpen || hasDisplay ? .keyring : file
+  }
+
+  /// Saves a record if its place is the keyring; says which place it is.
+  func save(_ record: AccountRecord) throws(SQOAuthError) -> DesktopTokenStore.Place {
+    if let place = try remembered() {
+      if place == .keyring { try keyring.save(record) }
+      return place
+    }
+    return try locked { () throws(SQOAuthError) in
+      // Another process may have chosen meanwhile.
+      if let place = try remembered() {
+        if place == .keyring { try keyring.save(record) }
+        return place
+      }
+      let place = try next()
+      try remember(place)
+      if place == .keyring { try saveFirst(record) }
+      return place
+    }
+  }
+
+  /// The first save into the keyring; one that fails leaves the choice open.
+  private func saveFirst(_ record: AccountRecord) throws(SQOAuthError) {
+    do throws(SQOAuthError) {
+      try keyring.save(record)
+    } catch {
+      if let state = try? keyring.state(), !state.holdsAccounts {
+        try? FileManager.default.removeItem(atPath: marker.path)
+      }
+      throw error
+    }
+  }
+
+  private var file: DesktopTokenStore.Place { .encryptedFile(path: sealedPath) }
+
+  /// The choice that was made.
+  func remembered() throws(SQOAuthError) -> DesktopTokenStore.Place? {
+    let content: Data?
+    do throws(FileError) {
+      content = try marker.read()
+    } catch {
+      throw failure("read", error)
+    }
+    switch content.map({ String(decoding: $0, as: UTF8.self) }) {
+    case "keyring\n": return .keyring
+    case "encrypted-file\n": return file
+    case .some:
+      throw SQOAuthError(
+        .storeTooNew,
+        "\(ErrorResponse.clean(marker.path)) names a store that this program does not know")
+    // The file may have been there before.
+    case nil: return FileManager.default.fileExists(atPath: sealedPath) ? file : nil
+    }
+  }
+
+  private func remember(_ place: DesktopTokenStore.Place) throws(SQOAuthError) {
+    do throws(FileError) {
+      try marker.replace(with: Data((place == .keyring ? "keyring\n" : "encrypted-file\n").utf8))
+    } catch {
+      throw failure("written", error)
+    }
+  }
+
+  private func locked<Value>(
+    _ body: () throws(SQOAuthError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    let lock: FileLock
+    do throws(FileError) {
+      try marker.makeFolder()
+      lock = try FileLock.wait(for: marker.path + ".lock")
+    } catch {
+      throw failure("locked", error)
+    }
+    defer { lock.release() }
+    return try body()
+  }
+
+  private func failure(_ what: String, _ error: FileError) -> SQOAuthError {
+    SQOAuthError(
+      .storeFailed, "\(ErrorResponse.clean(marker.path)) cannot be \(what) (\(error))",
+      cause: error)
+  }
+}
