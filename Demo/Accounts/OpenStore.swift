@@ -1,4 +1,5 @@
 import SequencingOAuth
+import SequencingOAuthSecretService
 
 /// A store of accounts, and where it is in words.
 struct OpenStore: Sendable {
@@ -8,6 +9,12 @@ struct OpenStore: Sendable {
   init(_ store: any TokenStore, place: String?) {
     self.store = store
     findPlace = { place }
+  }
+
+  /// The desktop user's, which chooses its place when the first account is saved.
+  init(_ store: DesktopTokenStore) {
+    self.store = store
+    findPlace = { (try? await store.place)?.description ?? "a place that cannot be told" }
   }
 
   /// A store that ends with the program.

@@ -74,9 +74,7 @@ struct StoreOptions: Sendable {
       return OpenStore(store, place: "the desktop's keyring")
     case nil:
       return try await Failure.translating { () throws(SQOAuthError) in
-        let store = try EncryptedFileTokenStore(service: Self.service)
-        return OpenStore(
-          store, place: "the encrypted file \(store.path), with its key beside it")
+        OpenStore(try DesktopTokenStore(service: Self.service))
       }
     }
   }

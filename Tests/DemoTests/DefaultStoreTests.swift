@@ -41,6 +41,33 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test(.requires(.keyring)) func `is the desktop's keyring, which may be named too`() async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    let desktop = try await PrivateDesktop(keyring: true)
+    let bus = ["DBUS_SESSION_BUS_ADDRESS": desktop.address]
+    let login = try await DemoProcess.run(login(sandbox), in: folder, environment: bus)
+    #expect(login.status == 0, "\(login.errors)")
+    #expect(login.output.contains("\n  kept in  the desktop's keyring\n"))
+    for store in [[], ["--store", "keyring"]] {
+      let accounts = try await DemoProcess.run(["accounts"] + store, in: folder, environment: bus)
+      #expect(accounts.lines.first == "default", "\(accounts.errors)")
+      #expect(accounts.errors == "Looked in the desktop's keyring.\n")
+      let token = try await DemoProcess.run(["token"] + store, in: folder, environment: bus)
+      #expect(token.output.hasPrefix("access-"), "\(token.errors)")
+    }
+    // Once it is there, it is not given up for a file.
+    let absent = try await DemoProcess.run(["token", "--browser", "sandbox"], in: folder)
+    #expect(absent.status == 1)
+    #expect(absent.errors.contains("error: store_failed: the desktop's keyring "))
+    let logout = try await DemoProcess.run(
+      ["logout", "--store", "keyring"], in: folder, environment: bus)
+    #expect(logout.output == "Signed out.\n")
+    #expect(!folder.exists("state/sq-demo/tokens.sealed"))
+    await desktop.stop()
+    await sandbox.stop()
+  }
+
   @Test func `that is named and not there is told with what to do`() async throws {
     let outcome = try await DemoProcess.run(["accounts", "--store", "keyring"], in: folder)
     #expect(outcome.status == 1)
