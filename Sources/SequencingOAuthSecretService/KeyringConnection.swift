@@ -35,6 +35,7 @@ final class KeyringConnection: @unchecked Sendable {
     // The word comes from GLib's own thread, a moment later, unless it was brought already. Left
     // where it is it would keep the connection and the context.
     let timeout = g_timeout_source_new(1000)
+    g_source_set_callback(timeout, { _ in 0 }, nil, nil)
     g_source_attach(timeout, context)
     g_main_context_iteration(context, 1)
     g_source_destroy(timeout)
