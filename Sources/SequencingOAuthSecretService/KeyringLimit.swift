@@ -17,8 +17,11 @@ final class KeyringLimit {
   init(_ duration: Duration) {
     self.duration = duration
     cancellable = g_cancellable_new()
-    after(duration, UnsafeMutableRawPointer(cancellable)) { object in
-      g_cancellable_cancel(object.assumingMemoryBound(to: GCancellable.self))
+    let shared = Shared(cancellable: g_object_ref(cancellable))
+    after(duration) {
+      g_cancellable_cancel(shared.cancellable.assumingMemoryBound(to: GCancellable.self))
+    } end: {
+      g_object_unref(shared.cancellable)
     }
   }
 
@@ -34,32 +37,18 @@ final class KeyringLimit {
   var seconds: Int { max(1, Int(duration.components.seconds)) }
 
   /// Has a connection be closed when its calls do not end.
-  ///
-  /// The context is that in which the connection was made, and is nobody's: what tells libsecret
-  /// of the close is a signal there.
-  func govern(_ connection: OpaquePointer, in context: OpaquePointer?) {
-    let context = Shared(UnsafeMutableRawPointer(g_main_context_ref(context)))
-    after(duration + Self.grace, UnsafeMutableRawPointer(connection)) { connection in
-      g_dbus_connection_close_sync(OpaquePointer(connection), nil, nil)
-      g_main_context_iteration(OpaquePointer(context.pointer), 1)
-    } end: {
-      g_main_context_unref(OpaquePointer(context.pointer))
-    }
+  func govern(_ connection: KeyringConnection) {
+    after(duration + Self.grace) { connection.close() }
   }
 
   private func after(
-    _ delay: Duration, _ object: UnsafeMutableRawPointer,
-    _ action: @escaping @Sendable (UnsafeMutableRawPointer) -> Void,
+    _ delay: Duration, _ action: @escaping @Sendable () -> Void,
     end: @escaping @Sendable () -> Void = {}
   ) {
-    let object = Shared(g_object_ref(object))
     // Not the store's own queue: that is what waits.
     let timer = DispatchSource.makeTimerSource(queue: .global())
-    timer.setEventHandler { @Sendable in action(object.pointer) }
-    timer.setCancelHandler { @Sendable in
-      end()
-      g_object_unref(object.pointer)
-    }
+    timer.setEventHandler(handler: action)
+    timer.setCancelHandler(handler: end)
     let (seconds, attoseconds) = delay.components
     timer.schedule(
       deadline: .now() + .seconds(Int(seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000)))
@@ -67,12 +56,8 @@ final class KeyringLimit {
     timers.append(timer)
   }
 
-  /// What a timer's thread gets; GLib lets any thread cancel and close.
+  /// What the timer's thread gets; GLib lets any thread cancel.
   private struct Shared: @unchecked Sendable {
-    let pointer: UnsafeMutableRawPointer
-
-    init(_ pointer: UnsafeMutableRawPointer) {
-      self.pointer = pointer
-    }
+    let cancellable: UnsafeMutableRawPointer
   }
 }

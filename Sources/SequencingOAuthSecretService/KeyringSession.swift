@@ -14,7 +14,7 @@ import CSecret
 /// - SeeAlso: Secret Service API specification, freedesktop.org
 final class KeyringSession {
   private let limit: KeyringLimit
-  private let connection: OpaquePointer
+  private let connection: KeyringConnection
   private let service: UnsafeMutablePointer<SecretService>
 
   /// Runs a body with a session that ends with it, on a bus of which the address is given or is
@@ -28,6 +28,8 @@ final class KeyringSession {
     let context = g_main_context_new()
     g_main_context_push_thread_default(context)
     defer {
+      // What is left in it would keep it.
+      while g_main_context_iteration(context, 0) != 0 {}
       g_main_context_pop_thread_default(context)
       g_main_context_unref(context)
     }
@@ -38,18 +40,12 @@ final class KeyringSession {
 
   private init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
     self.limit = limit
-    // Not the thread's context, which is busy while libsecret waits; see KeyringLimit.
-    let context = g_main_context_new()
-    defer { g_main_context_unref(context) }
-    g_main_context_push_thread_default(context)
-    do {
-      defer { g_main_context_pop_thread_default(context) }
-      connection = try Self.connect(bus, limit)
-    }
-    limit.govern(connection, in: context)
+    connection = try KeyringConnection(bus: bus, limit: limit)
+    limit.govern(connection)
     var error: UnsafeMutablePointer<GError>?
-    guard let service = sq_secret_service_open(connection, limit.cancellable, &error) else {
-      Self.close(connection)
+    guard let service = sq_secret_service_open(connection.pointer, limit.cancellable, &error)
+    else {
+      connection.close()
       let failure = KeyringFailure(adopting: error, limit: limit)
       // There is nothing yet that could have gone.
       throw failure == .vanished ? .noService : failure
@@ -57,39 +53,9 @@ final class KeyringSession {
     self.service = service
   }
 
-  private static func connect(
-    _ bus: String?, _ limit: KeyringLimit
-  ) throws(KeyringFailure) -> OpaquePointer {
-    var error: UnsafeMutablePointer<GError>?
-    let address =
-      bus.map { g_strdup($0) }
-      ?? g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, limit.cancellable, &error)
-    defer { g_free(address) }
-    if let address {
-      let flags = GDBusConnectionFlags(
-        G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
-          | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
-      if let connection = g_dbus_connection_new_for_address_sync(
-        address, flags, nil, limit.cancellable, &error)
-      {
-        return connection
-      }
-    }
-    // GLib's own words, on an address; nothing secret has been said yet.
-    let reason = error.map { String(cString: $0.pointee.message) } ?? "no address"
-    let failure = KeyringFailure(adopting: error, limit: limit)
-    if case .tooLong = failure { throw failure }
-    throw .noBus(reason)
-  }
-
   private func close() {
     g_object_unref(service)
-    Self.close(connection)
-  }
-
-  private static func close(_ connection: OpaquePointer) {
-    g_dbus_connection_close_sync(connection, nil, nil)
-    g_object_unref(UnsafeMutableRawPointer(connection))
+    connection.close()
   }
 }
 

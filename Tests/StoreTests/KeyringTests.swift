@@ -175,6 +175,23 @@ import Testing
     #expect(error?.message.contains("D-Bus session") == true)
   }
 
+  @Test func `calls leave nothing open behind`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let probe = try ChildProcess(
+      [StoreProbe.executable, "keyring:\(folder.path)@\(desktop.address)", "count", "a", "100"])
+    var most = 0
+    try await eventually("it has counted") {
+      let open = try? FileManager.default.contentsOfDirectory(
+        atPath: "/proc/\(probe.processID)/fd")
+      most = max(most, open?.count ?? 0)
+      return !probe.isRunning
+    }
+    #expect(try await probe.result().output == "counted\n")
+    // Two hundred calls; a program of Swift's has a dozen by itself.
+    #expect((5..<60).contains(most), "\(most) descriptors")
+    await desktop.stop()
+  }
+
   @Test func `the environment's bus and state folder are used`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let probe = { (command: [String], changes: [String: String?]) in
