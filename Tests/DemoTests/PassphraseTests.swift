@@ -41,6 +41,11 @@ import Testing
     try terminal.press(text + "\n")
   }
 
+  /// What the program says may reach the terminal after its end.
+  private func shows(_ text: String) async throws {
+    try await eventually("the terminal shows: \(text)") { terminal.everything.contains(text) }
+  }
+
   private func store(_ passphrase: String) -> EncryptedFileTokenStore {
     EncryptedFileTokenStore(path: path, key: .passphrase(passphrase))
   }
@@ -54,7 +59,7 @@ import Testing
     try await answer("Passphrase: ", "open sesame", count: 2)
     try await answer("Once more: ", "open sesame", count: 2)
     #expect(await login.outcome().status == 0, "\(terminal.everything)")
-    #expect(terminal.everything.contains("These were two different ones."))
+    try await shows("These were two different ones.")
     #expect(try await store("open sesame").list() == ["default"])
     #expect(!folder.exists("tokens.key"))
 
@@ -64,7 +69,7 @@ import Testing
     #expect(await token.outcome().status == 0)
     let accessToken = try #require(
       try await store("open sesame").load("default")?.token.accessToken)
-    #expect(terminal.everything.contains("\r\n\(accessToken)\r\n"))
+    try await shows("\r\n\(accessToken)\r\n")
     #expect(!terminal.everything.contains("open"))
     #expect(terminal.modes == modes)
     await sandbox.stop()
@@ -89,7 +94,7 @@ import Testing
     let token = try start(["token"])
     try await answer("Passphrase of \(path): ", "open barley")
     #expect(await token.outcome().status == 1)
-    #expect(terminal.everything.contains("error: wrong_passphrase: "))
+    try await shows("error: wrong_passphrase: ")
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
     await sandbox.stop()
   }
@@ -103,7 +108,7 @@ import Testing
     demo.send(signal)
     let outcome = await demo.outcome()
     #expect(outcome.status == 3 && !outcome.isKilled)
-    #expect(terminal.everything.contains("\r\nerror: cancelled: no passphrase was given"))
+    try await shows("\r\nerror: cancelled: no passphrase was given")
     #expect(terminal.modes == modes)
     #expect(!folder.exists("tokens"))
   }
