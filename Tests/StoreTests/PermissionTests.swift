@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(.requires("root", isRoot), arguments: StoreKind.onDisk)
-  func `a store in a folder that has become read-only keeps its records`(
+  func `a store in a folder that has become read-only keeps what it says that it keeps`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -88,17 +88,23 @@ import Testing
     let place = (try kind.path(folder) as NSString).deletingLastPathComponent
     chown(place, 0, 0)
     try setMode(0o755, place)
-    for command in [["save"], ["erase", "a"]] {
+    let new = record("a", token: SQToken(accessToken: "new"))
+    var kept = [record("a")]
+    for (command, changed) in [(["save"], [new]), (["erase", "a"], [])] {
       let result = try await StoreProbe.run(
-        kind, in: folder, command, user: Self.nobody,
-        input: StoreProbe.input([record("a", token: SQToken(accessToken: "new"))]))
-      #expect(result.code == .storeFailed, "\(command) \(result.output)\(result.errors)")
+        kind, in: folder, command, user: Self.nobody, input: StoreProbe.input([new]))
+      // A database whose log is there makes no file; every other store makes one.
+      if result.status == 0, kind.name.contains("SQLite") {
+        kept = changed
+      } else {
+        #expect(result.code == .storeFailed, "\(command) \(result.output)\(result.errors)")
+      }
     }
     let loaded = try await StoreProbe.run(
       kind, in: folder, ["load", "a"], user: Self.nobody)
     // Some stores cannot even be read there; none may be taken for an empty one.
-    #expect(try loaded.code == .storeFailed || loaded.record() == record("a"))
-    #expect(try await kind.open(folder).all() == [record("a")])
+    #expect(try loaded.code == .storeFailed || loaded.record() == kept.first)
+    #expect(try await kind.open(folder).all() == kept)
   }
 
   private func setMode(_ mode: Int, _ path: String) throws {
