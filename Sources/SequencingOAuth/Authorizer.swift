@@ -49,6 +49,7 @@ public final class Authorizer: Sendable {
 extension SQOAuthError {
   static func duplicateName(_ name: String, of what: String) -> SQOAuthError {
     SQOAuthError(
-      .duplicateName, "there is \(what) of the name \"\(ErrorResponse.clean(name))\" already")
+      .duplicateName,
+      "there is \(what) \"\(ErrorResponse.clean(name))\" already; remove it, or take another name")
   }
 }

@@ -41,15 +41,8 @@ enum RecordCoding {
 
   func encode(_ record: AccountRecord) throws(SQOAuthError) -> Data {
     switch self {
-    case .sealed(let sealer): return try sealer.seal(record)
-    case .clear:
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      do {
-        return try encoder.encode(record)
-      } catch {
-        throw SQOAuthError(.storeFailed, "a record cannot be encoded", cause: error)
-      }
+    case .sealed(let sealer): try sealer.seal(record)
+    case .clear: try record.json()
     }
   }
 

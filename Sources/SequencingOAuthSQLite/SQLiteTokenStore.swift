@@ -1,4 +1,3 @@
-import Dispatch
 public import SequencingOAuth
 
 /// Keeps tokens in an SQLite database that only its owner can read.
@@ -26,8 +25,7 @@ public final class SQLiteTokenStore: TokenStore {
   public let path: String
   private let database: AccountDatabase
   private let locks: AccountLocks
-  // Its calls block, so they run on a thread of their own and not in the cooperative pool.
-  private let queue = DispatchQueue(label: "SequencingOAuth.SQLiteTokenStore")
+  private let queue = BlockingQueue("SQLiteTokenStore")
 
   /// A store in a file of the app's choice, which the first call opens, and makes if need be.
   ///
@@ -53,7 +51,7 @@ public final class SQLiteTokenStore: TokenStore {
 
   deinit {
     // It may write, and this may be a thread of the cooperative pool.
-    queue.async { [database] in database.close() }
+    queue.start { [database] in database.close() }
   }
 
   /// The record of an account.
@@ -83,7 +81,7 @@ public final class SQLiteTokenStore: TokenStore {
 
   /// The right to change an account, among all processes that use the database.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
-    try await onQueue { [locks] () throws(SQOAuthError) in try locks.lease(id) }
+    try await queue.run { [locks] () throws(SQOAuthError) in try locks.lease(id) }
   }
 
   /// Seals all records under another key, or writes them in clear, in one step that happens whole or
@@ -92,21 +90,12 @@ public final class SQLiteTokenStore: TokenStore {
   /// Other processes that have the store open get ``SQOAuthError/Code/wrongPassphrase`` from then
   /// on; they cannot spoil it.
   public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
-    try await onQueue { [database] () throws(SQOAuthError) in try database.changeKey(to: key) }
+    try await queue.run { [database] () throws(SQOAuthError) in try database.changeKey(to: key) }
   }
 
   private func run<Value: Sendable>(
     _ body: @escaping @Sendable (AccountTable) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    try await onQueue { [database] () throws(SQOAuthError) in try database.use(body) }
-  }
-
-  private func onQueue<Value: Sendable>(
-    _ body: @escaping @Sendable () throws(SQOAuthError) -> Value
-  ) async throws(SQOAuthError) -> Value {
-    let result = await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: Result(catching: body)) }
-    }
-    return try result.get()
+    try await queue.run { [database] () throws(SQOAuthError) in try database.use(body) }
   }
 }

@@ -36,21 +36,23 @@ struct DesktopPlaces: Sendable {
 
   /// Saves a record if its place is the keyring; says which place it is.
   func save(_ record: AccountRecord) throws(SQOAuthError) -> DesktopTokenStore.Place {
-    if let place = try remembered() {
-      if place == .keyring { try keyring.save(record) }
-      return place
-    }
+    if let place = try saveWhereRemembered(record) { return place }
     return try locked { () throws(SQOAuthError) in
       // Another process may have chosen meanwhile.
-      if let place = try remembered() {
-        if place == .keyring { try keyring.save(record) }
-        return place
-      }
+      if let place = try saveWhereRemembered(record) { return place }
       let place = try next()
       try remember(place)
       if place == .keyring { try saveFirst(record) }
       return place
     }
+  }
+
+  private func saveWhereRemembered(
+    _ record: AccountRecord
+  ) throws(SQOAuthError) -> DesktopTokenStore.Place? {
+    let place = try remembered()
+    if place == .keyring { try keyring.save(record) }
+    return place
   }
 
   /// The first save into the keyring; one that fails leaves the choice open.
@@ -100,8 +102,7 @@ struct DesktopPlaces: Sendable {
   ) throws(SQOAuthError) -> Value {
     let lock: FileLock
     do throws(FileError) {
-      try marker.makeFolder()
-      lock = try FileLock.wait(for: marker.path + ".lock")
+      lock = try marker.lock()
     } catch {
       throw failure("locked", error)
     }

@@ -1,4 +1,3 @@
-import Dispatch
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -51,8 +50,7 @@ public final class DesktopTokenStore: TokenStore {
   private let places: DesktopPlaces
   private let keyring: SecretServiceTokenStore
   private let file: EncryptedFileTokenStore
-  // Files and libsecret block: on a thread of its own, not the cooperative pool.
-  private let queue = DispatchQueue(label: "SequencingOAuth.DesktopTokenStore")
+  private let queue = BlockingQueue("DesktopTokenStore")
 
   /// The store of a service, a name that keeps an app's accounts apart from those of others.
   ///
@@ -141,12 +139,6 @@ public final class DesktopTokenStore: TokenStore {
   private func run<Value: Sendable>(
     _ body: @escaping @Sendable (DesktopPlaces) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    let places = places
-    let result = await withCheckedContinuation { continuation in
-      queue.async {
-        continuation.resume(returning: Result { () throws(SQOAuthError) in try body(places) })
-      }
-    }
-    return try result.get()
+    try await queue.run { [places] () throws(SQOAuthError) in try body(places) }
   }
 }

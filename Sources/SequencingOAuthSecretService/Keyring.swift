@@ -41,7 +41,7 @@ struct Keyring: Sendable {
   }
 
   func save(_ record: AccountRecord) throws(SQOAuthError) {
-    let secret = try encode(record)
+    let secret = try record.json()
     let attributes = attributes(record.id)
     try run { session throws(KeyringFailure) in
       let items = try items(session, attributes)
@@ -133,16 +133,6 @@ extension Keyring {
     return record
   }
 
-  private func encode(_ record: AccountRecord) throws(SQOAuthError) -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      return try encoder.encode(record)
-    } catch {
-      throw SQOAuthError(.storeFailed, "the account cannot be encoded", cause: error)
-    }
-  }
-
   /// What an account's item is found by, or those of all accounts.
   private func attributes(_ id: String? = nil) -> [String: String] {
     var attributes = ["oauth-service": service]
@@ -151,7 +141,7 @@ extension Keyring {
   }
 
   private func digest(_ id: String) -> String {
-    Digest.sha256(id).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    Hexadecimal.encode(Digest.sha256(id))
   }
 
   /// What the user sees in the desktop's keyring program.

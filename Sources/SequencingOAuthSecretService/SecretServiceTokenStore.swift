@@ -23,8 +23,8 @@ public final class SecretServiceTokenStore: TokenStore {
   public let service: String
   private let keyring: Keyring
   private let locks: AccountLocks
-  // libsecret blocks, and may wait for the user: on a thread of its own, not the cooperative pool.
-  private let queue = DispatchQueue(label: "SequencingOAuth.SecretServiceTokenStore")
+  // libsecret may even wait for the user.
+  private let queue = BlockingQueue("SecretServiceTokenStore")
 
   /// A store of the accounts of a service; the keyring is asked when the store is used.
   ///
@@ -90,19 +90,12 @@ public final class SecretServiceTokenStore: TokenStore {
 
   /// The right to change an account, among all processes that share the state folder.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
-    let locks = locks
-    return try await run { _ throws(SQOAuthError) in try locks.lease(id) }
+    try await queue.run { [locks] () throws(SQOAuthError) in try locks.lease(id) }
   }
 
   private func run<Value: Sendable>(
     _ body: @escaping @Sendable (Keyring) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    let keyring = keyring
-    let result = await withCheckedContinuation { continuation in
-      queue.async {
-        continuation.resume(returning: Result { () throws(SQOAuthError) in try body(keyring) })
-      }
-    }
-    return try result.get()
+    try await queue.run { [keyring] () throws(SQOAuthError) in try body(keyring) }
   }
 }

@@ -73,18 +73,7 @@ private struct SharedAccount {
     _ = try await module().signIn()
   }
 
-  /// Puts the stored token's end into the past.
-  func expire() async throws {
-    let old = try #require(try await store.load("default"))
-    let token = SQToken(
-      accessToken: old.token.accessToken, expirationDate: Date() - 1,
-      tokenType: old.token.tokenType, scope: old.token.scope,
-      refreshToken: old.token.refreshToken, issueDate: Date() - 3600)
-    try await store.save(
-      AccountRecord(
-        id: old.id, clientID: old.clientID, issuer: old.issuer, tokenEndpoint: old.tokenEndpoint,
-        token: token, attributes: old.attributes))
-  }
+  func expire() async throws { try await store.expire("default") }
 
   /// What so many processes of `sq-demo token` at once come to, one of which may be killed.
   func tokens(_ count: Int, killsOne: Bool) async throws -> [ChildProcess.Result] {

@@ -142,7 +142,7 @@ import Testing
   @Test func `nothing that is printed has a key in it`() throws {
     let keys: [Any] = [
       StoreKey.passphrase("C4N4RY"), StoreKey.raw(Data("C4N4RY".utf8)),
-      StoreKey.file("/tmp/key", passphrase: "C4N4RY"),
+      StoreKey.file("store.key", passphrase: "C4N4RY"),
       EncryptedFileTokenStore(path: path, key: .passphrase("C4N4RY")),
       try EncryptionService(key: Data(repeating: 67, count: 32)),
     ]

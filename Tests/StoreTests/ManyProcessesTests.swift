@@ -32,19 +32,7 @@ import Testing
       try await expire()
     }
 
-    /// Puts the token's end into the past.
-    func expire() async throws {
-      let store = try kind.open(folder)
-      let old = try #require(try await store.load("a"))
-      let token = SQToken(
-        accessToken: old.token.accessToken, expirationDate: Date() - 1,
-        tokenType: old.token.tokenType, scope: old.token.scope,
-        refreshToken: old.token.refreshToken, issueDate: Date() - 3600)
-      try await store.save(
-        AccountRecord(
-          id: "a", clientID: old.clientID, issuer: old.issuer, tokenEndpoint: old.tokenEndpoint,
-          token: token))
-    }
+    func expire() async throws { try await kind.open(folder).expire("a") }
 
     var tokenRequests: Int { sandbox.requests(to: .token).count }
 

@@ -72,10 +72,7 @@ final class MetadataCache: Sendable {
     state.withLock { $0.found[issuer] = nil }
   }
 
-  private func end(
-    _ issuer: String, _ work: Work,
-    _ outcome: Work.Outcome
-  ) {
+  private func end(_ issuer: String, _ work: Work, _ outcome: Work.Outcome) {
     state.withLock { state in
       guard state.underWay[issuer]?.work === work else { return }
       state.underWay[issuer] = nil

@@ -24,6 +24,11 @@ final class TokenSession: Sendable {
     var isClosed = false
     /// Where the session waits for its time.
     var place: (queue: TimerQueue, place: TimerQueue.Place)?
+
+    /// When there is something to do.
+    ///
+    /// A token that the store refused is saved again whether or not tokens are renewed by the timer.
+    var dueAt: Date? { isClosed ? nil : core.dueAt(renews: isUpdating) }
   }
 
   let accountID: String
@@ -170,28 +175,20 @@ final class TokenSession: Sendable {
   }
 
   private func reschedule() {
-    // Most sessions that are not renewed by the timer never need a place.
-    let isIdle = state.withLock { state in
-      state.place == nil && state.core.dueAt(renews: state.isUpdating) == nil
-    }
-    if isIdle { return }
     let queue = context.environment.timers
     let (place, old) = state.withLock { state in
-      if let current = state.place, current.queue === queue {
-        return (current.place, nil as (queue: TimerQueue, place: TimerQueue.Place)?)
+      let old = state.place
+      // Most sessions that are not renewed by the timer never need a place; and a place belongs to
+      // its queue, so another queue gets another one.
+      if old == nil ? state.dueAt != nil : old?.queue !== queue {
+        state.place = (queue, TimerQueue.Place())
       }
-      // A place belongs to its queue, so another queue gets another one.
-      let place = TimerQueue.Place()
-      defer { state.place = (queue, place) }
-      return (place, state.place)
+      return (state.place?.place, old)
     }
-    if let old { old.queue.reschedule(old.place, of: self) { nil } }
+    guard let place else { return }
+    if let old, old.place !== place { old.queue.reschedule(old.place, of: self) { nil } }
     queue.reschedule(place, of: self) {
-      // A token that the store refused is saved again whether or not tokens are renewed by the timer.
-      self.state.withLock { state in
-        let isHere = state.place?.place === place && !state.isClosed
-        return isHere ? state.core.dueAt(renews: state.isUpdating) : nil
-      }
+      self.state.withLock { $0.place?.place === place ? $0.dueAt : nil }
     }
   }
 

@@ -25,9 +25,7 @@ public struct AccountLocks: Sendable {
   ///
   /// - Throws: ``SQOAuthError/Code/storeFailed``.
   public func lease(_ id: String) throws(SQOAuthError) -> AccountLease? {
-    let name = Digest.sha256(id).prefix(16).map { byte in
-      (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }.joined()
+    let name = Hexadecimal.encode(Digest.sha256(id).prefix(16))
     let path = "\(folder)/\(name).lock"
     do throws(FileError) {
       try PrivateFile(path: path).makeFolder()

@@ -77,6 +77,12 @@ package struct PrivateFile: Sendable {
     try syncFolder()
   }
 
+  /// Waits until nobody else has the file's lock, in a file beside it: it is renamed over itself.
+  package func lock() throws(FileError) -> FileLock {
+    try makeFolder()
+    return try FileLock.wait(for: path + ".lock")
+  }
+
   /// Makes the folder, and those above it, for the owner alone.
   package func makeFolder() throws(FileError) {
     try Self.makeFolder(folder)

@@ -1,5 +1,3 @@
-import Dispatch
-
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -40,8 +38,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   let format: Format
   private let file: PrivateFile
   private let locks: AccountLocks
-  // Its calls block, so they run on a thread of their own and not in the cooperative pool.
-  private let queue = DispatchQueue(label: "SequencingOAuth.TokenFile")
+  private let queue = BlockingQueue("TokenFile")
 
   init(path: String, format: Format) {
     self.format = format
@@ -120,13 +117,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   private func run<Value: Sendable>(
     _ body: @escaping @Sendable (TokenFile) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    let result = await withCheckedContinuation { continuation in
-      queue.async { [self] in
-        continuation.resume(
-          returning: Result { () throws(SQOAuthError) in try body(self) })
-      }
-    }
-    return try result.get()
+    try await queue.run { () throws(SQOAuthError) in try body(self) }
   }
 }
 
@@ -155,9 +146,7 @@ extension TokenFile {
 
   private func lock() throws(SQOAuthError) -> FileLock {
     do throws(FileError) {
-      try file.makeFolder()
-      // Not the file itself: that one is renamed over.
-      return try FileLock.wait(for: file.path + ".lock")
+      return try file.lock()
     } catch {
       throw failure("be locked", error)
     }

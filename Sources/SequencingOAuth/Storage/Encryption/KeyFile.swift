@@ -99,8 +99,7 @@ struct KeyFile: Sendable {
   ) throws(SQOAuthError) -> Value {
     let lock: FileLock
     do throws(FileError) {
-      try file.makeFolder()
-      lock = try FileLock.wait(for: file.path + ".lock")
+      lock = try file.lock()
     } catch {
       throw failure(.storeFailed, "cannot be locked (\(error))", error)
     }

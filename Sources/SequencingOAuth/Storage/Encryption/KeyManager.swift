@@ -1,4 +1,3 @@
-import Dispatch
 import LoopbackHTTP
 
 /// The keys of an app's stores, each under a name.
@@ -6,7 +5,7 @@ import LoopbackHTTP
 /// It keeps them in memory only: what a key comes from is with the user, in the app, or in a file.
 public final class KeyManager: Sendable {
   private let keys = Locked<[String: StoreKey]>([:])
-  private static let queue = DispatchQueue(label: "SequencingOAuth.KeyManager")
+  private static let queue = BlockingQueue("KeyManager")
 
   /// A manager without keys.
   public init() {}
@@ -21,11 +20,7 @@ public final class KeyManager: Sendable {
       keys[name] = key
       return true
     }
-    guard isNew else {
-      throw SQOAuthError(
-        .duplicateName,
-        "there is a key \"\(ErrorResponse.clean(name))\" already; remove it, or take another name")
-    }
+    guard isNew else { throw .duplicateName(name, of: "a key") }
     return key
   }
 
@@ -55,7 +50,7 @@ extension KeyManager {
   public static func makeKeyFile(
     at path: String, passphrase: String? = nil
   ) async throws(SQOAuthError) -> StoreKey {
-    try await run { () throws(SQOAuthError) in
+    try await queue.run { () throws(SQOAuthError) in
       _ = try KeyFile(path: path, passphrase: passphrase).makeIfAbsent()
     }
     return .file(path, passphrase: passphrase)
@@ -67,20 +62,9 @@ extension KeyManager {
   public static func changePassphrase(
     ofKeyFileAt path: String, from old: String?, to new: String?
   ) async throws(SQOAuthError) -> StoreKey {
-    try await run { () throws(SQOAuthError) in
+    try await queue.run { () throws(SQOAuthError) in
       try KeyFile(path: path, passphrase: old).change(to: new)
     }
     return .file(path, passphrase: new)
-  }
-
-  private static func run(
-    _ body: @escaping @Sendable () throws(SQOAuthError) -> Void
-  ) async throws(SQOAuthError) {
-    let result = await withCheckedContinuation { continuation in
-      queue.async {
-        continuation.resume(returning: Result { () throws(SQOAuthError) in try body() })
-      }
-    }
-    try result.get()
   }
 }

@@ -36,13 +36,7 @@ package struct RecordSealer: Sendable {
 
   /// Encrypts a record.
   package func seal(_ record: AccountRecord) throws(SQOAuthError) -> Data {
-    let plaintext: Data
-    do {
-      plaintext = try JSONEncoder().encode(record)
-    } catch {
-      throw SQOAuthError(.storeFailed, "the record cannot be encoded", cause: error)
-    }
-    return try sealing.service.seal(plaintext, authenticating: Self.context(record.id))
+    try sealing.service.seal(try record.json(), authenticating: Self.context(record.id))
   }
 
   /// Decrypts the record of an account.

@@ -1,0 +1,18 @@
+import Foundation
+package import SequencingOAuth
+import Testing
+
+extension TokenStore {
+  /// Puts the end of an account's token into the past, as if its time had gone by.
+  package func expire(_ id: String) async throws {
+    let old = try #require(try await load(id))
+    let token = SQToken(
+      accessToken: old.token.accessToken, expirationDate: Date() - 1,
+      tokenType: old.token.tokenType, scope: old.token.scope,
+      refreshToken: old.token.refreshToken, issueDate: Date() - 3600)
+    try await save(
+      AccountRecord(
+        id: id, clientID: old.clientID, issuer: old.issuer, tokenEndpoint: old.tokenEndpoint,
+        grant: old.grant, token: token, attributes: old.attributes))
+  }
+}
