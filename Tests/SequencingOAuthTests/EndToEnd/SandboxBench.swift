@@ -12,6 +12,8 @@ final class SandboxBench: Sendable {
   let delegate = RecordingDelegate()
   let clock = ManualClock(now: Date())
   private let visits = Locked<[SandboxVisitor.Visit]>([])
+  /// Set when the first visit is over and the app has what came of it.
+  private let hasAnswer = Locked(false)
 
   /// How the visits went, in order.
   var visited: [SandboxVisitor.Visit] { visits.withLock(\.self) }
@@ -31,6 +33,7 @@ final class SandboxBench: Sendable {
       if let redirect = visit.redirect.flatMap({ URL(string: $0) }), redirect.scheme != "http" {
         self?.oauth.handleRedirect(redirect)
       }
+      self?.hasAnswer.withLock { $0 = true }
     }
     oauth.environment = environment
     oauth.authorizationDelegate = delegate
@@ -69,7 +72,7 @@ final class SandboxBench: Sendable {
     _ code: SQOAuthError.Code? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) async -> SQOAuthError? {
     let end = Task {
-      try await eventually { !self.visited.isEmpty }
+      try await eventually { self.hasAnswer.withLock(\.self) }
       try await eventually {
         self.clock.advance(by: 1_000)
         return !self.oauth.isAuthorizationPending
