@@ -1,6 +1,6 @@
 /// The operations for code without `async`; each completion is called once, on
 /// ``Pipeline/callbackQueue``.
-extension Pipe {
+extension Pipeline.Pipe {
   /// Reads the records; see ``read(_:parameters:)``.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type, parameters: [String: String] = [:],

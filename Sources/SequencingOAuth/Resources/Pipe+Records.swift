@@ -8,7 +8,7 @@
 ///
 /// What an API answers is decoded into any `Decodable` type, or stands as a ``JSONValue`` where none
 /// is asked for; an empty answer counts as `null`. An id is a text or a number.
-extension Pipe {
+extension Pipeline.Pipe {
   /// Reads the records: `GET` on the pipe's URL.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type = JSONValue.self, parameters: [String: String] = [:]
@@ -78,7 +78,7 @@ extension Pipe {
 
 // MARK: - JSON
 
-extension Pipe {
+extension Pipeline.Pipe {
   /// Far more than an API lists at a time, and little enough to be decoded in seconds.
   private static let maximumValues = 500_000
 

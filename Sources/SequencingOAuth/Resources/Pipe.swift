@@ -7,62 +7,64 @@ import LoopbackHTTP
   public import Foundation
 #endif
 
-/// The records of one resource: created, read, updated and removed with a valid token.
-///
-/// Each operation has access first: the token at hand, or a refreshed one, or else the user signs
-/// in. Then it makes one request, and one more if the API refuses the token and another one can be
-/// had. It ends once, in a value or in a ``PipeError``; any number may run at the same time.
-public final class Pipe: Sendable {
-  /// Its name in the ``Pipeline``.
-  public let name: String
-  /// How it asks.
-  public let configuration: PipeConfiguration
-  /// Whose token it carries.
-  public let module: AuthorizationModule
-  let address: PipeAddress
-  private let queue: @Sendable () -> DispatchQueue
-  private let operations = RunningOperations()
-
-  init(
-    name: String, address: PipeAddress, configuration: PipeConfiguration,
-    module: AuthorizationModule, queue: @escaping @Sendable () -> DispatchQueue
-  ) {
-    self.name = name
-    self.address = address
-    self.configuration = configuration
-    self.module = module
-    self.queue = queue
-  }
-
-  /// Ends every operation that is under way with ``PipeError/cancelled``; later ones are not touched.
+extension Pipeline {
+  /// The records of one resource: created, read, updated and removed with a valid token.
   ///
-  /// What others share goes on: the refresh of a token, a sign-in that somebody else waits for.
-  public func cancel() {
-    operations.cancelAll()
-  }
+  /// Each operation has access first: the token at hand, or a refreshed one, or else the user signs
+  /// in. Then it makes one request, and one more if the API refuses the token and another one can be
+  /// had. It ends once, in a value or in a ``PipeError``; any number may run at the same time.
+  public final class Pipe: Sendable {
+    /// Its name in the ``Pipeline``.
+    public let name: String
+    /// How it asks.
+    public let configuration: PipeConfiguration
+    /// Whose token it carries.
+    public let module: AuthorizationModule
+    let address: PipeAddress
+    private let queue: @Sendable () -> DispatchQueue
+    private let operations = RunningOperations()
 
-  /// Runs an operation where ``cancel()`` reaches it.
-  func run<Value: Sendable>(
-    _ operation: @escaping @Sendable () async throws(PipeError) -> Value
-  ) async throws(PipeError) -> Value {
-    try await operations.run(operation).get()
-  }
+    init(
+      name: String, address: PipeAddress, configuration: PipeConfiguration,
+      module: AuthorizationModule, queue: @escaping @Sendable () -> DispatchQueue
+    ) {
+      self.name = name
+      self.address = address
+      self.configuration = configuration
+      self.module = module
+      self.queue = queue
+    }
 
-  /// Runs an operation and calls the completion, once, on the pipeline's queue.
-  func complete<Value: Sendable>(
-    _ completion: @escaping @Sendable (Result<Value, PipeError>) -> Void,
-    _ operation: @escaping @Sendable () async throws(PipeError) -> Value
-  ) {
-    Task.startingHere { [operations, queue] in
-      let result = await operations.run(operation)
-      queue().async { completion(result) }
+    /// Ends every operation that is under way with ``PipeError/cancelled``; later ones are not touched.
+    ///
+    /// What others share goes on: the refresh of a token, a sign-in that somebody else waits for.
+    public func cancel() {
+      operations.cancelAll()
+    }
+
+    /// Runs an operation where ``cancel()`` reaches it.
+    func run<Value: Sendable>(
+      _ operation: @escaping @Sendable () async throws(PipeError) -> Value
+    ) async throws(PipeError) -> Value {
+      try await operations.run(operation).get()
+    }
+
+    /// Runs an operation and calls the completion, once, on the pipeline's queue.
+    func complete<Value: Sendable>(
+      _ completion: @escaping @Sendable (Result<Value, PipeError>) -> Void,
+      _ operation: @escaping @Sendable () async throws(PipeError) -> Value
+    ) {
+      Task.startingHere { [operations, queue] in
+        let result = await operations.run(operation)
+        queue().async { completion(result) }
+      }
     }
   }
 }
 
 // MARK: - One request
 
-extension Pipe {
+extension Pipeline.Pipe {
   /// A request to the URL of the records, or of one.
   func request(
     _ method: String, id: String? = nil, parameters: [String: String] = [:],

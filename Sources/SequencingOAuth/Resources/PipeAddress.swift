@@ -27,7 +27,8 @@ struct PipeAddress: Sendable {
     let segments = parts[0].split(separator: "/")
     path = ([base.absoluteString] + segments.map(String.init)).joined(separator: "/")
     query = parts.count > 1 ? String(parts[1]) : ""
-    let isRelative = !endpoint.contains(":") && !endpoint.hasPrefix("//")
+    let isRelative =
+      !endpoint.contains("://") && !endpoint.hasPrefix("//") && !endpoint.contains("#")
     guard isRelative, !segments.contains(where: Self.isDots), (try? RequestTarget(text: url)) != nil
     else {
       throw SQOAuthError(

@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// How a ``Pipe`` asks its API.
+/// How a ``Pipeline/Pipe`` asks its API.
 public struct PipeConfiguration: Sendable {
   /// The path below the base URL, percent-encoded, perhaps with a query; `nil` for the pipe's name.
   public var endpoint: String?

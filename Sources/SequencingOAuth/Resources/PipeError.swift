@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// Why an operation of a ``Pipe`` brought nothing.
+/// Why an operation of a ``Pipeline/Pipe`` brought nothing.
 public enum PipeError: Error, Sendable {
   /// There is no valid token: the sign-in or the refresh failed, or cannot be had here.
   ///
@@ -14,7 +14,7 @@ public enum PipeError: Error, Sendable {
   case refused(Refusal)
   /// The API did what was asked, and its answer is not the JSON that was expected.
   case unreadable(SQOAuthError)
-  /// The task, or ``Pipe/cancel()``, ended the operation; the API may have acted on it.
+  /// The task, or ``Pipeline/Pipe/cancel()``, ended the operation; the API may have acted on it.
   case cancelled
   /// No answer came within ``PipeConfiguration/timeout``; the API may have acted on the operation.
   case timedOut(SQOAuthError)

@@ -7,7 +7,7 @@ import LoopbackHTTP
   public import Foundation
 #endif
 
-/// The resources of one API, each behind a named ``Pipe``.
+/// The resources of one API, each behind a named ``Pipeline/Pipe``.
 ///
 /// ```swift
 /// let drive = try Pipeline("https://www.googleapis.com/drive/v2", module: SQOAuth.shared.module)
