@@ -35,7 +35,7 @@ struct DriveClient {
 
   /// Uploads parts as they stand, between `--b` lines.
   func multipart(
-    _ method: String = "POST", _ path: String = "/upload/drive/v2/files", _ body: String,
+    _ body: String, _ method: String = "POST", to path: String = "/upload/drive/v2/files",
     type: String = "multipart/form-data; boundary=b"
   ) async throws -> LoopbackAnswer {
     try await send(method, path, [("Content-Type", type)], body: Data(body.utf8))
