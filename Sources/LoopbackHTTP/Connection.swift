@@ -47,7 +47,8 @@ final class Connection {
     self.socket = socket
     self.context = context
     parser = RequestParser(
-      limits: context.limits, peerPort: peerPort, servesProxyRequests: context.servesProxyRequests)
+      limits: context.limits, peerPort: peerPort, servesProxyRequests: context.servesProxyRequests,
+      admission: context.admission)
     deadline = Monotonic.after(context.limits.idleTime, from: now)
   }
 
@@ -64,8 +65,14 @@ final class Connection {
   /// The events of `poll` that the connection waits for.
   var interest: Int16 {
     var events: Int32 = output.isEmpty ? 0 : Int32(POLLOUT)
-    if !peerHasFinished && parser.bufferedBytes < Self.maximumBacklog { events |= Int32(POLLIN) }
+    if !peerHasFinished && takesBytes { events |= Int32(POLLIN) }
     return Int16(events)
+  }
+
+  /// What comes at the end is thrown away; before, so much of it is kept.
+  private var takesBytes: Bool {
+    if case .lingering = phase { return true }
+    return parser.bufferedBytes < Self.maximumBacklog
   }
 
   // MARK: What the socket tells
@@ -129,7 +136,9 @@ final class Connection {
       isIdle = false
       expect(context.limits.requestTime, from: now)
     }
-    switch parser.next() {
+    let event = parser.next()
+    if let time = parser.takeAdmittedTime() { expect(time, from: now) }
+    switch event {
     case .incomplete: break
     case .expectsContinue:
       output.append(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))

@@ -2,6 +2,7 @@
 struct ConnectionContext: Sendable {
   let limits: LoopbackLimits
   let servesProxyRequests: Bool
+  let admission: LoopbackAdmission.Rule?
   let handler: LoopbackServer.Handler
   let mailbox: LoopMailbox
 

@@ -16,16 +16,19 @@ package struct LoopbackRequest: Sendable {
   package let body: Data
   /// The port of the peer, which tells connections apart.
   package let peerPort: UInt16
+  /// Whether the body was left unread, see ``LoopbackAdmission/unread``; ``body`` is empty then.
+  package let hasUnreadBody: Bool
 
   package init(
     method: String, target: String, headers: [(name: String, value: String)] = [],
-    body: Data = Data(), peerPort: UInt16 = 0
+    body: Data = Data(), peerPort: UInt16 = 0, hasUnreadBody: Bool = false
   ) {
     self.method = method
     self.target = target
     self.headers = headers
     self.body = body
     self.peerPort = peerPort
+    self.hasUnreadBody = hasUnreadBody
   }
 
   /// The target up to the first `?`, still percent-encoded.

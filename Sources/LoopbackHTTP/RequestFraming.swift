@@ -4,7 +4,7 @@ enum RequestFraming: Hashable {
   case chunked
 
   /// Decides it from the fields, and refuses whatever two parsers could read in two ways.
-  init(_ head: RequestHead, maximumBodyBytes: Int) throws(RequestFault) {
+  init(_ head: RequestHead) throws(RequestFault) {
     let encodings = head.values(of: "transfer-encoding")
     let lengths = head.values(of: "content-length")
     if !encodings.isEmpty {
@@ -21,7 +21,7 @@ enum RequestFraming: Hashable {
       self = .length(0)
       return
     }
-    self = .length(try Self.length(text, maximum: maximumBodyBytes))
+    self = .length(try Self.length(text))
   }
 
   /// Accepts `chunked` alone; another coding in front of it is one that we do not have.
@@ -37,9 +37,9 @@ enum RequestFraming: Hashable {
   }
 
   /// Reads digits and nothing else: no sign, no list, no white space within.
-  private static func length(_ text: String, maximum: Int) throws(RequestFault) -> Int {
+  private static func length(_ text: String) throws(RequestFault) -> Int {
     guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) else { throw .badRequest }
-    guard let length = Int(text), length <= maximum else { throw .contentTooLarge }
+    guard let length = Int(text) else { throw .contentTooLarge }
     return length
   }
 }

@@ -41,19 +41,25 @@ package struct RequestParser {
   let limits: LoopbackLimits
   private let peerPort: UInt16
   private let servesProxyRequests: Bool
+  private let admission: LoopbackAdmission.Rule?
 
   private var stage = Stage.requestLine(emptyLines: 0)
   private var lines: LineBuffer
   private var head: RequestHead?
   private var body = Data()
+  /// What the body of this request may take.
+  private var bodyLimit = 0
+  /// How long it may take, until someone asks.
+  private var admittedTime: Duration?
 
   package init(
     limits: LoopbackLimits = LoopbackLimits(), peerPort: UInt16 = 0,
-    servesProxyRequests: Bool = false
+    servesProxyRequests: Bool = false, admission: LoopbackAdmission.Rule? = nil
   ) {
     self.limits = limits
     self.peerPort = peerPort
     self.servesProxyRequests = servesProxyRequests
+    self.admission = admission
     lines = LineBuffer(budget: limits.headerBytes)
   }
 
@@ -102,7 +108,7 @@ package struct RequestParser {
       return finish()
     case .chunkSize:
       guard let line = try lines.take(orElse: .badRequest) else { return .incomplete }
-      let size = try ChunkSize.read(line, room: limits.bodyBytes - body.count)
+      let size = try ChunkSize.read(line, room: bodyLimit - body.count)
       stage = size == 0 ? .trailers : .chunk(remaining: size)
       if size == 0 { lines.refill(budget: limits.headerBytes) }
       return nil
@@ -147,8 +153,11 @@ package struct RequestParser {
     guard let head else { throw .badRequest }
     try head.checkHost()
     let expectsContinue = try head.expectsContinue()
-    switch try RequestFraming(head, maximumBodyBytes: limits.bodyBytes) {
+    let framing = try RequestFraming(head)
+    guard framing == .length(0) || admit(head) else { return leaveUnread(head) }
+    switch framing {
     case .length(let length):
+      guard length <= bodyLimit else { throw .contentTooLarge }
       stage = .content(remaining: length)
       return expectsContinue && length > 0 && lines.count == 0 ? .expectsContinue : nil
     case .chunked:
@@ -157,15 +166,46 @@ package struct RequestParser {
     }
   }
 
+  /// Whether the body that is announced is to be read, and how much of it.
+  private mutating func admit(_ head: RequestHead) -> Bool {
+    bodyLimit = limits.bodyBytes
+    guard let admission else { return true }
+    switch admission(request(head)) {
+    case .ordinary: return true
+    case .unread: return false
+    case .read(let limit, let time):
+      bodyLimit = limit
+      admittedTime = time
+      return true
+    }
+  }
+
+  /// The time that was granted to the body whose head has just come; told once.
+  package mutating func takeAdmittedTime() -> Duration? {
+    defer { admittedTime = nil }
+    return admittedTime
+  }
+
+  /// What follows is a body that nobody reads, and then nobody knows where a request starts.
+  private mutating func leaveUnread(_ head: RequestHead) -> Event {
+    stage = .refused(.contentTooLarge)
+    return .request(
+      ParsedRequest(request: request(head, hasUnreadBody: true), keepsAlive: false))
+  }
+
+  private func request(_ head: RequestHead?, hasUnreadBody: Bool = false) -> LoopbackRequest {
+    LoopbackRequest(
+      method: head?.method ?? "", target: head?.target ?? "", headers: head?.fields ?? [],
+      body: body, peerPort: peerPort, hasUnreadBody: hasUnreadBody)
+  }
+
   private mutating func expectChunk() {
     stage = .chunkSize
     lines.refill(budget: ChunkSize.maximumLineBytes)
   }
 
   private mutating func finish() -> Event {
-    let request = LoopbackRequest(
-      method: head?.method ?? "", target: head?.target ?? "", headers: head?.fields ?? [],
-      body: body, peerPort: peerPort)
+    let request = request(head)
     let keepsAlive = head?.keepsAlive ?? false
     stage = .requestLine(emptyLines: 0)
     head = nil

@@ -6,7 +6,7 @@ import CCrypto
   import Foundation
 #endif
 
-/// Random values and the one hash that PKCE needs.
+/// Random values and the one hash that is needed.
 enum Crypto {
   /// 256 random bits in base64url, behind a prefix that tells a reader what it is.
   static func secret(_ prefix: String) -> String {
@@ -20,9 +20,15 @@ enum Crypto {
 
   /// The S256 challenge of a verifier (RFC 7636, section 4.2).
   static func challenge(of verifier: String) -> String {
+    digest(of: Data(verifier.utf8))
+  }
+
+  /// SHA-256 in base64url.
+  static func digest(of data: Data) -> String {
     var digest = [UInt8](repeating: 0, count: 32)
-    let bytes = Array(verifier.utf8)
-    EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
+    data.withUnsafeBytes { bytes in
+      _ = EVP_Digest(bytes.baseAddress, bytes.count, &digest, nil, EVP_sha256(), nil)
+    }
     return base64URL(Data(digest))
   }
 

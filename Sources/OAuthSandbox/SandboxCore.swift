@@ -27,15 +27,15 @@ final class SandboxCore: Sendable {
       return .response(LoopbackResponse(status: 421))
     }
     let received = SandboxRequest(request, date: withState { $0.now })
-    log.begin(received)
+    log.begin(received.remembered)
     defer { log.end(received) }
     let misbehaviour = received.endpoint.flatMap { endpoint in
       withState {
         $0.plan.take(endpoint) { !$0.concernsRedirect && !$0.isErrorRedirect }
       }
     }
-    return await Misbehaving.reply(misbehaviour) {
-      self.withState { Self.answer(received, &$0) }
+    return await Misbehaving.reply(misbehaviour, to: received) { request in
+      self.withState { Self.answer(request, &$0) }
     }
   }
 
@@ -56,6 +56,11 @@ final class SandboxCore: Sendable {
     case .introspection: IntrospectionEndpoint.answer(request, &sandbox)
     case .me: ProtectedAPI.me(request, &sandbox)
     case .files: ProtectedAPI.files(request, &sandbox)
+    case .driveAbout: DriveAPI.about(request, &sandbox)
+    case .driveFiles: DriveFiles.answer(request, &sandbox)
+    case .driveFile: DriveFile.answer(request, &sandbox)
+    case .driveContent: DriveContent.answer(request, &sandbox)
+    case .driveUpload: DriveUpload.answer(request, &sandbox)
     case nil:
       request.path == "/" && request.isGet
         ? ErrorPage.home(sandbox) : ErrorPage.notFound(sandbox)

@@ -16,20 +16,36 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   case introspection
   /// `/api/me`, which says whose token it was given.
   case me
-  /// `/api/DataSourceList`, the list of sample files.
+  /// `/api/DataSourceList`, the list of sample files and of a user's own.
   case files
+  /// `/drive/v2/about`, which says whose drive it is and how full.
+  case driveAbout
+  /// `/drive/v2/files`, the list of a drive's files, where new ones are added without content.
+  case driveFiles
+  /// `/drive/v2/files/ID`, what is known of a file.
+  case driveFile
+  /// `/drive/v2/files/ID?alt=media`, the content of a file.
+  case driveContent
+  /// `/upload/drive/v2/files`, where contents are sent to, with an ID behind it to replace one.
+  case driveUpload
 
-  init?(path: String) {
-    switch path {
-    case "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration":
+  /// The endpoint that a request is for.
+  init?(_ method: String, path: String, query: [SandboxParameter]) {
+    if path == "/.well-known/openid-configuration" {
       self = .metadata
-    default:
-      guard let endpoint = Self.allCases.first(where: { $0.path == path }) else { return nil }
+    } else if path.hasPrefix(Self.driveUpload.path + "/") {
+      self = .driveUpload
+    } else if path.hasPrefix(Self.driveFile.path + "/") {
+      let wantsContent = query.value("alt") == "media" && (method == "GET" || method == "HEAD")
+      self = wantsContent ? .driveContent : .driveFile
+    } else if let endpoint = Self.allCases.first(where: { $0.path == path }) {
       self = endpoint
+    } else {
+      return nil
     }
   }
 
-  /// The path, from the issuer on.
+  /// The path, from the issuer on; for one file, up to its ID.
   public var path: String {
     switch self {
     case .metadata: "/.well-known/oauth-authorization-server"
@@ -41,6 +57,9 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
     case .introspection: "/introspect"
     case .me: "/api/me"
     case .files: "/api/DataSourceList"
+    case .driveAbout: "/drive/v2/about"
+    case .driveFiles, .driveFile, .driveContent: "/drive/v2/files"
+    case .driveUpload: "/upload/drive/v2/files"
     }
   }
 }

@@ -40,6 +40,10 @@ public struct SandboxOptions: Sendable {
   public var extensionGrants: [String: @Sendable (_ form: [SandboxParameter]) -> String?] = [:]
   /// Whether clients with a secret must use PKCE too; public ones always must.
   public var requiresPKCEOfAll = false
+  /// How many bytes the files of one drive may have together.
+  public var driveBytes = 64 << 20
+  /// Whether a drive that is opened for the first time has a few documents in it.
+  public var drivesHaveDocuments = true
   /// The clock; ``SandboxServer/advance(by:)`` moves what it says.
   public var now: @Sendable () -> Date = { Date() }
 
@@ -63,7 +67,7 @@ public struct SandboxScope: Sendable, Hashable {
   /// `profile`, `demo`, `files` and `offline_access`.
   public static let standard = [
     SandboxScope("profile", "See your name and your user name"),
-    SandboxScope("demo", "List the sample genome files"),
+    SandboxScope("demo", "List the sample genome files, and read your own"),
     SandboxScope("files", "List, add, change and delete your own files"),
     SandboxScope("offline_access", "Keep its access while you are away"),
   ]

@@ -15,7 +15,7 @@ import LoopbackHTTP
 /// ```
 ///
 /// It has users, clients, login and consent pages, the grants of RFC 6749 with PKCE and rotating
-/// refresh tokens, revocation and discovery. It remembers every request, its clock can be moved,
+/// refresh tokens, revocation, discovery and a small drive. It remembers every request, its clock can be moved,
 /// and it misbehaves on demand. Everything is in memory; all methods may be called from any thread.
 public final class SandboxServer: Sendable {
   /// The issuer identifier: `http://127.0.0.1:` and the port.
@@ -35,10 +35,13 @@ public final class SandboxServer: Sendable {
     limits.connections = 1024
     let entrance = Locked<SandboxCore?>(nil)
     do {
-      server = try LoopbackServer(port: options.port, limits: limits) { request in
-        guard let core = entrance.withLock({ $0 }) else { return .script([]) }
-        return await core.reply(to: request)
-      }
+      server = try LoopbackServer(
+        port: options.port, limits: limits,
+        admission: { head in entrance.withLock { $0 }?.admission(of: head) ?? .unread },
+        handler: { request in
+          guard let core = entrance.withLock({ $0 }) else { return .script([]) }
+          return await core.reply(to: request)
+        })
     } catch {
       throw SandboxError(error)
     }

@@ -31,27 +31,56 @@ extension AuthorizationModule {
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     try checkOrigin(of: request.url)
     let ends = session.ends
-    let first = try await token()
+    let token = try await token()
+    do throws(ResourceFailure) {
+      return try await exchange(request, with: token, of: ends)
+    } catch {
+      throw error.error
+    }
+  }
+
+  /// A valid token by whatever way there is, and which session it belongs to.
+  func access() async throws(SQOAuthError) -> (token: SQToken, ends: Int) {
+    let ends = session.ends
+    let token = try await requestAccess()
+    let now = session.ends
+    if now == ends { return (token, ends) }
+    // The session ended and the user signed in again; or has just signed out.
+    return (try await self.token(), now)
+  }
+
+  /// Sends a request with a token, and once more with the next one where the server refuses it.
+  ///
+  /// The request's URL was checked; `ends` says which session the token belongs to.
+  func exchange(
+    _ request: HTTPRequest, with first: SQToken, of ends: Int
+  ) async throws(ResourceFailure) -> HTTPResponse {
     let response = try await response(to: authenticated(request, with: first))
     guard let refusal = Refusal(response, of: first) else { return response }
-    guard refusal.isWorthRefresh else { throw refusal.error }
+    guard refusal.isWorthRefresh else { throw .refused(refusal.error, response) }
     let second: SQToken
     do throws(SQOAuthError) {
       second = try await session.token(.replacing(first.accessToken))
     } catch {
       // What the server said of the token says more than that there is no other one.
-      if error.code == .notAuthorized, error.response == nil { throw refusal.error }
-      throw error
+      guard error.code != .notAuthorized || error.response != nil else {
+        throw .refused(refusal.error, response)
+      }
+      throw .noAccess(error)
     }
     // Whoever signed in meanwhile did not make this request.
-    guard session.ends == ends else { throw refusal.error }
+    guard session.ends == ends else { throw .refused(refusal.error, response) }
     let next = try await self.response(to: authenticated(request, with: second))
-    if let refusal = Refusal(next, of: second) { throw refusal.error }
+    if let refusal = Refusal(next, of: second) { throw .refused(refusal.error, next) }
     return next
   }
 
-  private func response(to request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
-    try await environment.httpClient.exchange(request)
+  private func response(to request: HTTPRequest) async throws(ResourceFailure) -> HTTPResponse {
+    do throws(SQOAuthError) {
+      return try await environment.httpClient.exchange(request)
+    } catch {
+      throw .noAnswer(error)
+    }
   }
 
   private func authenticated(_ request: HTTPRequest, with token: SQToken) -> HTTPRequest {
@@ -70,6 +99,23 @@ extension AuthorizationModule {
       throw SQOAuthError(
         .originNotAllowed,
         "\(origin) is none of the resourceOrigins of the client; the token was not sent")
+    }
+  }
+}
+
+/// Why a request for a protected resource was not answered.
+enum ResourceFailure: Error {
+  /// There is no other token than the one that was refused.
+  case noAccess(SQOAuthError)
+  /// The server refused the token, or what it allows.
+  case refused(SQOAuthError, HTTPResponse)
+  /// The request did not get through.
+  case noAnswer(SQOAuthError)
+
+  /// What it comes to, whoever is to blame.
+  var error: SQOAuthError {
+    switch self {
+    case .noAccess(let error), .refused(let error, _), .noAnswer(let error): error
     }
   }
 }

@@ -86,6 +86,12 @@ extension SQOAuthError.Code {
   public static let requestTimedOut = Self(rawValue: "request_timed_out")
   /// The request cannot be put on the wire: its method, URL or a header field is malformed.
   public static let malformedRequest = Self(rawValue: "malformed_request")
+  /// The request would have to be sent again, and its body can be had once only.
+  public static let bodyNotReplayable = Self(rawValue: "body_not_replayable")
+  /// The file of a download, or one beside it that it needs, could not be read or written.
+  public static let fileFailed = Self(rawValue: "file_failed")
+  /// Another download to the same file is under way.
+  public static let fileInUse = Self(rawValue: "file_in_use")
 
   // MARK: From the session
 

@@ -35,7 +35,7 @@ import Testing
     let sandbox = try await SandboxServer.start()
     let client = RawClient(sandbox: sandbox)
     let token = sandbox.issueTokens(scopes: ["demo"]).accessToken
-    let answer = try await client.api("/api/DataSourceList?all=true", token: token)
+    let answer = try await client.api("/api/DataSourceList?sample=true", token: token)
     let files = try JSONDecoder().decode([File].self, from: answer.body)
     #expect(files.count == 6)
     #expect(Set(files.map(\.id)).count == 6)

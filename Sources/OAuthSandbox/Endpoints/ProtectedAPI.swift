@@ -16,22 +16,37 @@ enum ProtectedAPI {
     _ request: SandboxRequest, scope: String? = nil, _ sandbox: SandboxState,
     work: (Access) -> Answer
   ) -> Answer {
+    do throws(APIFault) {
+      return work(try access(request, anyOf: scope.map { [$0] }, sandbox))
+    } catch {
+      return error.answer
+    }
+  }
+
+  /// What a request is allowed, by a valid token with one of the scopes.
+  static func access(
+    _ request: SandboxRequest, anyOf scopes: [String]? = nil, _ sandbox: SandboxState
+  ) throws(APIFault) -> Access {
     guard request.query("access_token") == nil, request.form("access_token") == nil else {
       // In an address it would end up in logs (RFC 9700, section 4.3.2).
-      return challenge(400, "invalid_request", "The token belongs into Authorization.")
+      throw APIFault(
+        challenge(400, "invalid_request", "The token belongs into Authorization."))
     }
     guard let text = request.bearerToken else {
       // A request without a token is told nothing but how to send one (section 3.1).
-      return challenge(401, nil, nil)
+      throw APIFault(challenge(401, nil, nil))
     }
     guard let (token, grant) = sandbox.ledger.activeAccessToken(text, at: sandbox.now) else {
-      return challenge(401, "invalid_token", "The access token expired or was revoked.")
+      throw APIFault(
+        challenge(401, "invalid_token", "The access token expired or was revoked."))
     }
-    if let scope, !token.scopes.contains(scope) {
-      return challenge(
-        403, "insufficient_scope", "The access token does not allow this.", scope: scope)
+    if let scopes, !scopes.contains(where: token.scopes.contains) {
+      // The first is the least that would do.
+      throw APIFault(
+        challenge(
+          403, "insufficient_scope", "The access token does not allow this.", scope: scopes.first))
     }
-    return work(Access(token: token, grant: grant))
+    return Access(token: token, grant: grant)
   }
 
   /// `/api/me`: whose token it is, for what, and for how long.
@@ -55,13 +70,27 @@ enum ProtectedAPI {
     }
   }
 
-  /// `/api/DataSourceList`: the files that are there to try things out with.
+  /// `/api/DataSourceList`: the samples, and the files of the user's own drive.
+  ///
+  /// Nobody shares a file here and no app adds one, so those lists are empty.
   static func files(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
-    return authorize(request, scope: "demo", sandbox) { _ in
-      let wantsSamples = request.query("all") == "true" || request.query("sample") == "true"
-      return Answer(json: .array(wantsSamples ? SampleFile.all.map(\.json) : []))
+    var state = sandbox
+    let answer = authorize(request, scope: "demo", sandbox) { access in
+      func wants(_ list: String) -> Bool {
+        request.query("all") == "true" || request.query(list) == "true"
+      }
+      var files = wants("sample") ? SampleFile.all.map(\.json) : []
+      if wants("uploaded") {
+        let owner = state.openDrive(of: DriveState.Owner(access.grant))
+        files += state.drive.files(of: owner).map {
+          $0.sequencingJSON(owner: state.name(of: owner))
+        }
+      }
+      return Answer(json: .array(files))
     }
+    sandbox = state
+    return answer
   }
 
   /// A refusal with its challenge, and the same as JSON.

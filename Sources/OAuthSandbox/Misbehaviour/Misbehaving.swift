@@ -9,16 +9,21 @@ import LoopbackHTTP
 /// Carries a misbehaviour out around the real work of an endpoint.
 enum Misbehaving {
   static func reply(
-    _ kind: SandboxMisbehaviour.Kind?, process: @Sendable () -> Answer
+    _ kind: SandboxMisbehaviour.Kind?, to request: SandboxRequest,
+    process work: @Sendable (SandboxRequest) -> Answer
   ) async -> LoopbackReply {
+    func process() -> Answer { work(request) }
     switch kind {
     case .delay(let duration, let other):
       // A client that leaves cancels this task, and its request has no effect.
       do { try await Task.sleep(for: duration) } catch { return .script([]) }
-      return await reply(other, process: process)
+      return await reply(other, to: request, process: work)
     case .hold(let isReleased, let other):
       await isReleased()
-      return Task.isCancelled ? .script([]) : await reply(other, process: process)
+      if Task.isCancelled { return .script([]) }
+      return await reply(other, to: request, process: work)
+    case .unread(let other):
+      return await reply(other, to: request, process: work)
     case .answer(let answer, let afterProcessing):
       if afterProcessing { _ = process() }
       return .response(answer.response)
@@ -40,10 +45,24 @@ enum Misbehaving {
         .send(head(answer, length: nil)), .send(answer.body),
         .sendForever(Data(repeating: 0x20, count: 1024)),
       ])
-    case .drip(let interval):
+    case .drip(let count, let interval):
       let answer = process()
       let bytes = head(answer, length: answer.body.count) + answer.body
-      return .script(bytes.flatMap { [LoopbackStep.send(Data([$0])), .wait(interval)] })
+      let starts = stride(from: bytes.startIndex, to: bytes.endIndex, by: count)
+      return .script(
+        starts.flatMap { [LoopbackStep.send(bytes[$0...].prefix(count)), .wait(interval)] })
+    case .part(let count, let end):
+      let answer = process()
+      let body = answer.body
+      return .script(
+        [.send(head(answer, length: body.count)), .send(body.prefix(count))] + steps(end))
+    case .field(let name, let value):
+      var answer = process()
+      answer.headers.removeAll { $0.name.lowercased() == name.lowercased() }
+      if let value { answer.headers.append((name, value)) }
+      return .response(answer.response)
+    case .ignoring(let fields):
+      return .response(work(request.without(fields)).response)
     case .members(let members):
       var answer = process()
       if case .json(var json) = answer.content {
@@ -53,6 +72,15 @@ enum Misbehaving {
       return .response(answer.response)
     case nil, .alter, .errorRedirect, .addToRedirect:
       return .response(process().response)
+    }
+  }
+
+  /// A client that waits for more waits until it gives up.
+  private static func steps(_ end: SandboxMisbehaviour.End) -> [LoopbackStep] {
+    switch end {
+    case .close: []
+    case .reset: [.reset]
+    case .silence: [.wait(.seconds(24 * 3600))]
     }
   }
 

@@ -17,6 +17,12 @@ struct MisbehaviourPlan {
     if let endpoint { entries[endpoint] = nil } else { entries = [:] }
   }
 
+  /// Whether the next request to an endpoint is answered before its body is read.
+  func leavesNextUnread(_ endpoint: SandboxEndpoint) -> Bool {
+    if case .unread = entries[endpoint]?.first?.kind { return true }
+    return false
+  }
+
   /// Takes the first one that fits the moment, and counts it down.
   mutating func take(
     _ endpoint: SandboxEndpoint, where fits: (SandboxMisbehaviour.Kind) -> Bool

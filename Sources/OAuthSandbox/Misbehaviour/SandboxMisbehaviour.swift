@@ -14,6 +14,13 @@ public struct SandboxMisbehaviour: Sendable {
     case duringAnswer
   }
 
+  /// What follows the last byte that is sent.
+  enum End: Sendable {
+    case close
+    case reset
+    case silence
+  }
+
   /// How a parameter of the redirect is spoilt.
   public enum Alteration: Sendable, Hashable {
     /// Another value of the same look.
@@ -36,7 +43,11 @@ public struct SandboxMisbehaviour: Sendable {
     case truncated
     case oversize(Int)
     case endless
-    case drip(Duration)
+    case drip(Int, Duration)
+    case part(Int, End)
+    case field(String, String?)
+    case ignoring(Set<String>)
+    indirect case unread(then: Kind)
     case members([(name: String, value: SandboxJSON?)])
     case alter(String, Alteration)
     case errorRedirect([SandboxParameter])
@@ -137,8 +148,10 @@ extension SandboxMisbehaviour {
   /// The right JSON, behind which white space follows without end.
   public static let endless = Self(kind: .endless)
 
-  /// The right answer, a byte at a time.
-  public static func drip(every interval: Duration) -> Self { Self(kind: .drip(interval)) }
+  /// The right answer, a few bytes at a time.
+  public static func drip(_ bytes: Int = 1, every interval: Duration) -> Self {
+    Self(kind: .drip(max(1, bytes), interval))
+  }
 
   /// The right JSON object with a member set to a value, or taken out of it.
   public static func member(_ name: String, _ value: SandboxJSON?) -> Self {

@@ -10,6 +10,7 @@ struct SandboxState {
   let options: SandboxOptions
   var ledger = TokenLedger()
   var browsers = BrowserSessions()
+  var drive = DriveState()
   var plan = MisbehaviourPlan()
   /// How far the clock was moved.
   var advance: Duration = .zero

@@ -110,7 +110,7 @@ final class CurlTransfer: @unchecked Sendable {
       failure = SQOAuthError(
         .responseTooLarge,
         "\(target.authority) sent more than the \(request.maximumResponseBytes) bytes that the "
-          + "request allows")
+          + "request allows", status: reader.head()?.status)
       return 0
     }
     if let download {
@@ -142,7 +142,7 @@ final class CurlTransfer: @unchecked Sendable {
 
   private func takeHead() -> Bool {
     if handle.requiresHTTP2, !reader.isHTTP2 {
-      failure = SQOAuthError(.invalidResponse, "\(target.authority) does not speak HTTP/2.")
+      failure = SQOAuthError(.invalidResponse, "\(target.authority) does not speak HTTP/2")
       return false
     }
     guard let download else { return true }

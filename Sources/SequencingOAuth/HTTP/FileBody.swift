@@ -37,7 +37,8 @@ final class OpenFile: @unchecked Sendable {
   }
 
   static func reading(_ url: URL) throws(HTTPFileError) -> OpenFile {
-    try OpenFile(url, O_RDONLY)
+    // Opening a pipe would wait for somebody to write into it.
+    try OpenFile(url, O_RDONLY | O_NONBLOCK)
   }
 
   /// Makes a file that only its owner may read, or empties the one that is there.

@@ -28,6 +28,7 @@ extension HTTPRequest {
       }
     }
     if hosts > 1 { throw Self.malformed("Host is given twice") }
+    try checkNotSpent()
   }
 
   private static func malformed(_ what: String) -> SQOAuthError {

@@ -13,7 +13,11 @@ public struct HTTPRequest: Sendable {
   /// The header fields; the client adds `Host`, `Content-Length`, `Accept-Encoding`.
   public var headers: HTTPFields
   /// What is sent.
-  public var body: HTTPRequestBody
+  public var body: HTTPRequestBody {
+    didSet { oneTimeStreams = [] }
+  }
+  /// What in the body can be read once only; see ``setForm(_:)``.
+  var oneTimeStreams: [OneTimeStream] = []
   /// Where the response's content goes.
   public var destination: HTTPDestination = .memory
   /// How many bytes of content are accepted, counted after decompression.

@@ -24,13 +24,14 @@ enum JSONMessage {
 
   /// Decodes a body; the error names the field and never quotes the content.
   static func decode<Message: Decodable>(
-    _ type: Message.Type, from data: Data, as name: String
+    _ type: Message.Type, from data: Data, as name: String,
+    maximumValues: Int = JSONShape.maximumValues, with decoder: JSONDecoder = JSONDecoder()
   ) throws(SQOAuthError) -> Message {
-    guard JSONShape.isBounded(data) else {
+    guard JSONShape.isBounded(data, maximumValues: maximumValues) else {
       throw SQOAuthError(.invalidResponse, "the \(name) is nested too deep or holds too much")
     }
     do {
-      return try JSONDecoder().decode(type, from: data)
+      return try decoder.decode(type, from: data)
     } catch let error as DecodingError {
       throw SQOAuthError(.invalidResponse, "the \(name) is not the JSON it must be\(field(error))")
     } catch {

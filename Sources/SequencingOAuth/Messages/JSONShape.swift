@@ -13,11 +13,11 @@ enum JSONShape {
   static let maximumValues = 10_000
 
   /// Whether the text stays within the limits; a text that is not JSON may pass.
-  static func isBounded(_ text: Data) -> Bool {
-    text.withUnsafeBytes(isBounded)
+  static func isBounded(_ text: Data, maximumValues: Int = maximumValues) -> Bool {
+    text.withUnsafeBytes { isBounded($0, maximumValues) }
   }
 
-  private static func isBounded(_ text: UnsafeRawBufferPointer) -> Bool {
+  private static func isBounded(_ text: UnsafeRawBufferPointer, _ maximumValues: Int) -> Bool {
     var depth = 0
     var values = 1
     var isInString = false

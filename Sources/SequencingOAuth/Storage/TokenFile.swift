@@ -1,3 +1,5 @@
+import LoopbackHTTP
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -39,6 +41,16 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   private let file: PrivateFile
   private let locks: AccountLocks
   private let queue = BlockingQueue("TokenFile")
+  private let latest = Locked<Latest?>(nil)
+
+  /// The file as it was last read or written: to compare bytes takes much less than to read them.
+  private struct Latest {
+    /// Those of a larger file are not kept.
+    static var maximumBytes: Int { 64 * 1024 }
+
+    let bytes: Data
+    let content: Format.Content
+  }
 
   init(path: String, format: Format) {
     self.format = format
@@ -97,7 +109,10 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   }
 
   /// Reads, changes and writes the file while no other process does; what is `nil` is not written.
+  ///
+  /// What is not kept is read again before it is used, so that the format sees that it was written.
   func rewrite(
+    keepsContent: Bool = true,
     _ change:
       @escaping @Sendable (Format.Content?, Format) throws(SQOAuthError) -> Format.Content?
   ) async throws(SQOAuthError) {
@@ -105,12 +120,14 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
       let lock = try file.lock()
       defer { lock.release() }
       let old = try file.content()
-      let bytes = try file.naming("be written") { () throws(SQOAuthError) in
-        try change(old, file.format).map { new throws(SQOAuthError) in
-          try file.format.encode(new)
+      let new = try file.naming("be written") { () throws(SQOAuthError) in
+        try change(old, file.format).map { content throws(SQOAuthError) in
+          Latest(bytes: try file.format.encode(content), content: content)
         }
       }
-      if let bytes { try file.write(bytes) }
+      guard let new else { return }
+      try file.write(new.bytes)
+      file.keep(keepsContent ? new : nil)
     }
   }
 
@@ -131,9 +148,16 @@ extension TokenFile {
     } catch {
       throw failure("be read", error)
     }
-    return try naming("be read") { () throws(SQOAuthError) in
-      try bytes.map { bytes throws(SQOAuthError) in try format.decode(bytes) }
-    }
+    guard let bytes else { return nil }
+    if let latest = latest.withLock({ $0 }), latest.bytes == bytes { return latest.content }
+    let content = try naming("be read") { () throws(SQOAuthError) in try format.decode(bytes) }
+    keep(Latest(bytes: bytes, content: content))
+    return content
+  }
+
+  private func keep(_ new: Latest?) {
+    let kept = new.flatMap { $0.bytes.count <= Latest.maximumBytes ? $0 : nil }
+    latest.withLock { $0 = kept }
   }
 
   private func write(_ bytes: Data) throws(SQOAuthError) {

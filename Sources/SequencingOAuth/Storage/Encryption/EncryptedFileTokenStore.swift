@@ -52,7 +52,7 @@ public final class EncryptedFileTokenStore: TokenStore {
   /// ``SQOAuthError/Code/wrongPassphrase``. The old file's blocks stay on the disk until the
   /// system writes over them.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
-    try await file.rewrite { content, format throws(SQOAuthError) in
+    try await file.rewrite(keepsContent: false) { content, format throws(SQOAuthError) in
       try format.rekey(content, to: key)
     }
   }

@@ -1,0 +1,43 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a client says of a file, in JSON; everything that is not known here is passed over.
+struct DriveMetadata: Decodable {
+  var title: String?
+  var description: String?
+  var mimeType: String?
+
+  /// Reads and checks the body of a request.
+  init(_ request: SandboxRequest) throws(APIFault) {
+    let type = request.header("content-type")?.prefix { $0 != ";" }[...].trimmed.lowercased()
+    guard type == "application/json" else {
+      throw APIFault(415, "The metadata of a file is application/json.")
+    }
+    guard let read = try? JSONDecoder().decode(Self.self, from: request.body) else {
+      throw APIFault(400, "The body is no JSON object with the metadata of a file.")
+    }
+    self = read
+    try check()
+  }
+
+  private func check() throws(APIFault) {
+    if let title { try Self.check(title: title) }
+    if let mimeType { try Self.check(type: mimeType) }
+  }
+
+  static func check(title: String) throws(APIFault) {
+    guard !title.isEmpty, title.utf8.count <= 1024 else {
+      throw APIFault(400, "A title has 1 to 1024 bytes.")
+    }
+  }
+
+  /// It comes back in `Content-Type`, so it must be fit for a field.
+  static func check(type: String) throws(APIFault) {
+    guard type.contains("/"), type.utf8.count <= 256,
+      type.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+    else { throw APIFault(400, "The media type is malformed.") }
+  }
+}

@@ -1,0 +1,79 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A page of a list of files, and the tokens of the pages around it.
+///
+/// A page begins or ends at a file, not at a count, so that a change elsewhere moves nothing.
+struct DrivePage {
+  /// Page tokens are good for an hour of the sandbox's clock.
+  private static let lifetime: TimeInterval = 3600
+
+  enum Position: Equatable {
+    case after(Int)
+    case before(Int)
+  }
+
+  let items: ArraySlice<SandboxFile>
+  let next: Position?
+  let previous: Position?
+  let last: Position?
+
+  /// Cuts a page of at most so many files.
+  init(_ files: [SandboxFile], at position: Position?, size: Int) {
+    switch position {
+    case .before(let number):
+      let end = files.firstIndex { $0.number >= number } ?? files.endIndex
+      items = files[max(0, end - size)..<end]
+    case .after(let number):
+      let start = files.firstIndex { $0.number > number } ?? files.endIndex
+      items = files[start...].prefix(size)
+    case nil:
+      items = files.prefix(size)
+    }
+    next = items.endIndex < files.endIndex ? items.last.map { .after($0.number) } : nil
+    previous =
+      items.startIndex > 0 ? .before(files[items.startIndex - 1].number + 1) : nil
+    let lastStart = files.isEmpty ? 0 : (files.count - 1) / size * size
+    last = lastStart > 0 ? .after(files[lastStart - 1].number) : nil
+  }
+
+  // MARK: Tokens
+
+  /// The text of a token for one owner's list.
+  static func token(_ position: Position, for owner: DriveState.Owner, _ sandbox: SandboxState)
+    -> String
+  {
+    token(position, Int(sandbox.now.timeIntervalSince1970), owner, sandbox)
+  }
+
+  /// The position that a token stands for; `nil` where it was never issued to this owner, or too
+  /// long ago.
+  static func position(_ token: String, for owner: DriveState.Owner, _ sandbox: SandboxState)
+    -> Position?
+  {
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let number = Int(parts[0].dropFirst()), let issued = Int(parts[1])
+    else { return nil }
+    let position: Position = parts[0].hasPrefix("a") ? .after(number) : .before(number)
+    guard self.token(position, issued, owner, sandbox) == token,
+      sandbox.now.timeIntervalSince1970 - Double(issued) < lifetime
+    else { return nil }
+    return position
+  }
+
+  private static func token(
+    _ position: Position, _ issued: Int, _ owner: DriveState.Owner, _ sandbox: SandboxState
+  ) -> String {
+    let place =
+      switch position {
+      case .after(let number): "a\(number)"
+      case .before(let number): "b\(number)"
+      }
+    let text = "\(place).\(issued)"
+    let proof = Crypto.challenge(of: "\(sandbox.drive.pageSecret) \(owner) \(text)").prefix(16)
+    return "\(text).\(proof)"
+  }
+}

@@ -1,0 +1,43 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension SandboxFile {
+  /// The file as an item of the drive, in the manner of Google Drive v2: sizes are text there.
+  func json(_ issuer: String, owner: String) -> SandboxJSON {
+    let link = issuer + SandboxEndpoint.driveFile.path + "/" + id
+    let json: SandboxJSON = [
+      "kind": "drive#file",
+      "id": .string(id),
+      "etag": .string(etag),
+      "selfLink": .string(link),
+      "downloadUrl": .string(link + "?alt=media"),
+      "title": .string(title),
+      "mimeType": .string(contentType),
+      "fileSize": .string(String(content.count)),
+      "createdDate": .string(Timestamp.internet(created)),
+      "modifiedDate": .string(Timestamp.internet(modified)),
+      "ownerNames": [.string(owner)],
+    ]
+    return description.map { json.setting("description", to: .string($0)) } ?? json
+  }
+
+  /// The file as Sequencing lists what a user has uploaded.
+  func sequencingJSON(owner: String) -> SandboxJSON {
+    [
+      "Id": .string(id),
+      "Name": .string(title),
+      "Ext": .string(title.split(separator: ".", maxSplits: 1).dropFirst().joined()),
+      "FileType": "Uploaded",
+      "FileCategory": "Community Files",
+      "FriendlyDesc1": .string(owner),
+      "FriendlyDesc2": .string(description ?? ""),
+      "Population": "",
+      "Sex": "",
+      "Size": .integer(content.count),
+      "DateAdded": .string(Timestamp.plain(created)),
+    ]
+  }
+}

@@ -1,0 +1,58 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Why a body is no `multipart/form-data`.
+struct MultipartFault: Error {
+  let message: String
+
+  init(_ message: String) {
+    self.message = message
+  }
+}
+
+/// One part of a `multipart/form-data` body.
+struct MultipartPart {
+  let name: String
+  /// `nil` for a field that is no file.
+  let fileName: String?
+  let contentType: String?
+  let content: Data
+
+  /// Reads the fields of a part's head, one a line (RFC 7578, section 4).
+  init(head: [String], content: Data) throws(MultipartFault) {
+    var fields: [String: String] = [:]
+    for line in head {
+      let name = line.prefix { $0 != ":" }
+      guard name.utf8.count < line.utf8.count, !name.isEmpty, !name.contains(" ") else {
+        throw MultipartFault("A field of a part is malformed.")
+      }
+      let key = name.lowercased()
+      guard fields[key] == nil else { throw MultipartFault("A part has a field twice.") }
+      fields[key] = String(line[line.index(after: name.endIndex)...].trimmed)
+    }
+    guard let disposition = fields["content-disposition"].flatMap(FieldParameters.init),
+      disposition.value == "form-data", let name = disposition["name"]
+    else { throw MultipartFault("A part has no Content-Disposition of form-data with a name.") }
+    // RFC 7578, section 4.2, forbids it, and not every server would know it.
+    guard disposition["filename*"] == nil else {
+      throw MultipartFault("filename* has no place in form-data.")
+    }
+    let encoding = fields["content-transfer-encoding"]?.lowercased() ?? "binary"
+    guard ["7bit", "8bit", "binary"].contains(encoding) else {
+      throw MultipartFault("A part has a Content-Transfer-Encoding.")
+    }
+    self.name = Self.unescaped(name)
+    fileName = disposition["filename"].map(Self.unescaped)
+    contentType = fields["content-type"]
+    self.content = content
+  }
+
+  /// What HTML's form encoding escapes in a name, and nothing else, is put back.
+  private static func unescaped(_ text: String) -> String {
+    text.replacing("%22", with: "\"").replacing("%0D", with: "\r").replacing("%0A", with: "\n")
+      .replacing("%0d", with: "\r").replacing("%0a", with: "\n")
+  }
+}

@@ -1,0 +1,78 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The files of everybody, in memory.
+struct DriveState: Sendable {
+  /// Whose files they are: a user's, or a client's that acts for itself.
+  enum Owner: Hashable, Sendable {
+    case user(String)
+    case client(String)
+
+    init(_ grant: TokenLedger.Grant) {
+      self = grant.user.map(Self.user) ?? .client(grant.clientID)
+    }
+  }
+
+  private var drives: [Owner: [SandboxFile]] = [:]
+  private var lastNumber = 1000
+  /// What page tokens are made with, so that nobody makes one up.
+  let pageSecret = Crypto.secret("")
+
+  /// Puts a few documents into a drive that nobody has opened before.
+  mutating func open(_ owner: Owner, withDocuments: Bool, at now: Date) {
+    guard drives[owner] == nil else { return }
+    drives[owner] = []
+    for document in withDocuments ? SampleDocument.all : [] {
+      add(
+        document.title, description: document.about, type: document.type,
+        content: Data(document.text.utf8), to: owner,
+        at: now.addingTimeInterval(-86_400 * document.ageInDays))
+    }
+  }
+
+  /// In the order in which they were added.
+  func files(of owner: Owner) -> [SandboxFile] { drives[owner] ?? [] }
+
+  func file(_ id: String, of owner: Owner) -> SandboxFile? {
+    drives[owner]?.first { $0.id == id }
+  }
+
+  func bytes(of owner: Owner) -> Int {
+    files(of: owner).reduce(0) { $0 + $1.content.count }
+  }
+
+  @discardableResult
+  mutating func add(
+    _ title: String, description: String? = nil, type: String, content: Data,
+    to owner: Owner, at now: Date
+  ) -> SandboxFile {
+    lastNumber += 1
+    let file = SandboxFile(
+      number: lastNumber, title: title, description: description, contentType: type,
+      content: content, created: now)
+    drives[owner, default: []].append(file)
+    return file
+  }
+
+  /// Changes a file, and notes when; `nil` when there is none.
+  mutating func change(
+    _ id: String, of owner: Owner, at now: Date, _ change: (inout SandboxFile) -> Void
+  ) -> SandboxFile? {
+    guard let index = drives[owner]?.firstIndex(where: { $0.id == id }) else { return nil }
+    if var file = drives[owner]?[index] {
+      change(&file)
+      file.modified = now
+      drives[owner]?[index] = file
+    }
+    return drives[owner]?[index]
+  }
+
+  mutating func remove(_ id: String, of owner: Owner) -> Bool {
+    guard let index = drives[owner]?.firstIndex(where: { $0.id == id }) else { return false }
+    drives[owner]?.remove(at: index)
+    return true
+  }
+}

@@ -1,0 +1,105 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Where an API's answer names the pages beside it.
+public struct Paging: Sendable, Hashable {
+  private enum Place: Hashable {
+    case linkHeader
+    case headers
+    case body
+    case token(parameter: String)
+  }
+
+  private let place: Place
+  private let next: String
+  private let previous: String
+
+  /// In a `Link` field, with the relations `next` and `prev`, or the ones that are named.
+  ///
+  /// - SeeAlso: RFC 8288
+  public static func linkHeader(next: String = "next", previous: String = "prev") -> Paging {
+    Paging(place: .linkHeader, next: next, previous: previous)
+  }
+
+  /// In a `Link` field, with the relations `next` and `prev`.
+  public static var linkHeader: Paging { linkHeader() }
+
+  /// In header fields, whose values are URLs.
+  public static func headers(next: String = "next", previous: String = "previous") -> Paging {
+    Paging(place: .headers, next: next, previous: previous)
+  }
+
+  /// In the body: in members that hold URLs, named by their paths, such as `paging.next`.
+  public static func body(next: String = "next", previous: String = "previous") -> Paging {
+    Paging(place: .body, next: next, previous: previous)
+  }
+
+  /// In the body: in members that hold tokens, which are sent back in a parameter of the query.
+  ///
+  /// `.tokens(next: "nextPageToken", parameter: "pageToken")` is what Google's APIs speak.
+  public static func tokens(
+    next: String, previous: String = "", parameter: String
+  ) -> Paging {
+    Paging(place: .token(parameter: parameter), next: next, previous: previous)
+  }
+
+  /// The URLs of the pages beside a response to a request, as they stand in it.
+  func neighbours(of response: HTTPResponse, at url: URL) -> (next: URL?, previous: URL?) {
+    switch place {
+    case .linkHeader:
+      let links = LinkHeader.links(in: response.headers.values(for: "Link"))
+      return (links[next]?.url(from: url), links[previous]?.url(from: url))
+    case .headers:
+      return (
+        response.headers[next]?.url(from: url), response.headers[previous]?.url(from: url)
+      )
+    case .body:
+      let body = try? JSONDecoder().decode(JSONValue.self, from: response.body)
+      return (
+        body?.text(at: next)?.url(from: url), body?.text(at: previous)?.url(from: url)
+      )
+    case .token(let parameter):
+      let body = try? JSONDecoder().decode(JSONValue.self, from: response.body)
+      return (
+        body?.text(at: next).flatMap { url.setting(parameter, to: $0) },
+        body?.text(at: previous).flatMap { url.setting(parameter, to: $0) }
+      )
+    }
+  }
+}
+
+extension String {
+  /// The URL that a reference means, seen from a page.
+  fileprivate func url(from page: URL) -> URL? {
+    isEmpty ? nil : URL(string: self, relativeTo: page)?.absoluteURL
+  }
+}
+
+extension URL {
+  /// The same URL with a parameter of the query set to a value.
+  fileprivate func setting(_ name: String, to value: String) -> URL? {
+    let parts = absoluteString.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let pair = FormCoding.encodeQuery([FormCoding.Pair(name, value)])
+    let prefix = FormCoding.encodeValue(name) + "="
+    let others = (parts.count > 1 ? parts[1] : "").split(separator: "&")
+      .filter { !$0.hasPrefix(prefix) }
+    return URL(string: "\(parts[0])?\((others + [Substring(pair)]).joined(separator: "&"))")
+  }
+}
+
+extension JSONValue {
+  /// The text or the number at a path of members: `paging.next`.
+  fileprivate func text(at path: String) -> String? {
+    let value = path.split(separator: ".").reduce(self as JSONValue?) { value, name in
+      value?.objectValue?[String(name)]
+    }
+    switch value {
+    case .string(let text)?: return text
+    case .integer(let number)?: return String(number)
+    default: return nil
+    }
+  }
+}

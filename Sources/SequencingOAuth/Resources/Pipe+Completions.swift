@@ -1,0 +1,42 @@
+/// The operations for code without `async`; each completion is called once, on
+/// ``Pipeline/callbackQueue``.
+extension Pipeline.Pipe {
+  /// Reads the records; see ``read(_:parameters:)``.
+  public func read<Value: Decodable & Sendable>(
+    _ type: Value.Type, parameters: [String: String] = [:],
+    completion: @escaping @Sendable (Result<Value, PipeError>) -> Void
+  ) {
+    complete(completion) { () async throws(PipeError) in
+      try await self.read(type, parameters: parameters)
+    }
+  }
+
+  /// Reads one record; see ``read(_:id:parameters:)``.
+  public func read<Value: Decodable & Sendable>(
+    _ type: Value.Type, id: some LosslessStringConvertible & Sendable,
+    parameters: [String: String] = [:],
+    completion: @escaping @Sendable (Result<Value, PipeError>) -> Void
+  ) {
+    complete(completion) { () async throws(PipeError) in
+      try await self.read(type, id: id, parameters: parameters)
+    }
+  }
+
+  /// Saves a record; see ``save(_:returning:)``.
+  public func save<Value: Decodable & Sendable>(
+    _ record: some Encodable & Sendable, returning type: Value.Type,
+    completion: @escaping @Sendable (Result<Value, PipeError>) -> Void
+  ) {
+    complete(completion) { () async throws(PipeError) in
+      try await self.save(record, returning: type)
+    }
+  }
+
+  /// Removes the record of an id; see ``remove(id:)``.
+  public func remove(
+    id: some LosslessStringConvertible & Sendable,
+    completion: @escaping @Sendable (Result<Void, PipeError>) -> Void
+  ) {
+    complete(completion) { () async throws(PipeError) in try await self.remove(id: id) }
+  }
+}

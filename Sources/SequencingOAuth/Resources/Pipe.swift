@@ -1,0 +1,141 @@
+public import Dispatch
+import LoopbackHTTP
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension Pipeline {
+  /// The records of one resource: created, read, updated and removed with a valid token.
+  ///
+  /// Each operation has access first: the token at hand, or a refreshed one, or else the user signs
+  /// in. Then it makes one request, and one more if the API refuses the token and another one can be
+  /// had. It ends once, in a value or in a ``PipeError``; any number may run at the same time.
+  public final class Pipe: Sendable {
+    /// Its name in the ``Pipeline``.
+    public let name: String
+    /// How it asks.
+    public let configuration: PipeConfiguration
+    /// Whose token it carries.
+    public let module: AuthorizationModule
+    let address: PipeAddress
+    private let queue: @Sendable () -> DispatchQueue
+    private let operations = RunningOperations()
+
+    init(
+      name: String, address: PipeAddress, configuration: PipeConfiguration,
+      module: AuthorizationModule, queue: @escaping @Sendable () -> DispatchQueue
+    ) {
+      self.name = name
+      self.address = address
+      self.configuration = configuration
+      self.module = module
+      self.queue = queue
+    }
+
+    /// Ends every operation that is under way with ``PipeError/cancelled``; later ones are not touched.
+    ///
+    /// What others share goes on: the refresh of a token, a sign-in that somebody else waits for.
+    public func cancel() {
+      operations.cancelAll()
+    }
+
+    /// Runs an operation where ``cancel()`` reaches it.
+    func run<Value: Sendable>(
+      _ operation: @escaping @Sendable () async throws(PipeError) -> Value
+    ) async throws(PipeError) -> Value {
+      try await operations.run(operation).get()
+    }
+
+    /// Runs an operation and calls the completion, once, on the pipeline's queue.
+    func complete<Value: Sendable>(
+      _ completion: @escaping @Sendable (Result<Value, PipeError>) -> Void,
+      _ operation: @escaping @Sendable () async throws(PipeError) -> Value
+    ) {
+      Task.startingHere { [operations, queue] in
+        let result = await operations.run(operation)
+        queue().async { completion(result) }
+      }
+    }
+  }
+}
+
+// MARK: - One request
+
+extension Pipeline.Pipe {
+  /// A request to the URL of the records, or of one.
+  func request(
+    _ method: String, id: String? = nil, parameters: [String: String] = [:],
+    body: HTTPRequestBody = .empty, contentType: String? = nil
+  ) throws(PipeError) -> HTTPRequest {
+    let url: URL
+    do throws(SQOAuthError) {
+      url = try address.url(id: id, parameters)
+    } catch {
+      throw .failed(error)
+    }
+    return request(method, url: url, body: body, contentType: contentType)
+  }
+
+  func request(
+    _ method: String, url: URL, body: HTTPRequestBody = .empty, contentType: String? = nil
+  ) -> HTTPRequest {
+    var request = HTTPRequest(
+      method: method, url: url, headers: ["Accept": "application/json"], body: body)
+    if let contentType { request.headers["Content-Type"] = contentType }
+    request.maximumResponseBytes = configuration.maximumResponseBytes
+    request.timeout = configuration.timeout
+    request.idleTimeout = configuration.timeout
+    return request
+  }
+
+  /// Gets access, sends the request, and returns an answer with a status of success.
+  func send(_ request: HTTPRequest) async throws(PipeError) -> HTTPResponse {
+    let response = try await answer(to: request)
+    guard (200...299).contains(response.status) else {
+      throw .refused(PipeError.Refusal(response, challenge: response.bearerChallenge))
+    }
+    return response
+  }
+
+  /// Gets access, sends the request, and returns what the API answers, but for a refused token.
+  func answer(to request: HTTPRequest) async throws(PipeError) -> HTTPResponse {
+    let access: (token: SQToken, ends: Int)
+    do throws(SQOAuthError) {
+      // First: nobody is to sign in for a request that cannot be sent.
+      try module.checkOrigin(of: request.url)
+    } catch {
+      throw .failed(error)
+    }
+    do throws(SQOAuthError) {
+      access = try await module.access()
+    } catch {
+      throw Task.isCancelled ? .cancelled : .noAccess(error)
+    }
+    do throws(ResourceFailure) {
+      return try await module.exchange(request, with: access.token, of: access.ends)
+    } catch {
+      throw Self.error(error)
+    }
+  }
+
+  private static func error(_ failure: ResourceFailure) -> PipeError {
+    if Task.isCancelled { return .cancelled }
+    switch failure {
+    case .noAccess(let error):
+      return .noAccess(error)
+    case .refused(let error, let response):
+      return .refused(PipeError.Refusal(response, challenge: error.challenge))
+    case .noAnswer(let error) where error.code == .requestTimedOut:
+      return .timedOut(error)
+    case .noAnswer(let error):
+      // An error page that is too large to be read is still a refusal.
+      if error.code == .responseTooLarge, let status = error.status, status > 299 {
+        return .refused(PipeError.Refusal(HTTPResponse(status: status)))
+      }
+      return .failed(error)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The URL of a pipe, and those of its records.
+struct PipeAddress: Sendable {
+  /// Without a slash at the end.
+  private let path: String
+  /// What stands behind the `?` of the endpoint, or nothing.
+  private let query: String
+
+  /// An absolute URL without query and without a slash at the end.
+  static func checkedBase(_ text: String) throws(SQOAuthError) -> URL {
+    let url = try EndpointURL.check(text, name: "pipeline's base URL")
+    guard !text.contains("?") else {
+      throw SQOAuthError(
+        .invalidConfiguration, "the pipeline's base URL has a query; it belongs to an endpoint")
+    }
+    guard text.hasSuffix("/") else { return url }
+    return try checkedBase(String(text.dropLast()))
+  }
+
+  init(base: URL, endpoint: String) throws(SQOAuthError) {
+    let parts = endpoint.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let segments = parts[0].split(separator: "/")
+    path = ([base.absoluteString] + segments.map(String.init)).joined(separator: "/")
+    query = parts.count > 1 ? String(parts[1]) : ""
+    let isRelative =
+      !endpoint.contains("://") && !endpoint.hasPrefix("//") && !endpoint.contains("#")
+    guard isRelative, !segments.contains(where: Self.isDots), (try? RequestTarget(text: url)) != nil
+    else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the endpoint of a pipe is a path below the base URL, percent-encoded: files, or v2/files")
+    }
+  }
+
+  private var url: String { query.isEmpty ? path : "\(path)?\(query)" }
+
+  /// The URL of all records, or of one.
+  ///
+  /// - Throws: ``SQOAuthError/Code/malformedRequest`` for an id that names no record.
+  func url(id: String?, _ parameters: [String: String]) throws(SQOAuthError) -> URL {
+    var text = path
+    if let id {
+      // A dot segment means another path, also where its dots are percent-encoded.
+      guard !id.isEmpty, !Self.isDots(Substring(id)) else {
+        throw SQOAuthError(
+          .malformedRequest, "a record's id is empty or made of dots; nothing was sent")
+      }
+      text += "/" + FormCoding.encodePathSegment(id)
+    }
+    let pairs = parameters.sorted { $0.key < $1.key }.map { FormCoding.Pair($0.key, $0.value) }
+    let queries = [query, FormCoding.encodeQuery(pairs)].filter { !$0.isEmpty }
+    if !queries.isEmpty { text += "?" + queries.joined(separator: "&") }
+    guard let url = URL(string: text) else {
+      throw SQOAuthError(.malformedRequest, "the record's URL is malformed; nothing was sent")
+    }
+    return url
+  }
+
+  private static func isDots(_ segment: Substring) -> Bool {
+    let plain = segment.lowercased().replacing("%2e", with: ".")
+    return plain == "." || plain == ".."
+  }
+}

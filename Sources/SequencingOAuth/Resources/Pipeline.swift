@@ -1,0 +1,86 @@
+public import Dispatch
+import LoopbackHTTP
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The resources of one API, each behind a named ``Pipeline/Pipe``.
+///
+/// ```swift
+/// let drive = try Pipeline("https://www.googleapis.com/drive/v2", module: SQOAuth.shared.module)
+/// let files = try drive.add("files")
+/// let list = try await files.read()
+/// ```
+///
+/// Any method may be called from any thread.
+public final class Pipeline: Sendable {
+  private struct State {
+    var pipes: [String: Pipe] = [:]
+    var callbackQueue = DispatchQueue(label: "SequencingOAuth.pipes")
+  }
+
+  /// What the paths of the pipes begin with, without a slash at the end.
+  public let baseURL: URL
+  /// Whose token every request carries.
+  public let module: AuthorizationModule
+  private let state = Locked(State())
+
+  /// Makes a pipeline without pipes; nothing is sent.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for what is no http or https URL, or one
+  ///   with a query, ``SQOAuthError/Code/insecureEndpoint`` for http to another machine.
+  public init(_ baseURL: String, module: AuthorizationModule) throws(SQOAuthError) {
+    self.baseURL = try PipeAddress.checkedBase(baseURL)
+    self.module = module
+  }
+
+  /// Makes a pipeline without pipes; nothing is sent.
+  public convenience init(baseURL: URL, module: AuthorizationModule) throws(SQOAuthError) {
+    try self.init(baseURL.absoluteString, module: module)
+  }
+
+  /// Makes a pipe and keeps it under a name, which is its path too where none is given.
+  ///
+  /// - Throws: ``SQOAuthError/Code/duplicateName`` where the name is taken, and that pipe stays;
+  ///   ``SQOAuthError/Code/invalidConfiguration`` for an endpoint that is no path below the base.
+  @discardableResult
+  public func add(
+    _ name: String, _ configuration: PipeConfiguration = PipeConfiguration()
+  ) throws(SQOAuthError) -> Pipe {
+    let endpoint = configuration.endpoint ?? FormCoding.encodePathSegment(name)
+    let pipe = Pipe(
+      name: name, address: try PipeAddress(base: baseURL, endpoint: endpoint),
+      configuration: configuration, module: configuration.module ?? module,
+      queue: { [weak self] in self?.callbackQueue ?? .global() })
+    let isAdded = state.withLock { state in
+      guard state.pipes[name] == nil else { return false }
+      state.pipes[name] = pipe
+      return true
+    }
+    guard isAdded else { throw .duplicateName(name, of: "a pipe") }
+    return pipe
+  }
+
+  /// The pipe of a name, if there is one.
+  public func pipe(named name: String) -> Pipe? {
+    state.withLock { $0.pipes[name] }
+  }
+
+  /// Takes a pipe out and returns it; what it has under way goes on.
+  @discardableResult
+  public func remove(_ name: String) -> Pipe? {
+    state.withLock { $0.pipes.removeValue(forKey: name) }
+  }
+
+  /// The names, in order.
+  public var names: [String] { state.withLock { $0.pipes.keys.sorted() } }
+
+  /// Where completions are called: a private serial queue, or for example `.main`.
+  public var callbackQueue: DispatchQueue {
+    get { state.withLock(\.callbackQueue) }
+    set { state.withLock { $0.callbackQueue = newValue } }
+  }
+}

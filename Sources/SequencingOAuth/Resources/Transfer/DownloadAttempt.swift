@@ -1,0 +1,205 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One request of a download, and what came of it.
+///
+/// It is used by the one task that consumes the response, and before and after that by the one that
+/// sends the request.
+final class DownloadAttempt: @unchecked Sendable {
+  /// What ended the transfer from this side.
+  private(set) var failure: SQOAuthError?
+  /// How many bytes of the file it has brought.
+  private(set) var receivedBytes: Int64 = 0
+
+  /// What the response is.
+  private enum Answer {
+    /// None has begun.
+    case none
+    /// The content; it ends there, where that was announced.
+    case content(end: Int64?)
+    /// Not the content. The bytes are what the server says instead.
+    case refusal(Data)
+    /// Bytes that do not continue those that are there.
+    case misfit
+    /// There was nothing more to be had.
+    case complete
+  }
+
+  private let download: ResumableDownload
+  private let partial: PartialFile
+  private let meter: TransferMeter?
+  private let timeout: Duration?
+  /// The first byte that is asked for.
+  private let start: Int64
+  private var answer = Answer.none
+  private var head: HTTPResponseHead?
+  /// The length of the whole file.
+  private var total: Int64?
+
+  init(
+    _ download: ResumableDownload, _ partial: PartialFile, _ meter: TransferMeter?,
+    timeout: Duration?
+  ) {
+    self.download = download
+    self.partial = partial
+    self.meter = meter
+    self.timeout = timeout
+    // One byte of a complete file is asked for again: whoever sends it vouches for the others.
+    let last = (partial.record?.total ?? .max) - 1
+    start = partial.record == nil ? 0 : max(0, min(partial.length, last))
+  }
+
+  /// Whether the file has all its bytes.
+  var isComplete: Bool {
+    switch answer {
+    case .content: partial.length == total ?? partial.length
+    case .complete: true
+    case .none, .refusal, .misfit: false
+    }
+  }
+
+  /// Whether the server has other bytes than those that were to be continued.
+  var isMisfit: Bool {
+    if case .misfit = answer { true } else { false }
+  }
+
+  /// Whether the server went on where it was asked to.
+  var isContinuation: Bool { head?.status == 206 }
+
+  /// Returns the last response: of the complete file, or of a refusal.
+  func run(_ send: ResumableDownload.Send) async throws(SQOAuthError) -> HTTPResponse {
+    var response: HTTPResponse
+    do throws(SQOAuthError) {
+      response = try await send(request())
+    } catch {
+      // A client may have made another error of it.
+      throw failure ?? error
+    }
+    if let failure { throw failure }
+    switch answer {
+    case .refusal(let body) where response.status != 416 || start == 0:
+      response.body = body
+      return response
+    case .refusal:
+      guard isWhole(response.head) else { throw misfit() }
+      answer = .complete
+      return HTTPResponse(status: 200, headers: response.headers)
+    default:
+      guard isComplete else {
+        throw SQOAuthError(.connectionFailed, "the server's answer ended before the file did")
+      }
+      return response
+    }
+  }
+
+  /// All of the resource, or what is missing if it is still the same.
+  private func request() -> HTTPRequest {
+    var request = download.request
+    // Positions are those of the file's own bytes.
+    request.headers["Accept-Encoding"] = "identity"
+    if start > 0, let record = partial.record {
+      request.headers["Range"] = "bytes=\(start)-"
+      request.headers["If-Range"] = record.validator
+    }
+    request.maximumResponseBytes = .max
+    request.timeout = timeout
+    request.destination = .stream { [self] head, data in try await take(head, data) }
+    return request
+  }
+
+  // MARK: The response
+
+  private func take(_ head: HTTPResponseHead, _ data: Data) async throws(SQOAuthError) {
+    do throws(SQOAuthError) {
+      if !data.isEmpty {
+        try await append(data)
+      } else if case .content = answer, head == self.head {
+        // No bytes between others.
+      } else {
+        // A second response may come, after a token was refreshed.
+        try await begin(head)
+      }
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  private func begin(_ head: HTTPResponseHead) async throws(SQOAuthError) {
+    self.head = head
+    switch head.status {
+    case 206 where start > 0: try await beginPart(head)
+    case 206:
+      throw SQOAuthError(.invalidResponse, "the server sent a part though the whole was asked for")
+    case 200...299: try await beginWhole(head)
+    default: answer = .refusal(Data())
+    }
+  }
+
+  private func beginWhole(_ head: HTTPResponseHead) async throws(SQOAuthError) {
+    let announced = head.headers["Content-Length"].flatMap { ContentRange.number($0) }
+    total = head.isUncoded ? announced : nil
+    try checkSize(total ?? 0)
+    try await partial.begin(DownloadRecord(head, url: download.request.url, total: total))
+    answer = .content(end: total)
+    meter?.advance(to: 0, of: total)
+  }
+
+  private func beginPart(_ head: HTTPResponseHead) async throws(SQOAuthError) {
+    guard case .part(start, let last, let total)? = ContentRange(head.headers["Content-Range"]),
+      let record = partial.record, record.matches(head), total == record.total ?? total
+    else { throw misfit() }
+    try checkSize(total)
+    try await partial.cut(to: start)
+    if record.total == nil { try await partial.learn(total: total) }
+    self.total = total
+    answer = .content(end: last + 1)
+    meter?.advance(to: start, of: total)
+  }
+
+  private func append(_ data: Data) async throws(SQOAuthError) {
+    switch answer {
+    case .content(let end):
+      let length = partial.length + Int64(data.count)
+      try checkSize(length)
+      guard length <= end ?? .max else {
+        throw SQOAuthError(.invalidResponse, "the server sent more than it announced")
+      }
+      try await partial.append(data)
+      receivedBytes += Int64(data.count)
+      meter?.advance(to: length, of: total)
+    case .refusal(let body):
+      guard Int64(body.count + data.count) <= download.request.maximumResponseBytes else {
+        throw SQOAuthError(
+          .responseTooLarge,
+          "the server answered with status \(head?.status ?? 0) and more than the "
+            + "\(download.request.maximumResponseBytes) bytes that the request allows for that")
+      }
+      answer = .refusal(body + data)
+    case .none, .misfit, .complete:
+      throw SQOAuthError(.invalidResponse, "the HTTP client delivered content without a head")
+    }
+  }
+
+  private func checkSize(_ length: Int64) throws(SQOAuthError) {
+    guard length > download.maximumBytes ?? .max else { return }
+    throw SQOAuthError(
+      .responseTooLarge,
+      "the file has more than the \(download.maximumBytes ?? .max) bytes that are allowed")
+  }
+
+  /// Whether a refusal to send what is behind the bytes says that there is nothing.
+  private func isWhole(_ head: HTTPResponseHead) -> Bool {
+    ContentRange(head.headers["Content-Range"]) == .unsatisfied(total: partial.length)
+      && [head.headers["ETag"], head.headers["Last-Modified"]].contains(partial.record?.validator)
+  }
+
+  private func misfit() -> SQOAuthError {
+    answer = .misfit
+    return SQOAuthError(
+      .invalidResponse, "the server sent bytes that do not continue those that were there")
+  }
+}

@@ -1,0 +1,86 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One sending of a form's body, asked for chunk by chunk by the one task that sends it.
+final class MultipartReader: @unchecked Sendable {
+  /// What is being read.
+  private enum Source {
+    case file(OpenFile, path: String)
+    case stream(MultipartBody.Piece.Next, part: String)
+  }
+
+  private var pieces: ArraySlice<MultipartBody.Piece>
+  private var source: Source?
+  /// How much of the source is still to come, where that was announced.
+  private var rest: Int64?
+
+  init(_ pieces: [MultipartBody.Piece]) {
+    self.pieces = pieces[...]
+  }
+
+  /// The next chunk; `nil` at the end.
+  func next() async throws -> Data? {
+    while true {
+      if let chunk = try await nextOfSource() { return chunk }
+      guard let piece = pieces.popFirst() else { return nil }
+      if case .bytes(let data) = piece { return data }
+      try open(piece)
+    }
+  }
+
+  private func open(_ piece: MultipartBody.Piece) throws(SQOAuthError) {
+    rest = piece.length
+    switch piece {
+    case .bytes: break
+    case .file(let url, _):
+      let path = url.path(percentEncoded: false)
+      do throws(HTTPFileError) {
+        source = .file(try OpenFile.reading(url), path: path)
+      } catch {
+        throw Self.unreadable(path, error)
+      }
+    case .stream(let part, _, let begin):
+      source = .stream(try begin(), part: part)
+    }
+  }
+
+  private func nextOfSource() async throws -> Data? {
+    let chunk: Data?
+    switch source {
+    case nil: return nil
+    case .file(let file, let path): chunk = try nextPiece(of: file, path)
+    case .stream(let next, let part):
+      chunk = try await next()
+      // Bytes too many or too few would make nonsense of all that follows.
+      let isLong = Int64(chunk?.count ?? 0) > rest ?? .max
+      let isShort = chunk == nil && rest ?? 0 > 0
+      if isLong || isShort { throw Self.mismatch("the stream of the part \(part)") }
+    }
+    if let count = rest { rest = count - Int64(chunk?.count ?? 0) }
+    if chunk == nil { source = nil }
+    return chunk
+  }
+
+  private func nextPiece(of file: OpenFile, _ path: String) throws(SQOAuthError) -> Data? {
+    guard let rest, rest > 0 else { return nil }
+    let piece: Data
+    do throws(HTTPFileError) {
+      piece = try file.piece(rest)
+    } catch {
+      throw Self.unreadable(path, error)
+    }
+    guard !piece.isEmpty else { throw Self.mismatch(path) }
+    return piece
+  }
+
+  private static func mismatch(_ what: String) -> SQOAuthError {
+    SQOAuthError(.malformedRequest, "\(what) does not have the length that was announced for it")
+  }
+
+  private static func unreadable(_ path: String, _ error: HTTPFileError) -> SQOAuthError {
+    SQOAuthError(.malformedRequest, "\(path) can no longer be read: \(error)", cause: error)
+  }
+}

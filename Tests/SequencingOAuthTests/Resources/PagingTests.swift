@@ -1,0 +1,200 @@
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Row 86: the pages beside a page, wherever an API names them.
+@Suite("Paging", .timeLimit(.minutes(1))) struct PagingTests {
+  struct List: Decodable, Sendable { var items: [Int] }
+
+  /// An API of three pages that names their neighbours in one way.
+  func bench(
+    _ paging: Paging, change: (inout ClientConfiguration) -> Void = { _ in },
+    naming: @escaping @Sendable (_ page: Int) -> (headers: HTTPFields, members: String)
+  ) async throws -> PipeBench {
+    var configuration = PipeConfiguration()
+    configuration.paging = paging
+    let bench = try await PipeBench(configuration, change: change)
+    bench.session.api { request in
+      let items = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems
+      let page = items?.first { $0.name == "page" }?.value.flatMap { Int($0) } ?? 1
+      let (headers, members) = naming(page)
+      return HTTPResponse(
+        status: 200, headers: headers,
+        body: Data(#"{"items":[\#(page)]\#(members.isEmpty ? "" : "," + members)}"#.utf8))
+    }
+    return bench
+  }
+
+  /// All pages, and the way back from the last one.
+  func check(_ bench: PipeBench, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    var pages: [Pipeline.Page<List>] = []
+    for try await page in bench.pipe.pages(List.self, parameters: ["q": "a b"]) {
+      pages.append(page)
+    }
+    #expect(pages.map(\.value.items) == [[1], [2], [3]], sourceLocation: sourceLocation)
+    let second = try await pages.last?.previous()
+    #expect(second?.value.items == [2], sourceLocation: sourceLocation)
+    #expect(try await second?.next()?.value.items == [3], sourceLocation: sourceLocation)
+    #expect(try await pages.last?.next() == nil, sourceLocation: sourceLocation)
+    #expect(try await pages.first?.previous() == nil, sourceLocation: sourceLocation)
+    let tokens = Set(bench.session.apiRequests.map { $0.headers["Authorization"] })
+    #expect(tokens == ["Bearer T1"], sourceLocation: sourceLocation)
+    #expect(
+      bench.asked.first == "GET https://api.example/v2/files?q=a%20b",
+      sourceLocation: sourceLocation)
+  }
+
+  @Test func `in a Link field, absolute and relative`() async throws {
+    try await check(
+      bench(.linkHeader) { page in
+        var links: [String] = []
+        if page < 3 { links.append("<https://api.example/v2/files?page=\(page + 1)>; rel=next") }
+        if page > 1 { links.append("<?page=\(page - 1)>; rel=\"first prev\"") }
+        return (["Link": links.joined(separator: ", ")], "")
+      })
+  }
+
+  @Test func `in fields of their own`() async throws {
+    try await check(
+      bench(.headers(next: "X-Next", previous: "X-Previous")) { page in
+        var fields = HTTPFields()
+        if page < 3 { fields["x-next"] = "files?page=\(page + 1)" }
+        if page > 1 { fields["x-previous"] = "/v2/files?page=\(page - 1)" }
+        return (fields, "")
+      })
+  }
+
+  @Test func `in members of the body`() async throws {
+    try await check(
+      bench(.body(next: "paging.next", previous: "paging.previous")) { page in
+        let next = page < 3 ? #""?page=\#(page + 1)""# : "null"
+        let previous = page > 1 ? #""?page=\#(page - 1)""# : #""""#
+        return ([:], #""paging":{"next":\#(next),"previous":\#(previous)}"#)
+      })
+  }
+
+  @Test func `as tokens that are sent back`() async throws {
+    let bench = try await bench(.tokens(next: "next", previous: "back", parameter: "page")) {
+      page in
+      var members: [String] = []
+      if page < 3 { members.append(#""next":"\#(page + 1)""#) }
+      if page > 1 { members.append(#""back":\#(page - 1)"#) }
+      return ([:], members.joined(separator: ","))
+    }
+    try await check(bench)
+    #expect(bench.asked[1] == "GET https://api.example/v2/files?q=a%20b&page=2")
+    #expect(bench.asked[2] == "GET https://api.example/v2/files?q=a%20b&page=3")
+  }
+
+  @Test(arguments: [
+    "https://evil.example/v2/files?page=2", "https://api.example:444/", "//evil.example/",
+    "https://api.example.evil.example/",
+  ])
+  func `another server does not get the token`(url: String) async throws {
+    let bench = try await bench(.linkHeader) { _ in (["Link": "<\(url)>; rel=next"], "") }
+    let first = try await bench.pipe.pages(List.self).first()
+    let error = await pipeFailure { () async throws(PipeError) in try await first.next() }
+    #expect(error?.cause?.code == .originNotAllowed && bench.asked.count == 1)
+  }
+
+  @Test(arguments: ["http://api.example/", "file:///etc/passwd", "javascript:x"])
+  func `what no token may go to is not asked`(url: String) async throws {
+    let bench = try await bench(.linkHeader) { _ in (["Link": "<\(url)>; rel=next"], "") }
+    let first = try await bench.pipe.pages(List.self).first()
+    await pipeFailure { () async throws(PipeError) in try await first.next() }
+    #expect(bench.asked.count == 1)
+  }
+
+  @Test func `another server that the client allows does get it`() async throws {
+    let bench = try await bench(
+      .linkHeader,
+      change: {
+        let origins = ["https://api.example", "https://two.example"]
+        $0.resourceOrigins = (try? Set(origins.map { try ResourceOrigin($0) })) ?? []
+      },
+      naming: { page in
+        page == 1 ? (["Link": "<https://two.example/?page=2>; rel=next"], "") : ([:], "")
+      })
+    let second = try await bench.pipe.pages(List.self).first().next()
+    #expect(second?.value.items == [2])
+    #expect(bench.session.apiRequests.last?.headers["Authorization"] == "Bearer T1")
+  }
+
+  @Test func `pages that lead back end`() async throws {
+    let bench = try await bench(.linkHeader) { page in
+      (["Link": "<?page=\(page % 3 + 1)>; rel=next"], "")
+    }
+    var read = 0
+    let error = await pipeFailure { () async throws(PipeError) in
+      for try await _ in bench.pipe.pages(List.self) { read += 1 }
+    }
+    guard case .unreadable? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    // The first page has a URL without a number, and is read again under the one with it.
+    #expect(read == 4)
+  }
+
+  @Test func `an iteration that failed has no more pages, another one begins anew`() async throws {
+    let bench = try await PipeBench().answering("", status: 503)
+    let pages = bench.pipe.pages(List.self)
+    var iterator = pages.makeAsyncIterator()
+    await pipeFailure { () async throws(PipeError) in try await iterator.next() }
+    #expect(try await iterator.next() == nil && bench.asked.count == 1)
+    bench.answering(#"{"items":[1]}"#)
+    for try await page in pages { #expect(page.value.items == [1]) }
+  }
+
+  @Test func `pages are read when they are asked for`() async throws {
+    let bench = try await bench(.linkHeader) { page in
+      (["Link": "<?page=\(page + 1)>; rel=next"], "")
+    }
+    for try await page in bench.pipe.pages(List.self) where page.value.items == [2] { break }
+    #expect(bench.asked.count == 2)
+  }
+}
+
+/// RFC 8288, section 3, in all its spellings.
+@Suite("Link fields") struct LinkFieldTests {
+  /// Where `next` leads, as a page says.
+  func next(_ fields: [String]) async throws -> String? {
+    let bench = try await PipeBench()
+    bench.session.api { _ in
+      HTTPResponse(
+        status: 200, headers: HTTPFields(fields.map { .init(name: "Link", value: $0) }),
+        body: Data("{}".utf8))
+    }
+    return try await bench.pipe.pages().first().nextURL?.absoluteString
+  }
+
+  @Test(arguments: [
+    ["<https://a.example/2>; rel=\"next\""],
+    ["<https://a.example/2>;rel=next"],
+    ["<https://a.example/2> ; REL = NEXT"],
+    ["<https://a.example/1>; rel=prev, <https://a.example/2>; rel=next"],
+    ["<https://a.example/1>; rel=prev", "<https://a.example/2>; rel=next"],
+    [" , ,<https://a.example/2>; title=\"a, b; c \\\" <x>; rel=prev\"; rel=next"],
+    ["<https://a.example/2>; rel=\"x:y next\"; rel=prev"],
+    ["<https://a.example/2>; title; rel=next; x"],
+    ["<https://a.example/2>; rel=next, <https://a.example/3>; rel=next"],
+    ["<https://a.example/3>; rel=next; anchor=\"#x\", <https://a.example/2>; rel=next"],
+    ["<https://a.example/2>; rel=next, <broken"],
+  ])
+  func `it names the next page`(fields: [String]) async throws {
+    #expect(try await next(fields) == "https://a.example/2")
+  }
+
+  @Test(arguments: [
+    [], [""], ["https://a.example/2; rel=next"], ["<https://a.example/2>"],
+    ["<https://a.example/2>; rel=nextpage"], ["<https://a.example/2; rel=next"],
+    ["<https://a.example/2>; rel=\"next"], ["<>; rel=next"],
+    ["<https://a.example/2>; rev=next"], ["<https://a.example/2>, rel=next"],
+    ["<https://a.example/2>; rel=prev; rel=next"], [String(repeating: "<", count: 10_000)],
+  ])
+  func `it names none`(fields: [String]) async throws {
+    #expect(try await next(fields) == nil)
+  }
+}

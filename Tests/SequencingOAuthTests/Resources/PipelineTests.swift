@@ -1,0 +1,80 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+/// Row 79: a pipeline and its pipes.
+@Suite("Pipeline", .timeLimit(.minutes(1))) struct PipelineTests {
+  @Test func `a pipe's path is its name`() async throws {
+    let bench = try await PipeBench()
+    _ = try await bench.pipe.read()
+    #expect(bench.asked == ["GET https://api.example/v2/files"])
+  }
+
+  @Test(arguments: [
+    ("about", "https://api.example/v2/about"),
+    ("/about/", "https://api.example/v2/about"),
+    ("files:search", "https://api.example/v2/files:search"),
+    ("upload/files", "https://api.example/v2/upload/files"),
+    ("files?alt=json", "https://api.example/v2/files?alt=json&q=a%20b"),
+  ])
+  func `an endpoint is a path below the base`(endpoint: String, url: String) async throws {
+    let bench = try await PipeBench(PipeConfiguration(endpoint: endpoint))
+    let parameters = url.contains("q=") ? ["q": "a b"] : [:]
+    _ = try await bench.pipe.read(parameters: parameters)
+    #expect(bench.asked == ["GET " + url])
+  }
+
+  @Test(arguments: [
+    "https://evil.example/x", "//evil.example/x", "a/../b", "..", "a/%2e%2E/b", "a b", "a\\b",
+    "a#b", "%zz", "é",
+  ])
+  func `an endpoint that is no such path is refused`(endpoint: String) async throws {
+    let bench = try await PipeBench()
+    failure(.invalidConfiguration) {
+      try bench.pipeline.add("x", PipeConfiguration(endpoint: endpoint))
+    }
+    #expect(bench.pipeline.names == ["files"])
+  }
+
+  @Test(arguments: [
+    ("api.example", SQOAuthError.Code.invalidConfiguration), ("", .invalidConfiguration),
+    ("https://api.example/?a=b", .invalidConfiguration), ("ftp://a", .invalidConfiguration),
+    ("https://u:p@api.example", .invalidConfiguration), ("http://api.example", .insecureEndpoint),
+  ])
+  func `a base that no token may go to is refused`(
+    base: String, code: SQOAuthError.Code
+  ) async throws {
+    let module = try SessionBench().module
+    failure(code) { try Pipeline(base, module: module) }
+  }
+
+  @Test func `pipes are found by name, removed, and never doubled`() async throws {
+    let bench = try await PipeBench()
+    let about = try bench.pipeline.add("about me")
+    #expect(bench.pipeline.pipe(named: "about me") === about)
+    #expect(bench.pipeline.pipe(named: "files") === bench.pipe)
+    #expect(bench.pipeline.pipe(named: "Files") == nil)
+    #expect(bench.pipeline.names == ["about me", "files"])
+    let error = failure(.duplicateName) { try bench.pipeline.add("files") }
+    #expect(error?.message.contains("files") == true)
+    #expect(bench.pipeline.pipe(named: "files") === bench.pipe)
+    #expect(bench.pipeline.remove("files") === bench.pipe)
+    #expect(bench.pipeline.remove("files") == nil && bench.pipeline.names == ["about me"])
+    // What was removed still works for whoever holds it, and a name is free again.
+    _ = try await bench.pipe.read()
+    try bench.pipeline.add("files")
+    _ = try await about.read()
+    #expect(bench.asked.last == "GET https://api.example/v2/about%20me")
+  }
+
+  @Test func `a pipe may carry another module's token`() async throws {
+    let bench = try await PipeBench()
+    let other = try await SessionBench().restored()
+    other.api { _ in HTTPResponse(status: 200) }
+    var configuration = PipeConfiguration()
+    configuration.module = other.module
+    let pipe = try bench.pipeline.add("theirs", configuration)
+    _ = try await pipe.read()
+    #expect(other.requests == ["GET /v2/theirs T1"] && bench.asked.isEmpty)
+  }
+}
