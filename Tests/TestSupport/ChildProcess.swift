@@ -30,16 +30,17 @@ package final class ChildProcess: Sendable {
 
   /// Starts a program that is in `PATH` or named by its path.
   ///
-  /// The environment is the test's own with changes: a value sets, `nil` removes.
+  /// The environment is the test's own with changes: a value sets, `nil` removes. Sockets that it
+  /// is given become its descriptors from 3 on.
   package init(
-    _ command: [String], environment: [String: String?] = [:],
+    _ command: [String], environment: [String: String?] = [:], sockets: [Int32] = [],
     input: Input = .none
   ) throws {
     let pipes = try (input: ChildPipe(), output: ChildPipe(), errors: ChildPipe())
     self.command = command
     processID = try spawn(
       command, environment: environment,
-      descriptors: [pipes.input.readEnd, pipes.output.writeEnd, pipes.errors.writeEnd])
+      descriptors: [pipes.input.readEnd, pipes.output.writeEnd, pipes.errors.writeEnd] + sockets)
     [pipes.input.readEnd, pipes.output.writeEnd, pipes.errors.writeEnd].forEach { close($0) }
     record = ChildRecord(processID: processID, inputEnd: pipes.input.writeEnd)
     record.collect(pipes.output.readEnd, into: \.output)

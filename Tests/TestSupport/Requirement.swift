@@ -3,7 +3,7 @@ package import Testing
 
 /// Something that a test needs and that a machine may lack.
 package struct Requirement: Sendable {
-  /// The programs that must be in `PATH`.
+  /// The programs that must be in `PATH`, or where those of administrators are.
   package let programs: [String]
 
   package init(programs: [String]) {
@@ -17,11 +17,13 @@ package struct Requirement: Sendable {
     programs: [
       "dbus-daemon", "dbus-send", "dbus-test-tool", "gnome-keyring-daemon", "secret-tool", "bash",
     ])
+  package static let nginx = Self(programs: ["nginx", "openssl", "sh"])
   package static let tmux = Self(programs: ["tmux"])
 
   /// The programs that are not there.
   package var missing: [String] {
-    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let folders: [Substring] = path.split(separator: ":") + ["/usr/sbin"]
     return programs.filter { program in
       !folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
     }

@@ -15,15 +15,18 @@ struct ChildPipe {
   }
 }
 
-/// Starts a program as the leader of a new process group, with default signals, and with three
-/// descriptors as its standard input, output and error.
+/// Starts a program as the leader of a new process group, with default signals, and with the
+/// descriptors as its standard input, output, error, and 3 and so on.
 func spawn(
   _ command: [String], environment changes: [String: String?], descriptors: [Int32]
 ) throws -> pid_t {
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
   defer { posix_spawn_file_actions_destroy(&actions) }
-  for (target, descriptor) in descriptors.enumerated() {
+  // Above all targets, so that none is written over before its turn.
+  let copies = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, Int32(descriptors.count)) }
+  defer { copies.forEach { close($0) } }
+  for (target, descriptor) in copies.enumerated() {
     posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(target))
   }
 

@@ -1,0 +1,107 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// An app that is signed in at a sandbox, and an nginx that asks the sandbox about its tokens.
+struct NginxBench: Sendable {
+  let sandbox: SandboxServer
+  let nginx: Nginx
+  let module: AuthorizationModule
+  /// Trusts the server's private authority.
+  let client: CurlHTTPClient
+
+  /// Runs a body with both servers, and a module whose user signs in and allows everything.
+  ///
+  /// The user has signed in already, unless it is to be left to the test.
+  static func running(
+    asking endpoint: SandboxEndpoint = .me, scope: String = "files",
+    requestsPerConnection: Int = 1_000_000, isSignedIn: Bool = true,
+    _ body: (NginxBench) async throws -> Void
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    try await Nginx.running(
+      sandbox: sandbox, asking: endpoint, requestsPerConnection: requestsPerConnection
+    ) { nginx in
+      let bench = try NginxBench(sandbox: sandbox, nginx: nginx, scope: scope)
+      if isSignedIn {
+        _ = try await bench.module.signIn()
+        sandbox.forgetRequests()
+      }
+      try await body(bench)
+    }
+    await sandbox.stop()
+  }
+
+  private init(sandbox: SandboxServer, nginx: Nginx, scope: String) throws {
+    self.sandbox = sandbox
+    self.nginx = nginx
+    var configuration = HTTPClientConfiguration()
+    configuration.additionalAuthorities = try nginx.authority
+    client = CurlHTTPClient(configuration: configuration)
+    let visitor = SandboxVisitor()
+    var environment = ClientEnvironment()
+    environment.httpClient = client
+    environment.userAgent = CustomUserAgent { url in _ = try await visitor.visit(url) }
+    module = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: SandboxClient.app.id, redirectURI: "http://127.0.0.1/callback", scope: scope,
+        provider: .issuer(sandbox.issuer.absoluteString)),
+      environment: environment)
+  }
+
+  /// How nginx is spoken to.
+  enum Way: CaseIterable, Sendable { case http1, http2 }
+
+  /// A request for a path.
+  func request(
+    _ method: String, _ path: String, _ way: Way = .http1, body: HTTPRequestBody = .empty
+  ) throws -> HTTPRequest {
+    let base = way == .http1 ? nginx.url : nginx.secureURL
+    let url = try #require(URL(string: base.absoluteString + path))
+    var request = HTTPRequest(method: method, url: url, body: body)
+    request.maximumResponseBytes = 1 << 30
+    return request
+  }
+
+  /// Sends what must fail with an error of the SDK.
+  func failure(
+    _ request: HTTPRequest, sourceLocation: SourceLocation = #_sourceLocation
+  ) async -> SQOAuthError? {
+    await #expect(throws: SQOAuthError.self, sourceLocation: sourceLocation) {
+      try await module.send(request)
+    }
+  }
+
+  /// The log's lines, as short as they can be told.
+  func log() async throws -> [String] { try await nginx.requests().map(\.description) }
+
+  /// The refreshes since the sign-in.
+  var refreshes: [SandboxRequest] { sandbox.requests(to: .token) }
+
+  /// Has the sandbox take the access token back, as its user could.
+  func revokeAccessToken() async throws {
+    let token = try #require(module.currentToken?.accessToken)
+    var request = HTTPRequest(method: "POST", url: sandbox.revocationEndpoint)
+    request.headers["Content-Type"] = "application/x-www-form-urlencoded"
+    request.body = .bytes(Data("client_id=\(SandboxClient.app.id)&token=\(token)".utf8))
+    #expect(try await client.send(request).status == 200)
+    #expect(!sandbox.isActive(token))
+  }
+
+  /// Makes a file that nginx serves.
+  func write(_ content: Data, _ path: String) throws {
+    try content.write(to: nginx.file(path))
+  }
+
+  /// Bytes that differ from place to place.
+  static func bytes(_ count: Int) -> Data {
+    var state: UInt32 = 1
+    return Data(
+      (0..<count).map { _ in
+        state = state &* 1_664_525 &+ 1_013_904_223
+        return UInt8(truncatingIfNeeded: state >> 24)
+      })
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Downloads that take long, are given up, or break off.
+@Suite(.requires(.nginx), .timeLimit(.minutes(1))) struct NginxSlowTests {
+  private static let content = NginxBench.bytes(300_000)
+
+  @Test(arguments: NginxBench.Way.allCases)
+  func `a slow download that is cancelled ends at once`(way: NginxBench.Way) async throws {
+    try await NginxBench.running { bench in
+      try bench.write(Data(count: 50_000_000), "files/a.bin")
+      let hasBegun = Gate(isOpen: false)
+      var request = try bench.request("GET", "/slow/a.bin", way)
+      request.destination = .stream { _, data in if !data.isEmpty { hasBegun.open() } }
+      let download = Task { [request] in await bench.failure(request) }
+      await hasBegun.opened()
+      download.cancel()
+      #expect(await download.value?.code == .cancelled)
+      let seen = try #require(try await bench.nginx.requests(atLeast: 1).first)
+      #expect(seen.status == 200 || seen.status == 499)
+      #expect(!seen.isComplete && seen.contentSent < 10_000_000)
+      // On the same connection, where that is of HTTP/2, others are not disturbed.
+      #expect(try await bench.module.send(bench.request("GET", "/files", way)).status == 200)
+    }
+  }
+
+  @Test(arguments: NginxBench.Way.allCases)
+  func `a pause that is too long is a time-out, and so is a download`(
+    way: NginxBench.Way
+  ) async throws {
+    try await NginxBench.running { bench in
+      try bench.write(Data(count: 50_000_000), "files/a.bin")
+      var idle = try bench.request("GET", "/slow/a.bin", way)
+      idle.idleTimeout = .milliseconds(200)
+      let silence = await bench.failure(idle)
+      #expect(silence?.code == .requestTimedOut && silence?.message.contains("silent") == true)
+
+      var total = try bench.request("GET", "/slow/a.bin", way)
+      total.timeout = .milliseconds(1500)
+      let end = await bench.failure(total)
+      #expect(end?.code == .requestTimedOut && end?.message.contains("complete") == true)
+      #expect(bench.module.isAuthorized && bench.refreshes.isEmpty)
+    }
+  }
+
+  @Test(arguments: NginxBench.Way.allCases)
+  func `a download that breaks off is an error, and its parts make the whole`(
+    way: NginxBench.Way
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await NginxBench.running { bench in
+      try bench.write(Self.content, "files/a.bin")
+      var received = Data()
+      var breaks = 0
+      while received.count < Self.content.count {
+        let file = URL(filePath: folder.file("part"))
+        var request = try bench.request("GET", "/cut/a.bin", way)
+        request.headers["Range"] = "bytes=\(received.count)-"
+        request.destination = .file(file)
+        do throws(SQOAuthError) {
+          let response = try await bench.module.send(request)
+          #expect(response.status == 206)
+        } catch {
+          #expect(error.code == .connectionFailed, "\(error)")
+          breaks += 1
+        }
+        let part = try Data(contentsOf: file)
+        try #require(!part.isEmpty)
+        received += part
+      }
+      #expect(received == Self.content)
+      #expect(breaks == 4)
+      #expect(bench.refreshes.isEmpty)
+    }
+  }
+
+  @Test func `a download may go on slowly for as long as it moves`() async throws {
+    let received = Locked(0)
+    try await NginxBench.running { bench in
+      try bench.write(NginxBench.bytes(150_000), "files/a.bin")
+      var request = try bench.request("GET", "/slow/a.bin")
+      request.idleTimeout = .seconds(10)
+      request.destination = .stream { _, data in received.withLock { $0 += data.count } }
+      #expect(try await bench.module.send(request).status == 200)
+      #expect(received.withLock { $0 } == 150_000)
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// A TCP socket on a port of 127.0.0.1 that is nobody else's for as long as this is held.
+///
+/// A program that is to serve there can inherit it once it listens; no port needs to be looked for
+/// that is free a moment later too.
+package final class BoundSocket: Sendable {
+  package let descriptor: Int32
+  package let port: UInt16
+
+  package init() throws {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    guard isBound else {
+      close(descriptor)
+      throw ChildProcessError(message: "no port: \(String(cString: strerror(errno)))")
+    }
+    self.descriptor = descriptor
+    port = UInt16(bigEndian: address.sin_port)
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Has connections wait for whoever accepts them, without blocking.
+  package func listen() throws {
+    let flags = fcntl(descriptor, F_GETFL)
+    guard Glibc.listen(descriptor, 511) == 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0
+    else {
+      throw ChildProcessError(message: "not listening: \(String(cString: strerror(errno)))")
+    }
+  }
+}

@@ -1,0 +1,161 @@
+package import Foundation
+package import OAuthSandbox
+import SequencingOAuth
+
+/// nginx, a third party's HTTP server, run for a test as a resource server.
+///
+/// It asks a sandbox about every token, so one that was revoked there opens nothing here. Its
+/// configuration, in `Tests/LiveTests/Servers/nginx`, says what is at which path.
+package final class Nginx: Sendable {
+  /// `http://127.0.0.1:` and a port; HTTP/1.1.
+  package let url: URL
+  /// `https://127.0.0.1:` and a port; HTTP/2 for clients that offer it.
+  package let secureURL: URL
+  private let certificates: Certificates
+  private let folder: TemporaryFolder
+  private let process: ChildProcess
+
+  private init(sandbox: SandboxServer, check: SandboxEndpoint, requests: Int) async throws {
+    let sockets = [try BoundSocket(), try BoundSocket()]
+    for socket in sockets { try socket.listen() }
+    folder = try TemporaryFolder()
+    certificates = try await Certificates()
+    url = try Self.address("http", sockets[0])
+    secureURL = try Self.address("https", sockets[1])
+    for name in ["files", "public", "small", "abrupt"] {
+      try FileManager.default.createDirectory(
+        atPath: folder.file("root/\(name)"), withIntermediateDirectories: true)
+    }
+    let values = [
+      "FOLDER": folder.path, "CERTIFICATES": certificates.folder.path,
+      "PORT": "\(sockets[0].port)", "SECURE_PORT": "\(sockets[1].port)",
+      "SANDBOX": "127.0.0.1:\(sandbox.issuer.port ?? 0)", "TOKEN_CHECK": check.path,
+      "REQUESTS": "\(requests)",
+      // Its worker would otherwise become nobody, who may not read this folder.
+      "USER": geteuid() == 0 ? "user root;" : "",
+    ]
+    let text = try values.reduce(String(contentsOfFile: Self.template, encoding: .utf8)) {
+      $0.replacing("@\($1.key)@", with: $1.value)
+    }
+    try text.write(toFile: folder.file("nginx.conf"), atomically: true, encoding: .utf8)
+    // It takes its sockets over; it ends with the test's process too, whose end closes the input.
+    let script = """
+      exec 9<&0
+      (trap '' TERM; cat <&9 >/dev/null; kill -TERM 0) &
+      PATH=$PATH:/usr/sbin exec nginx -p "$0" -c nginx.conf -e error.log 9<&-
+      """
+    process = try ChildProcess(
+      ["sh", "-c", script, folder.path], environment: ["NGINX": "3;4;"],
+      sockets: sockets.map(\.descriptor), input: .open)
+  }
+
+  private static let template = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "../LiveTests/Servers/nginx/nginx.conf").standardized.path
+
+  private static func address(_ scheme: String, _ socket: BoundSocket) throws -> URL {
+    guard let url = URL(string: "\(scheme)://127.0.0.1:\(socket.port)") else {
+      throw URLError(.badURL)
+    }
+    return url
+  }
+
+  /// Starts a server; ``stop()`` ends it, and so does letting go of it.
+  ///
+  /// `endpoint` of the sandbox is asked about each token. A connection carries at most so many
+  /// requests.
+  package static func start(
+    sandbox: SandboxServer, asking endpoint: SandboxEndpoint = .me,
+    requestsPerConnection: Int = 1_000_000
+  ) async throws -> Nginx {
+    let server = try await Nginx(
+      sandbox: sandbox, check: endpoint, requests: requestsPerConnection)
+    do {
+      _ = try await server.requests()
+      return server
+    } catch {
+      await server.stop()
+      throw ChildProcessError(message: "nginx: \(error)\n\(server.errors)")
+    }
+  }
+
+  /// Runs a body with a server that ends with it.
+  package static func running<Result: Sendable>(
+    sandbox: SandboxServer, asking endpoint: SandboxEndpoint = .me,
+    requestsPerConnection: Int = 1_000_000, _ body: (Nginx) async throws -> Result
+  ) async throws -> Result {
+    let server = try await start(
+      sandbox: sandbox, asking: endpoint, requestsPerConnection: requestsPerConnection)
+    do {
+      let result = try await body(server)
+      await server.stop()
+      return result
+    } catch {
+      await server.stop()
+      throw error
+    }
+  }
+
+  /// Ends the server.
+  package func stop() async {
+    await process.stop()
+  }
+
+  /// The authority that its certificate is from, in PEM.
+  package var authority: Data {
+    get throws { try certificates.data("ca.pem") }
+  }
+
+  /// Where a file lies that is served at a path: `files/a`, `public/a`.
+  package func file(_ path: String) -> URL {
+    URL(filePath: folder.file("root/\(path)"))
+  }
+
+  /// The bodies that were sent to `/buffered/`, in order.
+  package var bufferedBodies: [Data] {
+    get throws {
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("bodies"))
+      return try names.sorted().map {
+        try Data(contentsOf: URL(filePath: folder.file("bodies/\($0)")))
+      }
+    }
+  }
+
+  /// What it complains about.
+  package var errors: String {
+    ((try? String(contentsOfFile: folder.file("error.log"), encoding: .utf8)) ?? "")
+      + process.errors
+  }
+
+  // MARK: The log
+
+  /// Every request whose answer was complete before this call, in order.
+  ///
+  /// A request that the client gave up, or whose body nginx still reads, may come later.
+  package func requests() async throws -> [NginxRequest] {
+    let marker = "/marker?\(UUID().uuidString)"
+    guard let url = URL(string: url.absoluteString + marker) else { throw URLError(.badURL) }
+    var request = HTTPRequest(url: url)
+    request.timeout = .seconds(20)
+    _ = try await CurlHTTPClient.shared.send(request)
+    return try await eventually("nginx logs a request") {
+      let all = try log()
+      return all.contains { $0.target == marker }
+        ? all.filter { !$0.target.hasPrefix("/marker?") } : nil
+    }
+  }
+
+  /// The requests so far, once there are so many.
+  package func requests(atLeast count: Int) async throws -> [NginxRequest] {
+    try await eventually("nginx logs \(count) requests") {
+      let requests = try await requests()
+      return requests.count >= count ? requests : nil
+    }
+  }
+
+  private func log() throws -> [NginxRequest] {
+    let text = try String(contentsOfFile: folder.file("requests.log"), encoding: .utf8)
+    // The last line may not be whole yet.
+    return try text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      .map { try JSONDecoder().decode(NginxRequest.self, from: Data($0.utf8)) }
+  }
+}
