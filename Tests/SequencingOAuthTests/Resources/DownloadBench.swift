@@ -33,7 +33,7 @@ final class DownloadBench: Sendable {
   }
 
   func download(_ request: HTTPRequest, maximumBytes: Int64? = nil) async throws -> HTTPResponse {
-    told.withLock { $0 = [] }
+    forgetProgress()
     let download = ResumableDownload(request, to: destination, maximumBytes: maximumBytes) {
       [self] progress in told.withLock { $0.append(progress) }
     }
@@ -41,6 +41,8 @@ final class DownloadBench: Sendable {
       try await client.send(request)
     }
   }
+
+  func forgetProgress() { told.withLock { $0 = [] } }
 
   /// Starts a download that brings so many bytes and then fails, for good.
   func bring(_ count: Int, of server: RangeServer) async throws {
