@@ -64,6 +64,9 @@ final class CurlTransfer: @unchecked Sendable {
   /// store what others read for it meanwhile, until memory is short.
   var sharesConnection: Bool { download == nil || !handle.maySpeakHTTP2(to: target) }
 
+  /// Whether libcurl has sent the request again, or tried to.
+  var wasRepeated: Bool { attempts > 1 }
+
   /// Whether code of the app runs while the transfer does.
   var isWatched: Bool { progress != nil || upload != nil || download != nil }
 
