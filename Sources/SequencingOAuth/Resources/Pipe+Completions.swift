@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// The operations for code without `async`; each completion is called once, on
 /// ``Pipeline/callbackQueue``.
 extension Pipeline.Pipe {
@@ -38,5 +44,27 @@ extension Pipeline.Pipe {
     completion: @escaping @Sendable (Result<Void, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in try await self.remove(id: id) }
+  }
+
+  /// Sends a form with files; see ``upload(_:id:parameters:returning:progress:)``.
+  public func upload<Value: Decodable & Sendable>(
+    _ form: MultipartForm, id: (some LosslessStringConvertible & Sendable)? = String?.none,
+    returning type: Value.Type, progress: (@Sendable (TransferProgress) -> Void)? = nil,
+    completion: @escaping @Sendable (Result<Value, PipeError>) -> Void
+  ) {
+    complete(completion) { () async throws(PipeError) in
+      try await self.upload(form, id: id, returning: type, progress: progress)
+    }
+  }
+
+  /// Brings a record's content into a file; see ``download(id:parameters:to:progress:)``.
+  public func download(
+    id: (some LosslessStringConvertible & Sendable)? = String?.none, to destination: URL,
+    progress: (@Sendable (TransferProgress) -> Void)? = nil,
+    completion: @escaping @Sendable (Result<Void, PipeError>) -> Void
+  ) {
+    complete(completion) { () async throws(PipeError) in
+      try await self.download(id: id, to: destination, progress: progress)
+    }
   }
 }

@@ -1,0 +1,117 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Uploads and downloads, of any size: what is sent or received is never whole in memory.
+///
+/// ``PipeConfiguration/timeout`` is how long they may stand still; in all they may take any time.
+extension Pipeline.Pipe {
+  /// Sends a form with files: `POST` on the pipe's URL, or `PUT` on that of a record.
+  ///
+  /// The token is made sure of before the first byte is sent. Where the API refuses it all the same,
+  /// the form is sent again with the next one; a part that can be read once only makes that
+  /// ``SQOAuthError/Code/bodyNotReplayable``. `progress` is called on a thread that must not wait.
+  @discardableResult
+  public func upload<Value: Decodable & Sendable>(
+    _ form: MultipartForm, id: (some LosslessStringConvertible)? = String?.none,
+    parameters: [String: String] = [:], returning type: Value.Type = JSONValue.self,
+    progress: (@Sendable (TransferProgress) -> Void)? = nil
+  ) async throws(PipeError) -> Value {
+    var request = try uploadRequest(id?.description, parameters)
+    do throws(SQOAuthError) {
+      try request.setForm(form)
+    } catch {
+      throw .failed(error)
+    }
+    return try await upload(request, type, progress)
+  }
+
+  /// Sends a file, bytes or a stream as they are: `POST` on the pipe's URL, or `PUT` on that of a
+  /// record.
+  @discardableResult
+  public func upload<Value: Decodable & Sendable>(
+    _ content: HTTPRequestBody, contentType: String = MultipartForm.Part.defaultContentType,
+    id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],
+    returning type: Value.Type = JSONValue.self,
+    progress: (@Sendable (TransferProgress) -> Void)? = nil
+  ) async throws(PipeError) -> Value {
+    var request = try uploadRequest(id?.description, parameters)
+    request.body = content
+    request.headers["Content-Type"] = contentType
+    return try await upload(request, type, progress)
+  }
+
+  /// Brings the content of a record, or of the pipe's URL, into a file.
+  ///
+  /// The bytes are gathered in `NAME.partial` beside the destination and get its name when all are
+  /// there, so half a file never stands in its place. A connection that is lost is resumed, and a
+  /// later call goes on where an earlier one stopped, where the API offers ranges and says that the
+  /// content is still the same (RFC 9110, section 14). `progress` is called on a thread that must
+  /// not wait.
+  ///
+  /// - Throws: ``PipeError``, with ``SQOAuthError/Code/fileFailed`` and
+  ///   ``SQOAuthError/Code/fileInUse`` in ``PipeError/failed(_:)``.
+  public func download(
+    id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],
+    to destination: URL, progress: (@Sendable (TransferProgress) -> Void)? = nil
+  ) async throws(PipeError) {
+    var request = try request("GET", id: id?.description, parameters: parameters)
+    request.headers["Accept"] = nil
+    request.timeout = nil
+    let download = ResumableDownload(
+      request: request, destination: destination, progress: progress)
+    try await run { () async throws(PipeError) in try await self.fetch(download) }
+  }
+
+  private func uploadRequest(
+    _ id: String?, _ parameters: [String: String]
+  ) throws(PipeError) -> HTTPRequest {
+    var request = try request(id == nil ? "POST" : "PUT", id: id, parameters: parameters)
+    request.timeout = nil
+    return request
+  }
+
+  private func upload<Value: Decodable & Sendable>(
+    _ request: HTTPRequest, _ type: Value.Type,
+    _ progress: (@Sendable (TransferProgress) -> Void)?
+  ) async throws(PipeError) -> Value {
+    var request = request
+    let meter = progress.map { TransferMeter($0) }
+    meter?.followUpload(of: &request)
+    return try await run { [request] () async throws(PipeError) in
+      let value = try self.decode(type, try await self.send(request))
+      meter?.finish()
+      return value
+    }
+  }
+
+  private func fetch(_ download: ResumableDownload) async throws(PipeError) {
+    let response: HTTPResponse
+    do throws(SQOAuthError) {
+      response = try await download.run { request throws(SQOAuthError) in
+        do throws(PipeError) {
+          return try await self.answer(to: request)
+        } catch {
+          throw Self.lostConnection(error) ?? SQOAuthError(.cancelled, "", cause: error)
+        }
+      }
+    } catch {
+      if Task.isCancelled { throw .cancelled }
+      if let reason = error.cause as? PipeError { throw reason }
+      throw error.code == .requestTimedOut ? .timedOut(error) : .failed(error)
+    }
+    guard (200...299).contains(response.status) else {
+      throw .refused(PipeError.Refusal(response, challenge: response.bearerChallenge))
+    }
+  }
+
+  /// What a download may go on after; all else ends it.
+  private static func lostConnection(_ error: PipeError) -> SQOAuthError? {
+    switch error {
+    case .timedOut(let cause), .failed(let cause): cause
+    case .noAccess, .refused, .unreadable, .cancelled: nil
+    }
+  }
+}
