@@ -58,11 +58,19 @@ final class CurlTransfer: @unchecked Sendable {
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }
 
-  /// Whether others may use its connection while it does.
+  /// Whether others may use its connection while it does, where it speaks HTTP/2.
   ///
-  /// One that halts when the app is not ready has an HTTP/2 connection for itself: libcurl would
-  /// store what others read for it meanwhile, until memory is short.
-  var sharesConnection: Bool { download == nil || !handle.maySpeakHTTP2(to: target) }
+  /// One that halts when the app is not ready has a connection for itself: libcurl would store what
+  /// others read for it meanwhile, until memory is short. So has one that must not go out twice: a
+  /// server may end a connection at any number of requests and leave those that are on their way
+  /// unread, and libcurl does not tell which these are. On a connection that it has for itself, none
+  /// of its own is on its way by then.
+  var sharesConnection: Bool {
+    !handle.maySpeakHTTP2(to: target) || download == nil && request.isIdempotent
+  }
+
+  /// Whether libcurl has sent the request again, or tried to.
+  var wasRepeated: Bool { attempts > 1 }
 
   /// Whether code of the app runs while the transfer does.
   var isWatched: Bool { progress != nil || upload != nil || download != nil }
