@@ -16,7 +16,9 @@ struct TransferBenchmarks {
 
   /// Starts nginx; `nil` where it, or `curl`, is not installed.
   static func start() async throws -> TransferBenchmarks? {
-    guard [curlTool, nginx].allSatisfy(FileManager.default.isExecutableFile(atPath:)) else { return nil }
+    guard [curlTool, nginx].allSatisfy(FileManager.default.isExecutableFile(atPath:)) else {
+      return nil
+    }
     return try await TransferBenchmarks()
   }
 
