@@ -24,6 +24,8 @@ package struct ResumableDownload: Sendable {
   package typealias Send = @Sendable (HTTPRequest) async throws(SQOAuthError) -> HTTPResponse
 
   /// A GET without `Range`, whose `maximumResponseBytes` bounds the content of a refusal only.
+  ///
+  /// Its own `progress` is told of each attempt by itself.
   package var request: HTTPRequest
   /// The file; its folder must be there.
   package var destination: URL
