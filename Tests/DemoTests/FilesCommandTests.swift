@@ -313,6 +313,7 @@ import Testing
     ["put", "/nonexistent"], ["put", "/"], ["get", "a", "-o", "-"],
     ["--drive", "nonsense"], ["--drive", "http://example.com/drive"], ["rename", "a", ""],
     ["put", "/etc/passwd", "--drive", "https://"],
+    ["delete", "a", "--drive", "https://api.example.com/DataSourceList?all=true"],
   ])
   func `refuses what cannot be done before anyone signs in`(words: [String]) async throws {
     let outcome = try await files(words + ["--browser", "print"])
