@@ -95,6 +95,16 @@ final class CurlTransfer: @unchecked Sendable {
     continuation.take()?.resume()
   }
 
+  /// Ends it from this side; it is still to be taken from libcurl.
+  ///
+  /// libcurl 7.88 tells the server that nobody wants the rest of an HTTP/2 response only with the
+  /// next thing that it has to send on the connection, and a server would go on for as long. So the
+  /// connection is closed, unless others use it, who have something to send.
+  func giveUp(_ error: SQOAuthError) {
+    if failure == nil { failure = error }
+    handle.set(CURLOPT_FORBID_REUSE, 1)
+  }
+
   /// Why it is ended at its deadline.
   func timeUp(_ now: UInt64) -> SQOAuthError {
     let message =
@@ -115,10 +125,11 @@ final class CurlTransfer: @unchecked Sendable {
   func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
     clock.touch()
     guard received + Int64(bytes.count) <= request.maximumResponseBytes else {
-      failure = SQOAuthError(
-        .responseTooLarge,
-        "\(target.authority) sent more than the \(request.maximumResponseBytes) bytes that the "
-          + "request allows", status: reader.head()?.status)
+      giveUp(
+        SQOAuthError(
+          .responseTooLarge,
+          "\(target.authority) sent more than the \(request.maximumResponseBytes) bytes that the "
+            + "request allows", status: reader.head()?.status))
       return 0
     }
     if let download {
@@ -139,10 +150,11 @@ final class CurlTransfer: @unchecked Sendable {
     clock.touch()
     let wasComplete = reader.isHeadComplete
     guard reader.take(line) else {
-      failure = SQOAuthError(
-        .responseTooLarge,
-        "\(target.authority) sent more than \(ResponseReader.maximumFields) header fields or "
-          + "\(ResponseReader.maximumBytes) bytes of them")
+      giveUp(
+        SQOAuthError(
+          .responseTooLarge,
+          "\(target.authority) sent more than \(ResponseReader.maximumFields) header fields or "
+            + "\(ResponseReader.maximumBytes) bytes of them"))
       return 0
     }
     return reader.isHeadComplete && !wasComplete && !takeHead() ? 0 : line.count
@@ -150,12 +162,12 @@ final class CurlTransfer: @unchecked Sendable {
 
   private func takeHead() -> Bool {
     if handle.requiresHTTP2, !reader.isHTTP2 {
-      failure = SQOAuthError(.invalidResponse, "\(target.authority) does not speak HTTP/2")
+      giveUp(SQOAuthError(.invalidResponse, "\(target.authority) does not speak HTTP/2"))
       return false
     }
     guard let download else { return true }
     guard let head = reader.head() else {
-      failure = malformedHead
+      giveUp(malformedHead)
       return false
     }
     download.begin(head)
@@ -181,7 +193,7 @@ final class CurlTransfer: @unchecked Sendable {
       clock.isWaitingForWriter = true
       return Int(CURL_READFUNC_PAUSE)
     case .failed(let error):
-      failure = error
+      giveUp(error)
       return Int(CURL_READFUNC_ABORT)
     }
   }

@@ -145,6 +145,16 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
+  @Test func `what one stream has too much does not make up for another`() async throws {
+    let request = try request([
+      .stream("a", length: 2) { OneChunk("abc").next },
+      .stream("b", length: 4) { OneChunk("abc").next },
+    ])
+    let error = await failure(.malformedRequest) { try await client.send(request) }
+    #expect(error?.message.contains("the part a") == true)
+    #expect(server.requests.isEmpty)
+  }
+
   @Test func `a file that grows is sent up to the announced length`() async throws {
     let url = try file("log", Data("0123456789".utf8))
     let request = try request([.file("a", url)])
