@@ -14,8 +14,7 @@ extension AuthorizationModule {
   /// - Throws: ``SQOAuthError``: what ``token()`` throws,
   ///   ``SQOAuthError/Code/originNotAllowed`` or ``SQOAuthError/Code/insecureEndpoint``.
   public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
-    try checkOrigin(of: request.url)
-    return authenticated(request, with: try await token())
+    authenticated(request, with: try await tokenUse(for: request.url))
   }
 
   /// Sends a request with a valid token; a token that the server refuses is refreshed, once.
@@ -29,36 +28,26 @@ extension AuthorizationModule {
   ///   server's ``SQOAuthError/challenge``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
-    try checkOrigin(of: request.url)
-    let ends = session.ends
-    let first = try await token()
-    let response = try await response(to: authenticated(request, with: first))
-    guard let refusal = Refusal(response, of: first) else { return response }
-    guard refusal.isWorthRefresh else { throw refusal.error }
-    let second: SQToken
-    do throws(SQOAuthError) {
-      second = try await session.token(.replacing(first.accessToken))
-    } catch {
-      // What the server said of the token says more than that there is no other one.
-      if error.code == .notAuthorized, error.response == nil { throw refusal.error }
-      throw error
+    let first = try await tokenUse(for: request.url)
+    let response = try await response(to: request, with: first)
+    guard let refusal = Refusal(response, of: first.token) else { return response }
+    guard refusal.isWorthRefresh, let second = try await first.replaced() else {
+      throw refusal.error
     }
-    // Whoever signed in meanwhile did not make this request.
-    guard session.ends == ends else { throw refusal.error }
-    let next = try await self.response(to: authenticated(request, with: second))
-    if let refusal = Refusal(next, of: second) { throw refusal.error }
+    let next = try await self.response(to: request, with: second)
+    if let refusal = Refusal(next, of: second.token) { throw refusal.error }
     return next
   }
 
-  private func response(to request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
-    try await environment.httpClient.exchange(request)
+  private func response(
+    to request: HTTPRequest, with use: TokenUse
+  ) async throws(SQOAuthError) -> HTTPResponse {
+    try await environment.httpClient.exchange(authenticated(request, with: use))
   }
 
-  private func authenticated(_ request: HTTPRequest, with token: SQToken) -> HTTPRequest {
+  private func authenticated(_ request: HTTPRequest, with use: TokenUse) -> HTTPRequest {
     var request = request
-    for field in environment.requestAuthenticator.headerFields(for: token) {
-      request.headers[field.name] = field.value
-    }
+    for field in use.fields { request.headers[field.name] = field.value }
     return request
   }
 

@@ -1,12 +1,11 @@
-import Foundation
-import TestSupport
+package import Foundation
 import Testing
 
 /// A private authority with a server's and a client's certificate, made by openssl for one test.
-final class Certificates: Sendable {
-  let folder: URL
+package final class Certificates: Sendable {
+  package let folder: URL
 
-  init() async throws {
+  package init() async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try await openssl(
@@ -43,11 +42,11 @@ final class Certificates: Sendable {
     try #require(result.status == 0, "openssl: \(result.errors)")
   }
 
-  func data(_ name: String) throws -> Data {
+  package func data(_ name: String) throws -> Data {
     try Data(contentsOf: folder.appending(path: name))
   }
 
-  func path(_ name: some StringProtocol) -> String {
+  package func path(_ name: some StringProtocol) -> String {
     folder.appending(path: String(name)).path
   }
 }
