@@ -123,7 +123,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "TestSupport"],
+      dependencies: ["SequencingOAuth", "SequencingOAuthGRPC", "OAuthSandbox", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "LiveTests",

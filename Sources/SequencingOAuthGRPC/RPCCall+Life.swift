@@ -87,6 +87,7 @@ extension RPCCall {
   private func begin(
     _ completion: (@Sendable (Result<Data, RPCError>) -> Void)?
   ) throws(RPCError) {
+    try checkKind()
     let phase = state.withLock { state in
       let phase = state.phase
       guard case .prepared = phase else { return phase }
@@ -102,6 +103,17 @@ extension RPCCall {
     case .running: throw .started
     case .ended: throw outcome.isCancelled ? .cancelled : .started
     }
+  }
+
+  /// Refuses what the transport cannot carry without losing messages.
+  private func checkKind() throws(RPCError) {
+    guard kind.sendsMany, channel.client is CurlHTTPClient, !LibcurlVersion.hasNewHTTP2 else {
+      return
+    }
+    throw RPCError(
+      .unimplemented,
+      "a call that sends any number of messages needs libcurl 8.14 or newer: an older one loses what "
+        + "a server says that ends the call early; nothing was sent")
   }
 
   // MARK: Ending
@@ -161,7 +173,7 @@ extension RPCCall {
       try begin(nil)
     } catch {
       // Started by somebody else, or ended, which is what the caller is to hear.
-      if error.status != .failedPrecondition, error.status != .cancelled { throw error }
+      if error.status == .unimplemented { throw error }
     }
   }
 }

@@ -14,6 +14,9 @@ public import SequencingOAuth
 /// it ends, whether or not somebody holds it.
 public final class RPCCall: Sendable {
   /// How many messages each side sends.
+  ///
+  /// Those that send any number of messages need libcurl 8.14 (Debian 13, or Debian 12's backports):
+  /// with an older one such a call fails with ``RPCStatus/unimplemented``, and nothing is sent.
   public enum Kind: Sendable, Hashable {
     /// One and one.
     case unary

@@ -39,8 +39,10 @@ extension RPCMetadata {
   }
 
   private static func checked(_ name: String) throws(RPCError) -> String {
+    // Beyond ASCII there are letters whose lower case is in it.
+    let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
     let name = name.lowercased()
-    guard !name.isEmpty, name.utf8.allSatisfy(isNameByte) else {
+    guard !name.isEmpty, isASCII, name.utf8.allSatisfy(isNameByte) else {
       throw refusal(
         "the name of a metadata entry has letters of ASCII, digits, '_', '-' and '.' only")
     }

@@ -44,6 +44,12 @@ final class CurlTransfer: @unchecked Sendable {
   private var received: Int64 = 0
   private var sentOfBytes = 0
   private var attempts = 0
+  /// Whether it is to use a connection that is there.
+  private var joins = false
+  /// Whether there was none.
+  private(set) var foundNone = false
+  /// Whether the server has answered, though it may not have read the whole request.
+  private(set) var isAnswered = false
 
   init(
     _ request: HTTPRequest, _ target: RequestTarget, _ handle: CurlHandle,
@@ -58,11 +64,26 @@ final class CurlTransfer: @unchecked Sendable {
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }
 
-  /// Whether others may use its connection while it does.
-  ///
+  /// Which connections a transfer may use.
+  enum Pool {
+    /// Those of every kind that others may use, too.
+    case common
+    /// Those that speak HTTP/2 without TLS, which others may use, too.
+    case presumed
+    /// One for itself.
+    case alone
+  }
+
   /// One that halts when the app is not ready has an HTTP/2 connection for itself: libcurl would
   /// store what others read for it meanwhile, until memory is short.
-  var sharesConnection: Bool { download == nil || !handle.maySpeakHTTP2(to: target) }
+  ///
+  /// So has one without TLS over the newer HTTP/2 of libcurl, which misses the end of a kept
+  /// connection and, now and then, of a response beside one that was cancelled (seen with 8.14.1).
+  var pool: Pool {
+    if download != nil, handle.maySpeakHTTP2(to: target) { return .alone }
+    guard handle.requiresHTTP2, !target.isSecure else { return .common }
+    return LibcurlVersion.hasNewHTTP2 ? .alone : .presumed
+  }
 
   /// Whether code of the app runs while the transfer does.
   var isWatched: Bool { progress != nil || upload != nil || download != nil }
@@ -137,7 +158,19 @@ final class CurlTransfer: @unchecked Sendable {
           + "\(ResponseReader.maximumBytes) bytes of them")
       return 0
     }
+    if reader.isOver { endUpload() }
     return reader.isHeadComplete && !wasComplete && !takeHead() ? 0 : line.count
+  }
+
+  /// Takes note that the answer is whole, and has libcurl see the end of a body that it waits for.
+  ///
+  /// - SeeAlso: RFC 9113, section 8.1
+  private func endUpload() {
+    guard !isAnswered else { return }
+    isAnswered = true
+    guard let upload, case .success(let loop) = CurlEventLoop.shared else { return }
+    upload.endAnswered()
+    loop.resume(self)
   }
 
   private func takeHead() -> Bool {
@@ -191,12 +224,25 @@ final class CurlTransfer: @unchecked Sendable {
   /// have acted on the first copy all the same, so what is not idempotent is not sent twice: a
   /// second use of a code or a rotated refresh token can end the session.
   func willSend() -> Bool {
+    if attempts > 0, !request.isIdempotent {
+      failure = SQOAuthError(
+        .connectionFailed,
+        "\(target.authority) closed the connection without an answer; the request may have been "
+          + "acted on, so it was not sent again")
+      return false
+    }
+    if joins, handle.hasConnected {
+      foundNone = true
+      return false
+    }
     attempts += 1
-    guard attempts > 1, !request.isIdempotent else { return true }
-    failure = SQOAuthError(
-      .connectionFailed,
-      "\(target.authority) closed the connection without an answer; the request may have been "
-        + "acted on, so it was not sent again")
-    return false
+    return true
+  }
+
+  /// Has it use a connection that is there, or open one; see ``CurlHandle/setJoining(_:)``.
+  func join(_ joins: Bool) {
+    self.joins = joins
+    foundNone = false
+    handle.setJoining(joins)
   }
 }

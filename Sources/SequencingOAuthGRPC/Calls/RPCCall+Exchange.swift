@@ -63,14 +63,18 @@ extension RPCCall {
     var request = request
     request.maximumResponseBytes = Int64(limit) + Int64(MessageFrame.prefixLength)
     let content = Locked(Data())
-    if limit > Self.largestInMemory {
-      request.destination = .stream { _, data in content.withLock { $0.append(data) } }
+    let isStreamed = kind.sendsMany || limit > Self.largestInMemory
+    if isStreamed {
+      request.destination = .stream { head, data in
+        if data.isEmpty { self.stopSending(behind: RPCResponseHead(head, removing: secrets)) }
+        content.withLock { $0.append(data) }
+      }
     }
     let response = try await exchange(request)
-    let body = limit > Self.largestInMemory ? content.withLock(\.self) : response.body
+    let body = isStreamed ? content.withLock(\.self) : response.body
     let head = RPCResponseHead(response.head, removing: secrets)
     take(head, response.trailers)
-    if let failure = head.failure(response.trailers) { throw failure }
+    if let failure = failure(head, response.trailers) { throw failure }
     return try message(body, head)
   }
 
@@ -101,6 +105,7 @@ extension RPCCall {
       let head = RPCResponseHead(head, removing: secrets)
       if data.isEmpty {
         self.take(head, nil)
+        self.stopSending(behind: head)
       } else if head.hasMessages {
         let frames = try parser.withLock { parser throws(RPCError) in try parser.take(data) }
         await self.inbox.put(frames)
@@ -109,7 +114,7 @@ extension RPCCall {
     let response = try await exchange(request)
     let head = RPCResponseHead(response.head, removing: secrets)
     take(head, response.trailers)
-    if let failure = head.failure(response.trailers) { throw failure }
+    if let failure = failure(head, response.trailers) { throw failure }
     guard parser.withLock(\.isAtEnd) else {
       throw RPCError(
         .internal, "the server ended the call inside a message", metadata: responseMetadata)
@@ -129,6 +134,25 @@ extension RPCCall {
       state.encoding = head.encoding
       if let trailers { state.trailers = trailers }
     }
+  }
+
+  /// Why the call failed; `nil` where it did not.
+  ///
+  /// Of the last call on a connection that its server is about to close (GOAWAY), libcurl 7.88 loses
+  /// the end, and says that all is well. What is missing then is the status.
+  private func failure(_ head: RPCResponseHead, _ trailers: HTTPFields) -> RPCError? {
+    guard let failure = head.failure(trailers) else { return nil }
+    guard head.lacksStatus(trailers), channel.client is CurlHTTPClient,
+      !LibcurlVersion.hasNewHTTP2
+    else { return failure }
+    return RPCError(
+      .unavailable, "the end of the answer did not come; the server may be about to close down",
+      metadata: failure.metadata)
+  }
+
+  /// Sends nothing further behind a head that is the whole answer.
+  private func stopSending(behind head: RPCResponseHead) {
+    if head.isWholeAnswer { outbox.close() }
   }
 
   private func exchange(_ request: HTTPRequest) async throws(RPCError) -> HTTPResponse {

@@ -20,6 +20,9 @@ struct RPCResponseHead {
       || type.hasPrefix("application/grpc;")
   }
 
+  /// Whether the server reads nothing further: it has said how the call ended, or is no gRPC server.
+  var isWholeAnswer: Bool { !hasMessages || head.headers["grpc-status"] != nil }
+
   /// How compressed messages are compressed.
   var encoding: String? { head.headers["grpc-encoding"] }
 
@@ -27,6 +30,11 @@ struct RPCResponseHead {
 
   func trailers(_ fields: HTTPFields) -> RPCMetadata {
     RPCMetadata(fields: fields, removing: secrets)
+  }
+
+  /// Whether messages came and no word on how the call ended.
+  func lacksStatus(_ trailers: HTTPFields) -> Bool {
+    hasMessages && trailers["grpc-status"] == nil && head.headers["grpc-status"] == nil
   }
 
   /// Why the call failed, by what stands behind the messages; `nil` where it did not.
