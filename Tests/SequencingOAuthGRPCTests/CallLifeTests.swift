@@ -13,12 +13,14 @@ import Testing
       let call = try channel.test("Echo", "made first")
       // By the time that a later call is answered, an earlier one would have been there.
       _ = try await channel.test("Measure").response()
+      try await server.caughtUp()
       #expect(server.count(of: "Echo") == 0)
       try call.start()
       failure(.failedPrecondition) { try call.start() }
       #expect(try await call.response().text == "made first")
       #expect(try await call.response().text == "made first")
       failure(.failedPrecondition) { try call.start() }
+      try await server.caughtUp()
       #expect(server.count(of: "Echo") == 1)
     }
   }
@@ -111,7 +113,7 @@ import Testing
       #expect(call.status == .cancelled)
       for await _ in ends { break }
       await failure(.cancelled) { try await call.response() }
-      try await server.line(after: "ENDED one")
+      try await server.line(after: "ENDED Hang one")
       #expect(outcomes.withLock(\.self) == [.cancelled])
     }
   }
@@ -123,6 +125,7 @@ import Testing
       failure(.cancelled) { try call.start() }
       await failure(.cancelled) { try await call.response() }
       _ = try await RPCChannel(server).test("Measure").response()
+      try await server.caughtUp()
       #expect(server.count(of: "Echo") == 0)
     }
   }
@@ -134,7 +137,7 @@ import Testing
       try await server.line(after: "HANGS task")
       task.cancel()
       await failure(.cancelled) { try await task.value }
-      try await server.line(after: "ENDED task")
+      try await server.line(after: "ENDED Hang task")
     }
   }
 
@@ -143,10 +146,11 @@ import Testing
       let call = try RPCChannel(server).test("Hang", "time")
       try call.setTimeout(.milliseconds(300))
       await failure(.deadlineExceeded) { try await call.response() }
-      try await server.line(after: "ENDED time")
+      try await server.line(after: "ENDED Hang time")
       let late = try RPCChannel(server).test("Echo")
       try late.setTimeout(.zero)
       await failure(.deadlineExceeded) { try await late.response() }
+      try await server.caughtUp()
       #expect(server.count(of: "Echo") == 0)
     }
   }

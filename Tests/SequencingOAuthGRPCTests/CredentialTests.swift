@@ -16,10 +16,12 @@ import Testing
       bench.sandbox.expireAccessTokens()
       let call = try bench.unaryCall()
       #expect(try await call.response(as: Self.response).username == "alice")
+      try await bench.server.caughtUp()
       #expect(bench.refreshes == 1 && bench.server.count(of: "UnaryCall") == 2)
       #expect(call.oauth2ChallengeHeader == nil, "of the refused attempt nothing is left")
       // The next one carries the new token at once.
       _ = try await bench.unaryCall().response()
+      try await bench.server.caughtUp()
       #expect(bench.refreshes == 1 && bench.server.count(of: "UnaryCall") == 3)
     }
   }
@@ -85,6 +87,7 @@ import Testing
         for try await _ in call.messages { count += 1 }
       }
       #expect(count == 2 && error?.challenge?.error == .invalidToken)
+      try await bench.server.caughtUp()
       #expect(bench.refreshes == 0 && bench.server.count(of: "Count") == 1)
     }
   }
@@ -93,6 +96,7 @@ import Testing
     try await Bench.running(signedIn: false) { bench in
       let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .notAuthorized && error?.isFromServer == false)
+      try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 0)
     }
   }
@@ -102,6 +106,7 @@ import Testing
       bench.sandbox.revokeEverything()
       let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .invalidGrant)
+      try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 1 && !bench.module.hasAccessToken)
     }
   }
@@ -117,6 +122,7 @@ import Testing
       }
       let bad = try RPCChannel(bench.server, credential: .accessToken("a b"))
       await failure(.invalidArgument) { try await bad.test("Echo").response() }
+      try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 2 && bench.server.count(of: "Echo") == 0)
     }
   }
@@ -129,6 +135,7 @@ import Testing
       let bad = try bench.unaryCall()
       try bad.setOAuth2AccessToken("bad")
       await failure(.unauthenticated) { try await bad.response() }
+      try await bench.server.caughtUp()
       #expect(bench.refreshes == 0 && bench.server.count(of: "UnaryCall") == 2)
     }
   }
@@ -138,6 +145,7 @@ import Testing
     try await Bench.running(change: { $0.resourceOrigins = [origin] }) { bench in
       let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .originNotAllowed)
+      try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 0)
     }
   }
@@ -170,6 +178,7 @@ import Testing
       let call = try bench.unaryCall()
       try call.setTimeout(.milliseconds(200))
       await failure(.deadlineExceeded) { try await call.response() }
+      try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 0)
       gate.open()
     }

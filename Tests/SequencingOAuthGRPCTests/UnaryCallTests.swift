@@ -32,6 +32,7 @@ import Testing
       #expect(error?.metadata == call.responseMetadata)
       #expect(call.challenge?.error == .invalidToken && error?.challenge?.realm == "sandbox")
       #expect(call.status == .unauthenticated)
+      try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 1)
     }
   }

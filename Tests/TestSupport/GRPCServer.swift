@@ -1,4 +1,5 @@
 package import Foundation
+import LoopbackHTTP
 package import Testing
 
 /// A gRPC server of Google's grpcio, run for a test on a free port.
@@ -8,6 +9,8 @@ package final class GRPCServer: Sendable {
   /// Where it is: `http://127.0.0.1:PORT`, or https.
   package let url: URL
   private let process: ChildProcess
+  /// How often ``caughtUp()`` was asked for.
+  private let marks = Locked(0)
 
   private init(url: URL, process: ChildProcess) {
     self.url = url
@@ -56,9 +59,19 @@ package final class GRPCServer: Sendable {
   /// Everything it has said so far, line by line.
   package var lines: [Substring] { process.output.split(separator: "\n") }
 
-  /// How often a method was called.
+  /// How often a method was called, as far as it is known; see ``caughtUp()``.
   package func count(of method: String) -> Int {
     lines.count { $0 == "CALL /grpc.testing.TestService/\(method)" }
+  }
+
+  /// Returns when ``lines`` has everything that was said before.
+  package func caughtUp() async throws {
+    let mark = marks.withLock { count in
+      count += 1
+      return count
+    }
+    process.signal(SIGHUP)
+    _ = try await process.line(after: "MARK \(mark)")
   }
 
   /// Waits until it has said a line that starts so.

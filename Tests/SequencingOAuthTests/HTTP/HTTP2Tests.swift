@@ -243,6 +243,8 @@ struct HTTP2Tests {
         return
       }
       connection.answer(stream)
+      shutdown(raw.socket, Int32(SHUT_WR))
+      while !raw.read().isEmpty {}
     }
     let url = try #require(URL(string: "http://127.0.0.1:\(first.port)/"))
     #expect(try await client.send(HTTPRequest(url: url)).status == 200)
