@@ -102,6 +102,21 @@ import Testing
     _ = try await bench.pipe.read()
   }
 
+  @Test func `cancel reaches an operation that is only just beginning`() async throws {
+    let bench = try await PipeBench()
+    bench.session.api { _ in
+      // The call that made the operation has not returned from making its task.
+      bench.pipe.cancel()
+      try await Task.sleep(for: .seconds(10))
+      return HTTPResponse(status: 200)
+    }
+    let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
+    guard case .cancelled? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
   @Test func `a cancelled task ends its own operation`() async throws {
     let bench = try await PipeBench()
     let hold = bench.holding()
