@@ -1,5 +1,4 @@
-public import Dispatch
-import LoopbackHTTP
+import Dispatch
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -21,12 +20,12 @@ extension Pipeline {
     /// Whose token it carries.
     public let module: AuthorizationModule
     let address: PipeAddress
-    private let queue: @Sendable () -> DispatchQueue
+    private let queue: CallbackQueue
     private let operations = RunningOperations()
 
     init(
       name: String, address: PipeAddress, configuration: PipeConfiguration,
-      module: AuthorizationModule, queue: @escaping @Sendable () -> DispatchQueue
+      module: AuthorizationModule, queue: CallbackQueue
     ) {
       self.name = name
       self.address = address
@@ -56,7 +55,7 @@ extension Pipeline {
     ) {
       Task.startingHere { [operations, queue] in
         let result = await operations.run(operation)
-        queue().async { completion(result) }
+        queue.current.async { completion(result) }
       }
     }
   }

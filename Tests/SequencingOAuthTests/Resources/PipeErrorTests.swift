@@ -189,6 +189,26 @@ import Testing
       calls.withLock(\.self).sorted() == ["read", "read 3", "remove", "remove nothing", "save"])
   }
 
+  @Test func `completions keep their queue when the pipeline is gone`() async throws {
+    let session = try await SessionBench().restored()
+    session.api { _ in HTTPResponse(status: 200) }
+    let queue = DispatchQueue(label: "test")
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    var pipeline: Pipeline? = try Pipeline("https://api.example", module: session.module)
+    pipeline?.callbackQueue = queue
+    let pipe = try #require(try pipeline?.add("files"))
+    weak let gone = pipeline
+    pipeline = nil
+    #expect(gone == nil)
+    let isThere = await withCheckedContinuation { continuation in
+      pipe.read(JSONValue.self) { _ in
+        continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true)
+      }
+    }
+    #expect(isThere)
+  }
+
   @Test func `no text of an error holds what an API said`() async throws {
     let bench = try await PipeBench().answering(
       "secret", status: 400, headers: ["WWW-Authenticate": #"Bearer error_description="T1""#])
