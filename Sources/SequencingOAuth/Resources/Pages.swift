@@ -82,9 +82,9 @@ extension Pipeline {
     public let value: Value
     /// The URL that the page was read from.
     public let url: URL
-    /// The URL of the next page, as the API wrote it.
+    /// The URL of the next page, as the API wrote it, but for an access token in it.
     public let nextURL: URL?
-    /// The URL of the page before, as the API wrote it.
+    /// The URL of the page before, as the API wrote it, but for an access token in it.
     public let previousURL: URL?
     let pipe: Pipe
 
