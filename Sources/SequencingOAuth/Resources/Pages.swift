@@ -113,6 +113,27 @@ extension Pipeline {
   }
 }
 
+extension Pipeline.Page: CustomStringConvertible, CustomReflectable {
+  /// Where the page is, without the query, which may hold a secret, and without its content.
+  public var description: String { "page of \(url.withoutQuery)" }
+  /// The same as ``description``.
+  public var customMirror: Mirror { Mirror(self, children: ["page": description]) }
+}
+
+extension Pipeline.Pages.AsyncIterator: CustomStringConvertible, CustomReflectable {
+  /// Whose pages it reads, without where it is.
+  public var description: String { pages.description }
+  /// The same as ``description``.
+  public var customMirror: Mirror { pages.customMirror }
+}
+
+extension Pipeline.Pages: CustomStringConvertible, CustomReflectable {
+  /// Whose pages they are, without the parameters, which may hold a secret.
+  public var description: String { "pages of \(pipe.name)" }
+  /// The same as ``description``.
+  public var customMirror: Mirror { Mirror(self, children: ["pages": description]) }
+}
+
 extension Pipeline.Pipe {
   fileprivate func page<Value>(_ url: URL) async throws(PipeError) -> Pipeline.Page<Value> {
     let request = request("GET", url: url)

@@ -61,6 +61,13 @@ extension Pipeline {
   }
 }
 
+extension Pipeline.Pipe: CustomStringConvertible, CustomReflectable {
+  /// Its name.
+  public var description: String { "pipe \(name)" }
+  /// Its name alone: an endpoint's query may hold a key.
+  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}
+
 // MARK: - One request
 
 extension Pipeline.Pipe {
