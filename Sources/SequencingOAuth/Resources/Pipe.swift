@@ -134,14 +134,16 @@ extension Pipeline.Pipe {
       return .noAccess(error)
     case .refused(let error, let response):
       return .refused(PipeError.Refusal(response, challenge: error.challenge))
-    case .noAnswer(let error) where error.code == .requestTimedOut:
-      return .timedOut(error)
     case .noAnswer(let error):
-      // An error page that is too large to be read is still a refusal.
-      if error.code == .responseTooLarge, let status = error.status, status > 299 {
-        return .refused(PipeError.Refusal(HTTPResponse(status: status)))
-      }
-      return .failed(error)
+      return noAnswer(error)
     }
+  }
+
+  static func noAnswer(_ error: SQOAuthError) -> PipeError {
+    // An error page that is too large to be read is still a refusal.
+    if error.code == .responseTooLarge, let status = error.status, status > 299 {
+      return .refused(PipeError.Refusal(HTTPResponse(status: status)))
+    }
+    return error.code == .requestTimedOut ? .timedOut(error) : .failed(error)
   }
 }
