@@ -70,9 +70,16 @@ let package = Package(
       dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP"],
       path: "Tests/TestSupport",
       swiftSettings: settings),
+    .executableTarget(
+      name: "transfer-probe",
+      dependencies: ["SequencingOAuth"],
+      path: "Tests/TransferProbe",
+      swiftSettings: settings),
     .testTarget(
       name: "SequencingOAuthTests",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      dependencies: [
+        "SequencingOAuth", "transfer-probe", "OAuthSandbox", "LoopbackHTTP", "TestSupport",
+      ],
       swiftSettings: settings),
     .executableTarget(
       name: "store-probe",

@@ -7,6 +7,8 @@ struct Account: Sendable {
   let server: String?
   /// Where it is kept.
   let store: OpenStore
+  /// How its user signs in, where that is known.
+  let signIn: CommandLineSignIn?
 
   var id: String { oauth.module.accountID }
 

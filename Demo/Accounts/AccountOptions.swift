@@ -9,6 +9,8 @@ struct AccountOptions: Sendable {
   let signIn: SignInOptions
   /// How long the built-in sandbox's tokens live.
   var tokenLifetime: Duration = .seconds(3600)
+  /// Whether the user signs in when a token is needed, and not before the work is begun.
+  var signsInWhenNeeded = false
   /// Hears what becomes of the token, from its first moment on.
   var delegate: (any TokenRefreshDelegate)?
   let choice: AccountChoice
@@ -62,8 +64,12 @@ extension AccountOptions {
       throw Failure(error).isOfAnotherClient(error)
     }
     let server = options.server?.address ?? record.issuer
+    let signIn = options.configuration.map {
+      CommandLineSignIn(oauth, options, at: $0.provider.name, console)
+    }
+    if signsInWhenNeeded { signIn?.whenNeeded() }
     do throws(Failure) {
-      try await work(Account(oauth: oauth, server: server, store: opened))
+      try await work(Account(oauth: oauth, server: server, store: opened, signIn: signIn))
     } catch {
       throw error.naming(oauth.module.hasAccessToken ? record.id : nil)
     }
@@ -77,7 +83,6 @@ extension AccountOptions {
     if let configuration = options.configuration, let server = options.server {
       try options.checkVisitor()
       let opened = try await orOpen(opened, console)
-      console.progress("Signing in at \(configuration.provider.name.printable).")
       return try await self.work(options, configuration, server, opened, console, work)
     }
     try options.checkForSandbox()
@@ -86,10 +91,10 @@ extension AccountOptions {
     try await EmbeddedSandbox.running(
       redirectURI: options.redirectURI.string, tokenLifetime: tokenLifetime
     ) { sandbox throws(Failure) in
-      console.progress("Signing in at the built-in sandbox, \(sandbox.issuer).")
       let configuration = try sandbox.configuration(for: options)
       try await self.work(
-        options, configuration, .issuer(sandbox.issuer), opened, console, work)
+        options, configuration, .issuer(sandbox.issuer), opened, console, work,
+        place: "the built-in sandbox, \(sandbox.issuer)")
     }
   }
 
@@ -100,13 +105,16 @@ extension AccountOptions {
 
   private func work(
     _ options: SignInOptions, _ configuration: ClientConfiguration, _ server: Server,
-    _ store: OpenStore, _ console: Console, _ work: Work
+    _ store: OpenStore, _ console: Console, _ work: Work, place: String? = nil
   ) async throws(Failure) {
     let oauth = oauth(choice.newID, keptIn: store)
     oauth.register(configuration)
     oauth.module.attributes = KeptClient(configuration, at: server).attributes
-    _ = try await CommandLineSignIn(oauth: oauth, options: options).run(console)
-    try await work(Account(oauth: oauth, server: server.address, store: store))
+    let signIn = CommandLineSignIn(
+      oauth, options, at: place ?? configuration.provider.name, console)
+    if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
+    try await work(
+      Account(oauth: oauth, server: server.address, store: store, signIn: signIn))
   }
 
   private func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {

@@ -1,36 +1,49 @@
 /// An option that a command takes: `--name`, or `--name VALUE`, which may be written `--name=VALUE`.
 struct Option: Sendable, Hashable {
   let name: String
+  /// A dash and a letter that say the same, if there are such.
+  let short: String?
   /// What stands for the value in the help; `nil` for an option without one.
   let value: String?
   let help: String
   /// Whether it may be given more than once.
   let repeats: Bool
 
-  init(_ name: String, value: String? = nil, repeats: Bool = false, help: String) {
+  init(
+    _ name: String, short: String? = nil, value: String? = nil, repeats: Bool = false, help: String
+  ) {
     self.name = name
+    self.short = short
     self.value = value
     self.repeats = repeats
     self.help = help
   }
 }
 
+/// A way to call a command: perhaps a word for what it is to do, then the names of its operands.
+struct Form: Sendable, Equatable {
+  var action: String?
+  var operands: [String] = []
+}
+
 /// The words after a command, sorted into its operands and its options.
 struct Arguments: Sendable {
   /// The secrets, which never are among the words.
   let secrets: Secrets
-  /// What stands for itself, in order: as many words as the command has names for.
+  /// What the command is to do, where it has a word for that.
+  private(set) var action: String?
+  /// What stands for itself, in order: as many words as the form has names for.
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
   private var values: [String: [String]] = [:]
 
   /// Sorts the words; one too many or too few, or one that no option explains, is an error.
   init(
-    _ words: [String], operands names: [String] = [], options: [Option],
-    secrets: Secrets = Secrets()
+    _ words: [String], forms: [Form] = [Form()], options: [Option], secrets: Secrets = Secrets()
   ) throws(Failure) {
     self.secrets = secrets
     var rest = words[...]
+    var plain: [String] = []
     while let word = rest.popFirst() {
       if word == "--help" || word == "-h" {
         wantsHelp = true
@@ -38,15 +51,11 @@ struct Arguments: Sendable {
       }
       if word.hasPrefix("-"), word != "-" {
         try read(word, &rest, options)
-      } else if operands.count < names.count {
-        operands.append(word)
       } else {
-        throw .usage("unexpected argument \"\(word.printable)\"")
+        plain.append(word)
       }
     }
-    guard operands.count == names.count else {
-      throw .usage("\(names[operands.count]) is missing")
-    }
+    try fit(plain, forms)
   }
 
   /// The value of an option that was given.
@@ -58,19 +67,39 @@ struct Arguments: Sendable {
   /// Whether an option was given.
   func contains(_ option: Option) -> Bool { values[option.name] != nil }
 
+  /// Finds the form that the first word names, or else the one without a name.
+  private mutating func fit(_ words: [String], _ forms: [Form]) throws(Failure) {
+    let named = forms.first { $0.action != nil && $0.action == words.first }
+    let names = (named ?? forms.first { $0.action == nil })?.operands ?? []
+    action = named?.action
+    operands = Array(words.dropFirst(named == nil ? 0 : 1))
+    guard operands.count <= names.count else {
+      let word = operands[names.count].printable
+      let actions = forms.compactMap(\.action).joined(separator: ", ")
+      throw .usage(
+        named != nil || actions.isEmpty
+          ? "unexpected argument \"\(word)\"" : "\"\(word)\" is none of \(actions)")
+    }
+    guard operands.count == names.count else {
+      throw .usage("\(names[operands.count]) is missing")
+    }
+  }
+
   private mutating func read(
     _ word: String, _ rest: inout ArraySlice<String>, _ options: [Option]
   ) throws(Failure) {
     // Only the name is ever repeated in a message: the value may be meant to be a secret.
     let name = String(word.prefix { $0 != "=" })
     try Secrets.refuseAsArgument(name)
-    guard let option = options.first(where: { $0.name == name }) else {
+    guard let option = options.first(where: { $0.name == name || $0.short == name }) else {
       throw .usage("unknown option \(name.printable)")
     }
-    guard option.repeats || values[name] == nil else { throw .usage("\(name) is given twice") }
+    guard option.repeats || values[option.name] == nil else {
+      throw .usage("\(option.name) is given twice")
+    }
     let value = try Self.value(
       of: option, attached: name == word ? nil : String(word.dropFirst(name.count + 1)), &rest)
-    values[name, default: []].append(value)
+    values[option.name, default: []].append(value)
   }
 
   private static func value(

@@ -6,8 +6,8 @@ protocol Command: Sendable {
   static var summary: String { get }
   /// What the summary leaves out, in paragraphs.
   static var details: String { get }
-  /// The names of the words that it needs besides options.
-  static var operands: [String] { get }
+  /// The ways to call it, by the words that it needs besides options.
+  static var forms: [Form] { get }
   /// The options that it takes, besides `--help`.
   static var options: [Option] { get }
 
@@ -19,7 +19,7 @@ protocol Command: Sendable {
 }
 
 extension Command {
-  static var operands: [String] { [] }
+  static var forms: [Form] { [Form()] }
 }
 
 /// What the words after `sq-demo` ask for.
@@ -57,7 +57,7 @@ enum Invocation {
   ) throws(Failure) {
     do throws(Failure) {
       let arguments = try Arguments(
-        words, operands: command.operands, options: command.options, secrets: secrets)
+        words, forms: command.forms, options: command.options, secrets: secrets)
       self = arguments.wantsHelp ? .print(Help.page(command)) : .run(try command.init(arguments))
     } catch {
       throw error.status == .wrongUsage ? error.withHint(Help.pointer(to: command)) : error

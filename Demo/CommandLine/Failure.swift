@@ -12,7 +12,7 @@ enum ExitStatus: Int32, Sendable {
 /// Why a command did not succeed: what it says on standard error, and how it ends.
 struct Failure: Error, Equatable {
   let code: String
-  let message: String
+  private(set) var message: String
   let status: ExitStatus
   /// What a resource server asks for.
   var challenge: String?
@@ -81,6 +81,16 @@ struct Failure: Error, Equatable {
   func withHint(_ hint: String) -> Failure {
     var failure = self
     failure.hint = hint
+    return failure
+  }
+
+  /// The same without a token that a server may have repeated.
+  func hiding(_ token: SQToken?) -> Failure {
+    var failure = self
+    for secret in [token?.accessToken, token?.refreshToken].compactMap(\.self) {
+      failure.message = failure.message.replacing(secret, with: "…")
+      failure.challenge = failure.challenge?.replacing(secret, with: "…")
+    }
     return failure
   }
 

@@ -38,14 +38,18 @@ enum Help {
   static func page(_ command: any Command.Type) -> String {
     let options = command.options + [Option("--help", help: "Show this page.")]
     let list = options.map { option in
-      row([option.name, option.value].compactMap(\.self).joined(separator: " "), option.help)
+      row(
+        [option.name + (option.short.map { ", \($0)" } ?? ""), option.value]
+          .compactMap(\.self).joined(separator: " "), option.help)
     }
-    let usage =
-      ["sq-demo", command.name] + command.operands + (command.options.isEmpty ? [] : ["[OPTIONS]"])
+    let usages = command.forms.map { form in
+      (["sq-demo", command.name, form.action].compactMap(\.self) + form.operands
+        + (command.options.isEmpty ? [] : ["[OPTIONS]"])).joined(separator: " ")
+    }
     return """
       \(command.summary)
 
-      Usage: \(usage.joined(separator: " "))
+      Usage: \(usages.joined(separator: "\n       "))
 
       \(paragraphs(command.details))
 

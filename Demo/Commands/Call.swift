@@ -29,7 +29,7 @@ struct Call: Command {
     It is an account that a login before has kept, or a new one, as for 'sq-demo
     token': try 'sq-demo call GET /api/me'.
     """
-  static let operands = ["METHOD", "URL"]
+  static let forms = [Form(operands: ["METHOD", "URL"])]
   static let options = AccountOptions.options + [.header, .body]
 
   private let request: CallRequest
@@ -71,14 +71,5 @@ extension Failure {
       "the answer to \(request.description.printable) has status \(response.status)",
       status: .notAuthorized)
     challenge = response.bearerChallenge?.inWords
-  }
-
-  /// The same without a token that a server may have repeated.
-  fileprivate func hiding(_ token: SQToken?) -> Failure {
-    var failure = self
-    for secret in [token?.accessToken, token?.refreshToken].compactMap(\.self) {
-      failure.challenge = failure.challenge?.replacing(secret, with: "…")
-    }
-    return failure
   }
 }

@@ -1,48 +1,98 @@
 import SequencingOAuth
 
-/// One sign-in from the command line.
+/// How an account's user signs in from the command line: at once, or when a token is needed.
 struct CommandLineSignIn: Sendable {
-  let oauth: SQOAuth
-  let options: SignInOptions
+  private let oauth: SQOAuth
+  private let options: SignInOptions
+  /// Where, in words.
+  private let place: String
+  private let console: Console
+  private let pasted: PastedRedirects
+
+  init(_ oauth: SQOAuth, _ options: SignInOptions, at place: String, _ console: Console) {
+    self.oauth = oauth
+    self.options = options
+    self.place = place
+    self.console = console
+    pasted = PastedRedirects(oauth, console)
+  }
 
   /// Signs in; Ctrl-C cancels.
-  func run(_ console: Console) async throws(Failure) -> SQToken {
-    let pasted = PastedRedirects(oauth, console)
+  func run() async throws(Failure) {
+    useBrowser(announce: {})
+    announce()
+    let interrupts = Interrupts { [oauth] in oauth.cancelAuthorization() }
+    defer { interrupts.stop() }
+    do throws(SQOAuthError) {
+      _ = try await oauth.authorize()
+    } catch {
+      throw await interrupts.failure(failure(error))
+    }
+  }
+
+  /// Lets whatever needs a token sign in, and tells a person when it comes to that.
+  func whenNeeded() {
+    useBrowser { announce() }
+  }
+
+  /// Why a sign-in did not succeed.
+  func failure(_ error: SQOAuthError) -> Failure {
+    if error.code == .cancelled, let failure = pasted.failure { return failure }
+    if error.code == .browserUnavailable, let failure = error.cause as? Failure { return failure }
+    return Failure(error)
+  }
+
+  private func useBrowser(announce: @escaping @Sendable () -> Void) {
     let browser = options.browser.userAgent(
-      show: { url throws(Failure) in
+      show: { [console] url throws(Failure) in
         console.progress("Open this address to sign in:")
         try console.show(url)
       },
       pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
-    oauth.environment.userAgent = CustomUserAgent { [options] url in
+    oauth.environment.userAgent = CustomUserAgent { [options, pasted] url in
+      announce()
       // A browser may not return before it is closed; the printed address comes before the question.
       if !options.readsNoInput, options.browser != .print { pasted.read(for: options.redirectURI) }
       try await browser.open(url)
       if !options.readsNoInput, options.browser == .print { pasted.read(for: options.redirectURI) }
     }
+  }
+
+  private func announce() {
+    console.progress("Signing in at \(place.printable).")
     if options.redirectURI.hasWeakScheme {
       console.warn("the redirect URI's scheme has no dot, so that any other app may claim it")
     }
     if let announcement = options.browser.announcement { console.progress(announcement) }
+  }
+}
 
-    let interrupts = Interrupts { [oauth] in oauth.cancelAuthorization() }
-    defer { interrupts.stop() }
-    do throws(SQOAuthError) {
-      return try await oauth.authorize()
-    } catch {
-      if error.code == .cancelled, let failure = pasted.failure { throw failure }
-      throw await failure(error, interrupts)
-    }
+extension Interrupts {
+  /// Why something failed: a Ctrl-C reaches the browser's command too, and its end may be heard of
+  /// first.
+  func failure(_ failure: Failure) async -> Failure {
+    guard failure.code == SQOAuthError.Code.browserUnavailable.rawValue,
+      await haveCome(within: .milliseconds(50))
+    else { return failure }
+    return Failure(SQOAuthError(.cancelled, "the sign-in was cancelled"))
   }
 
-  /// A Ctrl-C reaches the browser's command too, and its end may be heard of first.
-  private func failure(_ error: SQOAuthError, _ interrupts: Interrupts) async -> Failure {
-    if error.code == .browserUnavailable {
-      if let failure = error.cause as? Failure { return failure }
-      if await interrupts.haveCome(within: .milliseconds(50)) {
-        return Failure(SQOAuthError(.cancelled, "the sign-in was cancelled"))
+  /// Runs a body in a task that Ctrl-C cancels.
+  static func cancelling<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let task = Task { () async -> Result<Value, Failure> in
+      do throws(Failure) {
+        return .success(try await body())
+      } catch {
+        return .failure(error)
       }
     }
-    return Failure(error)
+    let interrupts = Interrupts { task.cancel() }
+    defer { interrupts.stop() }
+    switch await task.value {
+    case .success(let value): return value
+    case .failure(let failure): throw await interrupts.failure(failure)
+    }
   }
 }

@@ -17,11 +17,15 @@ struct SandboxDescription: Sendable, Equatable {
 /// The authorization server inside the program, and its client.
 final class EmbeddedSandbox: Sendable {
   let clientID = "sq-demo"
-  let scope = "profile demo"
+  let scope = "profile demo files"
   let description: SandboxDescription
   private let server: SandboxServer
 
   var issuer: String { description.issuer }
+  /// The base of its drive.
+  var drive: String { server.driveURL.absoluteString }
+  /// The base of uploads to it.
+  var upload: String { server.driveUploadURL.absoluteString }
 
   /// Starts it, with a client that may send its users to a redirect URI.
   init(

@@ -23,13 +23,7 @@ final class RawTerminal {
   }
 
   /// The columns and rows at this moment.
-  var size: (columns: Int, rows: Int) {
-    var size = winsize()
-    guard ioctl(Self.output.descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0,
-      size.ws_row > 0
-    else { return (80, 24) }
-    return (Int(size.ws_col), Int(size.ws_row))
-  }
+  var size: (columns: Int, rows: Int) { Self.output.size }
 
   /// Takes the terminal over.
   func enter() {

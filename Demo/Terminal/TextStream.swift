@@ -19,6 +19,14 @@ struct TextStream: Sendable {
   /// Whether a person sees it.
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
+  /// The columns and rows of the terminal at this moment.
+  var size: (columns: Int, rows: Int) {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+    else { return (80, 24) }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
   /// Writes all of a text; ends the program quietly when the reader of a pipe has gone away.
   func write(_ text: String) throws(WriteError) {
     try write(Array(text.utf8))

@@ -11,6 +11,7 @@ extension Coordinator {
   struct Main: Sendable, Equatable {
     var token: SQToken
     var user: String?
+    var files = Files.unread
     /// Whether the person asked for a refresh that has not ended.
     var isRefreshing = false
     /// Whether the server has ended the session, of which the app does not know yet.
@@ -18,10 +19,19 @@ extension Coordinator {
     /// What the SDK told of the token, the newest first.
     var news: [News] = []
 
-    init(_ token: SQToken, user: String? = nil) {
+    init(_ token: SQToken, user: String? = nil, files: Files = .unread) {
       self.token = token
       self.user = user
+      self.files = files
     }
+  }
+
+  /// The user's files, as far as they are known.
+  enum Files: Sendable, Equatable {
+    case unread
+    case reading
+    case read([DriveFile], isAll: Bool)
+    case failed(code: String, message: String)
   }
 
   /// One notification, and when it came.
@@ -29,6 +39,7 @@ extension Coordinator {
     enum Kind: Sendable, Equatable {
       case refreshed
       case failed(code: String, message: String)
+      case notRevoked(code: String, message: String)
     }
 
     let kind: Kind
@@ -44,6 +55,11 @@ extension Coordinator.Main {
     switch event {
     case .userIsKnown(let user):
       self.user = user
+      return files == .unread ? readFiles() : nil
+    case .readFiles where files != .reading:
+      return readFiles()
+    case .filesAreRead(let files):
+      self.files = files
     case .refresh where !isRefreshing:
       isRefreshing = true
       return .refresh
@@ -58,15 +74,26 @@ extension Coordinator.Main {
       // The screen changes when the SDK tells that the session is over.
       isOverAtServer = true
       return .endSessionAtServer
+    case .revoke:
+      // Here too.
+      return .revoke
+    case .revocationDidFail(let code, let message, let date):
+      add(.notRevoked(code: code, message: message), at: date)
     default:
       break
     }
     return nil
   }
 
+  private mutating func readFiles() -> Coordinator.Action {
+    // What was read before stays until the answer is there.
+    if case .read = files {} else { files = .reading }
+    return .readFiles
+  }
+
   private mutating func add(_ kind: Coordinator.News.Kind, at date: Date) {
     // A failure that goes on, or that whoever asked for the refresh was told too, is one.
-    if case .failed = kind, news.first?.kind == kind { news.removeFirst() }
+    if kind != .refreshed, news.first?.kind == kind { news.removeFirst() }
     news.insert(Coordinator.News(kind: kind, date: date), at: 0)
     news = Array(news.prefix(Self.mostNews))
   }

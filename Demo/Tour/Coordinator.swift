@@ -33,6 +33,8 @@ struct Coordinator: Sendable, Equatable {
     var showsAddress = false
     /// Why the page could not be opened.
     var problem: String?
+    /// Whether reading the files has asked for it.
+    var isForFiles = false
   }
 
   /// Who goes through the server's pages.
@@ -44,6 +46,8 @@ struct Coordinator: Sendable, Equatable {
   /// What the person did, or the SDK told.
   enum Event: Sendable, Equatable {
     case signIn(Player)
+    case readFiles
+    case filesAreRead(Files)
     case pageIsReady(String)
     case browserIsUnavailable(String)
     case showAddress
@@ -57,6 +61,8 @@ struct Coordinator: Sendable, Equatable {
     case tokenIsRefreshed(SQToken, at: Date)
     case tokenRefreshDidFail(code: String, message: String, at: Date)
     case endSessionAtServer
+    case revoke
+    case revocationDidFail(code: String, message: String, at: Date)
     case sessionDidEnd(Notice?)
     case signOut
     case quit
@@ -68,8 +74,10 @@ struct Coordinator: Sendable, Equatable {
     case playUser(address: String)
     case cancelSignIn
     case askWhoSignedIn(SQToken)
+    case readFiles
     case refresh
     case endSessionAtServer
+    case revoke
     case signOut
     case quit
   }
@@ -84,9 +92,14 @@ struct Coordinator: Sendable, Equatable {
     case (.signIn(let player), .login):
       screen = .waiting(Waiting(player: player))
       return .signIn(player)
-    case (.userIsAuthorized(let token), .login), (.userIsAuthorized(let token), .waiting):
-      screen = .main(Main(token))
-      return .askWhoSignedIn(token)
+    case (.readFiles, .login):
+      // Nobody is signed in: the pipe asks for access first.
+      screen = .waiting(Waiting(player: .browser, isForFiles: true))
+      return .readFiles
+    case (.userIsAuthorized(let token), .login):
+      return signedIn(Main(token))
+    case (.userIsAuthorized(let token), .waiting(let waiting)):
+      return signedIn(Main(token, files: waiting.isForFiles ? .reading : .unread))
     case (.userIsNotAuthorized(let notice), .waiting):
       screen = .login(notice: notice)
     case (.signOut, .main):
@@ -106,6 +119,11 @@ struct Coordinator: Sendable, Equatable {
       break
     }
     return nil
+  }
+
+  private mutating func signedIn(_ main: Main) -> Action {
+    screen = .main(main)
+    return .askWhoSignedIn(main.token)
   }
 }
 

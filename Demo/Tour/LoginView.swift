@@ -13,7 +13,7 @@ struct LoginView {
       page.body = invitation(canvas) + Self.notice(notice, canvas)
       page.keys = [
         KeyHint("enter", "sign in"), KeyHint("s", "sign in without a browser"),
-        KeyHint("q", "quit"),
+        KeyHint("f", "read files"), KeyHint("q", "quit"),
       ]
     case .waiting(let waiting):
       page.status = Span("signing in", .warning)
@@ -59,7 +59,9 @@ struct LoginView {
     let spinner = canvas.glyphs.spinner[ticks % canvas.glyphs.spinner.count]
     let text =
       switch waiting.player {
-      case .browser: "Waiting for the browser"
+      case .browser:
+        waiting.isForFiles
+          ? "Reading the files needs access: waiting for the browser" : "Waiting for the browser"
       case .visitor: "The sandbox's visitor signs in as \(server.user)"
       }
     var lines = [

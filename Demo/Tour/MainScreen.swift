@@ -6,17 +6,20 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The main screen: it shows whose token it is, hears what becomes of it, refreshes it and signs out.
+/// The main screen: it shows whose token it is and the user's files, hears what becomes of the token,
+/// refreshes and revokes it, and signs out.
 final class MainScreen: TokenRefreshDelegate {
   private let oauth: SQOAuth
+  private let files: Pipeline.Pipe?
   private let whoSignedIn: @Sendable (SQToken) async -> String?
   private let tell: @Sendable (Coordinator.Event) -> Void
 
   init(
-    _ oauth: SQOAuth, whoSignedIn: @escaping @Sendable (SQToken) async -> String?,
+    _ oauth: SQOAuth, drive: String, whoSignedIn: @escaping @Sendable (SQToken) async -> String?,
     tell: @escaping @Sendable (Coordinator.Event) -> Void
   ) {
     self.oauth = oauth
+    files = try? Pipeline(drive, module: oauth.module).add("files")
     self.whoSignedIn = whoSignedIn
     self.tell = tell
     oauth.tokenRefreshDelegate = self
@@ -25,6 +28,19 @@ final class MainScreen: TokenRefreshDelegate {
   /// Asks the resource server, with the token, whose it is.
   func askWhoSignedIn(_ token: SQToken) {
     Task { tell(.userIsKnown(await whoSignedIn(token))) }
+  }
+
+  /// Reads the files; where nobody is signed in, the pipe has the user sign in first.
+  func readFiles() {
+    Task {
+      do throws(PipeError) {
+        guard let page = try await files?.pages(DriveFile.Page.self).first() else { return }
+        tell(.filesAreRead(.read(page.value.items, isAll: page.nextURL == nil)))
+      } catch {
+        let failure = Failure(error)
+        tell(.filesAreRead(.failed(code: failure.code, message: failure.message)))
+      }
+    }
   }
 
   /// Refreshes the token although it may be valid.
@@ -37,6 +53,18 @@ final class MainScreen: TokenRefreshDelegate {
         if oauth.result.token != nil { tokenRefreshDidFail(error) }
       }
       tell(.refreshHasEnded)
+    }
+  }
+
+  /// Has the server end the tokens; that the session is over is heard as always.
+  func revoke() {
+    Task {
+      do throws(SQOAuthError) {
+        try await oauth.revoke()
+      } catch {
+        tell(
+          .revocationDidFail(code: error.code.rawValue, message: error.message, at: Date()))
+      }
     }
   }
 

@@ -15,10 +15,12 @@ struct MainView {
     Page(
       title: "SequencingOAuth demo",
       status: main.isRefreshing ? Span("refreshing", .warning) : Span("signed in", .good),
-      body: heading(canvas) + facts(canvas) + expiry(canvas) + outlook(canvas) + news(canvas),
+      body: heading(canvas) + facts(canvas) + expiry(canvas)
+        + FilesView(files: main.files).lines(canvas) + outlook(canvas) + news(canvas),
       keys: [
-        KeyHint("r", "refresh"), KeyHint("e", "end the session at the server"),
-        KeyHint("o", "sign out"), KeyHint("q", "quit"),
+        KeyHint("r", "refresh"), KeyHint("f", "read files"), KeyHint("v", "revoke"),
+        KeyHint("e", "end the session at the server"), KeyHint("o", "sign out"),
+        KeyHint("q", "quit"),
       ])
   }
 
@@ -82,13 +84,18 @@ struct MainView {
           Span(canvas.glyphs.success, .good), " tokenIsRefreshed", Span("  \(age)", .faint))
       ]
     case .failed(let code, let message):
-      return [
-        Line(
-          Span(canvas.glyphs.failure, .bad), " tokenRefreshDidFail", Span("  \(age)", .faint))
-      ]
-        + TextLayout.wrap("\(code): \(message)".printable, width: canvas.width - 2)
-        .map { Line("  ", Span($0, .warning)) }
+      return failure("tokenRefreshDidFail", age, "\(code): \(message)", canvas)
+    case .notRevoked(let code, let message):
+      return failure("revoke() failed", age, "\(code): \(message)", canvas)
     }
+  }
+
+  private func failure(
+    _ what: String, _ age: String, _ reason: String, _ canvas: Canvas
+  ) -> [Line] {
+    [Line(Span(canvas.glyphs.failure, .bad), Span(" " + what), Span("  \(age)", .faint))]
+      + TextLayout.wrap(reason.printable, width: canvas.width - 2)
+      .map { Line("  ", Span($0, .warning)) }
   }
 
   private var token: SQToken { main.token }

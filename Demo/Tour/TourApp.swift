@@ -29,7 +29,8 @@ final class TourApp: Sendable {
       scope: sandbox.scope, provider: .issuer(sandbox.issuer))
     oauth.environment.userAgent = self.browser
     loginScreen = LoginScreen(oauth, tell: tell)
-    mainScreen = MainScreen(oauth, whoSignedIn: { await sandbox.user(of: $0) }, tell: tell)
+    mainScreen = MainScreen(
+      oauth, drive: sandbox.drive, whoSignedIn: { await sandbox.user(of: $0) }, tell: tell)
   }
 
   /// Does what the coordinator has decided.
@@ -41,8 +42,12 @@ final class TourApp: Sendable {
     case .playUser(let address): browser.play(address)
     case .cancelSignIn, .quit: loginScreen.cancel()
     case .askWhoSignedIn(let token): mainScreen.askWhoSignedIn(token)
+    case .readFiles:
+      browser.use(.browser)
+      mainScreen.readFiles()
     case .refresh: mainScreen.refresh()
     case .endSessionAtServer: sandbox.endSessions()
+    case .revoke: mainScreen.revoke()
     case .signOut: mainScreen.signOut()
     }
   }

@@ -6,8 +6,8 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tour where no key can be pressed: it signs in, shows the main screen, refreshes the token and
-/// signs out by itself.
+/// The tour where no key can be pressed: it signs in, shows the main screen with the files, refreshes
+/// the token and signs out by itself.
 struct TourInLines {
   let app: TourApp
   let server: SandboxDescription
@@ -43,7 +43,12 @@ struct TourInLines {
       try console.result("Signed in as \(main.user?.printable ?? "someone").")
       try console.result("  scope    \(main.token.scopesInWords)")
       try console.result("  expires  \(main.token.expiryInWords(at: Date()))")
+    case (.filesAreRead(.read(let files, _)), .main):
+      try console.result("The files are read.")
+      for file in files { try console.result("  \(file.title.printable)") }
       app.tell(.refresh)
+    case (.filesAreRead(.failed(let code, let message)), .main):
+      throw Failure(code, message, status: .notAuthorized)
     case (.tokenIsRefreshed(let token, _), .main):
       try console.result("The token is refreshed.")
       try console.result("  expires  \(token.expiryInWords(at: Date()))")

@@ -61,7 +61,11 @@ struct TourOnScreen {
       case .tick: ticks += 1
       }
       if let event {
-        if case .signIn = event { ticks = 0 }
+        // The time that is shown is that of the sign-in, which either begins.
+        switch event {
+        case .signIn, .readFiles: ticks = 0
+        default: break
+        }
         let action = coordinator.handle(event)
         if let action { app.perform(action) }
         if action == .quit { return }
@@ -97,11 +101,13 @@ struct TourOnScreen {
     case (.interrupt, _), (.character("q"), _): .quit
     case (.enter, .login): .signIn(.browser)
     case (.character("s"), .login): .signIn(.visitor)
+    case (.character("f"), .login), (.character("f"), .main): .readFiles
     case (.character("s"), .waiting): .playUser
     case (.character("a"), .waiting): .showAddress
     case (.escape, .waiting): .cancelSignIn
     case (.character("r"), .main): .refresh
     case (.character("e"), .main): .endSessionAtServer
+    case (.character("v"), .main): .revoke
     case (.character("o"), .main): .signOut
     default: nil
     }

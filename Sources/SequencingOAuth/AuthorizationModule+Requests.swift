@@ -93,7 +93,11 @@ extension AuthorizationModule {
 
   /// Refuses a URL whose server may not see the token.
   func checkOrigin(of url: URL) throws(SQOAuthError) {
-    let origin = try ResourceOrigin(url)
+    try check(ResourceOrigin(url))
+  }
+
+  /// Refuses a server that may not see the token.
+  func check(_ origin: ResourceOrigin) throws(SQOAuthError) {
     let allowed = try context.configuration.get().resourceOrigins
     guard allowed.isEmpty || allowed.contains(origin) else {
       throw SQOAuthError(

@@ -41,6 +41,15 @@ struct GoPeer: Sendable {
     return Benchmark.Sample(operations: 1, duration: answer.duration)
   }
 
+  /// Gets a resource again and again with a valid token, so many at once.
+  func reads(_ count: Int, width: Int, _ url: URL) async throws -> Benchmark.Sample {
+    let answer = try await ask("read \(count) \(url.absoluteString) \(width)")
+    guard answer.failures == 0 else {
+      throw BenchmarkError("Go: \(answer.failures) of \(count) reads failed")
+    }
+    return Benchmark.Sample(operations: count, duration: answer.duration)
+  }
+
   func stop() {
     companion.stop()
   }

@@ -3,7 +3,7 @@ import Glibc
 import OAuthSandbox
 
 // Prints a table of what the SDK does in a second beside what its peer does: the bare work that it
-// cannot avoid, or another library. Build it with optimization; it ends by itself within a minute.
+// cannot avoid, or another library. Build it with optimization; it ends by itself within minutes.
 // A word as argument picks the rows that have it.
 
 if CommandLine.arguments.contains(ByteServer.argument) {
@@ -37,6 +37,19 @@ let go = try GoPeer.start()
 defer { go?.stop() }
 for benchmark in try TokenBenchmarks.all(server, go) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
+}
+for benchmark in try AuthorizedReads.all(server, go) where isWanted(benchmark.name) {
+  print(Table.row(try await benchmark.measure(rounds: 9)))
+}
+if "download of 1 GB, upload of 1 GB".contains(word) {
+  if let transfers = try await TransferBenchmarks.start() {
+    defer { transfers.stop() }
+    for benchmark in transfers.all() where isWanted(benchmark.name) {
+      print(Table.row(try await benchmark.measure(rounds: 5)))
+    }
+  } else {
+    print("note: curl and nginx are not here to compare transfers with")
+  }
 }
 let stores = try StoreBenchmarks()
 defer { stores.removeFiles() }

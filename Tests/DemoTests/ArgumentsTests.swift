@@ -11,7 +11,8 @@ import Testing
   private func parse(
     _ words: [String], operands: [String] = []
   ) throws(Failure) -> Arguments {
-    try Arguments(words, operands: operands, options: [Self.name, Self.flag, Self.many])
+    try Arguments(
+      words, forms: [Form(operands: operands)], options: [Self.name, Self.flag, Self.many])
   }
 
   @Test(arguments: [
@@ -90,6 +91,47 @@ import Testing
   }
 }
 
+@Suite struct `The forms of a command` {
+  private static let output = Option("--output", short: "-o", value: "PATH", help: "A path.")
+  private static let forms = [
+    Form(), Form(action: "get", operands: ["FILE"]),
+    Form(action: "rename", operands: ["FILE", "TITLE"]),
+  ]
+
+  private func parse(_ words: [String]) throws(Failure) -> Arguments {
+    try Arguments(words, forms: Self.forms, options: [Self.output])
+  }
+
+  @Test(
+    arguments: [
+      ([], nil, []), (["get", "a"], "get", ["a"]), (["get", "get"], "get", ["get"]),
+      (["rename", "-o", "x", "a", "b"], "rename", ["a", "b"]), (["-o=x"], nil, []),
+    ] as [([String], String?, [String])])
+  func `are told apart by their first words`(
+    words: [String], action: String?, operands: [String]
+  ) throws {
+    let arguments = try parse(words)
+    #expect(arguments.action == action)
+    #expect(arguments.operands == operands)
+  }
+
+  @Test(arguments: [
+    (["get"], "FILE is missing"), (["rename", "a"], "TITLE is missing"),
+    (["get", "a", "b"], "unexpected argument \"b\""),
+    (["put", "a"], "\"put\" is none of get, rename"),
+    (["-o", "a", "--output", "b"], "--output is given twice"),
+    (["-o"], "--output needs a value: PATH"),
+  ])
+  func `take what they have names for`(words: [String], message: String) {
+    #expect(throws: Failure.usage(message)) { try parse(words) }
+  }
+
+  @Test(arguments: [["-o", "a"], ["-o=a"], ["--output", "a"]])
+  func `take an option by its letter too`(words: [String]) throws {
+    #expect(try parse(words)[Self.output] == "a")
+  }
+}
+
 @Suite struct `The commands` {
   private func page(_ words: [String]) throws -> String? {
     guard case .print(let text) = try Invocation(words, commands: SQDemo.commands) else {
@@ -102,7 +144,8 @@ import Testing
     ([], "tour"), (["--browser", "system"], "tour"), (["tour"], "tour"), (["login"], "login"),
     (["token"], "token"), (["logout"], "logout"), (["sandbox"], "sandbox"),
     (["watch"], "watch"), (["revoke"], "revoke"), (["accounts"], "accounts"),
-    (["call", "GET", "/api/me"], "call"),
+    (["call", "GET", "/api/me"], "call"), (["cookbook"], "cookbook"), (["files"], "files"),
+    (["files", "get", "A", "-o", "b"], "files"), (["files", "rename", "A", "B"], "files"),
   ])
   func `are found by their names, and the tour without one`(words: [String], name: String) throws {
     guard case .run(let command) = try Invocation(words, commands: SQDemo.commands) else {
@@ -141,7 +184,8 @@ import Testing
   @Test(arguments: [
     ["logn"], ["help", "logn"], ["help", "login", "token"], ["--version", "x"], ["--help", "x"],
     ["login", "now"], ["--issuer", "https://a"], ["call"], ["call", "GET"],
-    ["call", "GET", "/a", "/b"],
+    ["call", "GET", "/a", "/b"], ["files", "put"], ["files", "get", "a", "b"], ["files", "x"],
+    ["files", "rename", "a"], ["files", "put", "a", "--output", "b"], ["files", "--title", "x"],
   ])
   func `that do not exist, or take no more words, are wrong usage with a hint`(
     words: [String]

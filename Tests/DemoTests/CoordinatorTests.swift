@@ -12,6 +12,7 @@ import Testing
   private static let token = SQToken(accessToken: "secret-token", scope: "demo")
   private static let newer = SQToken(accessToken: "newer-token", scope: "demo")
   private static let now = Date(timeIntervalSince1970: 1_000_000)
+  private static let file = DriveFile(id: "a", title: "A", size: 1, modified: nil, type: nil)
   private static let failed = Coordinator.Notice.failed(code: "server_error", message: "it failed")
 
   /// One walk: what happens, the screen after each event, and what is to be done.
@@ -24,7 +25,8 @@ import Testing
   private static let signedIn: [(event: Event, screen: String, action: Action?)] = [
     (.signIn(.visitor), "waiting", .signIn(.visitor)),
     (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
-    (.userIsKnown("alice"), "main of alice", nil),
+    (.userIsKnown("alice"), "main of alice, reading", .readFiles),
+    (.filesAreRead(.read([], isAll: true)), "main of alice", nil),
   ]
 
   private static let walks = [
@@ -34,7 +36,7 @@ import Testing
         (.signIn(.browser), "waiting", .signIn(.browser)),
         (.pageIsReady("http://a"), "waiting", nil),
         (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
-        (.userIsKnown("alice"), "main of alice", nil),
+        (.userIsKnown("alice"), "main of alice, reading", .readFiles),
         (.signOut, "login", .signOut),
       ]),
     Walk(
@@ -134,6 +136,54 @@ import Testing
         (.signIn(.visitor), "waiting", .signIn(.visitor)),
       ]),
     Walk(
+      name: "the files are read again when asked for, and the ones at hand stay meanwhile",
+      steps: signedIn + [
+        (.readFiles, "main of alice", .readFiles),
+        (.filesAreRead(.read([file], isAll: true)), "main of alice, with 1 file", nil),
+        (.readFiles, "main of alice, with 1 file", .readFiles),
+        (
+          .filesAreRead(.failed(code: "http_503", message: "no")),
+          "main of alice, without files for http_503", nil
+        ),
+        (.readFiles, "main of alice, reading", .readFiles),
+        (.readFiles, "main of alice, reading", nil),
+      ]),
+    Walk(
+      name: "revoking leaves no file, and reading again asks for access",
+      steps: signedIn + [
+        (.filesAreRead(.read([file], isAll: true)), "main of alice, with 1 file", nil),
+        (.revoke, "main of alice, with 1 file", .revoke),
+        (
+          .sessionDidEnd(.ended(code: "revoked", message: "so")), "login after the end by revoked",
+          nil
+        ),
+        (.readFiles, "waiting", .readFiles),
+        (.pageIsReady("http://a"), "waiting", nil),
+        (.playUser, "waiting", .playUser(address: "http://a")),
+        (.userIsAuthorized(token), "main of nobody, reading", .askWhoSignedIn(token)),
+        (.userIsKnown("alice"), "main of alice, reading", nil),
+        (.filesAreRead(.read([file], isAll: true)), "main of alice, with 1 file", nil),
+      ]),
+    Walk(
+      name: "a revocation that fails changes nothing but is told",
+      steps: signedIn + [
+        (.revoke, "main of alice", .revoke),
+        (
+          .revocationDidFail(code: "server_error", message: "no", at: now),
+          "main of alice, told: not revoked", nil
+        ),
+      ]),
+    Walk(
+      name: "access that is not given for the files leads back to the login screen",
+      steps: [
+        (.readFiles, "waiting", .readFiles),
+        (.userIsNotAuthorized(.cancelled), "login after cancelling", nil),
+        (
+          .filesAreRead(.failed(code: "cancelled", message: "no")), "login after cancelling", nil
+        ),
+        (.filesAreRead(.read([file], isAll: true)), "login after cancelling", nil),
+      ]),
+    Walk(
       name: "signing out needs no reason, and what is told of it afterwards changes nothing",
       steps: signedIn + [
         (.signOut, "login", .signOut), (.sessionDidEnd(nil), "login", nil),
@@ -179,12 +229,20 @@ import Testing
       switch news.kind {
       case .refreshed: "refreshed"
       case .failed(let code, _): code
+      case .notRevoked: "not revoked"
       }
     }
+    let files =
+      switch main.files {
+      case .unread, .read([], _): ""
+      case .reading: ", reading"
+      case .read(let files, _): ", with \(files.count) file"
+      case .failed(let code, _): ", without files for \(code)"
+      }
     return "main of \(main.user ?? "nobody")"
       + (main.token == token ? "" : main.token == newer ? " with a newer token" : " with another")
       + (main.isOverAtServer ? ", over at the server" : "")
-      + (main.isRefreshing ? ", refreshing" : "")
+      + files + (main.isRefreshing ? ", refreshing" : "")
       + (news.isEmpty ? "" : ", told: \(news.joined(separator: " "))")
   }
 
@@ -206,6 +264,7 @@ import Testing
       (Key.enter, Event.signIn(.browser)), (.character("s"), .signIn(.visitor)),
       (.character("q"), .quit), (.interrupt, .quit), (.character("x"), nil), (.escape, nil),
       (.character("o"), nil), (.character("r"), nil), (.character("e"), nil),
+      (.character("f"), .readFiles), (.character("v"), nil),
     ] as [(Key, Event?)])
   func `hears keys on the login screen`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .login(notice: nil)) == event)
@@ -215,6 +274,7 @@ import Testing
     arguments: [
       (Key.enter, nil), (.character("s"), Event.playUser), (.character("a"), .showAddress),
       (.escape, .cancelSignIn), (.character("q"), .quit), (.character("o"), nil),
+      (.character("f"), nil),
     ] as [(Key, Event?)])
   func `hears keys while it waits`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .waiting(.init(player: .browser))) == event)
@@ -224,6 +284,7 @@ import Testing
     arguments: [
       (Key.enter, nil), (.character("o"), Event.signOut), (.character("q"), .quit),
       (.character("s"), nil), (.character("r"), .refresh), (.character("e"), .endSessionAtServer),
+      (.character("f"), .readFiles), (.character("v"), .revoke),
     ] as [(Key, Event?)])
   func `hears keys on the main screen`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .main(.init(Self.token))) == event)

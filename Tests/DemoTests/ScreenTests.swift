@@ -47,7 +47,9 @@ import Testing
         $0.news = news
         $0.isRefreshing = true
         $0.isOverAtServer = true
+        $0.files = .read(files, isAll: false)
       },
+      main(token, after: 900) { $0.files = .failed(code: "http_503", message: "come back later") },
       login(.login(notice: .ended(code: "invalid_grant", message: "it was revoked"))),
     ]
   }
@@ -86,7 +88,7 @@ import Testing
           You did not sign in.
 
           ────────────────────────────────────────────────────────────────────────────
-          enter sign in  ·  s sign in without a browser  ·  q quit
+          enter sign in  ·  s sign in without a browser  ·  f read files  ·  q quit
         """)
   }
 
@@ -113,7 +115,7 @@ import Testing
           ------------------------------------
           enter sign in
           s sign in without a browser
-          q quit
+          f read files  |  q quit
         """)
   }
 
@@ -130,12 +132,14 @@ import Testing
           token     Bearer, can be refreshed
           expires   in 45 min 0 s
                     ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╸───────────
+          files     reading
 
           The token is refreshed shortly before it expires.
 
           ────────────────────────────────────────────────────────
-          r refresh  ·  e end the session at the server
-          o sign out  ·  q quit
+          r refresh  ·  f read files  ·  v revoke
+          e end the session at the server  ·  o sign out
+          q quit
         """)
   }
 
@@ -149,6 +153,7 @@ import Testing
       text(lines(page, columns: 60)).contains(
         """
                     ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╸───────────
+          files     reading
 
           The server has ended the session. The app learns of it
           at the next refresh.
@@ -159,6 +164,40 @@ import Testing
 
         """))
     #expect(text(lines(page, columns: 60)).contains("  refreshing\n"))
+  }
+
+  private static let files = ["Read me.txt", "A title that is much longer than there is room.txt"]
+    .enumerated().map { index, title in
+      DriveFile(id: "f\(index)", title: title, size: 1234 * Int64(index), modified: nil, type: nil)
+    }
+
+  @Test(arguments: [
+    (
+      Coordinator.Files.read(files, isAll: true),
+      """
+        files     Read me.txt                        0 bytes
+                  A title that is much longer than …  1.2 kB
+      """
+    ),
+    (
+      .read(files + Array(repeating: files[0], count: 5), isAll: true),
+      """
+                  Read me.txt                        0 bytes
+                  and 2 more
+
+      """
+    ),
+    (
+      .read(files + Array(repeating: files[0], count: 5), isAll: false),
+      "            and at least 2 more\n"
+    ),
+    (.read(files, isAll: false), "            and more\n"), (.reading, "  files     reading\n"),
+    (.read([], isAll: true), "  files     none\n"),
+    (.failed(code: "http_503", message: "later"), "  files     http_503: later\n"),
+  ])
+  func `the main screen shows the files`(files: Coordinator.Files, shown: String) {
+    let page = Self.main(Self.token, after: 900) { $0.files = files }
+    #expect(text(lines(page, columns: 56)).contains(shown))
   }
 
   @Test func `an expired token tells what becomes of it`() {

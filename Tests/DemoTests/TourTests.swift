@@ -75,6 +75,26 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
+  @Test func `shows the files, none after the revocation, and asks for access to read again`()
+    async throws
+  {
+    let demo = try await start()
+    try terminal.press("s")
+    try await shows("Family history.md")
+    try terminal.press("f")
+    try terminal.press("v")
+    try await shows("revoked: the tokens were revoked")
+    #expect(!terminal.frame.contains("Family history.md"))
+    try terminal.press("f")
+    try await shows("Reading the files needs access")
+    try await shows("/authorize?response_type=code&")
+    try terminal.press("s")
+    try await shows("Family history.md")
+    #expect(terminal.frame.contains("Signed in as alice"))
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+  }
+
   @Test func `shows the address where no browser opens, and can be cancelled`() async throws {
     let demo = try await start()
     try terminal.press("\r")

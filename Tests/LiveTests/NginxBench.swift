@@ -11,6 +11,8 @@ struct NginxBench: Sendable {
   let module: AuthorizationModule
   /// Trusts the server's private authority.
   let client: CurlHTTPClient
+  /// What time it is for the app.
+  let clock = ManualClock(now: Date())
 
   /// Runs a body with both servers, and a module whose user signs in and allows everything.
   ///
@@ -43,6 +45,7 @@ struct NginxBench: Sendable {
     let visitor = SandboxVisitor()
     var environment = ClientEnvironment()
     environment.httpClient = client
+    environment.clock = clock
     environment.userAgent = CustomUserAgent { url in _ = try await visitor.visit(url) }
     module = AuthorizationModule(
       configuration: try ClientConfiguration(
@@ -63,6 +66,16 @@ struct NginxBench: Sendable {
     var request = HTTPRequest(method: method, url: url, body: body)
     request.maximumResponseBytes = 1 << 30
     return request
+  }
+
+  /// A pipe whose records nginx keeps in a folder; it has the folder's name.
+  func pipe(
+    _ name: String, _ way: Way = .http1, timeout: Duration = .seconds(60)
+  ) throws -> Pipeline.Pipe {
+    var configuration = PipeConfiguration()
+    configuration.timeout = timeout
+    let base = way == .http1 ? nginx.url : nginx.secureURL
+    return try Pipeline(baseURL: base, module: module).add(name, configuration)
   }
 
   /// Sends what must fail with an error of the SDK.

@@ -73,6 +73,25 @@ import Testing
     await server.stop()
   }
 
+  @Test func `an answer that takes its time reaches a client that has sent far ahead`() async throws
+  {
+    let gate = Signal()
+    let server = try LoopbackServer(admission: { _ in .unread }) { _ in
+      await gate.wait()
+      return .text("late")
+    }
+    let connection = try await LoopbackConnection(port: server.port)
+    let bytes = 8 << 20
+    try await connection.send(Data(post("/", "Content-Length: \(bytes)").utf8))
+    // More than the server keeps of what nobody reads yet.
+    try await connection.send(Data(repeating: 0x61, count: 256 << 10))
+    await gate.set()
+    try await connection.send(Data(repeating: 0x61, count: bytes - (256 << 10)))
+    let answer = String(decoding: try await connection.receiveAll(), as: UTF8.self)
+    #expect(answer.status == 200 && answer.hasSuffix("late"))
+    await server.stop()
+  }
+
   @Test func `a body gets the time that it was granted`() async throws {
     let server = try server(requestTime: .milliseconds(50), admitted: .seconds(50))
     let slow = try await LoopbackConnection(port: server.port)

@@ -44,10 +44,12 @@ public final class CurlHTTPClient: HTTPClient {
     guard !Task.isCancelled else { throw Self.cancelled(target) }
     let loop = try CurlEventLoop.shared.get()
     let handle = try handle(request, target, loop)
-    defer { pool.give(handle) }
     let transfer = CurlTransfer(
       request, target, handle, upload: try UploadQueue.make(request.body),
       download: DownloadQueue.make(request.destination))
+    // libcurl counts how often it repeats what a handle sends, over all the handle's requests, and
+    // does not do it a sixth time.
+    defer { if !transfer.wasRepeated { pool.give(handle) } }
     try handle.prepare(transfer, configuration)
     if transfer.upload == nil, transfer.download == nil {
       await run(transfer, loop)

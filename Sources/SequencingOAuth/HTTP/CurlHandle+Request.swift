@@ -32,7 +32,8 @@ extension CurlHandle {
   private func setSharing(_ target: RequestTarget) -> Bool {
     // On a new TLS connection it is worth waiting whether it carries further requests.
     guard set(CURLOPT_PIPEWAIT, target.isSecure ? 1 : 0) else { return false }
-    guard requiresHTTP2 else { return true }
+    // The last request may have been given up.
+    guard requiresHTTP2 else { return set(CURLOPT_FORBID_REUSE, 0) }
     // libcurl 7.88 greets the server again on a kept HTTP/2 connection without TLS, which breaks
     // it; and it looks for no trailers behind a body whose length is known.
     let isPlain = target.isSecure ? 0 : 1

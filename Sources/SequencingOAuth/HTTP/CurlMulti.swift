@@ -86,7 +86,7 @@ final class CurlMulti {
   /// Ends a transfer from this side; one that has ended already stays as it is.
   func end(_ transfer: CurlTransfer, _ error: SQOAuthError) {
     if case .ended = transfer.phase { return }
-    if transfer.failure == nil { transfer.failure = error }
+    transfer.giveUp(error)
     remove(transfer)
   }
 

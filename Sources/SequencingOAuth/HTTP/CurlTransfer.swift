@@ -58,11 +58,19 @@ final class CurlTransfer: @unchecked Sendable {
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }
 
-  /// Whether others may use its connection while it does.
+  /// Whether others may use its connection while it does, where it speaks HTTP/2.
   ///
-  /// One that halts when the app is not ready has an HTTP/2 connection for itself: libcurl would
-  /// store what others read for it meanwhile, until memory is short.
-  var sharesConnection: Bool { download == nil || !handle.maySpeakHTTP2(to: target) }
+  /// One that halts when the app is not ready has a connection for itself: libcurl would store what
+  /// others read for it meanwhile, until memory is short. So has one that must not go out twice: a
+  /// server may end a connection at any number of requests and leave those that are on their way
+  /// unread, and libcurl does not tell which these are. On a connection that it has for itself, none
+  /// of its own is on its way by then.
+  var sharesConnection: Bool {
+    !handle.maySpeakHTTP2(to: target) || download == nil && request.isIdempotent
+  }
+
+  /// Whether libcurl has sent the request again, or tried to.
+  var wasRepeated: Bool { attempts > 1 }
 
   /// Whether code of the app runs while the transfer does.
   var isWatched: Bool { progress != nil || upload != nil || download != nil }
@@ -87,6 +95,16 @@ final class CurlTransfer: @unchecked Sendable {
     continuation.take()?.resume()
   }
 
+  /// Ends it from this side; it is still to be taken from libcurl.
+  ///
+  /// libcurl 7.88 tells the server that nobody wants the rest of an HTTP/2 response only with the
+  /// next thing that it has to send on the connection, and a server would go on for as long. So the
+  /// connection is closed, unless others use it, who have something to send.
+  func giveUp(_ error: SQOAuthError) {
+    if failure == nil { failure = error }
+    handle.set(CURLOPT_FORBID_REUSE, 1)
+  }
+
   /// Why it is ended at its deadline.
   func timeUp(_ now: UInt64) -> SQOAuthError {
     let message =
@@ -107,10 +125,11 @@ final class CurlTransfer: @unchecked Sendable {
   func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
     clock.touch()
     guard received + Int64(bytes.count) <= request.maximumResponseBytes else {
-      failure = SQOAuthError(
-        .responseTooLarge,
-        "\(target.authority) sent more than the \(request.maximumResponseBytes) bytes that the "
-          + "request allows", status: reader.head()?.status)
+      giveUp(
+        SQOAuthError(
+          .responseTooLarge,
+          "\(target.authority) sent more than the \(request.maximumResponseBytes) bytes that the "
+            + "request allows", status: reader.head()?.status))
       return 0
     }
     if let download {
@@ -131,10 +150,11 @@ final class CurlTransfer: @unchecked Sendable {
     clock.touch()
     let wasComplete = reader.isHeadComplete
     guard reader.take(line) else {
-      failure = SQOAuthError(
-        .responseTooLarge,
-        "\(target.authority) sent more than \(ResponseReader.maximumFields) header fields or "
-          + "\(ResponseReader.maximumBytes) bytes of them")
+      giveUp(
+        SQOAuthError(
+          .responseTooLarge,
+          "\(target.authority) sent more than \(ResponseReader.maximumFields) header fields or "
+            + "\(ResponseReader.maximumBytes) bytes of them"))
       return 0
     }
     return reader.isHeadComplete && !wasComplete && !takeHead() ? 0 : line.count
@@ -142,12 +162,12 @@ final class CurlTransfer: @unchecked Sendable {
 
   private func takeHead() -> Bool {
     if handle.requiresHTTP2, !reader.isHTTP2 {
-      failure = SQOAuthError(.invalidResponse, "\(target.authority) does not speak HTTP/2")
+      giveUp(SQOAuthError(.invalidResponse, "\(target.authority) does not speak HTTP/2"))
       return false
     }
     guard let download else { return true }
     guard let head = reader.head() else {
-      failure = malformedHead
+      giveUp(malformedHead)
       return false
     }
     download.begin(head)
@@ -173,7 +193,7 @@ final class CurlTransfer: @unchecked Sendable {
       clock.isWaitingForWriter = true
       return Int(CURL_READFUNC_PAUSE)
     case .failed(let error):
-      failure = error
+      giveUp(error)
       return Int(CURL_READFUNC_ABORT)
     }
   }

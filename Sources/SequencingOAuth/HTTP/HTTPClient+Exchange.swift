@@ -1,6 +1,8 @@
 extension HTTPClient {
   /// Sends a request of the protocol itself, through any client, with typed errors.
   func exchange(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
+    // An app's own client does not know that there are bodies that can be sent once only.
+    try request.checkNotSpent()
     let response: HTTPResponse
     do {
       response = try await send(request)

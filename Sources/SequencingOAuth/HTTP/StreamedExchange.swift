@@ -17,7 +17,7 @@ struct StreamedExchange {
     async let _: Void = produce()
     async let consumed = consume()
     await wait()
-    // What came before the connection was lost counts: a download goes on behind it.
+    // What came before the connection was lost is delivered: a download goes on behind it.
     if transfer.failure?.code == .connectionFailed { _ = await consumed }
     // Throwing from here cancels both tasks, and waits for them.
     var response = try transfer.response()

@@ -103,12 +103,13 @@ extension Pipeline {
 
     private func page(at url: URL?) async throws(PipeError) -> Page? {
       guard let url else { return nil }
+      let origin: ResourceOrigin
       do throws(SQOAuthError) {
-        try pipe.checkNeighbour(url, of: self.url)
+        origin = try pipe.originOfNeighbour(url)
       } catch {
         throw .failed(error)
       }
-      return try await pipe.page(url)
+      return try await pipe.page(url, from: origin)
     }
   }
 }
@@ -135,10 +136,12 @@ extension Pipeline.Pages: CustomStringConvertible, CustomReflectable {
 }
 
 extension Pipeline.Pipe {
-  fileprivate func page<Value>(_ url: URL) async throws(PipeError) -> Pipeline.Page<Value> {
+  fileprivate func page<Value>(
+    _ url: URL, from origin: ResourceOrigin? = nil
+  ) async throws(PipeError) -> Pipeline.Page<Value> {
     let request = request("GET", url: url)
     return try await run { () async throws(PipeError) in
-      let response = try await self.send(request)
+      let response = try await self.send(request, to: origin)
       let value = try self.decode(Value.self, response)
       let (next, previous) = self.configuration.paging.neighbours(of: response, at: url)
       return Pipeline.Page(value: value, url: url, nextURL: next, previousURL: previous, pipe: self)
@@ -146,14 +149,15 @@ extension Pipeline.Pipe {
   }
 
   /// An API may not send the token elsewhere, unless the client says that it may go there.
-  fileprivate func checkNeighbour(_ url: URL, of page: URL) throws(SQOAuthError) {
+  fileprivate func originOfNeighbour(_ url: URL) throws(SQOAuthError) -> ResourceOrigin {
     let origin = try ResourceOrigin(url)
-    guard try origin != ResourceOrigin(page) else { return }
+    guard origin != address.origin else { return origin }
     guard try module.context.configuration.get().resourceOrigins.contains(origin) else {
       throw SQOAuthError(
         .originNotAllowed,
         "the API's next page is on \(origin), which is none of the resourceOrigins of the client; "
           + "the token was not sent")
     }
+    return origin
   }
 }

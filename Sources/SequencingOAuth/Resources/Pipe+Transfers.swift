@@ -62,8 +62,7 @@ extension Pipeline.Pipe {
     var request = try request("GET", id: id?.description, parameters: parameters)
     request.headers["Accept"] = nil
     request.timeout = nil
-    let download = ResumableDownload(
-      request: request, destination: destination, progress: progress)
+    let download = ResumableDownload(request, to: destination, progress: progress)
     try await run { () async throws(PipeError) in try await self.fetch(download) }
   }
 

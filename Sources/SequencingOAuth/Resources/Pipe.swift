@@ -98,8 +98,12 @@ extension Pipeline.Pipe {
   }
 
   /// Gets access, sends the request, and returns an answer with a status of success.
-  func send(_ request: HTTPRequest) async throws(PipeError) -> HTTPResponse {
-    let response = try await answer(to: request)
+  ///
+  /// It goes to the pipe's own server where no other one is named.
+  func send(
+    _ request: HTTPRequest, to origin: ResourceOrigin? = nil
+  ) async throws(PipeError) -> HTTPResponse {
+    let response = try await answer(to: request, from: origin)
     guard (200...299).contains(response.status) else {
       throw .refused(PipeError.Refusal(response, challenge: response.bearerChallenge))
     }
@@ -107,11 +111,13 @@ extension Pipeline.Pipe {
   }
 
   /// Gets access, sends the request, and returns what the API answers, but for a refused token.
-  func answer(to request: HTTPRequest) async throws(PipeError) -> HTTPResponse {
+  func answer(
+    to request: HTTPRequest, from origin: ResourceOrigin? = nil
+  ) async throws(PipeError) -> HTTPResponse {
     let access: (token: SQToken, ends: Int)
     do throws(SQOAuthError) {
       // First: nobody is to sign in for a request that cannot be sent.
-      try module.checkOrigin(of: request.url)
+      try module.check(origin ?? address.origin)
     } catch {
       throw .failed(error)
     }

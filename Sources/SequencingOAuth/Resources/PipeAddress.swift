@@ -6,6 +6,8 @@
 
 /// The URL of a pipe, and those of its records.
 struct PipeAddress: Sendable {
+  /// The server that every one of them is on.
+  let origin: ResourceOrigin
   /// Without a slash at the end.
   private let path: String
   /// What stands behind the `?` of the endpoint, or nothing.
@@ -27,6 +29,7 @@ struct PipeAddress: Sendable {
     let segments = parts[0].split(separator: "/")
     path = ([base.absoluteString] + segments.map(String.init)).joined(separator: "/")
     query = parts.count > 1 ? String(parts[1]) : ""
+    origin = try ResourceOrigin(base)
     let isRelative =
       !endpoint.contains("://") && !endpoint.hasPrefix("//") && !endpoint.contains("#")
     guard isRelative, !segments.contains(where: Self.isDots), (try? RequestTarget(text: url)) != nil
@@ -62,7 +65,15 @@ struct PipeAddress: Sendable {
   }
 
   private static func isDots(_ segment: Substring) -> Bool {
-    let plain = segment.lowercased().replacing("%2e", with: ".")
-    return plain == "." || plain == ".."
+    var rest = segment.utf8
+    var dots = 0
+    while let byte = rest.first {
+      let isEncoded = byte == UInt8(ascii: "%")
+      let isDot = isEncoded ? Substring(rest.prefix(3)).lowercased() == "%2e" : byte == 0x2E
+      guard isDot else { return false }
+      rest = rest.dropFirst(isEncoded ? 3 : 1)
+      dots += 1
+    }
+    return dots == 1 || dots == 2
   }
 }

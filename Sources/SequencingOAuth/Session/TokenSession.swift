@@ -196,7 +196,8 @@ final class TokenSession: Sendable {
   func tend() async {
     await saveAgain()
     // Its failure is told as an event, and the next attempt is due when the back-off is over.
-    if isUpdating { _ = try? await token(.due) }
+    let renews = state.withLock { $0.isUpdating && !$0.isClosed }
+    if renews { _ = try? await token(.due) }
     changed()
   }
 

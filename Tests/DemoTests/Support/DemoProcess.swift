@@ -23,10 +23,11 @@ final class DemoProcess: Sendable {
   /// With a home it shares that with others, and the folder is only for what it says.
   init(
     _ arguments: [String], in folder: TemporaryFolder, home: TemporaryFolder? = nil,
-    environment: [String: String] = [:], input: FileHandle? = nil, output: FileHandle? = nil
+    environment: [String: String] = [:], input: FileHandle? = nil, output: FileHandle? = nil,
+    errors: FileHandle? = nil
   ) throws {
     self.folder = folder
-    let (input, errors) = (input ?? .nullDevice, try output ?? folder.handle("errors"))
+    let (input, errors) = (input ?? .nullDevice, try errors ?? output ?? folder.handle("errors"))
     let output = try output ?? folder.handle("output")
     process = try ChildProcess(
       [Self.executable] + arguments,

@@ -8,7 +8,8 @@ extension MultipartForm {
   /// One part of a form.
   ///
   /// In names and file names `"`, CR and LF are percent-encoded, as HTML asks, and all else goes out
-  /// as UTF-8; another control character is refused when the form is put into a request.
+  /// as UTF-8; another control character is refused when the form is put into a request. A name that
+  /// ends in a backslash is better avoided: some servers take it and the quote behind it for one.
   ///
   /// A file, data or a stream without a content type is sent as `application/octet-stream`. None is
   /// guessed from a name's extension: what an extension means differs from machine to machine, a

@@ -16,7 +16,7 @@ extension PartialFile {
   /// The path of a destination that a file can be moved to.
   static func checked(_ destination: URL) throws(SQOAuthError) -> String {
     let path = destination.path(percentEncoded: false)
-    guard destination.isFileURL, !path.hasSuffix("/") else {
+    guard destination.isFileURL, !path.hasSuffix("/"), !path.utf8.contains(0) else {
       throw SQOAuthError(.fileFailed, "the destination of a download is the URL of a file")
     }
     var status = stat()

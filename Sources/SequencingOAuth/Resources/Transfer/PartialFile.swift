@@ -110,12 +110,12 @@ final class PartialFile: @unchecked Sendable {
   /// Gives the complete file its name, for good.
   func finish() async throws(SQOAuthError) {
     try await run(on: destination) { [self] () throws(HTTPFileError) in
-      let isSynced = fsync(descriptor)
+      let failure = fsync(descriptor) == 0 ? nil : HTTPFileError(code: errno)
       let record = record
       // Before the name: once that is given, another download may have a record here. And where
       // the disk failed, nobody knows which of the bytes are on it.
       try save(nil)
-      try check(isSynced)
+      if let failure { throw failure }
       if rename(path, destination) != 0 {
         let error = HTTPFileError(code: errno)
         try save(record)

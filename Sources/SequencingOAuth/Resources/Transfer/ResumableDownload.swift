@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// Brings a resource into a file, and goes on where an earlier attempt stopped.
@@ -19,18 +19,30 @@
 /// is over, is not tried again: the timeout holds for the whole call.
 ///
 /// - SeeAlso: RFC 9110, section 14
-struct ResumableDownload: Sendable {
+package struct ResumableDownload: Sendable {
   /// Sends one request, with a token where one is needed.
-  typealias Send = @Sendable (HTTPRequest) async throws(SQOAuthError) -> HTTPResponse
+  package typealias Send = @Sendable (HTTPRequest) async throws(SQOAuthError) -> HTTPResponse
 
   /// A GET without `Range`, whose `maximumResponseBytes` bounds the content of a refusal only.
-  var request: HTTPRequest
+  ///
+  /// Its own `progress` is told of each attempt by itself.
+  package var request: HTTPRequest
   /// The file; its folder must be there.
-  var destination: URL
+  package var destination: URL
   /// The longest file that is accepted.
-  var maximumBytes: Int64?
+  package var maximumBytes: Int64?
   /// Told how far it is; what an earlier call has brought counts as done.
-  var progress: (@Sendable (TransferProgress) -> Void)?
+  package var progress: (@Sendable (TransferProgress) -> Void)?
+
+  package init(
+    _ request: HTTPRequest, to destination: URL, maximumBytes: Int64? = nil,
+    progress: (@Sendable (TransferProgress) -> Void)? = nil
+  ) {
+    self.request = request
+    self.destination = destination
+    self.maximumBytes = maximumBytes
+    self.progress = progress
+  }
 
   /// Returns when the file is in its place or the server has refused it.
   ///
@@ -39,7 +51,7 @@ struct ResumableDownload: Sendable {
   /// - Throws: What `send` throws; ``SQOAuthError/Code/fileFailed`` with the path, such as where the
   ///   disk is full; ``SQOAuthError/Code/fileInUse`` where another download to the same file is
   ///   under way; ``SQOAuthError/Code/responseTooLarge``.
-  func run(_ send: Send) async throws(SQOAuthError) -> HTTPResponse {
+  package func run(_ send: Send) async throws(SQOAuthError) -> HTTPResponse {
     try checkRequest()
     let partial = try await PartialFile.locked(destination, of: request.url)
     do throws(SQOAuthError) {

@@ -11,7 +11,7 @@ import LoopbackHTTP
 /// A request that is sent again counts from nothing; that is not told until it is further than the
 /// one before. The whole is told by ``finish(_:)`` only, since an attempt that has sent all of a
 /// body may still be refused.
-final class TransferMeter: Sendable {
+package final class TransferMeter: Sendable {
   private struct State {
     var latest = TransferProgress(completed: 0, total: nil)
     var told: TransferProgress?
@@ -42,24 +42,24 @@ final class TransferMeter: Sendable {
   private let report: @Sendable (TransferProgress) -> Void
   private let state = Locked(State())
 
-  init(_ report: @escaping @Sendable (TransferProgress) -> Void) {
+  package init(_ report: @escaping @Sendable (TransferProgress) -> Void) {
     self.report = report
   }
 
   /// Follows a request's body, in all the attempts to send it.
-  func followUpload(of request: inout HTTPRequest) {
+  package func followUpload(of request: inout HTTPRequest) {
     advance(to: 0, of: request.body.knownLength)
     request.progress = { [self] in advance(to: $0.sent, of: $0.totalToSend) }
   }
 
   /// Takes note of where an attempt is; attempts come one after the other.
-  func advance(to completed: Int64, of total: Int64?) {
+  package func advance(to completed: Int64, of total: Int64?) {
     let progress = TransferProgress(completed: completed, total: total)
     if state.withLock({ $0.advance(progress) }) { report(progress) }
   }
 
   /// Tells that all is done, once; without a total it is what was last heard of.
-  func finish(_ total: Int64? = nil) {
+  package func finish(_ total: Int64? = nil) {
     if let progress = state.withLock({ $0.finish(total) }) { report(progress) }
   }
 }

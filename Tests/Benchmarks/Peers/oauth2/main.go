@@ -8,6 +8,8 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -31,7 +33,7 @@ func main() {
 	}
 }
 
-// run takes "valid COUNT", "token COUNT URL" or "storm COUNT URL".
+// run takes "valid COUNT", "token COUNT URL", "storm COUNT URL" or "read COUNT URL WIDTH".
 func run(words []string) (time.Duration, int64, error) {
 	if len(words) < 2 {
 		return 0, 0, fmt.Errorf("no command and count")
@@ -49,6 +51,13 @@ func run(words []string) (time.Duration, int64, error) {
 		return taken, 0, err
 	case words[0] == "storm" && len(words) == 3:
 		taken, failures := storm(count, words[2])
+		return taken, failures, nil
+	case words[0] == "read" && len(words) == 4:
+		width, err := strconv.Atoi(words[3])
+		if err != nil {
+			return 0, 0, err
+		}
+		taken, failures := read(count, words[2], width)
 		return taken, failures, nil
 	}
 	return 0, 0, fmt.Errorf("unknown command %q", words)
@@ -115,6 +124,54 @@ func storm(callers int, url string) (time.Duration, int64) {
 	}
 	group.Wait()
 	return time.Since(start), failures
+}
+
+// read gets a resource with a valid token, with so many requests under way at once.
+func read(count int, url string, width int) (time.Duration, int64) {
+	client := &http.Client{Transport: &oauth2.Transport{
+		Source: config("").TokenSource(context.Background(), &oauth2.Token{
+			AccessToken:  "access",
+			TokenType:    "Bearer",
+			RefreshToken: "refresh",
+			Expiry:       time.Now().Add(time.Hour),
+		}),
+		// By default all but two connections would be closed after each request.
+		Base: &http.Transport{MaxIdleConnsPerHost: width},
+	}}
+	var failures int64
+	var group sync.WaitGroup
+	start := time.Now()
+	group.Add(width)
+	for i := 0; i < width; i++ {
+		go func() {
+			defer group.Done()
+			for j := 0; j < count/width; j++ {
+				if err := get(client, url); err != nil {
+					atomic.AddInt64(&failures, 1)
+				}
+			}
+		}()
+	}
+	group.Wait()
+	taken := time.Since(start)
+	client.CloseIdleConnections()
+	return taken, failures
+}
+
+func get(client *http.Client, url string) error {
+	response, err := client.Get(url)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK || len(body) == 0 {
+		return fmt.Errorf("status %d", response.StatusCode)
+	}
+	return nil
 }
 
 func config(url string) *oauth2.Config {

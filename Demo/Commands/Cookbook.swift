@@ -1,0 +1,56 @@
+import SequencingOAuth
+
+/// `cookbook`: what an app does with an API, step by step, on a drive inside the program.
+struct Cookbook: Command {
+  static let name = "cookbook"
+  static let summary = "See what an app does with an API, from sign-in to revocation."
+  static let details = """
+    It configures a client, gets access, lists the files of a drive, uploads, renames and deletes
+    one, refreshes its token, revokes it, and reads again, for which it is asked for access again.
+    Each step is a line. The server and the drive are a sandbox inside the program, whose user is
+    played unless --browser says who is to sign in.
+
+    The code is Demo/Drive/DriveCookbook.swift, and is meant to be read.
+    """
+  static let options = [Option.browser]
+
+  private let browser: BrowserOption
+
+  init(_ arguments: Arguments) throws(Failure) {
+    browser = try BrowserOption(arguments[.browser] ?? "sandbox")
+  }
+
+  func run(_ console: Console) async throws(Failure) {
+    try await EmbeddedSandbox.running(tokenLifetime: .seconds(3600)) { sandbox throws(Failure) in
+      let cookbook = DriveCookbook(
+        issuer: sandbox.issuer, clientID: sandbox.clientID, drive: sandbox.drive,
+        upload: sandbox.upload,
+        browser: browser.userAgent(show: { url throws(Failure) in
+          console.progress("Open this address to sign in:")
+          try console.show(url)
+        }),
+        tell: { step, result throws(Failure) in
+          try console.result("\(step.padded(to: 11))\(result.printable)")
+        })
+      try await Interrupts.cancelling { () async throws(Failure) in
+        do {
+          try await cookbook.run()
+        } catch {
+          throw Failure(any: error)
+        }
+      }
+    }
+  }
+}
+
+extension Failure {
+  /// What code reports that does not say which errors it has.
+  fileprivate init(any error: any Error) {
+    switch error {
+    case let error as Failure: self = error
+    case let error as PipeError: self.init(error)
+    case let error as SQOAuthError: self.init(error)
+    default: self.init("failed", "the cookbook failed", status: .notAuthorized)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension Option {
+  static let drive = Option(
+    "--drive", value: "URL",
+    help: "The API that has the files: the base of one like Google Drive v2, or a list like "
+      + "Sequencing's, which ends in DataSourceList. The default goes by the provider: Google's "
+      + "and Sequencing's own, and /drive/v2 at any other.")
+}
+
+/// Which API has the files of an account.
+enum DriveAddress: Sendable, Equatable {
+  /// The base of an API in the manner of Google Drive v2.
+  case drive(String)
+  /// A list in the manner of Sequencing's, which can only be read.
+  case sequencing(String)
+
+  /// Goes by the option, or else by the account's authorization server.
+  init(_ option: String?, at server: String?) throws(Failure) {
+    if let option {
+      self = try Self.named(option, at: server)
+    } else {
+      self = try Self.known(server)
+    }
+  }
+
+  /// Refuses what can be no address, whatever the account.
+  static func check(_ option: String?) throws(Failure) {
+    if let option, !isPath(option) { _ = try origin(option) }
+  }
+
+  private static func named(
+    _ option: String, at server: String?
+  ) throws(Failure) -> DriveAddress {
+    var url = option
+    if isPath(url) {
+      guard let server else { throw .usage("a --drive that begins with a slash needs --issuer") }
+      url = try origin(server) + url
+    }
+    let path = url.prefix { $0 != "?" }
+    return path.hasSuffix("/DataSourceList") ? .sequencing(url) : .drive(url)
+  }
+
+  private static func known(_ server: String?) throws(Failure) -> DriveAddress {
+    guard let server else { throw .usage("--drive is needed for this account") }
+    let origin = try origin(server)
+    switch origin {
+    case "https://accounts.google.com:443":
+      return .drive("https://www.googleapis.com/drive/v2")
+    case "https://sequencing.com:443":
+      return .sequencing("https://api.sequencing.com/DataSourceList?all=true")
+    default:
+      return .drive(origin + "/drive/v2")
+    }
+  }
+
+  private static func isPath(_ text: String) -> Bool {
+    text.hasPrefix("/") && !text.hasPrefix("//")
+  }
+
+  private static func origin(_ url: String) throws(Failure) -> String {
+    do throws(SQOAuthError) {
+      return try ResourceOrigin(url).description
+    } catch {
+      throw .refused(error)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// All that an app does with an API behind OAuth 2, as a program to be read from top to bottom.
+///
+/// The API is a drive in the manner of Google Drive v2. `sq-demo cookbook` runs it at a sandbox; an
+/// app of yours has its own client, `provider: .google` and Google's URLs instead.
+struct DriveCookbook: Sendable {
+  let issuer: String
+  let clientID: String
+  /// The URL below which `files` is.
+  let drive: String
+  /// The URL below which `files` takes contents.
+  let upload: String
+  /// What shows the server's pages: in an app the system's browser, which is the default.
+  var browser: any UserAgent = SystemBrowser()
+  /// Tells what each step has come to.
+  let tell: @Sendable (_ step: String, _ result: String) throws -> Void
+
+  /// A record of the API, as much of it as this app needs.
+  struct File: Codable, Sendable {
+    let id: String
+    var title: String
+  }
+
+  /// What the API answers when it is asked for its files.
+  struct FileList: Decodable, Sendable {
+    let items: [File]
+  }
+
+  func run() async throws {
+    // Configure: who the app is, where its users sign in, and what it asks them for. A pipe stands
+    // for one resource of the API. Nothing is sent yet.
+    let client = try ClientConfiguration(
+      clientID: clientID, redirectURI: "http://127.0.0.1/callback", scope: "files",
+      provider: .issuer(issuer))
+    var environment = ClientEnvironment()
+    environment.userAgent = browser
+    let account = AuthorizationModule(configuration: client, environment: environment)
+
+    var paging = PipeConfiguration()
+    paging.paging = .tokens(next: "nextPageToken", parameter: "pageToken")
+    let files = try Pipeline(drive, module: account).add("files", paging)
+    let uploads = try Pipeline(upload, module: account).add("files")
+    try tell("configure", "a client of \(issuer)")
+
+    // Authorize: the browser opens, the user signs in and allows what the app asks for. A pipe does
+    // this by itself when it needs a token and there is none; an app may want to choose the moment.
+    let token = try await account.requestAccess()
+    try tell("authorize", "access until revoked, for: \(token.scopes.joined(separator: " "))")
+
+    // List: page after page, each asked for when the loop comes to it.
+    var titles: [String] = []
+    for try await page in files.pages(FileList.self, parameters: ["maxResults": "3"]) {
+      titles += page.value.items.map(\.title)
+    }
+    try tell("list", "\(titles.count) files, from \"\(titles.first ?? "")\" on")
+
+    // Upload: a form with a file. From the disk it would be `.file("file", url)`, of any size.
+    let form = MultipartForm([
+      .field("title", "Shopping list.txt"),
+      .data("file", Data("bread, butter\n".utf8), contentType: "text/plain; charset=utf-8"),
+    ])
+    var file = try await uploads.upload(form, returning: File.self) { progress in
+      _ = progress.fraction  // from 0 to 1, for a bar
+    }
+    try tell("upload", "\"\(file.title)\" is \(file.id)")
+
+    // Rename: a record that has an id is replaced, one without an id would be added.
+    file.title = "Groceries.txt"
+    file = try await files.save(file, returning: File.self)
+    try tell("rename", "\(file.id) is \"\(file.title)\"")
+
+    // Delete.
+    try await files.remove(id: file.id)
+    try tell("delete", "\(file.id) is gone")
+
+    // Refresh: when the token has expired, the next request gets a new one first. Here the app says
+    // that it has, rather than wait for an hour.
+    account.invalidateAccessToken()
+    titles = try await files.read(FileList.self).items.map(\.title)
+    try tell("refresh", "a new token, and still \(titles.count) files")
+
+    // Revoke: the server ends the tokens, and the app forgets them, and what it got by them.
+    try await account.revoke()
+    titles = []
+    try tell("revoke", "access is over, \(titles.count) files are shown")
+
+    // Who reads again is asked again.
+    titles = try await files.read(FileList.self).items.map(\.title)
+    try tell("again", "the user was asked for access, \(titles.count) files")
+  }
+}

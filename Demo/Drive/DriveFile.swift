@@ -1,0 +1,81 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A file of a drive, as far as the demo shows it; encoded it is what `files --json` prints.
+struct DriveFile: Sendable, Equatable, Encodable {
+  let id: String
+  let title: String
+  /// In bytes; `nil` for what has no content of its own.
+  let size: Int64?
+  /// When it was changed last, by ISO 8601.
+  let modified: String?
+  let type: String?
+}
+
+extension DriveFile: Decodable {
+  private enum Key: String, CodingKey {
+    case id, title, fileSize, modifiedDate, mimeType
+  }
+
+  /// Reads a file as Google Drive v2 writes one, where sizes are text.
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: Key.self)
+    id = try values.decode(String.self, forKey: .id)
+    title = try values.decode(String.self, forKey: .title)
+    size = try values.decodeIfPresent(String.self, forKey: .fileSize).flatMap { Int64($0) }
+    modified = try values.decodeIfPresent(String.self, forKey: .modifiedDate)
+      .map { Self.moment($0) }
+    type = try values.decodeIfPresent(String.self, forKey: .mimeType)
+  }
+
+  /// A page of a drive's list.
+  struct Page: Decodable, Sendable {
+    let items: [DriveFile]
+  }
+}
+
+extension DriveFile {
+  /// A file as Sequencing lists it.
+  struct OfSequencing: Decodable, Sendable {
+    private enum CodingKeys: String, CodingKey {
+      case id = "Id"
+      case name = "Name"
+      case size = "Size"
+      case added = "DateAdded"
+      case category = "FileCategory"
+    }
+
+    let id: String
+    let name: String
+    let size: Int64?
+    let added: String?
+    let category: String?
+  }
+
+  init(_ file: OfSequencing) {
+    self.init(
+      id: file.id, title: file.name, size: file.size, modified: file.added.map { Self.moment($0) },
+      type: file.category)
+  }
+
+  /// A moment to the second and in UTC; what is no date with a time zone stays, as one word.
+  private static func moment(_ text: String) -> String {
+    let date =
+      (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
+      ?? (try? Date.ISO8601FormatStyle().parse(text))
+    return date?.formatted(.iso8601) ?? text.replacing(" ", with: "T")
+  }
+}
+
+extension DriveFile {
+  /// What the file is called on this machine.
+  ///
+  /// A title is any text: it must not lead out of the folder, nor hide what it names.
+  var localName: String {
+    let name = (title.isEmpty ? id : title).printable.replacing("/", with: "_")
+    return name.hasPrefix(".") ? "_" + name.dropFirst() : name
+  }
+}

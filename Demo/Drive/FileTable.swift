@@ -1,0 +1,38 @@
+/// Files below each other, a line each: ID, size in bytes, date and title, in columns.
+///
+/// The title is last, since it may hold spaces; what is not known is a dash. It is the same on a
+/// terminal and in a script.
+struct FileTable {
+  let text: String
+
+  init(_ files: [DriveFile]) {
+    let rows = files.map { file in
+      [
+        Self.word(file.id), file.size.map(String.init) ?? "-", Self.word(file.modified ?? "-"),
+        file.title.printable,
+      ]
+    }
+    let widths = (0..<3).map { column in
+      rows.map { TextLayout.columns($0[column]) }.max() ?? 0
+    }
+    text = rows.map { row in
+      [
+        row[0].padded(to: widths[0]), row[1].padded(to: widths[1], onTheLeft: true),
+        row[2].padded(to: widths[2]), row[3],
+      ].joined(separator: "  ")
+    }.joined(separator: "\n")
+  }
+
+  /// A text that is one column, whatever a server sent.
+  private static func word(_ text: String) -> String {
+    text.isEmpty ? "-" : text.printable.replacing(" ", with: "_")
+  }
+}
+
+extension String {
+  /// The text with spaces behind it, or before it, up to a width.
+  func padded(to width: Int, onTheLeft: Bool = false) -> String {
+    let space = String(repeating: " ", count: max(0, width - TextLayout.columns(self)))
+    return onTheLeft ? space + self : self + space
+  }
+}

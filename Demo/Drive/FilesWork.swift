@@ -1,0 +1,118 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What `files` is to do.
+enum FilesWork: Sendable, Equatable {
+  case list
+  case get(String, to: String?)
+  case put(String, title: String?)
+  case rename(String, to: String)
+  case delete(String)
+
+  init(_ arguments: Arguments) throws(Failure) {
+    let operands = arguments.operands
+    for (option, action) in [(Option.output, "get"), (.title, "put")]
+    where arguments.contains(option) && arguments.action != action {
+      throw .usage("\(option.name) is for 'files \(action)'")
+    }
+    switch arguments.action {
+    case "get": self = .get(operands[0], to: arguments[.output])
+    case "put": self = .put(operands[0], title: arguments[.title])
+    case "rename": self = .rename(operands[0], to: operands[1])
+    case "delete": self = .delete(operands[0])
+    default: self = .list
+    }
+  }
+
+  /// Makes sure of what needs no server.
+  func check() throws(Failure) {
+    switch self {
+    case .put(let path, _):
+      do throws(FileReading.ReadError) {
+        try FileReading.check(path)
+      } catch {
+        throw .usage("\(path.printable) cannot be read: \(error)")
+      }
+    case .get(_, to: "-"?):
+      throw .usage("--output takes a file's path; 'sq-demo call' prints what it gets")
+    case .rename(_, to: ""):
+      throw .usage("TITLE is empty")
+    case .list, .get, .rename, .delete:
+      break
+    }
+  }
+
+  /// Does it, and reports what came of it.
+  func run(_ drive: Drive, _ report: FilesReport) async throws(Failure) {
+    switch self {
+    case .list:
+      try report.list(try await drive.list())
+    case .get(let name, let path):
+      let file = try await drive.file(name)
+      let destination = if let path { path } else { try Self.unused(file.localName) }
+      do throws(Failure) {
+        try await report.console.showingProgress(of: file.title) { progress throws(Failure) in
+          try await drive.get(file, to: destination, progress: progress)
+        }
+      } catch {
+        throw error.tellingOf("\(destination).partial")
+      }
+      try report.done(file, "Saved as \(destination.printable).")
+    case .put(let path, let title):
+      let title = title ?? URL(filePath: path).lastPathComponent
+      let file = try await report.console.showingProgress(of: title) {
+        progress throws(Failure) in
+        try await drive.put(path, title: title, progress: progress)
+      }
+      try report.list([file])
+    case .rename(let name, let title):
+      try report.list([try await drive.rename(try await drive.file(name), to: title)])
+    case .delete(let name):
+      let file = try await drive.file(name)
+      try await drive.delete(file)
+      try report.done(file, "Deleted \"\(file.title.printable)\".")
+    }
+  }
+
+  /// A name that no file here has: what a server calls a file is not to replace one.
+  private static func unused(_ name: String) throws(Failure) -> String {
+    guard !FileReading.isThere(name) else {
+      throw Failure(
+        "file_exists", "there is a file \(name.printable) here already", status: .wrongUsage
+      ).withHint("Name another with --output, or the same to replace it.")
+    }
+    return name
+  }
+}
+
+extension Failure {
+  /// The same with what is to be known of a download that can be continued.
+  fileprivate func tellingOf(_ partial: String) -> Failure {
+    guard hint == nil, FileReading.isThere("\(partial).info") else { return self }
+    return withHint(
+      "What has come is in \(partial.printable); the same command goes on from there.")
+  }
+}
+
+/// How `files` tells what it did.
+struct FilesReport: Sendable {
+  let console: Console
+  let printsJSON: Bool
+
+  /// A line for each file.
+  func list(_ files: [DriveFile]) throws(Failure) {
+    guard printsJSON else {
+      guard !files.isEmpty else { return console.progress("There are no files.") }
+      return try console.result(FileTable(files).text)
+    }
+    for file in files { try console.result(try oneLineOfJSON(file)) }
+  }
+
+  /// One file, and what was done with it.
+  func done(_ file: DriveFile, _ sentence: String) throws(Failure) {
+    try console.result(printsJSON ? try oneLineOfJSON(file) : sentence)
+  }
+}

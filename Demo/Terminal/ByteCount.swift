@@ -1,0 +1,15 @@
+/// Numbers of bytes in words.
+enum ByteCount {
+  /// A number of bytes in the largest unit that says enough: 999 bytes, 1.5 MB.
+  static func inWords(_ bytes: Int64) -> String {
+    guard bytes >= 1000 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
+    let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
+    var tenths = bytes / 100
+    var unit = 0
+    while tenths >= 10_000, unit + 1 < units.count {
+      tenths /= 1000
+      unit += 1
+    }
+    return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+  }
+}

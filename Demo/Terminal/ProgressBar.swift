@@ -1,0 +1,98 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// How far a transfer is, as one line.
+struct ProgressBar: Sendable, Equatable {
+  private static let width = 16
+  /// As wide as the numbers get, so that the title does not change its width with them.
+  private static let numbers = "999.9 MB of 999.9 MB, 999.9 MB/s".count
+
+  let title: String
+
+  /// The title, a bar where the whole is known, the bytes, and how many come in a second.
+  func line(_ progress: TransferProgress, perSecond: Int64? = nil, _ canvas: Canvas) -> Line {
+    var spans: [Span] = []
+    if let fraction = progress.fraction {
+      let percent = "\(Int(fraction * 100))".padded(to: 4, onTheLeft: true)
+      spans = canvas.bar(fraction, width: Self.width, .good) + [Span("\(percent) %  ")]
+    }
+    let room = canvas.width - 2 - spans.reduce(Self.numbers) { $0 + TextLayout.columns($1.text) }
+    // Where there is no room for all, the title goes first.
+    if room >= 8 {
+      let title = TextLayout.fit(title.printable, width: room, ellipsis: canvas.glyphs.ellipsis)
+      spans.insert(Span(title + "  "), at: 0)
+    }
+    spans.append(Span(Self.amount(progress), .faint))
+    if let perSecond { spans.append(Span(", \(ByteCount.inWords(perSecond))/s", .faint)) }
+    return Line(spans: spans).fitted(canvas.width, canvas.glyphs)
+  }
+
+  private static func amount(_ progress: TransferProgress) -> String {
+    let completed = ByteCount.inWords(progress.completed)
+    guard let total = progress.total, progress.completed < total else { return completed }
+    return "\(completed) of \(ByteCount.inWords(total))"
+  }
+}
+
+extension Console {
+  /// Shows how far a transfer is while it runs, on standard error where that is a terminal.
+  func showingProgress<Value>(
+    of title: String,
+    _ work: ((@Sendable (TransferProgress) -> Void)?) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let environment = ProcessInfo.processInfo.environment
+    guard errors.isTerminal, Appearance.canDraw(environment: environment) else {
+      return try await work(nil)
+    }
+    let (reports, continuation) = AsyncStream.makeStream(
+      of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+    let drawing = Task { [self] in
+      await draw(ProgressBar(title: title), reports, Appearance(environment: environment))
+    }
+    let outcome: Result<Value, Failure>
+    do throws(Failure) {
+      outcome = .success(try await work { continuation.yield($0) })
+    } catch {
+      outcome = .failure(error)
+    }
+    continuation.finish()
+    await drawing.value
+    return try outcome.get()
+  }
+
+  /// Draws one report over the other, ten in a second at most; the last one stays.
+  private func draw(
+    _ bar: ProgressBar, _ reports: AsyncStream<TransferProgress>, _ appearance: Appearance
+  ) async {
+    let start = ContinuousClock.now
+    var first: TransferProgress?
+    var drawn: ContinuousClock.Instant?
+    var waiting: TransferProgress?
+    func show(_ progress: TransferProgress) {
+      let seconds = (ContinuousClock.now - start) / .seconds(1)
+      let moved = Double(progress.completed - (first?.completed ?? 0))
+      let line = bar.line(
+        progress, perSecond: seconds < 1 ? nil : Int64(moved / seconds),
+        Canvas(columns: errors.size.columns, glyphs: appearance.glyphs))
+      try? errors.write("\r\(line.encoded(appearance.colours))\u{1B}[K")
+      drawn = .now
+      waiting = nil
+    }
+    // Until something moves, a sign-in may have the terminal.
+    for await progress in reports where progress.completed > 0 || progress.total == 0 {
+      first = first ?? progress
+      if let drawn, ContinuousClock.now - drawn < .milliseconds(100) {
+        waiting = progress
+      } else {
+        show(progress)
+      }
+    }
+    if let waiting { show(waiting) }
+    if drawn != nil { try? errors.write("\n") }
+  }
+}

@@ -1,0 +1,55 @@
+import FoundationEssentials
+import SequencingOAuth
+
+/// Reads that carry a token, beside Go's client and bare libcurl, against the same server.
+enum AuthorizedReads {
+  static func all(_ server: ByteServer, _ go: GoPeer?) throws -> [Benchmark] {
+    let url = try server.url
+    let text = url.absoluteString
+    let alone = "authorized read, one after the other"
+    let together = "authorized read, 64 at once"
+    return [
+      Benchmark(
+        name: alone, peer: .go(go) { try await $0.reads(4000, width: 1, url) },
+        subject: { try await reads(url, 4000, width: 1) }, aim: 1),
+      Benchmark(
+        name: together, peer: .go(go) { try await $0.reads(12_000, width: 64, url) },
+        subject: { try await reads(url, 12_000, width: 64) }, aim: 1),
+      Benchmark(
+        name: together, peer: .rawCurl { try await RawCurl.concurrent(text, 12_000, width: 64) },
+        subject: { try await reads(url, 12_000, width: 64) }, aim: 0.9),
+    ]
+  }
+
+  /// A pipe with a token that is valid, and whose name stands for nothing in its path.
+  static func pipe(_ base: String) async throws -> Pipeline.Pipe {
+    let now = Date()
+    let token = SQToken(
+      accessToken: "access", expirationDate: now + 3600, refreshToken: "refresh", issueDate: now)
+    let module = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: "sandbox-app", provider: .issuer("https://id.example")))
+    try await module.environment.tokenStore.save(
+      AccountRecord(
+        id: module.accountID, clientID: "sandbox-app", issuer: "https://id.example", token: token))
+    try await module.restore()
+    return try Pipeline(base, module: module).add("files", PipeConfiguration(endpoint: ""))
+  }
+
+  private static func reads(
+    _ url: URL, _ count: Int, width: Int
+  ) async throws -> Benchmark.Sample {
+    guard let host = url.host(), let port = url.port else { throw BenchmarkError("no URL") }
+    let pipe = try await pipe("http://\(host):\(port)")
+    return try await sample(count) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<width {
+          group.addTask {
+            for _ in 0..<(count / width) { _ = try await pipe.content(id: "data") }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+}

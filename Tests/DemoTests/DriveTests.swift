@@ -1,0 +1,111 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import sq_demo
+
+@Suite struct `A drive's address` {
+  @Test(
+    arguments: [
+      (
+        nil, "https://accounts.google.com",
+        DriveAddress.drive("https://www.googleapis.com/drive/v2")
+      ),
+      (
+        nil, "https://accounts.google.com/o/oauth2/v2/auth",
+        .drive("https://www.googleapis.com/drive/v2")
+      ),
+      (
+        nil, "https://sequencing.com/oauth2/authorize",
+        .sequencing("https://api.sequencing.com/DataSourceList?all=true")
+      ),
+      (nil, "http://127.0.0.1:81/x", .drive("http://127.0.0.1:81/drive/v2")),
+      ("/x/v3", "http://127.0.0.1:81/y", .drive("http://127.0.0.1:81/x/v3")),
+      ("https://a.example/v3", nil, .drive("https://a.example/v3")),
+      (
+        "/api/DataSourceList?all=true", "http://127.0.0.1:81",
+        .sequencing("http://127.0.0.1:81/api/DataSourceList?all=true")
+      ),
+    ] as [(String?, String?, DriveAddress)])
+  func `goes by the option and by the provider`(
+    option: String?, server: String?, address: DriveAddress
+  ) throws {
+    #expect(try DriveAddress(option, at: server) == address)
+  }
+
+  @Test(arguments: [(nil, nil), ("/x", nil)] as [(String?, String?)])
+  func `is needed where no provider is known`(option: String?, server: String?) {
+    #expect(throws: Failure.self) { try DriveAddress(option, at: server) }
+  }
+}
+
+@Suite struct `A drive's file` {
+  @Test func `is read as Google writes it`() throws {
+    let json = """
+      {"kind":"drive#file","id":"1","title":"T","fileSize":"12","mimeType":"text/plain",
+      "modifiedDate":"2024-05-06T07:08:09.123Z"}
+      """
+    #expect(
+      try JSONDecoder().decode(DriveFile.self, from: Data(json.utf8))
+        == DriveFile(
+          id: "1", title: "T", size: 12, modified: "2024-05-06T07:08:09Z", type: "text/plain"))
+    let folder = try JSONDecoder().decode(
+      DriveFile.self, from: Data(#"{"id":"1","title":"T"}"#.utf8))
+    #expect(FileTable([folder]).text == "1  -  -  T")
+  }
+
+  @Test(arguments: [
+    ("a b.txt", "a b.txt"), ("a/b", "a_b"), ("..", "_."), (".bashrc", "_bashrc"), ("", "id"),
+    ("\u{1B}[2J", "?[2J"), ("/etc/passwd", "_etc_passwd"), (".", "_"),
+  ])
+  func `has a name here that stays in the folder`(title: String, name: String) {
+    let file = DriveFile(id: "id", title: title, size: nil, modified: nil, type: nil)
+    #expect(file.localName == name)
+  }
+
+  @Test func `is a line that cannot command the terminal`() {
+    let file = DriveFile(
+      id: "a\u{9B}b c", title: "t\r\n\u{1B}[2J", size: 1, modified: "now\u{7}", type: nil)
+    #expect(FileTable([file]).text == "a?b_c  1  now?  t???[2J")
+  }
+}
+
+@Suite struct `The progress of a transfer` {
+  private let bar = ProgressBar(title: "a title that is rather long.txt")
+
+  private func line(
+    _ completed: Int64, of total: Int64?, perSecond: Int64? = nil, columns: Int = 80
+  ) -> String {
+    bar.line(
+      TransferProgress(completed: completed, total: total), perSecond: perSecond,
+      Canvas(columns: columns, glyphs: .unicode)
+    ).text
+  }
+
+  @Test func `is one line`() {
+    #expect(
+      line(0, of: 2_000_000) == "a title that is r…  ────────────────   0 %  0 bytes of 2.0 MB")
+    #expect(
+      line(999_999, of: 2_000_000, perSecond: 1_234_567)
+        == "a title that is r…  ━━━━━━━━────────  49 %  999.9 kB of 2.0 MB, 1.2 MB/s")
+    #expect(line(2_000_000, of: 2_000_000) == "a title that is r…  ━━━━━━━━━━━━━━━━ 100 %  2.0 MB")
+    #expect(line(0, of: 0) == "a title that is r…  ━━━━━━━━━━━━━━━━ 100 %  0 bytes")
+    #expect(line(1500, of: nil) == "a title that is rather long.txt  1.5 kB")
+  }
+
+  @Test(arguments: [1, 10, 30, 50, 79, 80, 200])
+  func `fits the terminal`(columns: Int) {
+    let text = line(999_900_000, of: 999_900_001, perSecond: 999_900_000, columns: columns)
+    #expect(TextLayout.columns(text) <= max(1, columns - 4))
+  }
+
+  @Test(
+    arguments: [
+      (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.0 kB"), (999_999, "999.9 kB"),
+      (1_000_000, "1.0 MB"), (48_113_907_552, "48.1 GB"), (Int64.max, "9.2 EB"),
+    ] as [(Int64, String)])
+  func `counts bytes in words`(bytes: Int64, words: String) {
+    #expect(ByteCount.inWords(bytes) == words)
+  }
+}

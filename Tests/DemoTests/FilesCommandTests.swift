@@ -1,0 +1,325 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import sq_demo
+
+@Suite(.timeLimit(.minutes(1))) struct `The files command` {
+  private let folder: TemporaryFolder
+  private let store: FileTokenStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = FileTokenStore(path: folder.file("tokens"))
+  }
+
+  /// A sandbox with an account of it that is kept.
+  private func signedIn(
+    _ scopes: [String] = ["files"], _ change: (inout SandboxOptions) -> Void = { _ in }
+  ) async throws -> SandboxServer {
+    var options = SandboxOptions()
+    change(&options)
+    let sandbox = try await SandboxServer.start(options)
+    let tokens = sandbox.issueTokens(scopes: scopes)
+    try await store.save(
+      AccountRecord(
+        id: "default", clientID: "sandbox-app", issuer: sandbox.issuer.absoluteString,
+        token: SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)))
+    return sandbox
+  }
+
+  private var kept: [String] { ["--store", "file:" + folder.file("tokens")] }
+
+  private func files(_ words: [String]) async throws -> DemoProcess.Outcome {
+    try await DemoProcess.run(["files"] + words + kept, in: folder)
+  }
+
+  // MARK: The list
+
+  @Test func `prints one file a line, in columns`() async throws {
+    let sandbox = try await signedIn()
+    let outcome = try await files([])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.isEmpty)
+    let date = #"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z"#
+    let lines = [
+      "f1001  145  \(date)  Read me first.txt", "f1002  219  \(date)  Family history.md",
+      "f1003  187  \(date)  Variants to discuss.csv",
+      "f1004  180  \(date)  Questions for the counsellor.txt",
+      "f1005   81  \(date)  sequencing-order.json",
+    ]
+    let pattern = try Regex(lines.joined(separator: "\n") + "\n")
+    #expect(try pattern.wholeMatch(in: outcome.output) != nil, "\(outcome.output)")
+    #expect(sandbox.requests.map(\.description) == ["GET /drive/v2/files"])
+    await sandbox.stop()
+  }
+
+  @Test func `prints all pages`() async throws {
+    let sandbox = try await signedIn { $0.drivesHaveDocuments = false }
+    for number in 1...250 { sandbox.addFile("\(number)", content: Data()) }
+    let outcome = try await files([])
+    #expect(outcome.lines.map { $0.split(separator: " ").last } == (1...250).map { "\($0)" })
+    #expect(sandbox.requests(to: .driveFiles).count == 3)
+    await sandbox.stop()
+  }
+
+  @Test func `prints lines of JSON for a program`() async throws {
+    let sandbox = try await signedIn { $0.drivesHaveDocuments = false }
+    sandbox.addFile("a \"b\"\n", contentType: "text/x", content: Data("12".utf8))
+    sandbox.addFile("c", content: Data())
+    let outcome = try await files(["--json"])
+    #expect(outcome.lines.count == 2)
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(outcome.lines[0].utf8)) as? [String: Any])
+    #expect(Set(json.keys) == ["id", "title", "size", "modified", "type"])
+    #expect(json["title"] as? String == "a \"b\"\n")
+    #expect(json["size"] as? Int == 2)
+    await sandbox.stop()
+  }
+
+  @Test func `prints nothing where there is nothing`() async throws {
+    let sandbox = try await signedIn { $0.drivesHaveDocuments = false }
+    let outcome = try await files([])
+    #expect(outcome.status == 0)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors == "There are no files.\n")
+    #expect(try await files(["--json"]).errors.isEmpty)
+    await sandbox.stop()
+  }
+
+  @Test func `lists what Sequencing lists, and changes nothing there`() async throws {
+    let sandbox = try await signedIn(["demo"])
+    let list = ["--drive", "/api/DataSourceList?sample=true"]
+    let outcome = try await files(list)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.lines.first == "227680    187402113  2016-05-18T09:30:00  ada-lovelace.vcf")
+    #expect(outcome.lines.last == "227701  48113907552  2016-05-18T09:30:00  tu-youyou.bam")
+    let delete = try await files(["delete", "227680"] + list)
+    #expect(delete.status == 2)
+    #expect(sandbox.requests.map(\.description) == ["GET /api/DataSourceList"])
+    await sandbox.stop()
+  }
+
+  // MARK: Access
+
+  @Test func `signs in when the first request needs it, and once`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let outcome = try await files(
+      [
+        "get", "Family history.md", "-o", folder.file("got"), "--browser", "sandbox", "--issuer",
+        sandbox.issuer.absoluteString, "--client-id", "sandbox-app", "--scope", "files",
+      ])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(
+      outcome.errors == """
+        Signing in at \(sandbox.issuer.absoluteString).
+        The sandbox's visitor plays the user.
+
+        """)
+    #expect(sandbox.requests(to: .authorization).count == 1)
+    #expect(sandbox.requests(to: .token).count == 1)
+    let record = try #require(try await store.load("default"))
+    #expect(record.attributes["issuer"] == sandbox.issuer.absoluteString)
+    // And the next command goes on with it.
+    #expect(try await files([]).lines.count == 5)
+    #expect(sandbox.requests(to: .token).count == 1)
+    await sandbox.stop()
+  }
+
+  @Test func `uses the built-in sandbox for one run`() async throws {
+    let outcome = try await DemoProcess.run(["files", "--browser", "sandbox"], in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.lines.count == 5)
+    #expect(!folder.exists("state"))
+  }
+
+  @Test func `refreshes first where the token has expired`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try await store.keepExpiredAccount(at: sandbox)
+    #expect(try await files([]).lines.count == 5)
+    #expect(sandbox.requests.map(\.endpoint) == [.metadata, .token, .driveFiles])
+    await sandbox.stop()
+  }
+
+  @Test func `asks for access again after the server has ended the session`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try await store.keepExpiredAccount(at: sandbox)
+    sandbox.revokeEverything()
+    let outcome = try await files(["--browser", "sandbox"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.lines.count == 5)
+    #expect(sandbox.requests(to: .authorization).count == 1)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [
+    (["--browser", "false"], SIGCONT, 1, "browser_unavailable"),
+    (["--browser", "sh -c 'sleep 60'"], SIGINT, 3, "cancelled"),
+    (["--browser", "sh -c 'sleep 60'"], SIGTERM, 3, "cancelled"),
+    (["--browser", "sh -c 'sleep 60'", "--timeout", "1"], SIGCONT, 3, "timed_out"),
+  ])
+  func `ends as a sign-in does that does not succeed`(
+    options: [String], signal: Int32, status: Int32, code: String
+  ) async throws {
+    let demo = try DemoProcess(["files"] + options, in: folder)
+    try await eventually("it signs in") { demo.errors.hasPrefix("Signing in at the built-in") }
+    demo.send(signal)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == status && !outcome.isKilled)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors.contains("\nerror: \(code): "), "\(outcome.errors)")
+  }
+
+  @Test func `shows what the API asks for`() async throws {
+    let sandbox = try await signedIn(["demo"])
+    #expect(try await files([]).status == 0)
+    let outcome = try await files(["delete", "f1001"])
+    #expect(outcome.status == 1)
+    #expect(outcome.firstError.hasPrefix("error: insufficient_scope: "))
+    #expect(outcome.errors.contains("\nchallenge: Bearer "))
+    #expect(outcome.errors.contains("scope=\"files\""))
+    await sandbox.stop()
+  }
+
+  @Test func `does not repeat a token that the API repeats`() async throws {
+    let sandbox = try await signedIn()
+    let token = try #require(try await store.load("default")?.token.accessToken)
+    sandbox.misbehave(
+      at: .driveFiles, .status(400, body: #"{"error":{"message":"no \#(token)\u001b[2J"}}"#))
+    let outcome = try await files([])
+    #expect(outcome.status == 1)
+    #expect(outcome.errors == "error: http_400: the API says with status 400: no …?[2J\n")
+    await sandbox.stop()
+  }
+
+  // MARK: Changes
+
+  @Test func `puts, renames and deletes, and prints the file as it is then`() async throws {
+    let sandbox = try await signedIn { $0.drivesHaveDocuments = false }
+    try folder.write("the content\n", to: "a b.txt")
+    let put = try await files(["put", folder.file("a b.txt")])
+    #expect(put.status == 0, "\(put.errors)")
+    #expect(put.output.hasPrefix("f1001  12  20") && put.output.hasSuffix("Z  a b.txt\n"))
+    #expect(put.errors.isEmpty)
+    #expect(sandbox.files().first?.content == Data("the content\n".utf8))
+
+    let rename = try await files(["rename", "a b.txt", "ü/?&=%.txt", "--json"])
+    #expect(rename.status == 0, "\(rename.errors)")
+    #expect(rename.output.contains(#""title":"ü/?&=%.txt""#))
+    #expect(sandbox.files().map(\.title) == ["ü/?&=%.txt"])
+
+    let second = try await files(["put", folder.file("a b.txt"), "--title", "ü/?&=%.txt"])
+    #expect(second.status == 0)
+    let either = try await files(["delete", "ü/?&=%.txt"])
+    #expect(either.status == 2)
+    #expect(either.firstError.hasPrefix("error: file_ambiguous: 2 files are called "))
+    #expect(either.errors.contains("\nf1002  12  20"))
+
+    let delete = try await files(["delete", "f1001"])
+    #expect(delete.output == "Deleted \"ü/?&=%.txt\".\n")
+    #expect(sandbox.files().map(\.id) == ["f1002"])
+    let again = try await files(["delete", "f1001"])
+    #expect(again.status == 1)
+    #expect(again.errors == "error: no_file: there is no file \"f1001\"\n")
+    await sandbox.stop()
+  }
+
+  @Test func `renames what an API has called otherwise`() async throws {
+    let sandbox = try await signedIn()
+    try folder.write("x", to: "x")
+    sandbox.misbehave(at: .driveUpload, .member("title", "Untitled"))
+    let put = try await files(["put", folder.file("x"), "--title", "mine"])
+    #expect(put.output.hasSuffix("  mine\n"))
+    #expect(sandbox.requests.map(\.method) == ["POST", "PUT"])
+    await sandbox.stop()
+  }
+
+  // MARK: Contents
+
+  @Test func `gets a file, under its title or another name`() async throws {
+    let sandbox = try await signedIn()
+    let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+    sandbox.addFile("big one", content: content)
+    let path = folder.file("here")
+    let outcome = try await files(["get", "big one", "-o", path])
+    #expect(outcome.output == "Saved as \(path).\n")
+    #expect(outcome.errors.isEmpty)
+    #expect(FileManager.default.contents(atPath: path) == content)
+    // One that is named is replaced.
+    #expect(try await files(["get", "f1001", "--output", path, "--json"]).status == 0)
+    #expect(FileManager.default.contents(atPath: path)?.count == 145)
+    await sandbox.stop()
+  }
+
+  @Test func `goes on where it was interrupted`() async throws {
+    let sandbox = try await signedIn()
+    let content = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let id = sandbox.addFile("genome", content: content).id
+    sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 600_000))
+    let path = folder.file("genome")
+    let demo = try DemoProcess(["files", "get", "genome", "-o", path] + kept, in: folder)
+    try await eventually("most of it is here") { size(path + ".partial") == 600_000 }
+    demo.send(SIGINT)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 3 && !outcome.isKilled)
+    #expect(
+      outcome.errors == """
+        error: cancelled: it was interrupted
+        What has come is in \(path).partial; the same command goes on from there.
+
+        """)
+    #expect(!folder.exists("genome"))
+
+    #expect(try await files(["get", id, "-o", path]).status == 0)
+    #expect(FileManager.default.contents(atPath: path) == content)
+    #expect(
+      sandbox.requests(to: .driveContent).map { $0.header("range") } == [
+        nil, "bytes=600000-",
+      ])
+    #expect(!folder.exists("genome.partial"))
+    await sandbox.stop()
+  }
+
+  private func size(_ path: String) -> Int? {
+    (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
+  }
+
+  @Test(arguments: ["get", "put"])
+  func `shows on a terminal how far it is`(action: String) async throws {
+    let sandbox = try await signedIn()
+    let terminal = try PseudoTerminal()
+    let content = Data(repeating: 7, count: 1_000_000)
+    sandbox.addFile("whole.vcf", content: content)
+    try content.write(to: URL(filePath: folder.file("whole.vcf")))
+    let words =
+      action == "get" ? ["whole.vcf", "-o", folder.file("x")] : [folder.file("whole.vcf")]
+    let demo = try DemoProcess(
+      ["files", action] + words + kept, in: folder, output: try folder.handle("output"),
+      errors: terminal.handle)
+    #expect(await demo.outcome().status == 0)
+    let last = "\rwhole.vcf  ━━━━━━━━━━━━━━━━ 100 %  1.0 MB\r\n"
+    try await eventually("the bar is full") {
+      terminal.everything.replacing(#/\x1B\[[0-9;]*[A-Za-z]/#, with: "").hasSuffix(last)
+    }
+    #expect(!demo.output.contains("\u{1B}"))
+    await sandbox.stop()
+  }
+
+  // MARK: Wrong usage
+
+  @Test(arguments: [
+    ["put", "/nonexistent"], ["put", "/"], ["get", "a", "-o", "-"],
+    ["--drive", "nonsense"], ["--drive", "http://example.com/drive"], ["rename", "a", ""],
+    ["put", "/etc/passwd", "--drive", "https://"],
+    ["delete", "a", "--drive", "https://api.example.com/DataSourceList?all=true"],
+  ])
+  func `refuses what cannot be done before anyone signs in`(words: [String]) async throws {
+    let outcome = try await files(words + ["--browser", "print"])
+    #expect(outcome.status == 2)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: "))
+    #expect(!outcome.errors.contains("Signing in"))
+  }
+}

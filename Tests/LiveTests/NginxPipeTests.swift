@@ -1,0 +1,196 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Records that a third party's server keeps, and rows 23 to 25 in its log.
+@Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxPipeTests {
+  /// One line of nginx's list of a folder.
+  private struct File: Decodable {
+    let name: String
+    let type: String
+    let size: Int
+  }
+
+  private struct Note: Codable, Equatable {
+    var id: Int
+    var title: String
+  }
+
+  @Test(arguments: NginxBench.Way.allCases)
+  func `a record is saved, listed, read, changed and removed`(way: NginxBench.Way) async throws {
+    try await NginxBench.running { bench in
+      let pipe = try bench.pipe("files", way)
+      let note = Note(id: 7, title: "Grüße")
+      #expect(try await pipe.save(note) == .null)
+      #expect(try await pipe.read(Note.self, id: 7) == note)
+      try await pipe.save(Note(id: 7, title: "a"))
+      let files = try await pipe.read([File].self)
+      #expect(files.map(\.name) == ["7"] && files.map(\.type) == ["file"])
+      #expect(files.map(\.size) == [#"{"id":7,"title":"a"}"#.utf8.count])
+      #expect(try await pipe.read(id: 7) == .object(["id": .integer(7), "title": .string("a")]))
+      try await pipe.remove(id: 7)
+      #expect(try await pipe.read([File].self).isEmpty)
+      #expect(
+        try await bench.log() == [
+          "PUT /files/7 201", "GET /files/7 200", "PUT /files/7 204", "GET /files 200",
+          "GET /files/7 200", "DELETE /files/7 204", "GET /files 200",
+        ])
+    }
+  }
+
+  @Test func `an id is one segment of the path, whatever it is made of`() async throws {
+    try await NginxBench.running { bench in
+      let pipe = try bench.pipe("files")
+      for id in ["a b", "100%", "ä?&=+", "a.json", "..."] {
+        let record: [String: JSONValue] = ["id": .string(id)]
+        try await pipe.save(record)
+        #expect(try await pipe.read(id: id) == .object(record))
+        #expect(FileManager.default.fileExists(atPath: bench.nginx.file("files/\(id)").path))
+        try await pipe.remove(id: id)
+      }
+      #expect(try await pipe.read([File].self).isEmpty)
+    }
+  }
+
+  // MARK: Access
+
+  @Test(arguments: NginxBench.Way.allCases)
+  func `without a token the user signs in once, and each operation is one authorized request`(
+    way: NginxBench.Way
+  ) async throws {
+    try await NginxBench.running(isSignedIn: false) { bench in
+      let pipe = try bench.pipe("files", way)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for id in 0..<20 { group.addTask { try await pipe.save(Note(id: id, title: "")) } }
+        try await group.waitForAll()
+      }
+      let requests = try await bench.nginx.requests()
+      #expect(requests.count == 20)
+      #expect(requests.allSatisfy { $0.isAuthorized && $0.status == 201 })
+      #expect(bench.refreshes.map { $0.form("grant_type") } == ["authorization_code"])
+      let token = try #require(bench.module.currentToken?.accessToken)
+      #expect(bench.sandbox.bearerTokens(at: .me) == [token: 20])
+    }
+  }
+
+  @Test func `an expired token is refreshed before nginx hears of it`() async throws {
+    try await NginxBench.running { bench in
+      bench.clock.advance(by: 3600)
+      bench.sandbox.expireAccessTokens()
+      _ = try await bench.pipe("files").read()
+      #expect(try await bench.log() == ["GET /files 200"])
+      #expect(bench.refreshes.map { $0.form("grant_type") } == ["refresh_token"])
+    }
+  }
+
+  @Test func `a refused token costs one refresh and one more request, of any method`()
+    async throws
+  {
+    try await NginxBench.running { bench in
+      let pipe = try bench.pipe("files")
+      try await bench.revokeAccessToken()
+      try await pipe.save(Note(id: 1, title: "a"))
+      try await bench.revokeAccessToken()
+      _ = try await pipe.read(id: 1)
+      try await bench.revokeAccessToken()
+      try await pipe.remove(id: 1)
+      #expect(
+        try await bench.log() == [
+          "PUT /files/1 401", "PUT /files/1 201", "GET /files/1 401", "GET /files/1 200",
+          "DELETE /files/1 401", "DELETE /files/1 204",
+        ])
+      #expect(
+        bench.refreshes.map { $0.form("grant_type") } == Array(repeating: "refresh_token", count: 3)
+      )
+    }
+  }
+
+  @Test func `where everything was revoked the next operation asks for access`() async throws {
+    try await NginxBench.running { bench in
+      let pipe = try bench.pipe("files")
+      bench.sandbox.revokeEverything()
+      let error = await #expect(throws: PipeError.self) { try await pipe.read() }
+      guard case .noAccess(let cause)? = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(cause.code == .invalidGrant && cause.requiresSignIn)
+      _ = try await pipe.read()
+      #expect(try await bench.log() == ["GET /files 401", "GET /files 200"])
+      #expect(
+        bench.refreshes.map { $0.form("grant_type") } == ["refresh_token", "authorization_code"])
+    }
+  }
+
+  // MARK: Refusals
+
+  /// Runs what nginx must refuse, and returns its answer.
+  private func refusal<Value>(
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ operation: () async throws(PipeError) -> Value
+  ) async -> PipeError.Refusal? {
+    do throws(PipeError) {
+      _ = try await operation()
+      Issue.record("it succeeded", sourceLocation: sourceLocation)
+    } catch {
+      if let refusal = error.refusal { return refusal }
+      Issue.record("\(error)", sourceLocation: sourceLocation)
+    }
+    return nil
+  }
+
+  @Test func `what nginx answers instead is told, once`() async throws {
+    try await NginxBench.running { bench in
+      let (files, busy) = (try bench.pipe("files"), try bench.pipe("busy"))
+      let missing = await refusal { () async throws(PipeError) in try await files.read(id: "no") }
+      #expect(missing?.status == 404)
+      #expect(missing?.body.starts(with: Data("<html>".utf8)) == true)
+      let later = await refusal { () async throws(PipeError) in try await busy.read(id: 1) }
+      #expect(later?.status == 503 && later?.head.headers["Retry-After"] == "7")
+      let unnamed = await refusal { () async throws(PipeError) in
+        try await files.save(["title": "a"])
+      }
+      #expect(unnamed?.status == 403)
+      let large = Note(id: 1, title: String(repeating: "x", count: 2000))
+      for way in NginxBench.Way.allCases {
+        let small = try bench.pipe("small", way)
+        let refused = await refusal { () async throws(PipeError) in try await small.save(large) }
+        #expect(refused?.status == 413)
+      }
+      #expect(
+        try await bench.log() == [
+          "GET /files/no 404", "GET /busy/1 503", "POST /files 403", "PUT /small/1 413",
+          "PUT /small/1 413",
+        ])
+      #expect(bench.refreshes.isEmpty)
+    }
+  }
+
+  @Test func `a page that is not JSON is unreadable as a record and is there as content`()
+    async throws
+  {
+    try await NginxBench.running { bench in
+      try bench.write(Data("<html>".utf8), "files/a.txt")
+      let pipe = try bench.pipe("files")
+      let error = await #expect(throws: PipeError.self) { try await pipe.read(id: "a.txt") }
+      guard case .unreadable? = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(try await pipe.content(id: "a.txt") == Data("<html>".utf8))
+    }
+  }
+
+  @Test func `too little scope is told with nginx's challenge`() async throws {
+    try await NginxBench.running(asking: .files, scope: "profile") { bench in
+      let pipe = try bench.pipe("files")
+      let refusal = await refusal { () async throws(PipeError) in try await pipe.read() }
+      #expect(refusal?.status == 403 && refusal?.challenge?.error == .insufficientScope)
+      #expect(refusal?.challenge?.scope == "demo")
+      #expect(try await bench.log() == ["GET /files 403"])
+      #expect(bench.refreshes.isEmpty)
+    }
+  }
+}

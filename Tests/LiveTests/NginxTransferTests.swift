@@ -1,0 +1,207 @@
+import Foundation
+import LoopbackHTTP
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Uploads and downloads of a pipe that are refused, cut, given up and taken up again.
+@Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxTransferTests {
+  private static let content = NginxBench.bytes(600_000)
+  private let folder: TemporaryFolder
+  private let copy: URL
+
+  init() throws {
+    folder = try TemporaryFolder()
+    copy = URL(filePath: folder.file("copy"))
+  }
+
+  /// Takes down what is told of a transfer, and checks that it only grows and ends with the whole.
+  private final class Account: Sendable {
+    private let told = Locked<[TransferProgress]>([])
+
+    var take: @Sendable (TransferProgress) -> Void {
+      { progress in self.told.withLock { $0.append(progress) } }
+    }
+
+    func check(total: Int, sourceLocation: SourceLocation = #_sourceLocation) {
+      let told = told.withLock { $0 }
+      let isGrowing = zip(told, told.dropFirst()).allSatisfy { $0.completed <= $1.completed }
+      #expect(isGrowing, sourceLocation: sourceLocation)
+      #expect(told.dropLast().allSatisfy { $0.fraction ?? 0 < 1 }, sourceLocation: sourceLocation)
+      #expect(
+        told.last == TransferProgress(completed: Int64(total), total: Int64(total)),
+        sourceLocation: sourceLocation)
+    }
+  }
+
+  // MARK: Uploads
+
+  @Test(arguments: ["files", "buffered"], NginxBench.Way.allCases)
+  func `an upload is sent again after a refusal, early or late`(
+    name: String, way: NginxBench.Way
+  ) async throws {
+    let content = NginxBench.bytes(8_000_000)
+    let source = URL(filePath: folder.file("source"))
+    try content.write(to: source)
+    try await NginxBench.running { bench in
+      try await bench.revokeAccessToken()
+      let account = Account()
+      try await bench.pipe(name, way)
+        .upload(.file(source), id: "a.bin", progress: account.take)
+      account.check(total: content.count)
+      #expect(try Data(contentsOf: bench.nginx.file("files/a.bin")) == content)
+      let requests = try await bench.nginx.requests(atLeast: 2)
+      #expect(requests.map(\.status).sorted() == [201, 401])
+      #expect(bench.refreshes.count == 1)
+    }
+  }
+
+  @Test func `a form that can be read once is not sent again`() async throws {
+    try await NginxBench.running { bench in
+      let pipe = try bench.pipe("buffered")
+      let stream = AsyncStream<Data> { continuation in
+        for _ in 0..<10 { continuation.yield(Data(count: 10_000)) }
+        continuation.finish()
+      }
+      let form = MultipartForm([.stream("f", filename: "f", once: stream)])
+      try await bench.revokeAccessToken()
+      let error = await #expect(throws: PipeError.self) { try await pipe.upload(form, id: "f") }
+      #expect(error?.cause?.code == .bodyNotReplayable, "\(String(describing: error))")
+      #expect(try await bench.log() == ["PUT /buffered/f 401"])
+    }
+  }
+
+  @Test(arguments: ["small", "abrupt"], NginxBench.Way.allCases)
+  func `an upload that is too large ends with 413, or with an error that tells`(
+    name: String, way: NginxBench.Way
+  ) async throws {
+    let source = URL(filePath: folder.file("source"))
+    try Data(count: 50_000_000).write(to: source)
+    try await NginxBench.running { bench in
+      let pipe = try bench.pipe(name, way)
+      let error = await #expect(throws: PipeError.self) {
+        try await pipe.upload(.file(source), id: "a.bin")
+      }
+      // Where the server closes at once its answer may be lost on the way, as TCP has it.
+      let isLost = error?.cause?.code == .connectionFailed && name == "abrupt" && way == .http1
+      #expect(error?.refusal?.status == 413 || isLost, "\(String(describing: error))")
+      try await bench.pipe("files", way).save(["id": "1"])
+    }
+  }
+
+  // MARK: Downloads
+
+  @Test(arguments: NginxBench.Way.allCases)
+  func `a download goes on where nginx cut it`(way: NginxBench.Way) async throws {
+    try await NginxBench.running { bench in
+      try bench.write(Self.content, "files/a.bin")
+      let account = Account()
+      try await bench.pipe("cut", way).download(id: "a.bin", to: copy, progress: account.take)
+      account.check(total: Self.content.count)
+      #expect(try Data(contentsOf: copy) == Self.content)
+      let requests = try await bench.nginx.requests()
+      #expect((3...5).contains(requests.count))
+      #expect(requests.map(\.status) == [200] + Array(repeating: 206, count: requests.count - 1))
+      #expect(requests.dropFirst().allSatisfy { $0.range.hasPrefix("bytes=") })
+      let sent = requests.map(\.contentSent).reduce(0, +)
+      #expect(sent == Self.content.count || way == .http2, "no byte came twice")
+    }
+  }
+
+  @Test func `a token that is revoked between two parts is refreshed`() async throws {
+    try await NginxBench.running { bench in
+      try bench.write(Self.content, "files/a.bin")
+      let isRevoked = Locked(false)
+      try await bench.pipe("cut").download(id: "a.bin", to: copy) { progress in
+        // Once something has come.
+        guard progress.completed > 0, !isRevoked.withLock({ $0 }) else { return }
+        isRevoked.withLock { $0 = true }
+        bench.sandbox.expireAccessTokens()
+      }
+      #expect(try Data(contentsOf: copy) == Self.content)
+      let requests = try await bench.nginx.requests()
+      #expect(requests.prefix(3).map(\.status) == [200, 401, 206])
+      #expect(requests.count { $0.status == 401 } == 1 && bench.refreshes.count == 1)
+    }
+  }
+
+  /// What becomes of the file while nobody downloads it.
+  enum Change: CaseIterable, Sendable { case none, content, removal }
+
+  @Test(arguments: Change.allCases)
+  func `a later call goes on with what one that was cancelled has left`(
+    change: Change
+  ) async throws {
+    try await NginxBench.running { bench in
+      try bench.write(Self.content, "files/a.bin")
+      let pipe = try bench.pipe("slow")
+      let hasBegun = Gate(isOpen: false)
+      let first = Task {
+        try await pipe.download(id: "a.bin", to: copy) { if $0.completed > 0 { hasBegun.open() } }
+      }
+      await hasBegun.opened()
+      pipe.cancel()
+      await #expect(throws: PipeError.self) { try await first.value }
+      #expect(!FileManager.default.fileExists(atPath: copy.path))
+
+      let newContent = Data(repeating: 1, count: 200_000)
+      switch change {
+      case .none: break
+      case .content: try bench.write(newContent, "files/a.bin")
+      case .removal: try FileManager.default.removeItem(at: bench.nginx.file("files/a.bin"))
+      }
+      if change == .removal {
+        let error = await #expect(throws: PipeError.self) {
+          try await pipe.download(id: "a.bin", to: copy)
+        }
+        #expect(error?.refusal?.status == 404)
+        #expect(!FileManager.default.fileExists(atPath: copy.path))
+      } else {
+        try await pipe.download(id: "a.bin", to: copy)
+        #expect(try Data(contentsOf: copy) == (change == .none ? Self.content : newContent))
+      }
+      let last = try #require(try await bench.nginx.requests(atLeast: 2).last)
+      #expect(last.status == (change == .none ? 206 : change == .content ? 200 : 404))
+      #expect(last.range.hasPrefix("bytes="))
+    }
+  }
+
+  @Test(arguments: NginxBench.Way.allCases)
+  func `a server that is too slow for a pipe is told as such`(way: NginxBench.Way) async throws {
+    try await NginxBench.running { bench in
+      try bench.write(Data(count: 10_000_000), "files/a.bin")
+      let pipe = try bench.pipe("slow", way, timeout: .milliseconds(300))
+      let error = await #expect(throws: PipeError.self) { try await pipe.content(id: "a.bin") }
+      guard case .timedOut? = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(try await bench.nginx.requests(atLeast: 1).count == 1)
+    }
+  }
+
+  @Test(arguments: NginxBench.Way.allCases)
+  func `cancelling a pipe ends its operations and no other's`(way: NginxBench.Way) async throws {
+    try await NginxBench.running { bench in
+      try bench.write(Data(count: 10_000_000), "files/a.bin")
+      let pipe = try bench.pipe("slow", way)
+      let reads = (0..<5).map { _ in Task { try await pipe.content(id: "a.bin") } }
+      let other = try bench.pipe("files", way)
+      try await eventually("nginx asks about the tokens") {
+        bench.sandbox.requests(to: .me).count >= 5
+      }
+      pipe.cancel()
+      for read in reads {
+        let error = await #expect(throws: PipeError.self) { try await read.value }
+        guard case .cancelled? = error else {
+          Issue.record("\(String(describing: error))")
+          continue
+        }
+      }
+      _ = try await other.read()
+      let requests = try await bench.nginx.requests(atLeast: 6)
+      #expect(requests.count { !$0.isComplete } == 5)
+    }
+  }
+}

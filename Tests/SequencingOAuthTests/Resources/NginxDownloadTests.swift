@@ -1,0 +1,138 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Downloads from nginx, whose validators and ranges nobody here wrote.
+@Suite(.timeLimit(.minutes(3)), .requires(Requirement(programs: ["nginx", "bash"])))
+struct NginxDownloadTests {
+  private static let configuration = """
+    daemon off; master_process off; pid @FOLDER@/pid; error_log stderr;
+    events {}
+    http {
+      access_log off; client_body_temp_path @FOLDER@/body; proxy_temp_path @FOLDER@/proxy;
+      fastcgi_temp_path @FOLDER@/fastcgi; uwsgi_temp_path @FOLDER@/uwsgi;
+      scgi_temp_path @FOLDER@/scgi;
+      gzip on; gzip_types *; gzip_min_length 1;
+      server {
+        listen 127.0.0.1:@PORT@;
+        root @FOLDER@/files;
+        location /slow/ { alias @FOLDER@/files/; limit_rate 4m; }
+      }
+    }
+    """
+
+  private let bench: DownloadBench
+  private let content = RangeServer.content(4_000_000)
+
+  init() throws {
+    bench = try DownloadBench()
+  }
+
+  private func withServer(_ body: (_ base: String, _ file: URL) async throws -> Void) async throws {
+    let folder = try TemporaryFolder()
+    let file = URL(filePath: folder("files/data"))
+    try FileManager.default.createDirectory(
+      atPath: folder("files"), withIntermediateDirectories: true)
+    try content.write(to: file)
+    let server = try await Program.serving { port in
+      let text = Self.configuration.replacingOccurrences(of: "@FOLDER@", with: folder.path)
+        .replacingOccurrences(of: "@PORT@", with: "\(port)")
+      return [
+        "bash", "-c", #"printf %s "$1" >"$2" && exec nginx -e stderr -c "$2""#, "bash", text,
+        folder("nginx.conf"),
+      ]
+    }
+    try await body("http://127.0.0.1:\(server.port)", file)
+    withExtendedLifetime((server, folder)) {}
+  }
+
+  private func request(_ url: String) throws -> HTTPRequest {
+    HTTPRequest(url: try #require(URL(string: url)))
+  }
+
+  @Test func `a file that would be compressed arrives as it is`() async throws {
+    try await withServer { base, _ in
+      _ = try await bench.download(try request("\(base)/data"))
+      #expect(try Data(contentsOf: bench.destination) == content)
+      bench.expectWholeProgress(content.count)
+    }
+  }
+
+  @Test func `a cancelled download is resumed, and a changed file is fetched anew`() async throws {
+    try await withServer { base, file in
+      func cancelled() async throws {
+        bench.forgetProgress()
+        let task = Task { try await bench.download(try request("\(base)/slow/data")) }
+        try await eventually("bytes have come") { bench.progress.last?.completed ?? 0 > 100_000 }
+        task.cancel()
+        await failure(.cancelled) { try await task.value }
+      }
+      try await cancelled()
+      let first = try Data(contentsOf: bench.partial).count
+      #expect(try await bench.download(try request("\(base)/data")).status == 200)
+      try await cancelled()
+      #expect(try await bench.download(try request("\(base)/slow/data")).status == 206)
+      #expect(bench.progress.first?.completed ?? 0 > 100_000)
+      #expect(try Data(contentsOf: bench.destination) == content)
+      #expect(first > 100_000)
+
+      try await cancelled()
+      let other = RangeServer.content(content.count, seed: 2)
+      try other.write(to: file)
+      // nginx makes its entity tag of the time, by the second, and the length.
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -1000)], ofItemAtPath: file.path)
+      #expect(try await bench.download(try request("\(base)/slow/data")).status == 200)
+      #expect(try Data(contentsOf: bench.destination) == other)
+    }
+  }
+
+  @Test func `a process that is killed again and again gets the right bytes in the end`()
+    async throws
+  {
+    try await withServer { base, _ in
+      var kills = 0
+      var starts: [Int] = []
+      while true {
+        let probe = try TransferProbe.start(
+          "download", "\(base)/slow/data", bench.destination.path)
+        let begin = try await probe.line(after: "received ")
+        starts.append(try #require(Int(begin)))
+        guard kills < 5 else {
+          #expect(try await probe.result().output.contains("\nstatus 206\n"))
+          break
+        }
+        try await eventually("it gets on") {
+          let last = probe.output.split(separator: "\n").last { $0.hasPrefix("received ") }
+          return last.flatMap { Int($0.dropFirst(9)) } ?? 0 > starts[starts.count - 1] + 200_000
+        }
+        probe.signal(SIGKILL)
+        #expect(try await probe.result().status == 128 + SIGKILL)
+        #expect(!FileManager.default.fileExists(atPath: bench.destination.path))
+        kills += 1
+      }
+      #expect(zip(starts, starts.dropFirst()).allSatisfy { $0 + 200_000 <= $1 }, "\(starts)")
+      #expect(try Data(contentsOf: bench.destination) == content)
+      #expect(try bench.names == ["file.bin"])
+    }
+  }
+
+  @Test func `a disk that takes no more is told with the path, and resumed when it does`()
+    async throws
+  {
+    try await withServer { base, _ in
+      try Data("old".utf8).write(to: bench.destination)
+      let url = "\(base)/data"
+      let probe = try TransferProbe.start(
+        "download", url, bench.destination.path, fileLimit: 1000)
+      let result = try await probe.result()
+      #expect(result.errors.hasPrefix("error file_failed: \(bench.partial.path): "))
+      #expect(try Data(contentsOf: bench.destination) == Data("old".utf8))
+      #expect(try Data(contentsOf: bench.partial) == content.prefix(1_024_000))
+      _ = try await bench.download(try request(url))
+      #expect(bench.progress.first?.completed == 1_024_000)
+      #expect(try Data(contentsOf: bench.destination) == content)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+
+/// The built `transfer-probe`, which uploads and downloads in a process of its own.
+enum TransferProbe {
+  static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent().appending(path: "transfer-probe").path
+
+  static func start(_ command: String, _ url: String, _ file: String) throws -> ChildProcess {
+    try ChildProcess([executable, command, url, file])
+  }
+
+  /// Starts it where no file may have more than so many blocks of 1024 bytes.
+  static func start(
+    _ command: String, _ url: String, _ file: String, fileLimit: Int
+  ) throws -> ChildProcess {
+    try ChildProcess([
+      "bash", "-c", "ulimit -f \(fileLimit) && exec \"$@\"", "bash", executable, command, url, file,
+    ])
+  }
+}
