@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "SequencingOAuthFoundation", targets: ["SequencingOAuthFoundation"]),
     .library(name: "SequencingOAuthSQLite", targets: ["SequencingOAuthSQLite"]),
     .library(name: "SequencingOAuthSecretService", targets: ["SequencingOAuthSecretService"]),
+    .library(name: "SequencingOAuthGRPC", targets: ["SequencingOAuthGRPC"]),
     .library(name: "OAuthSandbox", targets: ["OAuthSandbox"]),
     .executable(name: "sq-demo", targets: ["sq-demo"]),
   ],
@@ -36,6 +37,10 @@ let package = Package(
       dependencies: ["SequencingOAuth", "CSecret"],
       swiftSettings: settings),
     .target(
+      name: "SequencingOAuthGRPC",
+      dependencies: ["SequencingOAuth", "LoopbackHTTP", "CZlib"],
+      swiftSettings: settings),
+    .target(
       name: "OAuthSandbox",
       dependencies: ["LoopbackHTTP", "CCrypto"],
       swiftSettings: settings),
@@ -49,6 +54,7 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .executableTarget(
       name: "sq-demo",
       dependencies: [
@@ -101,6 +107,13 @@ let package = Package(
       dependencies: ["SequencingOAuthFoundation", "SequencingOAuth"],
       swiftSettings: settings),
     .testTarget(
+      name: "SequencingOAuthGRPCTests",
+      dependencies: [
+        "SequencingOAuthGRPC", "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport",
+      ],
+      exclude: ["Servers"],
+      swiftSettings: settings),
+    .testTarget(
       name: "LoopbackHTTPTests",
       dependencies: ["LoopbackHTTP", "TestSupport"],
       swiftSettings: settings),
@@ -117,7 +130,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "TestSupport"],
+      dependencies: ["SequencingOAuth", "SequencingOAuthGRPC", "OAuthSandbox", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "LiveTests",

@@ -14,8 +14,7 @@ extension AuthorizationModule {
   /// - Throws: ``SQOAuthError``: what ``token()`` throws,
   ///   ``SQOAuthError/Code/originNotAllowed`` or ``SQOAuthError/Code/insecureEndpoint``.
   public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
-    try checkOrigin(of: request.url)
-    return authenticated(request, with: try await token())
+    authenticated(request, with: try await tokenUse(for: request.url))
   }
 
   /// Sends a request with a valid token; a token that the server refuses is refreshed, once.
@@ -29,65 +28,48 @@ extension AuthorizationModule {
   ///   server's ``SQOAuthError/challenge``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
-    try checkOrigin(of: request.url)
-    let ends = session.ends
-    let token = try await token()
+    let use = try await tokenUse(for: request.url)
     do throws(ResourceFailure) {
-      return try await exchange(request, with: token, of: ends)
+      return try await exchange(request, with: use)
     } catch {
       throw error.error
     }
   }
 
-  /// A valid token by whatever way there is, and which session it belongs to.
-  func access() async throws(SQOAuthError) -> (token: SQToken, ends: Int) {
-    let ends = session.ends
-    let token = try await requestAccess()
-    let now = session.ends
-    if now == ends { return (token, ends) }
-    // The session ended and the user signed in again; or has just signed out.
-    return (try await self.token(), now)
-  }
-
   /// Sends a request with a token, and once more with the next one where the server refuses it.
   ///
-  /// The request's URL was checked; `ends` says which session the token belongs to.
+  /// The request's URL was checked.
   func exchange(
-    _ request: HTTPRequest, with first: SQToken, of ends: Int
+    _ request: HTTPRequest, with first: TokenUse
   ) async throws(ResourceFailure) -> HTTPResponse {
-    let response = try await response(to: authenticated(request, with: first))
-    guard let refusal = Refusal(response, of: first) else { return response }
+    let response = try await response(to: request, with: first)
+    guard let refusal = Refusal(response, of: first.token) else { return response }
     guard refusal.isWorthRefresh else { throw .refused(refusal.error, response) }
-    let second: SQToken
+    let replacement: TokenUse?
     do throws(SQOAuthError) {
-      second = try await session.token(.replacing(first.accessToken))
+      replacement = try await first.replaced()
     } catch {
-      // What the server said of the token says more than that there is no other one.
-      guard error.code != .notAuthorized || error.response != nil else {
-        throw .refused(refusal.error, response)
-      }
       throw .noAccess(error)
     }
-    // Whoever signed in meanwhile did not make this request.
-    guard session.ends == ends else { throw .refused(refusal.error, response) }
-    let next = try await self.response(to: authenticated(request, with: second))
-    if let refusal = Refusal(next, of: second) { throw .refused(refusal.error, next) }
+    guard let second = replacement else { throw .refused(refusal.error, response) }
+    let next = try await self.response(to: request, with: second)
+    if let refusal = Refusal(next, of: second.token) { throw .refused(refusal.error, next) }
     return next
   }
 
-  private func response(to request: HTTPRequest) async throws(ResourceFailure) -> HTTPResponse {
+  private func response(
+    to request: HTTPRequest, with use: TokenUse
+  ) async throws(ResourceFailure) -> HTTPResponse {
     do throws(SQOAuthError) {
-      return try await environment.httpClient.exchange(request)
+      return try await environment.httpClient.exchange(authenticated(request, with: use))
     } catch {
       throw .noAnswer(error)
     }
   }
 
-  private func authenticated(_ request: HTTPRequest, with token: SQToken) -> HTTPRequest {
+  private func authenticated(_ request: HTTPRequest, with use: TokenUse) -> HTTPRequest {
     var request = request
-    for field in environment.requestAuthenticator.headerFields(for: token) {
-      request.headers[field.name] = field.value
-    }
+    for field in use.fields { request.headers[field.name] = field.value }
     return request
   }
 

@@ -83,7 +83,7 @@ enum Compiler {
       "-module-cache-path", folder.appending(path: "modules").path,
       "-I", products.appending(path: "Modules").path,
     ]
-    for library in ["CCurl", "CCrypto", "CSockets"] {
+    for library in ["CCurl", "CCrypto", "CSockets", "CZlib"] {
       let map = root.appending(path: "Sources/\(library)/module.modulemap").path
       arguments += ["-Xcc", "-fmodule-map-file=\(map)"]
     }

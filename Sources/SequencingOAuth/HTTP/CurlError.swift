@@ -10,8 +10,8 @@ import CCurl
 
 /// What libcurl said, as the cause of an ``SQOAuthError``.
 ///
-/// The text is libcurl's fixed sentence for the code and, for TLS, what OpenSSL found wrong; never
-/// a part of the request or the response.
+/// The text is libcurl's fixed sentence for the code and, for TLS, what OpenSSL found wrong, or the
+/// name of the reason for which a stream of HTTP/2 was reset; never a part of the request or the response.
 public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The `CURLcode`: 6 for a host that was not found, 60 for a certificate that is not trusted.
   public let code: Int32
@@ -21,6 +21,14 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
   init(_ code: CURLcode, text: String? = nil) {
     self.code = Int32(bitPattern: code.rawValue)
     self.text = text ?? String(cString: curl_easy_strerror(code))
+  }
+
+  /// Why the server reset the stream, where it did over HTTP/2 (RFC 9113, section 7).
+  package var streamErrorCode: UInt32? {
+    guard code == Int32(bitPattern: CURLE_HTTP2_STREAM.rawValue),
+      let start = text.firstRange(of: "(err ")?.upperBound
+    else { return nil }
+    return UInt32(text[start...].prefix { $0 != ")" })
   }
 
   /// The text and the code.
@@ -34,7 +42,9 @@ extension SQOAuthError {
   /// operating system said, or 0.
   init(_ curl: CURLcode, authority: String, detail: String, errno: Int32) {
     let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
-    let cause = CurlError(curl, text: isTLS && !detail.isEmpty ? detail : nil)
+    // Of a stream of HTTP/2 the detail says why the server reset it, by the standard's name for it.
+    let hasDetail = (isTLS || curl == CURLE_HTTP2_STREAM) && !detail.isEmpty
+    let cause = CurlError(curl, text: hasDetail ? detail : nil)
     if isTLS {
       self.init(
         .tlsFailed,

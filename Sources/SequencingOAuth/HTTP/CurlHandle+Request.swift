@@ -21,7 +21,7 @@ extension CurlHandle {
     clearError()
     let isSet =
       setURL(target, configuration) && setMethod(transfer)
-      && setSharing(target)
+      && setSharing(transfer)
       && setFields(transfer.request)
     guard isSet else {
       throw SQOAuthError(.malformedRequest, "libcurl refused the request to \(target.authority)")
@@ -29,17 +29,34 @@ extension CurlHandle {
   }
 
   /// How the request shares a connection with others.
-  private func setSharing(_ target: RequestTarget) -> Bool {
-    // On a new TLS connection it is worth waiting whether it carries further requests.
-    guard set(CURLOPT_PIPEWAIT, target.isSecure ? 1 : 0) else { return false }
-    // The last request may have been given up.
-    guard requiresHTTP2 else { return set(CURLOPT_FORBID_REUSE, 0) }
-    // libcurl 7.88 greets the server again on a kept HTTP/2 connection without TLS, which breaks
-    // it; and it looks for no trailers behind a body whose length is known.
-    let isPlain = target.isSecure ? 0 : 1
-    return set(CURLOPT_FRESH_CONNECT, isPlain) && set(CURLOPT_FORBID_REUSE, isPlain)
-      && set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
+  private func setSharing(_ transfer: CurlTransfer) -> Bool {
+    let isSecure = transfer.target.isSecure
+    // On a new HTTP/2 connection it is worth waiting whether it carries further requests.
+    let needsOwn = requiresHTTP2 && !isSecure && transfer.pool == .alone ? 1 : 0
+    guard set(CURLOPT_PIPEWAIT, isSecure || requiresHTTP2 ? 1 : 0),
+      set(CURLOPT_FORBID_REUSE, needsOwn)
+    else { return false }
+    guard requiresHTTP2 else { return true }
+    // libcurl 7.88 looks for no trailers behind a body whose length is known.
+    return set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+      && set(CURLOPT_FRESH_CONNECT, needsOwn) && set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
   }
+
+  /// Has a request without TLS use a connection that is there, or open one.
+  ///
+  /// libcurl 7.88 greets the server again on a kept connection where HTTP/2 is presumed, which
+  /// breaks it. So a request that is to use one says that HTTP/2 would do; where there is none, it
+  /// finds itself on a new one, must not be sent, and is made to open one.
+  func setJoining(_ joins: Bool) {
+    set(
+      CURLOPT_HTTP_VERSION,
+      Int(joins ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+    set(CURLOPT_FRESH_CONNECT, joins ? 0 : 1)
+    clearError()
+  }
+
+  /// Whether a connection was opened for the request.
+  var hasConnected: Bool { sq_get_long(easy, CURLINFO_NUM_CONNECTS) > 0 }
 
   private func setMethod(_ transfer: CurlTransfer) -> Bool {
     let request = transfer.request

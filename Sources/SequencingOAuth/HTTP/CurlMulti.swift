@@ -9,6 +9,10 @@ final class CurlMulti {
   private let shared: CurlConnections
   /// Connections that serve one transfer at a time.
   private let unshared: CurlConnections
+  /// Connections that speak HTTP/2 without TLS, and may serve several transfers at a time.
+  private let presumed: CurlConnections
+  /// Servers to which one of those was opened, and may still be there.
+  private var presumedServers: Set<String> = []
   var sockets: SocketTable
   /// Until when the loop's thread sleeps, 0 while it is awake or was woken.
   var sleepsUntil: UInt64 = 0
@@ -28,17 +32,40 @@ final class CurlMulti {
   init(poller: Int32) throws(SQOAuthError) {
     shared = try CurlConnections(areShared: true)
     unshared = try CurlConnections(areShared: false)
+    presumed = try CurlConnections(areShared: true)
     sockets = SocketTable(poller: poller)
     let this = Unmanaged.passUnretained(self).toOpaque()
-    shared.watchSockets(this)
-    unshared.watchSockets(this)
+    for connections in [shared, unshared, presumed] { connections.watchSockets(this) }
   }
 
   /// When to come back if no socket speaks up before.
-  var deadline: UInt64 { min(shared.timer, unshared.timer, nextCheck) }
+  var deadline: UInt64 { min(shared.timer, unshared.timer, presumed.timer, nextCheck) }
 
   private func connections(_ transfer: CurlTransfer) -> CurlConnections {
-    transfer.sharesConnection ? shared : unshared
+    switch transfer.pool {
+    case .common: shared
+    case .presumed: presumed
+    case .alone: unshared
+    }
+  }
+
+  /// Puts a transfer's handle to work.
+  private func attach(_ transfer: CurlTransfer) -> Bool {
+    if transfer.pool == .presumed {
+      // Forgetting one costs a request to it a second connection.
+      if presumedServers.count >= 1000 { presumedServers = [] }
+      let (isNew, _) = presumedServers.insert(transfer.target.authority)
+      transfer.join(!isNew)
+    }
+    return connections(transfer).add(transfer.handle)
+  }
+
+  /// Has a transfer that found no connection to use open one; says whether there is such a case.
+  private func reattach(_ transfer: CurlTransfer) -> Bool {
+    guard transfer.foundNone, transfer.failure == nil else { return false }
+    presumed.remove(transfer.handle)
+    transfer.join(false)
+    return presumed.add(transfer.handle)
   }
 
   // MARK: What callers ask for
@@ -54,7 +81,7 @@ final class CurlMulti {
     transfer.phase = .running(index: active.count)
     active.append(transfer)
     if transfer.progress != nil { watchedCount += 1 }
-    guard connections(transfer).add(transfer.handle) else {
+    guard attach(transfer) else {
       end(
         transfer,
         SQOAuthError(
@@ -109,6 +136,7 @@ final class CurlMulti {
     if mask == 0 { mask = CURL_CSELECT_IN | CURL_CSELECT_OUT | CURL_CSELECT_ERR }
     shared.handle(socket, mask)
     unshared.handle(socket, mask)
+    presumed.handle(socket, mask)
   }
 
   /// Does what is due by now, and gathers what has ended.
@@ -116,7 +144,9 @@ final class CurlMulti {
     let now = TransferClock.now()
     shared.advance(now)
     unshared.advance(now)
-    while let (transfer, code) = shared.nextEnded() ?? unshared.nextEnded() {
+    presumed.advance(now)
+    while let (transfer, code) = shared.nextEnded() ?? unshared.nextEnded() ?? presumed.nextEnded()
+    {
       finish(transfer, code)
     }
     if nextCheck <= now { checkTime(now) }
@@ -133,6 +163,9 @@ final class CurlMulti {
   }
 
   private func finish(_ transfer: CurlTransfer, _ code: CURLcode) {
+    if reattach(transfer) { return }
+    // What could not be sent behind a whole answer is of no interest.
+    let code = transfer.isAnswered ? CURLE_OK : code
     if transfer.failure == nil, code != CURLE_OK {
       let handle = transfer.handle
       let errno = Int32(truncatingIfNeeded: sq_get_long(handle.easy, CURLINFO_OS_ERRNO))

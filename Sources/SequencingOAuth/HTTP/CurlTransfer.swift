@@ -44,6 +44,12 @@ final class CurlTransfer: @unchecked Sendable {
   private var received: Int64 = 0
   private var sentOfBytes = 0
   private var attempts = 0
+  /// Whether it is to use a connection that is there.
+  private var joins = false
+  /// Whether there was none.
+  private(set) var foundNone = false
+  /// Whether the server has answered, though it may not have read the whole request.
+  private(set) var isAnswered = false
 
   init(
     _ request: HTTPRequest, _ target: RequestTarget, _ handle: CurlHandle,
@@ -58,15 +64,32 @@ final class CurlTransfer: @unchecked Sendable {
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }
 
-  /// Whether others may use its connection while it does, where it speaks HTTP/2.
+  /// Which connections a transfer may use.
+  enum Pool {
+    /// Those of every kind that others may use, too.
+    case common
+    /// Those that speak HTTP/2 without TLS, which others may use, too.
+    case presumed
+    /// One for itself.
+    case alone
+  }
+
+  /// One that halts when the app is not ready has an HTTP/2 connection for itself: libcurl would
+  /// store what others read for it meanwhile, until memory is short.
   ///
-  /// One that halts when the app is not ready has a connection for itself: libcurl would store what
-  /// others read for it meanwhile, until memory is short. So has one that must not go out twice: a
-  /// server may end a connection at any number of requests and leave those that are on their way
-  /// unread, and libcurl does not tell which these are. On a connection that it has for itself, none
-  /// of its own is on its way by then.
-  var sharesConnection: Bool {
-    !handle.maySpeakHTTP2(to: target) || download == nil && request.isIdempotent
+  /// So has one that must not go out twice, but where HTTP/2 is presumed, as gRPC has it: a server
+  /// may end a connection at any number of requests and leave those that are on their way unread,
+  /// and libcurl does not tell which these are. On a connection that it has for itself, none of its
+  /// own is on its way by then.
+  ///
+  /// And so has one without TLS over the newer HTTP/2 of libcurl, which misses the end of a kept
+  /// connection and, now and then, of a response beside one that was cancelled (seen with 8.14.1).
+  var pool: Pool {
+    guard handle.maySpeakHTTP2(to: target) else { return .common }
+    if download != nil { return .alone }
+    guard handle.requiresHTTP2 else { return request.isIdempotent ? .common : .alone }
+    guard !target.isSecure else { return .common }
+    return LibcurlVersion.hasNewHTTP2 ? .alone : .presumed
   }
 
   /// Whether libcurl has sent the request again, or tried to.
@@ -157,7 +180,19 @@ final class CurlTransfer: @unchecked Sendable {
             + "\(ResponseReader.maximumBytes) bytes of them"))
       return 0
     }
+    if reader.isOver { endUpload() }
     return reader.isHeadComplete && !wasComplete && !takeHead() ? 0 : line.count
+  }
+
+  /// Takes note that the answer is whole, and has libcurl see the end of a body that it waits for.
+  ///
+  /// - SeeAlso: RFC 9113, section 8.1
+  private func endUpload() {
+    guard !isAnswered else { return }
+    isAnswered = true
+    guard let upload, case .success(let loop) = CurlEventLoop.shared else { return }
+    upload.endAnswered()
+    loop.resume(self)
   }
 
   private func takeHead() -> Bool {
@@ -211,12 +246,26 @@ final class CurlTransfer: @unchecked Sendable {
   /// have acted on the first copy all the same, so what is not idempotent is not sent twice: a
   /// second use of a code or a rotated refresh token can end the session.
   func willSend() -> Bool {
+    if attempts > 0, !request.isIdempotent {
+      attempts += 1
+      failure = SQOAuthError(
+        .connectionFailed,
+        "\(target.authority) closed the connection without an answer; the request may have been "
+          + "acted on, so it was not sent again")
+      return false
+    }
+    if joins, handle.hasConnected {
+      foundNone = true
+      return false
+    }
     attempts += 1
-    guard attempts > 1, !request.isIdempotent else { return true }
-    failure = SQOAuthError(
-      .connectionFailed,
-      "\(target.authority) closed the connection without an answer; the request may have been "
-        + "acted on, so it was not sent again")
-    return false
+    return true
+  }
+
+  /// Has it use a connection that is there, or open one; see ``CurlHandle/setJoining(_:)``.
+  func join(_ joins: Bool) {
+    self.joins = joins
+    foundNone = false
+    handle.setJoining(joins)
   }
 }

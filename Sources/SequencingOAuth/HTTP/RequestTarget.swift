@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// Where a request goes, read from its URL so strictly that no second parser can disagree.
@@ -133,5 +133,12 @@ struct RequestTarget {
     case 0x21, 0x24, 0x26...0x2F, 0x3A, 0x3B, 0x3D, 0x3F, 0x5F, 0x7E: true
     default: false
     }
+  }
+}
+
+extension URL {
+  /// Throws what the HTTP client would throw for a request to this URL.
+  package func checkedForRequest() throws(SQOAuthError) {
+    _ = try RequestTarget(self)
   }
 }

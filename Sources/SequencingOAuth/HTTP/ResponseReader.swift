@@ -17,6 +17,10 @@ struct ResponseReader {
   private(set) var status = 0
   private(set) var isHTTP2 = false
 
+  /// Whether the response is over: libcurl gives the trailers of HTTP/2 when the server has closed
+  /// the stream, and only where it did so properly.
+  var isOver: Bool { isHTTP2 && !trailerLines.isEmpty }
+
   /// Takes a line with its line end.
   ///
   /// - Returns: `false` when the response has too many of them.

@@ -31,6 +31,8 @@ final class UploadQueue: Sendable {
     var making: Int?
     var isClosed = false
     var error: (any Error)?
+    /// Whether the server has answered and reads no further.
+    var isAnswered = false
     /// How often the body was begun, so that a chunk of an attempt that was given up is dropped.
     var attempt = 0
     var producer: CheckedContinuation<Int?, Never>?
@@ -52,6 +54,7 @@ final class UploadQueue: Sendable {
 
   func fill(_ room: UnsafeMutableRawBufferPointer) -> Fill {
     let (fill, producer) = state.withLock { state -> (Fill, Demand?) in
+      if state.isAnswered { return (.bytes(0), nil) }
       if let error = state.error { return (.failed(Self.wrap(error)), nil) }
       if !state.chunk.isEmpty { return (take(&state, room), nil) }
       if state.isEnded { return (end(state), nil) }
@@ -73,6 +76,11 @@ final class UploadQueue: Sendable {
       $0.isWanted = false
       $0.attempt += 1
     }
+  }
+
+  /// Ends the body where it is, since the server has answered without the rest.
+  func endAnswered() {
+    state.withLock { $0.isAnswered = true }
   }
 
   /// Ends the producer's wait: no further chunk will be asked for.

@@ -1,14 +1,14 @@
 /// What a request held and no text may repeat, though a server put it there.
-struct SentSecrets: Sendable {
+package struct SentSecrets: Sendable {
   private let values: [String]
 
   /// Takes the secrets; very short ones would blot out words, and are no secrets.
-  init(_ values: [String]) {
+  package init(_ values: [String]) {
     self.values = values.filter { $0.utf8.count >= 4 }
   }
 
   /// A server's text in which each secret is blotted out, also in its form encoding.
-  func removed(from text: String) -> String {
+  package func removed(from text: String) -> String {
     // Far more than is shown, and little enough to search.
     var scalars = String.UnicodeScalarView(text.unicodeScalars.prefix(16_384))
     let mark = "[removed]".unicodeScalars
@@ -22,6 +22,6 @@ struct SentSecrets: Sendable {
 }
 
 extension SentSecrets: CustomStringConvertible, CustomReflectable {
-  var description: String { "\(values.count) secrets" }
-  var customMirror: Mirror { Mirror(self, children: ["secrets": values.count]) }
+  package var description: String { "\(values.count) secrets" }
+  package var customMirror: Mirror { Mirror(self, children: ["secrets": values.count]) }
 }

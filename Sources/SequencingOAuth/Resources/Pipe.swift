@@ -114,7 +114,7 @@ extension Pipeline.Pipe {
   func answer(
     to request: HTTPRequest, from origin: ResourceOrigin? = nil
   ) async throws(PipeError) -> HTTPResponse {
-    let access: (token: SQToken, ends: Int)
+    let use: TokenUse
     do throws(SQOAuthError) {
       // First: nobody is to sign in for a request that cannot be sent.
       try module.check(origin ?? address.origin)
@@ -122,12 +122,12 @@ extension Pipeline.Pipe {
       throw .failed(error)
     }
     do throws(SQOAuthError) {
-      access = try await module.access()
+      use = try await module.accessUse()
     } catch {
       throw Task.isCancelled ? .cancelled : .noAccess(error)
     }
     do throws(ResourceFailure) {
-      return try await module.exchange(request, with: access.token, of: access.ends)
+      return try await module.exchange(request, with: use)
     } catch {
       throw Self.error(error)
     }

@@ -1,7 +1,7 @@
 import LoopbackHTTP
 
 /// A value that arrives once and that any number of tasks wait for.
-final class OneShot<Value: Sendable>: Sendable {
+package final class OneShot<Value: Sendable>: Sendable {
   private struct State {
     var value: Value?
     var waiters: [Int: CheckedContinuation<Value?, Never>] = [:]
@@ -10,9 +10,11 @@ final class OneShot<Value: Sendable>: Sendable {
 
   private let state = Locked(State())
 
+  package init() {}
+
   /// Delivers the value; only the first one counts, and only it returns `true`.
   @discardableResult
-  func resolve(_ value: Value) -> Bool {
+  package func resolve(_ value: Value) -> Bool {
     let waiters: [CheckedContinuation<Value?, Never>]? = state.withLock { state in
       guard state.value == nil else { return nil }
       state.value = value
@@ -24,10 +26,10 @@ final class OneShot<Value: Sendable>: Sendable {
   }
 
   /// The value, if it is there.
-  var current: Value? { state.withLock { $0.value } }
+  package var current: Value? { state.withLock { $0.value } }
 
   /// Waits for the value, even in a task that is cancelled.
-  func wait() async -> Value {
+  package func wait() async -> Value {
     while true {
       if let value = current { return value }
       _ = await withCheckedContinuation { continuation in
@@ -43,7 +45,7 @@ final class OneShot<Value: Sendable>: Sendable {
   }
 
   /// Waits for the value; `nil` when the waiting task is cancelled first.
-  func value() async -> Value? {
+  package func value() async -> Value? {
     let id = state.withLock { state in
       state.lastWaiter += 1
       return state.lastWaiter

@@ -82,14 +82,16 @@ struct HTTP2Tests {
     withExtendedLifetime(server) {}
   }
 
-  @Test func `many requests share one connection`() async throws {
-    try await withServer([], isSecure: true, version: .automatic) { client, url, server in
-      _ = try await client.send(HTTPRequest(url: url))
-      try await withThrowingTaskGroup(of: Int.self) { group in
-        for _ in 0..<90 {
-          group.addTask { try await client.send(HTTPRequest(url: url)).body.count }
+  @Test(arguments: LibcurlVersion.hasNewHTTP2 ? [true] : [false, true])
+  func `many requests share one connection`(isSecure: Bool) async throws {
+    try await withServer([], isSecure: isSecure) { client, url, server in
+      for _ in 0..<2 {
+        try await withThrowingTaskGroup(of: Int.self) { group in
+          for _ in 0..<90 {
+            group.addTask { try await client.send(HTTPRequest(url: url)).body.count }
+          }
+          for try await count in group { #expect(count == 5) }
         }
-        for try await count in group { #expect(count == 5) }
       }
       #expect(connectionCount(server) == 1)
     }
@@ -152,7 +154,7 @@ struct HTTP2Tests {
       #expect(status == 200)
       #expect(received.withLock { $0 } == 3_000_000)
       // What the others read for it would have to be stored.
-      if isSecure { #expect(connectionCount(server) == 2) }
+      #expect(connectionCount(server) == 2)
     }
   }
 
@@ -160,36 +162,93 @@ struct HTTP2Tests {
     // Two frames of DATA and their end, in one write that libcurl takes in one read: more than its
     // own choice of a buffer holds.
     let piece = [UInt8](repeating: 120, count: 15_000)
-    let server = try RawServer { connection in
-      guard connection.readHead() != nil else { return }
-      connection.write(
-        Self.frame(.settings) + Self.frame(.settings, flags: 1)
-          + Self.frame(.headers, flags: 4, stream: 1, [0x88])
-          + Self.frame(.data, stream: 1, piece) + Self.frame(.data, flags: 1, stream: 1, piece))
-      while !connection.read().isEmpty {}
+    try await withRawServer { connection, _ in
+      while let stream = connection.readRequest() { connection.answer(stream, [piece, piece]) }
+    } body: { client, url, server in
+      for _ in 0..<5 {
+        let response = try await client.send(HTTPRequest(url: url))
+        #expect(response.body == Data(piece + piece))
+      }
+      #expect(server.connectionCount == 1)
+    }
+  }
+
+  private func withRawServer(
+    _ serve: @escaping @Sendable (HTTP2Connection, RawConnection) -> Void,
+    body: (CurlHTTPClient, URL, RawServer) async throws -> Void
+  ) async throws {
+    let server = try RawServer { raw in
+      if let connection = HTTP2Connection(raw) { serve(connection, raw) }
     }
     defer { server.stop() }
     var configuration = HTTPClientConfiguration.direct
     configuration.version = .http2PriorKnowledge
-    let client = CurlHTTPClient(configuration: configuration)
-    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
-    for _ in 0..<5 {
-      #expect(try await client.send(HTTPRequest(url: url)).body == Data(piece + piece))
+    try await body(
+      CurlHTTPClient(configuration: configuration),
+      try #require(URL(string: "http://127.0.0.1:\(server.port)/")), server)
+  }
+
+  enum Ending: CaseIterable { case close, halfClose, goAway }
+
+  @Test(arguments: Ending.allCases)
+  func `a connection that the server has ended is not used again`(ending: Ending) async throws {
+    let answered = DispatchSemaphore(value: 0)
+    let (endings, ended) = AsyncStream.makeStream(of: Void.self)
+    try await withRawServer { connection, raw in
+      guard let stream = connection.readRequest() else { return }
+      connection.answer(stream)
+      answered.wait()
+      switch ending {
+      case .close: shutdown(raw.socket, Int32(SHUT_RDWR))
+      case .halfClose: shutdown(raw.socket, Int32(SHUT_WR))
+      case .goAway: connection.goAway(last: stream)
+      }
+      raw.isDelivered()
+      ended.yield()
+      while !raw.read().isEmpty {}
+    } body: { client, url, _ in
+      var endings = endings.makeAsyncIterator()
+      for _ in 0..<5 {
+        let response = try await client.send(HTTPRequest(method: "POST", url: url))
+        #expect(response.status == 200)
+        answered.signal()
+        await endings.next()
+      }
     }
   }
 
-  private enum FrameType: UInt8 {
-    case data = 0
-    case headers = 1
-    case settings = 4
+  @Test func `what is not idempotent is not sent again when its connection ends`() async throws {
+    let requests = Locked(0)
+    try await withRawServer { connection, _ in
+      // Answers the first request of a connection, and ends it on the second.
+      guard let stream = connection.readRequest() else { return }
+      requests.withLock { $0 += 1 }
+      connection.answer(stream)
+      if connection.readRequest() != nil { requests.withLock { $0 += 1 } }
+    } body: { client, url, _ in
+      let request = HTTPRequest(method: "POST", url: url)
+      let response = try await client.send(request)
+      #expect(response.status == 200)
+      await failure(.connectionFailed) { try await client.send(request) }
+      #expect(requests.withLock { $0 } == 2)
+    }
   }
 
-  /// A frame (RFC 9113, section 4.1).
-  private static func frame(
-    _ type: FrameType, flags: UInt8 = 0, stream: UInt8 = 0, _ payload: [UInt8] = []
-  ) -> [UInt8] {
-    [0, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF), type.rawValue, flags, 0, 0, 0]
-      + [stream] + payload
+  @Test func `a server that is gone is an error without TLS too`() async throws {
+    var configuration = HTTPClientConfiguration.direct
+    configuration.version = .http2PriorKnowledge
+    let client = CurlHTTPClient(configuration: configuration)
+    let first = try RawServer { raw in
+      guard let connection = HTTP2Connection(raw), let stream = connection.readRequest() else {
+        return
+      }
+      connection.answer(stream)
+    }
+    let url = try #require(URL(string: "http://127.0.0.1:\(first.port)/"))
+    #expect(try await client.send(HTTPRequest(url: url)).status == 200)
+    first.stop()
+    await failure(.connectionFailed) { try await client.send(HTTPRequest(url: url)) }
+    await failure(.connectionFailed) { try await client.send(HTTPRequest(url: url)) }
   }
 
   @Test(arguments: [false, true])

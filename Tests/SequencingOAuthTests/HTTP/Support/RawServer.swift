@@ -79,6 +79,15 @@ struct RawConnection {
     }
   }
 
+  /// Returns when the client's side of the connection has all that was sent, or its end.
+  func isDelivered() {
+    var info = tcp_info()
+    var size = socklen_t(MemoryLayout<tcp_info>.size)
+    while getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0,
+      info.tcpi_unacked > 0
+    { usleep(1000) }
+  }
+
   func write(_ text: String) {
     write(Array(text.utf8))
   }

@@ -1,0 +1,120 @@
+import LoopbackHTTP
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Between those who send messages and the transport, which asks for them.
+///
+/// Whoever sends waits until the transport has taken the message, and so until the server has read
+/// enough of what came before.
+final class MessageOutbox: Sendable {
+  private struct Item {
+    let id: Int
+    let bytes: Data
+    /// Told whether the transport took it.
+    let sender: CheckedContinuation<Bool, Never>
+  }
+
+  private struct State {
+    var items: [Item] = []
+    var lastID = 0
+    /// Nothing more is sent.
+    var isFinished = false
+    /// Nothing more is taken.
+    var isClosed = false
+    var taker: CheckedContinuation<Data?, Never>?
+  }
+
+  private let state = Locked(State())
+
+  // MARK: The caller's side
+
+  /// What became of a message.
+  enum Outcome {
+    case taken
+    case refused
+    /// The sender was cancelled, and the message is withdrawn.
+    case withdrawn
+  }
+
+  func send(_ bytes: Data) async -> Outcome {
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
+    }
+    let isTaken = await withTaskCancellationHandler {
+      await withCheckedContinuation { put(Item(id: id, bytes: bytes, sender: $0)) }
+    } onCancel: {
+      withdraw(id)
+    }
+    if isTaken { return .taken }
+    return Task.isCancelled ? .withdrawn : .refused
+  }
+
+  private func put(_ item: Item) {
+    let (answer, taker) = state.withLock { state -> (Bool?, CheckedContinuation<Data?, Never>?) in
+      if state.isFinished || state.isClosed || Task.isCancelled { return (false, nil) }
+      if let taker = state.taker.take() { return (true, taker) }
+      state.items.append(item)
+      return (nil, nil)
+    }
+    taker?.resume(returning: item.bytes)
+    if let answer { item.sender.resume(returning: answer) }
+  }
+
+  private func withdraw(_ id: Int) {
+    let item = state.withLock { state -> Item? in
+      guard let index = state.items.firstIndex(where: { $0.id == id }) else { return nil }
+      return state.items.remove(at: index)
+    }
+    item?.sender.resume(returning: false)
+  }
+
+  /// Ends the request's messages, behind those that wait; `false` where that was done before.
+  func finish() -> Bool {
+    let (isFirst, taker) = state.withLock { state in
+      defer { state.isFinished = true }
+      return (!state.isFinished && !state.isClosed, state.taker.take())
+    }
+    taker?.resume(returning: nil)
+    return isFirst
+  }
+
+  // MARK: The transport's side
+
+  /// The next piece of the request's body; `nil` at its end.
+  func next() async -> Data? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        typealias Sender = CheckedContinuation<Bool, Never>
+        let (data, sender) = state.withLock { state -> (Data??, Sender?) in
+          if !state.items.isEmpty {
+            let item = state.items.removeFirst()
+            return (item.bytes, item.sender)
+          }
+          if state.isFinished || state.isClosed || Task.isCancelled { return (.some(nil), nil) }
+          state.taker = continuation
+          return (nil, nil)
+        }
+        sender?.resume(returning: true)
+        if let data { continuation.resume(returning: data) }
+      }
+    } onCancel: {
+      state.withLock { $0.taker.take() }?.resume(returning: nil)
+    }
+  }
+
+  /// The call has ended: who waits is told.
+  func close() {
+    let (items, taker) = state.withLock { state in
+      state.isClosed = true
+      defer { state.items = [] }
+      return (state.items, state.taker.take())
+    }
+    for item in items { item.sender.resume(returning: false) }
+    taker?.resume(returning: nil)
+  }
+}

@@ -1,0 +1,186 @@
+import Dispatch
+import LoopbackHTTP
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension RPCCall {
+  struct State {
+    enum Phase {
+      case prepared
+      case running
+      case ended
+    }
+
+    var phase = Phase.prepared
+    var metadata = RPCMetadata()
+    var timeout: Duration?
+    var deadline: ContinuousClock.Instant?
+    var headers: RPCMetadata?
+    /// The `grpc-encoding` of the response.
+    var encoding: String?
+    var trailers: RPCMetadata?
+    var task: Task<Void, Never>?
+    var completion: (@Sendable (Result<Data, RPCError>) -> Void)?
+
+    init(timeout: Duration?) {
+      self.timeout = timeout
+    }
+  }
+
+  // MARK: Starting
+
+  /// Starts the call; ``response()`` or ``messages`` have what comes of it.
+  ///
+  /// - Throws: ``RPCStatus/failedPrecondition`` where it was started before, and
+  ///   ``RPCStatus/cancelled`` where it was cancelled.
+  public func start() throws(RPCError) {
+    try begin(nil)
+  }
+
+  /// Starts the call and tells what comes of it, once, on the channel's
+  /// ``RPCChannel/callbackQueue``.
+  ///
+  /// Throws what ``start()`` throws, and then calls nothing. Where the server sends any number of
+  /// messages the result has none of them; give a closure for those too.
+  public func start(
+    _ completion: @escaping @Sendable (Result<Data, RPCError>) -> Void
+  ) throws(RPCError) {
+    try begin(completion)
+  }
+
+  /// Starts a call whose server sends any number of messages, and tells each of them in order, and
+  /// the end, once.
+  ///
+  /// The next message is read when the closure has returned from this one. Throws what ``start()``
+  /// throws, and then calls nothing.
+  public func start(
+    onMessage: @escaping @Sendable (Data) -> Void,
+    completion: @escaping @Sendable (Result<Void, RPCError>) -> Void
+  ) throws(RPCError) {
+    try begin(nil)
+    let queue = channel.callbackQueue
+    Task {
+      let end: Result<Void, RPCError>
+      do throws(RPCError) {
+        while let message = try await nextMessage() {
+          await withCheckedContinuation { continuation in
+            queue.async {
+              // Not after the end of a call that was cancelled meanwhile.
+              if self.status != .cancelled { onMessage(message) }
+              continuation.resume()
+            }
+          }
+        }
+        end = .success(())
+      } catch {
+        end = .failure(error)
+      }
+      queue.async { completion(end) }
+    }
+  }
+
+  private func begin(
+    _ completion: (@Sendable (Result<Data, RPCError>) -> Void)?
+  ) throws(RPCError) {
+    try checkKind()
+    let phase = state.withLock { state in
+      let phase = state.phase
+      guard case .prepared = phase else { return phase }
+      state.phase = .running
+      state.completion = completion
+      state.deadline = state.timeout.map { .now + $0 }
+      // It waits for the lock with its first step, so the task is in place by then.
+      state.task = Task { await self.run() }
+      return phase
+    }
+    switch phase {
+    case .prepared: return
+    case .running: throw .started
+    case .ended: throw outcome.isCancelled ? .cancelled : .started
+    }
+  }
+
+  /// Refuses what the transport cannot carry without losing messages.
+  private func checkKind() throws(RPCError) {
+    guard kind.sendsMany, channel.client is CurlHTTPClient, !LibcurlVersion.hasNewHTTP2 else {
+      return
+    }
+    throw RPCError(
+      .unimplemented,
+      "a call that sends any number of messages needs libcurl 8.14 or newer: an older one loses what "
+        + "a server says that ends the call early; nothing was sent")
+  }
+
+  // MARK: Ending
+
+  /// Ends the call with ``RPCStatus/cancelled``, unless it has ended; before the start, for good.
+  public func cancel() {
+    end(.failure(.cancelled))
+  }
+
+  /// Ends the call, once; who comes later changes nothing.
+  @discardableResult
+  func end(_ result: Result<Data, RPCError>) -> Bool {
+    let (isEnd, task, completion) = state.withLock { state in
+      if case .ended = state.phase {
+        return (false, Task<Void, Never>?.none, (@Sendable (Result<Data, RPCError>) -> Void)?.none)
+      }
+      state.phase = .ended
+      return (true, state.task.take(), state.completion.take())
+    }
+    guard isEnd else { return false }
+    outcome.resolve(result)
+    inbox.finish(result.map { _ in })
+    outbox.close()
+    task?.cancel()
+    if let completion { channel.callbackQueue.async { completion(result) } }
+    return true
+  }
+
+  // MARK: One message from the server
+
+  /// The server's one message; starts the call where nobody has.
+  ///
+  /// Any number of tasks may wait for it. Cancelling one of them cancels the call.
+  ///
+  /// - Throws: ``RPCError``: how the call ended, if not with ``RPCStatus/ok``.
+  public func response() async throws(RPCError) -> Data {
+    guard !kind.receivesMany else {
+      throw RPCError(.failedPrecondition, "the server sends any number of messages: read messages")
+    }
+    try startIfPrepared()
+    if let outcome = await outcome.value() { return try outcome.get() }
+    cancel()
+    return try await outcome.wait().get()
+  }
+
+  /// The server's one message, decoded.
+  ///
+  /// Throws what ``response()`` throws, and ``RPCStatus/internal`` where it cannot be decoded.
+  public func response<Codec: MessageCodec>(
+    as codec: Codec
+  ) async throws(RPCError) -> Codec.Message {
+    try codec.message(of: try await response())
+  }
+
+  func startIfPrepared() throws(RPCError) {
+    do throws(RPCError) {
+      try begin(nil)
+    } catch {
+      // Started by somebody else, or ended, which is what the caller is to hear.
+      if error.status == .unimplemented { throw error }
+    }
+  }
+}
+
+extension OneShot where Value == Result<Data, RPCError> {
+  /// Whether the call was cancelled from this side.
+  var isCancelled: Bool {
+    if case .failure(let error)? = current { error.status == .cancelled } else { false }
+  }
+}

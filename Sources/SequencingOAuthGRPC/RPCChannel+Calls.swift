@@ -1,0 +1,38 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Calls with the channel's credential.
+extension RPCChannel {
+  /// A call that is not started; see ``RPCCall/init(channel:method:request:kind:)``.
+  public func call(
+    _ method: String, request: Data = Data(), kind: RPCCall.Kind = .unary
+  ) throws(RPCError) -> RPCCall {
+    try RPCCall(channel: self, method: method, request: request, kind: kind)
+  }
+
+  /// A call with a typed message that is not started.
+  ///
+  /// Read its response with ``RPCCall/response(as:)`` or ``RPCCall/messages(as:)`` and the method's
+  /// codec.
+  public func call<Request, Response>(
+    _ method: RPCMethod<Request, Response>, _ message: Request, kind: RPCCall.Kind = .unary
+  ) throws(RPCError) -> RPCCall {
+    try call(method.path, request: try method.request.bytes(of: message), kind: kind)
+  }
+
+  /// Makes a unary call and returns its response.
+  ///
+  /// - Throws: ``RPCError``: how the call ended, if not with ``RPCStatus/ok``.
+  public func unary<Request, Response>(
+    _ method: RPCMethod<Request, Response>, _ message: Request,
+    metadata: RPCMetadata = RPCMetadata(), timeout: Duration? = nil
+  ) async throws(RPCError) -> Response {
+    let call = try call(method, message)
+    try call.setRequestMetadata(metadata)
+    if let timeout { try call.setTimeout(timeout) }
+    return try method.response.message(of: try await call.response())
+  }
+}

@@ -1,0 +1,93 @@
+public import Dispatch
+public import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A server, and whose token the calls to it carry: set once, for any number of calls.
+///
+/// Making one costs nothing. Calls at the same time share a connection, also those of channels that
+/// ask for the same TLS.
+public final class RPCChannel: Sendable {
+  /// The server: scheme, host and port.
+  public let url: URL
+  /// Whose token its calls carry.
+  public let credential: RPCCredential
+  /// What holds for its calls.
+  public let options: RPCOptions
+  /// Where the closures of its calls are called: a private serial queue where none is given.
+  public let callbackQueue: DispatchQueue
+  let client: any HTTPClient
+
+  /// Makes a channel to a server: `https://host`, or `http://127.0.0.1:50051` in clear.
+  ///
+  /// HTTP/2 is spoken from the first byte, whatever version the configuration names.
+  ///
+  /// - Throws: ``RPCStatus/invalidArgument`` where the URL is not that of a server.
+  public convenience init(
+    url: URL, credential: RPCCredential = .none, options: RPCOptions = RPCOptions(),
+    configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
+    callbackQueue: DispatchQueue? = nil
+  ) throws(RPCError) {
+    var configuration = configuration
+    configuration.version = .http2PriorKnowledge
+    try self.init(
+      url: url, credential: credential, options: options,
+      client: CurlHTTPClient(configuration: configuration), callbackQueue: callbackQueue)
+  }
+
+  /// Makes a channel over an HTTP client of the app's own, which must speak HTTP/2 and give
+  /// trailers.
+  ///
+  /// - Throws: ``RPCStatus/invalidArgument`` where the URL is not that of a server.
+  public init(
+    url: URL, credential: RPCCredential = .none, options: RPCOptions = RPCOptions(),
+    client: any HTTPClient, callbackQueue: DispatchQueue? = nil
+  ) throws(RPCError) {
+    self.url = try Self.origin(url)
+    self.credential = credential
+    self.options = options
+    self.client = client
+    self.callbackQueue = callbackQueue ?? DispatchQueue(label: "SequencingOAuthGRPC.callbacks")
+  }
+
+  /// A URL without a path, so that a method's can stand behind it.
+  private static func origin(_ url: URL) throws(RPCError) -> URL {
+    do throws(SQOAuthError) {
+      try url.checkedForRequest()
+    } catch {
+      throw RPCError(
+        .invalidArgument, "the server's URL cannot be used: \(error.message)", cause: error)
+    }
+    var text = url.absoluteString
+    if text.hasSuffix("/") { text.removeLast() }
+    let rest = text.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
+    guard !rest.contains(where: { "/?#".utf8.contains($0) }), let origin = URL(string: text) else {
+      throw RPCError(.invalidArgument, "a gRPC server's URL has a scheme, a host and a port only")
+    }
+    return origin
+  }
+
+  /// Where a method is called.
+  func url(of method: String) throws(RPCError) -> URL {
+    let parts = method.split(separator: "/", omittingEmptySubsequences: false)
+    let isWellFormed =
+      parts.count == 3 && parts[0].isEmpty && parts.dropFirst().allSatisfy { !$0.isEmpty }
+      && method.utf8.allSatisfy(Self.isMethodByte)
+    guard isWellFormed, let url = URL(string: url.absoluteString + method) else {
+      throw RPCError(.invalidArgument, "a method is named /package.Service/Method")
+    }
+    return url
+  }
+
+  private static func isMethodByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+    default: false
+    }
+  }
+}

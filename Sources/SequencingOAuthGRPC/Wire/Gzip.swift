@@ -1,0 +1,71 @@
+import CZlib
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Messages in the gzip format, by zlib.
+///
+/// - SeeAlso: RFC 1952
+enum Gzip {
+  /// The compressed form, or `nil` where zlib has no memory.
+  static func encode(_ data: Data) -> Data? {
+    var stream = z_stream()
+    guard sq_deflate_init(&stream) == Z_OK else { return nil }
+    defer { deflateEnd(&stream) }
+    let bound = Int(deflateBound(&stream, UInt(data.count)))
+    let result = run(&stream, data, room: bound) { deflate(&$0, Z_FINISH) }
+    return result.code == Z_STREAM_END ? result.output : nil
+  }
+
+  /// The decompressed form, of no more than so many bytes.
+  ///
+  /// The limit holds while it is made: a small message that would become a large one takes no more
+  /// memory than is allowed.
+  static func decode(_ data: Data, limit: Int) throws(RPCError) -> Data {
+    var stream = z_stream()
+    guard sq_inflate_init(&stream) == Z_OK else {
+      throw RPCError(.resourceExhausted, "zlib has no memory for a compressed message")
+    }
+    defer { inflateEnd(&stream) }
+    var output = Data()
+    var position = 0
+    while true {
+      // One byte more than is allowed tells that there is more.
+      let room = min(max(4 * data.count, 4096), limit + 1 - output.count)
+      let piece = run(&stream, data.dropFirst(position), room: room) { inflate(&$0, Z_NO_FLUSH) }
+      position += piece.consumed
+      output += piece.output
+      guard output.count <= limit else {
+        throw RPCError(
+          .resourceExhausted,
+          "the server sent a message of more than the \(limit) bytes that are allowed, compressed")
+      }
+      if piece.code == Z_STREAM_END, position == data.count { return output }
+      guard piece.code == Z_OK, piece.consumed > 0 || !piece.output.isEmpty else {
+        throw RPCError(.internal, "the server sent a message that is damaged: it is no whole gzip")
+      }
+    }
+  }
+
+  /// One call of zlib, from all of the input into new room.
+  private static func run(
+    _ stream: inout z_stream, _ input: Data, room: Int, _ step: (inout z_stream) -> Int32
+  ) -> (code: Int32, consumed: Int, output: Data) {
+    var bytes = [UInt8](input)
+    var code = Z_STREAM_ERROR
+    let output = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+      code = bytes.withUnsafeMutableBufferPointer { bytes in
+        stream.next_in = bytes.baseAddress
+        stream.avail_in = UInt32(bytes.count)
+        stream.next_out = buffer.baseAddress
+        stream.avail_out = UInt32(room)
+        return step(&stream)
+      }
+      count = room - Int(stream.avail_out)
+    }
+    return (code, bytes.count - Int(stream.avail_in), Data(output))
+  }
+}

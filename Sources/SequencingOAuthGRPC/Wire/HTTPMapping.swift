@@ -1,0 +1,32 @@
+import SequencingOAuth
+
+/// What failures of HTTP mean to gRPC.
+enum HTTPMapping {
+  /// The status of an answer that has no `grpc-status`.
+  ///
+  /// - SeeAlso: gRPC's `doc/http-grpc-status-mapping.md`
+  static func status(ofHTTP status: Int) -> RPCStatus {
+    switch status {
+    case 400: .internal
+    case 401: .unauthenticated
+    case 403: .permissionDenied
+    case 404: .unimplemented
+    case 429, 502, 503, 504: .unavailable
+    default: .unknown
+    }
+  }
+
+  /// The status of a stream that the server reset, and of any other exchange that broke off.
+  ///
+  /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Errors"
+  static func status(of error: SQOAuthError) -> RPCStatus {
+    guard let code = (error.cause as? CurlError)?.streamErrorCode else { return .unavailable }
+    switch code {
+    case 7: return .unavailable  // REFUSED_STREAM
+    case 8: return .cancelled  // CANCEL
+    case 11: return .resourceExhausted  // ENHANCE_YOUR_CALM
+    case 12: return .permissionDenied  // INADEQUATE_SECURITY
+    default: return .internal
+    }
+  }
+}

@@ -1,0 +1,55 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One message as it travels: a flag, four bytes of length, the content.
+///
+/// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Length-Prefixed-Message"
+struct MessageFrame: Sendable, Equatable {
+  static let prefixLength = 5
+
+  let isCompressed: Bool
+  let content: Data
+
+  /// The frame of a message, compressed where that is asked for and makes it smaller.
+  init(_ message: Data, compression: RPCCompression, limit: Int) throws(RPCError) {
+    guard message.count <= limit, message.count <= UInt32.max else {
+      throw RPCError(
+        .resourceExhausted,
+        "the message has \(message.count) bytes, and \(limit) are allowed; it was not sent")
+    }
+    if compression == .gzip, let smaller = Gzip.encode(message), smaller.count < message.count {
+      self.init(isCompressed: true, content: smaller)
+    } else {
+      self.init(isCompressed: false, content: message)
+    }
+  }
+
+  init(isCompressed: Bool, content: Data) {
+    self.isCompressed = isCompressed
+    self.content = content
+  }
+
+  /// What is sent.
+  var bytes: Data {
+    let length = UInt32(content.count)
+    var data = Data(capacity: Self.prefixLength + content.count)
+    data.append(isCompressed ? 1 : 0)
+    for shift in [24, 16, 8, 0] { data.append(UInt8(truncatingIfNeeded: length >> shift)) }
+    data.append(content)
+    return data
+  }
+
+  /// The message, decompressed by what the answer's `grpc-encoding` names.
+  func message(encoding: String?, limit: Int) throws(RPCError) -> Data {
+    if !isCompressed { return content }
+    guard encoding == "gzip" else {
+      throw RPCError(
+        .internal,
+        "the server compressed a message in a way that it did not name, or that it was not offered")
+    }
+    return try Gzip.decode(content, limit: limit)
+  }
+}

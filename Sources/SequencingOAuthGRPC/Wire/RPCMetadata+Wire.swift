@@ -1,0 +1,68 @@
+package import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Metadata as header fields, and back.
+extension RPCMetadata {
+  /// What the protocol itself reads.
+  private static let ownNames: Set<String> = [
+    "content-type", "content-length", "grpc-status", "grpc-message", "grpc-encoding",
+    "grpc-accept-encoding", "te", "trailer",
+  ]
+
+  /// Reads fields, without those of the protocol itself.
+  ///
+  /// A value of a `-bin` name may be a list (one field's values joined by commas, as HTTP allows),
+  /// and comes with padding or without; what is no base64 is left out.
+  package init(fields: HTTPFields, removing secrets: SentSecrets = SentSecrets([])) {
+    var entries: [Entry] = []
+    for field in fields {
+      let name = field.name.lowercased()
+      if Self.ownNames.contains(name) { continue }
+      if name.hasSuffix("-bin") {
+        for part in field.value.split(separator: ",", omittingEmptySubsequences: false) {
+          guard let bytes = Base64.decode(part) else { continue }
+          entries.append(Entry(name: name, value: .bytes(bytes)))
+        }
+      } else {
+        // Servers repeat what they were sent.
+        let text =
+          name == "www-authenticate" ? secrets.removed(from: field.value) : field.value
+        entries.append(Entry(name: name, value: .text(text)))
+      }
+    }
+    self.init(received: entries)
+  }
+
+  /// The fields to send.
+  func write(to fields: inout HTTPFields) {
+    for entry in entries {
+      switch entry.value {
+      case .text(let text): fields.append(HTTPFields.Field(name: entry.name, value: text))
+      case .bytes(let data):
+        fields.append(HTTPFields.Field(name: entry.name, value: Base64.encode(data)))
+      }
+    }
+  }
+}
+
+/// Base64 as gRPC has it: sent without padding, taken with and without.
+enum Base64 {
+  static func encode(_ data: Data) -> String {
+    var text = data.base64EncodedString()
+    while text.utf8.last == UInt8(ascii: "=") { text.removeLast() }
+    return text
+  }
+
+  static func decode(_ text: some StringProtocol) -> Data? {
+    var bytes = text.utf8.filter { $0 != 0x20 && $0 != 0x09 }
+    while bytes.last == UInt8(ascii: "=") { bytes.removeLast() }
+    if bytes.count % 4 == 1 { return nil }
+    while bytes.count % 4 != 0 { bytes.append(UInt8(ascii: "=")) }
+    return Data(base64Encoded: Data(bytes))
+  }
+}

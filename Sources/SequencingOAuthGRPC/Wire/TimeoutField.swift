@@ -1,0 +1,23 @@
+/// The value of `grpc-timeout`: at most eight digits and a unit.
+///
+/// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Timeout"
+enum TimeoutField {
+  private static let largest: Int64 = 99_999_999
+
+  /// Writes a duration in the finest unit that has room for it, rounded up so that the server never
+  /// gives up before the caller; `nil` where there is no time left.
+  static func text(_ duration: Duration) -> String? {
+    let (seconds, attoseconds) = duration.components
+    guard duration > .zero else { return nil }
+    for (unit, perSecond) in [("n", 1_000_000_000), ("u", 1_000_000), ("m", 1_000), ("S", 1)] {
+      let perSecond = Int64(perSecond)
+      let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: perSecond)
+      if isTooLarge { continue }
+      let attosecondsEach = 1_000_000_000_000_000_000 / perSecond
+      let part = (attoseconds + attosecondsEach - 1) / attosecondsEach
+      if whole <= largest, whole + part <= largest { return "\(whole + part)\(unit)" }
+    }
+    let hours = seconds / 3600 + 1
+    return hours <= largest ? "\(hours)H" : "\(largest)H"
+  }
+}

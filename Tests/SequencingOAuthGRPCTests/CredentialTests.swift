@@ -1,0 +1,202 @@
+import Foundation
+import LoopbackHTTP
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import SequencingOAuthGRPC
+
+/// Rows 92, 93 and 96: whose token a call carries, and what comes of its refusal.
+@Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct CredentialTests {
+  private static let response = TestResponseCodec()
+
+  @Test func `a refused token is refreshed and the call made again, once`() async throws {
+    try await Bench.running { bench in
+      bench.sandbox.expireAccessTokens()
+      let call = try bench.unaryCall()
+      #expect(try await call.response(as: Self.response).username == "alice")
+      #expect(bench.refreshes == 1 && bench.server.count(of: "UnaryCall") == 2)
+      #expect(call.oauth2ChallengeHeader == nil, "of the refused attempt nothing is left")
+      // The next one carries the new token at once.
+      _ = try await bench.unaryCall().response()
+      #expect(bench.refreshes == 1 && bench.server.count(of: "UnaryCall") == 3)
+    }
+  }
+
+  @Test func `many calls with one refused token refresh it once`() async throws {
+    try await Bench.running { bench in
+      bench.sandbox.expireAccessTokens()
+      try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<30 {
+          group.addTask { try await bench.unaryCall().response(as: Self.response).username }
+        }
+        for try await name in group { #expect(name == "alice") }
+      }
+      #expect(bench.refreshes == 1)
+    }
+  }
+
+  @Test func `a token that is refused again is the end`() async throws {
+    try await Bench.running { bench in
+      let channel = try RPCChannel.scripted(
+        "http://127.0.0.1:1", credential: .account(bench.module)
+      ) { _ in
+        .grpc(
+          [],
+          headers: [
+            "grpc-status": "16", "www-authenticate": #"Bearer realm="r", error="invalid_token""#,
+          ], trailers: [:])
+      }
+      let error = await failure(.unauthenticated) { try await channel.test("X").response() }
+      #expect(error?.challenge?.realm == "r" && channel.requests.count == 2)
+      #expect(bench.refreshes == 1)
+      let tokens = channel.requests.map { $0.headers.values(for: "authorization") }
+      #expect(tokens.allSatisfy { $0.count == 1 } && tokens[0] != tokens[1])
+    }
+  }
+
+  @Test(
+    arguments: [
+      (16, #"Bearer error="insufficient_scope", scope="x""#, 1), (16, nil, 2), (16, "Basic", 2),
+      (16, #"Bearer error="invalid_request""#, 1), (7, #"Bearer error="invalid_token""#, 1),
+    ] as [(Int, String?, Int)])
+  func `only a refusal of the token is worth a refresh`(
+    status: Int, challenge: String?, count: Int
+  ) async throws {
+    try await Bench.running { bench in
+      var trailers: HTTPFields = ["grpc-status": "\(status)"]
+      trailers["www-authenticate"] = challenge
+      let answer = HTTPResponse.grpc([], trailers: trailers)
+      let channel = try RPCChannel.scripted(
+        "http://127.0.0.1:1", credential: .account(bench.module)
+      ) { _ in answer }
+      await failure(RPCStatus(rawValue: status)) { try await channel.test("X").response() }
+      #expect(channel.requests.count == count && bench.refreshes == count - 1)
+    }
+  }
+
+  @Test func `a stream is not made again`() async throws {
+    try await Bench.running { bench in
+      bench.sandbox.expireAccessTokens()
+      let call = try bench.channel.test("Count", "2 10 refuse", kind: .serverStreaming)
+      var count = 0
+      let error = await failure(.unauthenticated) {
+        for try await _ in call.messages { count += 1 }
+      }
+      #expect(count == 2 && error?.challenge?.error == .invalidToken)
+      #expect(bench.refreshes == 0 && bench.server.count(of: "Count") == 1)
+    }
+  }
+
+  @Test func `without a token nothing is sent`() async throws {
+    try await Bench.running(signedIn: false) { bench in
+      let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
+      #expect(error?.oauthError?.code == .notAuthorized && error?.isFromServer == false)
+      #expect(bench.server.count(of: "UnaryCall") == 0)
+    }
+  }
+
+  @Test func `a refresh that fails is the end, and nothing is sent again`() async throws {
+    try await Bench.running { bench in
+      bench.sandbox.revokeEverything()
+      let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
+      #expect(error?.oauthError?.code == .invalidGrant)
+      #expect(bench.server.count(of: "UnaryCall") == 1 && !bench.module.hasAccessToken)
+    }
+  }
+
+  @Test func `a token that a program was given is used, and not replaced`() async throws {
+    try await Bench.running(signedIn: false) { bench in
+      let token = bench.sandbox.issueTokens(for: "bob").accessToken
+      for (token, status) in [(token, RPCStatus.ok), ("bad", .unauthenticated)] {
+        let channel = try RPCChannel(bench.server, credential: .accessToken(token))
+        let call = try channel.call(.unaryCall, TestRequest(fillUsername: true))
+        _ = try? await call.response()
+        #expect(call.status == status)
+      }
+      let bad = try RPCChannel(bench.server, credential: .accessToken("a b"))
+      await failure(.invalidArgument) { try await bad.test("Echo").response() }
+      #expect(bench.server.count(of: "UnaryCall") == 2 && bench.server.count(of: "Echo") == 0)
+    }
+  }
+
+  @Test func `what the call was given comes before what the channel has`() async throws {
+    try await Bench.running { bench in
+      let call = try bench.unaryCall()
+      try call.setOAuth2AccessToken(bench.sandbox.issueTokens(for: "bob").accessToken)
+      #expect(try await call.response(as: Self.response).username == "bob")
+      let bad = try bench.unaryCall()
+      try bad.setOAuth2AccessToken("bad")
+      await failure(.unauthenticated) { try await bad.response() }
+      #expect(bench.refreshes == 0 && bench.server.count(of: "UnaryCall") == 2)
+    }
+  }
+
+  @Test func `a token goes to the servers that may see it only`() async throws {
+    let origin = try ResourceOrigin("https://api.example")
+    try await Bench.running(change: { $0.resourceOrigins = [origin] }) { bench in
+      let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
+      #expect(error?.oauthError?.code == .originNotAllowed)
+      #expect(bench.server.count(of: "UnaryCall") == 0)
+    }
+  }
+
+  @Test func `a token does not go over http to another machine`() async throws {
+    try await Bench.running { bench in
+      for credential in [RPCCredential.account(bench.module), .accessToken("T"), .none] {
+        let channel = try RPCChannel.scripted("http://rpc.example", credential: credential) { _ in
+          .grpc()
+        }
+        let call = try channel.test("X")
+        if case .none = credential { try call.setOAuth2AccessToken("T") }
+        let error = await failure(.unauthenticated) { try await call.response() }
+        #expect(error?.oauthError?.code == .insecureEndpoint && channel.requests.isEmpty)
+      }
+      // Without a token there is nothing to protect.
+      let plain = try RPCChannel.scripted("http://rpc.example") { _ in .grpc() }
+      #expect(try await plain.test("X").response().isEmpty)
+    }
+  }
+
+  @Test func `the wait for a token is a part of the call's time`() async throws {
+    try await Bench.running { bench in
+      let gate = Gate(isOpen: false)
+      bench.module.environment.httpClient = ScriptedClient { _ in
+        await gate.opened()
+        throw CancellationError()
+      }
+      bench.module.invalidateAccessToken()
+      let call = try bench.unaryCall()
+      try call.setTimeout(.milliseconds(200))
+      await failure(.deadlineExceeded) { try await call.response() }
+      #expect(bench.server.count(of: "UnaryCall") == 0)
+      gate.open()
+    }
+  }
+
+  @Test func `what a server repeats of the token is not in the error`() async throws {
+    let secret = "c4n4ry-token"
+    let channel = try RPCChannel.scripted(credential: .accessToken(secret)) { _ in
+      .grpc(
+        [],
+        headers: [
+          "grpc-status": "16", "grpc-message": "bad c4n4ry%2Dtoken",
+          "www-authenticate": "Bearer realm=\"c4n4ry-token\"",
+        ], trailers: [:])
+    }
+    let call = try channel.test("X")
+    let error = try #require(await failure(.unauthenticated) { try await call.response() })
+    var texts = "\(error) \(error.message) \(call.oauth2ChallengeHeader ?? "")"
+    dump(error, to: &texts)
+    #expect(!texts.contains(secret) && texts.contains("[removed]"))
+  }
+
+  @Test func `other libraries of gRPC get the metadata as a value`() async throws {
+    try await Bench.running { bench in
+      let metadata = try await RPCMetadata.authorization(of: bench.module)
+      let token = try await bench.module.token().accessToken
+      #expect(metadata.oauth2AccessToken == token && metadata.count == 1)
+    }
+  }
+}

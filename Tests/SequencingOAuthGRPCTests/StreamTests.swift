@@ -1,0 +1,216 @@
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import SequencingOAuthGRPC
+import TestSupport
+import Testing
+
+/// Any number of messages, in each direction and in both.
+@Suite(.timeLimit(.minutes(1)), .requiresGRPCIO) struct StreamTests {
+  @Test(arguments: ["3 2", "0 1", "1 0", "1000 100 gzip", "20000 1", "40 1000000"])
+  func `a server's messages come in order`(request: String) async throws {
+    try await GRPCServer.running { server in
+      let call = try RPCChannel(server).test("Count", request, kind: .serverStreaming)
+      var count = 0
+      for try await message in call.messages {
+        #expect(Int(message.text.prefix { $0 != "." }) == count)
+        count += 1
+      }
+      #expect(count == Int(request.split(separator: " ")[0]))
+      #expect(call.responseHeaders?["x-count"] == "\(count)")
+      #expect(call.responseTrailers?["x-end"] == "yes" && call.status == .ok)
+    }
+  }
+
+  @Test func `an error may come behind messages`() async throws {
+    try await GRPCServer.running { server in
+      let call = try RPCChannel(server).test("Count", "3 5 fail", kind: .serverStreaming)
+      var count = 0
+      let error = await failure(.dataLoss) { for try await _ in call.messages { count += 1 } }
+      #expect(count == 3 && error?.message == "in the middle")
+      #expect(error?.metadata["x-count"] == "3")
+    }
+  }
+
+  @Test func `a reader that waits holds the server back`() async throws {
+    try await GRPCServer.running { server in
+      let call = try RPCChannel(server).test("Count", "100000 10000", kind: .serverStreaming)
+      var messages = call.messages.makeAsyncIterator()
+      _ = try await messages.next()
+      // What the server sends grows until every buffer on the way is full.
+      var last = -1
+      var unchanged = 0
+      try await eventually("the server waits") {
+        let sent = server.lines.count { $0.hasPrefix("SENT 100000") }
+        unchanged = sent == last ? unchanged + 1 : 0
+        last = sent
+        return unchanged > 50
+      }
+      #expect(last < 100_000 / 64 / 2)
+      call.cancel()
+      await failure(.cancelled) { try await messages.next() }
+    }
+  }
+
+  @Test func `leaving the loop cancels the call`() async throws {
+    try await GRPCServer.running { server in
+      let call = try RPCChannel(server).test("Count", "3 5 hang", kind: .serverStreaming)
+      for try await message in call.messages {
+        #expect(message.text.hasPrefix("0"))
+        break
+      }
+      #expect(call.status == .cancelled)
+      try await server.line(after: "ENDED Count")
+    }
+  }
+
+  @Test func `a stream has its time, too`() async throws {
+    try await GRPCServer.running { server in
+      let call = try RPCChannel(server).test("Count", "3 5 hang", kind: .serverStreaming)
+      try call.setTimeout(.milliseconds(500))
+      await failure(.deadlineExceeded) { for try await _ in call.messages {} }
+      try await server.line(after: "ENDED Count")
+    }
+  }
+
+  @Test func `closures hear each message and then the end`() async throws {
+    try await GRPCServer.running { server in
+      for (request, status) in [("100 5", RPCStatus?.none), ("3 5 fail", .dataLoss)] {
+        let heard = Locked<[String]>([])
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let call = try RPCChannel(server).test("Count", request, kind: .serverStreaming)
+        try call.start { message in
+          heard.withLock { $0.append(message.text) }
+        } completion: { result in
+          if case .failure(let error) = result {
+            heard.withLock { $0.append("\(error.status)") }
+          } else {
+            heard.withLock { $0.append("end") }
+          }
+          end.yield()
+        }
+        for await _ in ends { break }
+        let words = heard.withLock(\.self)
+        #expect(words.first == "0....")
+        #expect(words.last == (status.map { "\($0)" } ?? "end"))
+        #expect(words.count == (status == nil ? 101 : 4))
+      }
+    }
+  }
+
+  @Test func `each kind of call has its own way to be read and written`() async throws {
+    let channel = try RPCChannel.answering(.grpc())
+    let unary = try channel.test("X")
+    await failure(.failedPrecondition) { try await unary.send(Data()) }
+    failure(.failedPrecondition) { try unary.finishSending() }
+    await failure(.failedPrecondition) { for try await _ in unary.messages {} }
+    let stream = try channel.test("X", kind: .serverStreaming)
+    await failure(.failedPrecondition) { try await stream.response() }
+    #expect(channel.requests.isEmpty)
+  }
+
+  @Test func `messages are decoded, and one that cannot be ends the call`() async throws {
+    let bytes: [UInt8] = [0, 0, 0, 0, 3, 2 << 3 | 2, 1, 97, 0, 0, 0, 0, 1, 255]
+    let call = try RPCChannel.answering(.grpc(bytes)).test("X", kind: .serverStreaming)
+    var names: [String] = []
+    await failure(.internal) {
+      for try await message in call.messages(as: TestResponseCodec()) {
+        names.append(message.username)
+      }
+    }
+    #expect(names == ["a"])
+  }
+}
+
+/// Any number of messages to the server, where libcurl carries them.
+@Suite(
+  .timeLimit(.minutes(1)), .requiresGRPCIO, .libcurl(hasNewHTTP2: true))
+struct UpstreamTests {
+  @Test func `many messages are sent`() async throws {
+    try await GRPCServer.running { server in
+      let call = try RPCChannel(server).test("Total", kind: .clientStreaming)
+      for index in 0..<500 { try await call.send(Data(count: index * 10)) }
+      try call.finishSending()
+      #expect(try await call.response().text == "500 1247500")
+    }
+  }
+
+  @Test func `messages go to and fro`() async throws {
+    try await GRPCServer.running { server in
+      let call = try RPCChannel(server).test("Talk", kind: .bidirectional)
+      var messages = call.messages.makeAsyncIterator()
+      for index in 0..<200 {
+        try await call.send(Data("\(index)".utf8))
+        #expect(try await messages.next()?.text == "\(index)")
+      }
+      try call.finishSending()
+      #expect(try await messages.next() == nil)
+      #expect(call.status == .ok && call.responseHeaders?["x-hello"] == "yes")
+    }
+  }
+
+  @Test(arguments: ["stop", "fail"])
+  func `a server may end while messages are still to be sent`(word: String) async throws {
+    try await GRPCServer.running { server in
+      let call = try RPCChannel(server).test("Talk", kind: .bidirectional)
+      var messages = call.messages.makeAsyncIterator()
+      try await call.send(Data("a".utf8))
+      #expect(try await messages.next()?.text == "a")
+      try await call.send(Data(word.utf8))
+      if word == "stop" {
+        #expect(try await messages.next() == nil)
+      } else {
+        let error = await failure(.outOfRange) { try await messages.next() }
+        #expect(error?.message == "too far")
+      }
+    }
+  }
+
+  @Test(arguments: ["stop", "fail", "fail at once"])
+  func `a server may answer before the last message`(word: String) async throws {
+    try await GRPCServer.running { server in
+      let call = try RPCChannel(server).test("Total", kind: .clientStreaming)
+      if word != "fail at once" { try await call.send(Data("a".utf8)) }
+      try await call.send(Data(word.prefix(4).utf8))
+      if word == "stop" {
+        #expect(try await call.response().text == "stopped")
+      } else {
+        await failure(.outOfRange) { try await call.response() }
+      }
+      await failure { try await call.send(Data("behind the end".utf8)) }
+    }
+  }
+}
+
+/// What is told where libcurl does not.
+@Suite struct NoUpstreamTests {
+  @Test(
+    .libcurl(hasNewHTTP2: false),
+    arguments: [RPCCall.Kind.clientStreaming, .bidirectional])
+  func `such a call is refused before anything is sent`(kind: RPCCall.Kind) async throws {
+    let port = try ClosedPort()
+    let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
+    let call = try RPCCall(host: url, method: method("Talk"), kind: kind)
+    let error = failure(.unimplemented) { try call.start() }
+    #expect(error?.message.contains("libcurl 8.14") == true && error?.isFromServer == false)
+    await failure(.unimplemented) { try await call.send(Data()) }
+    failure(.unimplemented) { try call.finishSending() }
+    withExtendedLifetime(port) {}
+  }
+
+  @Test func `another HTTP client may carry it`() async throws {
+    let channel = try RPCChannel.scripted { request in
+      var sent: [UInt8] = []
+      if case .stream(_, let makeChunks) = request.body {
+        let next = makeChunks()
+        while let chunk = try await next() { sent += chunk }
+      }
+      return .grpc(sent)
+    }
+    let call = try channel.test("Total", kind: .clientStreaming)
+    try await call.send(Data("only".utf8))
+    try call.finishSending()
+    await failure(.failedPrecondition) { try await call.send(Data("late".utf8)) }
+    #expect(try await call.response().text == "only")
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import SequencingOAuthGRPC
+import TestSupport
+import Testing
+
+/// Rows 92-96 and 98: the sample's call, with tokens of the sandbox.
+@Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct UnaryCallTests {
+  @Test(arguments: [false, true])
+  func `a call is made on behalf of the user`(isSecure: Bool) async throws {
+    try await Bench.running(isSecure: isSecure) { bench in
+      let call = try bench.unaryCall()
+      let response = try await call.response(as: TestResponseCodec())
+      let scope = "profile demo files offline_access"
+      #expect(response == TestResponse(username: "alice", oauthScope: scope))
+      #expect(call.status == .ok)
+      #expect(bench.refreshes == 0)
+    }
+  }
+
+  @Test func `a bad token's challenge is in the call and in the error`() async throws {
+    try await Bench.running { bench in
+      let call = try RPCCall(
+        host: bench.server.url, method: method("UnaryCall"), request: Data([32, 1]))
+      try call.setOAuth2AccessToken("no-such-token")
+      let error = await failure(.unauthenticated) { try await call.response() }
+      #expect(error?.isFromServer == true && error?.message == "bad token [removed]")
+      let challenge = try #require(call.oauth2ChallengeHeader)
+      #expect(challenge.hasPrefix("Bearer realm=\"sandbox\", error=\"invalid_token\""))
+      #expect(error?.oauth2ChallengeHeader == challenge)
+      #expect(error?.metadata == call.responseMetadata)
+      #expect(call.challenge?.error == .invalidToken && error?.challenge?.realm == "sandbox")
+      #expect(call.status == .unauthenticated)
+      #expect(bench.server.count(of: "UnaryCall") == 1)
+    }
+  }
+}

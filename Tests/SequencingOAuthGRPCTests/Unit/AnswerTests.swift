@@ -1,0 +1,129 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import SequencingOAuthGRPC
+
+/// What an answer means that HTTP brings, also one that no gRPC server would give.
+@Suite(.timeLimit(.minutes(1))) struct AnswerTests {
+  struct Row: Sendable {
+    let answer: HTTPResponse
+    let status: RPCStatus
+    var message: String?
+  }
+
+  private static func page(_ status: Int, _ fields: HTTPFields = [:]) -> HTTPResponse {
+    HTTPResponse(
+      status: status, headers: ["content-type": "text/html"], body: Data("<p>".utf8),
+      trailers: fields)
+  }
+
+  @Test(arguments: [
+    // An answer without messages has its status in the head.
+    Row(
+      answer: .grpc([], headers: ["grpc-status": "7", "grpc-message": "no%20way"], trailers: [:]),
+      status: .permissionDenied, message: "no way"),
+    Row(
+      answer: .grpc(trailers: ["grpc-status": "5", "grpc-message": "h%C3%A4"]), status: .notFound,
+      message: "hä"),
+    // The trailers are the last word.
+    Row(
+      answer: .grpc(headers: ["grpc-status": "0"], trailers: ["grpc-status": "10"]),
+      status: .aborted, message: ""),
+    Row(answer: .grpc(trailers: ["grpc-status": "99", "grpc-message": "x"]), status: .unknown),
+    Row(answer: .grpc(trailers: ["grpc-status": "-1"]), status: .unknown),
+    Row(answer: .grpc(trailers: ["grpc-status": "ok"]), status: .unknown),
+    Row(answer: .grpc(trailers: ["grpc-status": ""]), status: .unknown),
+    Row(answer: .grpc(trailers: [:]), status: .unknown),
+    Row(answer: page(200), status: .unknown),
+    Row(answer: page(400), status: .internal), Row(answer: page(401), status: .unauthenticated),
+    Row(answer: page(403), status: .permissionDenied),
+    Row(answer: page(404), status: .unimplemented), Row(answer: page(429), status: .unavailable),
+    Row(answer: page(502), status: .unavailable), Row(answer: page(503), status: .unavailable),
+    Row(answer: page(504), status: .unavailable), Row(answer: page(500), status: .unknown),
+    Row(answer: page(302), status: .unknown), Row(answer: page(415), status: .unknown),
+    // Its own word comes before that of HTTP.
+    Row(answer: page(503, ["grpc-status": "8"]), status: .resourceExhausted),
+    // One whole message it must be.
+    Row(answer: .grpc([]), status: .internal), Row(answer: .grpc([0, 0, 0]), status: .internal),
+    Row(answer: .grpc([0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), status: .internal),
+    Row(answer: .grpc([0, 0, 0, 0, 2, 1]), status: .internal),
+    Row(answer: .grpc([3, 0, 0, 0, 0]), status: .internal),
+    Row(answer: .grpc([1, 0, 0, 0, 1, 1]), status: .internal),
+    Row(answer: .grpc([1, 0, 0, 0, 1, 1], headers: ["grpc-encoding": "gzip"]), status: .internal),
+    Row(answer: .grpc([0, 255, 0, 0, 0]), status: .resourceExhausted),
+    Row(answer: page(200, ["grpc-status": "0"]), status: .internal),
+  ])
+  func `an answer`(row: Row) async throws {
+    for kind in [RPCCall.Kind.unary, .clientStreaming] {
+      let call = try RPCChannel.answering(row.answer).call(method("X"), kind: kind)
+      if kind == .clientStreaming { try call.finishSending() }
+      let error = await failure(row.status) { try await call.response() }
+      if let message = row.message { #expect(error?.message == message) }
+      #expect(error?.metadata == call.responseMetadata || row.status == .resourceExhausted)
+    }
+  }
+
+  @Test(arguments: ["application/grpc", "application/grpc+proto", "APPLICATION/GRPC;x=y"])
+  func `a content type is gRPC's`(type: String) async throws {
+    let answer = HTTPResponse.grpc([0, 0, 0, 0, 1, 9], headers: ["content-type": type])
+    #expect(try await RPCChannel.answering(answer).call(method("X")).response() == Data([9]))
+  }
+
+  @Test func `headers and trailers merge, and the trailers win`() async throws {
+    let call = try RPCChannel.answering(
+      .grpc(
+        headers: ["X-A": "h", "x-b": "h"],
+        trailers: ["grpc-status": "0", "X-B": "t1", "x-b": "t2", "x-c": "t"])
+    ).call(method("X"))
+    #expect(call.responseHeaders == nil && call.responseMetadata.isEmpty && call.status == nil)
+    _ = try await call.response()
+    let headers = try RPCMetadata(["x-a": "h", "x-b": "h"])
+    let trailers = try RPCMetadata(["x-b": "t1", "x-b": "t2", "x-c": "t"])
+    let both = try RPCMetadata(["x-a": "h", "x-b": "t1", "x-b": "t2", "x-c": "t"])
+    #expect(call.responseHeaders == headers && call.responseTrailers == trailers)
+    #expect(call.responseMetadata == both)
+  }
+
+  @Test(
+    arguments: [
+      (.connectionFailed, .unavailable), (.tlsFailed, .unavailable), (.cancelled, .cancelled),
+      (.requestTimedOut, .deadlineExceeded), (.responseTooLarge, .resourceExhausted),
+      (.invalidResponse, .unavailable), (.invalidConfiguration, .failedPrecondition),
+    ] as [(SQOAuthError.Code, RPCStatus)])
+  func `a failure of the transport`(code: SQOAuthError.Code, status: RPCStatus) async throws {
+    let call = try RPCChannel.scripted { _ in throw SQOAuthError(code, "words") }.call(method("X"))
+    let error = await failure(status) { try await call.response() }
+    #expect(error?.isFromServer == false && error?.oauthError?.code == code)
+  }
+
+  @Test func `what a call sends besides its metadata`() async throws {
+    let channel = try RPCChannel.answering(.grpc())
+    let call = try channel.call(method("X"), request: Data([7]))
+    try call.setTimeout(.seconds(5))
+    var metadata = try RPCMetadata(["X-Key": "v"])
+    try metadata.set(Data([0, 1, 255, 3]), for: "x-bin")
+    try call.setRequestMetadata(metadata)
+    _ = try await call.response()
+    let request = try #require(channel.requests.first)
+    #expect(request.method == "POST" && request.url.path() == method("X"))
+    #expect(request.headers["content-type"] == "application/grpc")
+    #expect(request.headers["te"] == "trailers" && request.headers["x-key"] == "v")
+    #expect(request.headers["x-bin"] == "AAH/Aw" && request.idleTimeout == nil)
+    #expect(request.headers["grpc-timeout"]?.hasSuffix("u") == true)
+    if case .bytes(let body) = request.body { #expect(body == Data([0, 0, 0, 0, 1, 7])) }
+  }
+
+  @Test(arguments: ["", "X", "/X", "/a/b/c", "//b", "/a/", "/a/b?c", "/a/b c", "/a/%62"])
+  func `what is no method is refused`(name: String) throws {
+    let channel = try RPCChannel.answering(.grpc())
+    failure(.invalidArgument) { try channel.call(name) }
+  }
+
+  @Test(arguments: [
+    "ftp://host", "https://", "https://host/path", "https://host?x", "https://u@host",
+  ])
+  func `what is no server is refused`(url: String) {
+    failure(.invalidArgument) { try RPCChannel.scripted(url) { _ in .grpc() } }
+  }
+}

@@ -1,0 +1,36 @@
+import Testing
+
+@testable import SequencingOAuthGRPC
+
+/// The small languages of gRPC's header fields.
+@Suite struct WireTests {
+  @Test(
+    arguments: [
+      ("", ""), ("plain", "plain"), ("a%20b", "a b"), ("%C3%A4", "ä"), ("%c3%a4", "ä"),
+      ("100%", "100%"), ("%4", "%4"), ("%zz", "%zz"), ("%25%", "%%"), ("%FF", "\u{FFFD}"),
+      ("a%0Ab", "a\nb"),
+    ])
+  func `a message is decoded`(text: String, expected: String) {
+    #expect(PercentCoding.decode(text) == expected)
+  }
+
+  @Test(
+    arguments: [
+      (.nanoseconds(1), "1n"), (.milliseconds(50), "50000000n"), (.milliseconds(99), "99000000n"),
+      (.milliseconds(100), "100000u"), (.seconds(99), "99000000u"), (.seconds(100), "100000m"),
+      (.nanoseconds(100_000_001), "100001u"), (.seconds(100_000), "100000S"),
+      (.seconds(99_999_999), "99999999S"), (.seconds(100_000_000), "27778H"),
+      (.seconds(Int64.max), "99999999H"), (.zero, nil), (.seconds(-1), nil),
+    ] as [(Duration, String?)])
+  func `a time has at most eight digits, and is never cut short`(
+    duration: Duration, expected: String?
+  ) {
+    #expect(TimeoutField.text(duration) == expected)
+  }
+
+  @Test func `statuses have names`() {
+    #expect("\(RPCStatus.ok) \(RPCStatus.unauthenticated)" == "OK UNAUTHENTICATED")
+    #expect("\(RPCStatus(rawValue: 17))" == "CODE_17")
+    #expect("\(RPCError(.deadlineExceeded, "late"))" == "DEADLINE_EXCEEDED (4): late")
+  }
+}
