@@ -98,12 +98,17 @@ public struct HTTPProgress: Sendable, Hashable {
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The method and the URL without its query, which may hold secrets.
   public var description: String {
-    "\(method) \(url.absoluteString.prefix { $0 != "?" && $0 != "#" })"
+    "\(method) \(url.withoutQuery)"
   }
   /// The same as ``description``.
   public var debugDescription: String { description }
   /// The method and the URL without its query, which may hold secrets.
   public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}
+
+extension URL {
+  /// The text without query and fragment, which may hold secrets.
+  var withoutQuery: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
 }
 
 extension HTTPRequestBody: CustomStringConvertible, CustomReflectable {

@@ -82,9 +82,9 @@ extension Pipeline {
     public let value: Value
     /// The URL that the page was read from.
     public let url: URL
-    /// The URL of the next page, as the API wrote it.
+    /// The URL of the next page, as the API wrote it, but for an access token in it.
     public let nextURL: URL?
-    /// The URL of the page before, as the API wrote it.
+    /// The URL of the page before, as the API wrote it, but for an access token in it.
     public let previousURL: URL?
     let pipe: Pipe
 
@@ -112,6 +112,27 @@ extension Pipeline {
       return try await pipe.page(url, from: origin)
     }
   }
+}
+
+extension Pipeline.Page: CustomStringConvertible, CustomReflectable {
+  /// Where the page is, without the query, which may hold a secret, and without its content.
+  public var description: String { "page of \(url.withoutQuery)" }
+  /// The same as ``description``.
+  public var customMirror: Mirror { Mirror(self, children: ["page": description]) }
+}
+
+extension Pipeline.Pages.AsyncIterator: CustomStringConvertible, CustomReflectable {
+  /// Whose pages it reads, without where it is.
+  public var description: String { pages.description }
+  /// The same as ``description``.
+  public var customMirror: Mirror { pages.customMirror }
+}
+
+extension Pipeline.Pages: CustomStringConvertible, CustomReflectable {
+  /// Whose pages they are, without the parameters, which may hold a secret.
+  public var description: String { "pages of \(pipe.name)" }
+  /// The same as ``description``.
+  public var customMirror: Mirror { Mirror(self, children: ["pages": description]) }
 }
 
 extension Pipeline.Pipe {

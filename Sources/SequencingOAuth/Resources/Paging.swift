@@ -51,7 +51,9 @@ public struct Paging: Sendable, Hashable {
     switch place {
     case .linkHeader:
       let links = LinkHeader.links(in: response.headers.values(for: "Link"))
-      return (links[next]?.url(from: url), links[previous]?.url(from: url))
+      return (
+        links[next.lowercased()]?.url(from: url), links[previous.lowercased()]?.url(from: url)
+      )
     case .headers:
       return (
         response.headers[next]?.url(from: url), response.headers[previous]?.url(from: url)
@@ -74,30 +76,43 @@ public struct Paging: Sendable, Hashable {
 extension String {
   /// The URL that a reference means, seen from a page.
   fileprivate func url(from page: URL) -> URL? {
-    isEmpty ? nil : URL(string: self, relativeTo: page)?.absoluteURL
+    isEmpty ? nil : URL(string: self, relativeTo: page)?.absoluteURL.withoutToken
   }
 }
 
 extension URL {
   /// The same URL with a parameter of the query set to a value.
   fileprivate func setting(_ name: String, to value: String) -> URL? {
+    replacing(name, by: [Substring(FormCoding.encodeQuery([FormCoding.Pair(name, value)]))])
+  }
+
+  /// The same URL without an access token.
+  ///
+  /// Some APIs write the token that they were sent into their links. There it would stand in logs,
+  /// and a request must not carry a second one (RFC 6750, section 2).
+  fileprivate var withoutToken: URL? {
+    absoluteString.contains("access_token=") ? replacing("access_token", by: []) : self
+  }
+
+  private func replacing(_ name: String, by pairs: [Substring]) -> URL? {
     let parts = absoluteString.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    let pair = FormCoding.encodeQuery([FormCoding.Pair(name, value)])
     let prefix = FormCoding.encodeValue(name) + "="
     let others = (parts.count > 1 ? parts[1] : "").split(separator: "&")
       .filter { !$0.hasPrefix(prefix) }
-    return URL(string: "\(parts[0])?\((others + [Substring(pair)]).joined(separator: "&"))")
+    let query = (others + pairs).joined(separator: "&")
+    return URL(string: query.isEmpty ? String(parts[0]) : "\(parts[0])?\(query)")
   }
 }
 
 extension JSONValue {
-  /// The text or the number at a path of members: `paging.next`.
+  /// The text or the number at a path of members: `paging.next`; `nil` for an empty text, which is
+  /// how some APIs say that there is none.
   fileprivate func text(at path: String) -> String? {
     let value = path.split(separator: ".").reduce(self as JSONValue?) { value, name in
       value?.objectValue?[String(name)]
     }
     switch value {
-    case .string(let text)?: return text
+    case .string(let text)?: return text.isEmpty || path.isEmpty ? nil : text
     case .integer(let number)?: return String(number)
     default: return nil
     }

@@ -28,6 +28,17 @@ extension Pipeline.Pipe {
     }
   }
 
+  /// Reads content as it is; see ``content(id:parameters:)``.
+  public func content(
+    id: (some LosslessStringConvertible & Sendable)? = String?.none,
+    parameters: [String: String] = [:],
+    completion: @escaping @Sendable (Result<Data, PipeError>) -> Void
+  ) {
+    complete(completion) { () async throws(PipeError) in
+      try await self.content(id: id, parameters: parameters)
+    }
+  }
+
   /// Saves a record; see ``save(_:returning:)``.
   public func save<Value: Decodable & Sendable>(
     _ record: some Encodable & Sendable, returning type: Value.Type,
@@ -46,25 +57,78 @@ extension Pipeline.Pipe {
     complete(completion) { () async throws(PipeError) in try await self.remove(id: id) }
   }
 
+  /// Removes a record by the id that it has; see ``remove(_:)``.
+  public func remove(
+    _ record: some Encodable & Sendable,
+    completion: @escaping @Sendable (Result<Void, PipeError>) -> Void
+  ) {
+    complete(completion) { () async throws(PipeError) in try await self.remove(record) }
+  }
+
   /// Sends a form with files; see ``upload(_:id:parameters:returning:progress:)``.
   public func upload<Value: Decodable & Sendable>(
     _ form: MultipartForm, id: (some LosslessStringConvertible & Sendable)? = String?.none,
-    returning type: Value.Type, progress: (@Sendable (TransferProgress) -> Void)? = nil,
+    parameters: [String: String] = [:], returning type: Value.Type,
+    progress: (@Sendable (TransferProgress) -> Void)? = nil,
     completion: @escaping @Sendable (Result<Value, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in
-      try await self.upload(form, id: id, returning: type, progress: progress)
+      try await self.upload(
+        form, id: id, parameters: parameters, returning: type, progress: progress)
+    }
+  }
+
+  /// Sends content as it is; see ``upload(_:contentType:id:parameters:returning:progress:)``.
+  public func upload<Value: Decodable & Sendable>(
+    _ content: HTTPRequestBody, contentType: String = MultipartForm.Part.defaultContentType,
+    id: (some LosslessStringConvertible & Sendable)? = String?.none,
+    parameters: [String: String] = [:], returning type: Value.Type,
+    progress: (@Sendable (TransferProgress) -> Void)? = nil,
+    completion: @escaping @Sendable (Result<Value, PipeError>) -> Void
+  ) {
+    complete(completion) { () async throws(PipeError) in
+      try await self.upload(
+        content, contentType: contentType, id: id, parameters: parameters, returning: type,
+        progress: progress)
     }
   }
 
   /// Brings a record's content into a file; see ``download(id:parameters:to:progress:)``.
   public func download(
-    id: (some LosslessStringConvertible & Sendable)? = String?.none, to destination: URL,
+    id: (some LosslessStringConvertible & Sendable)? = String?.none,
+    parameters: [String: String] = [:], to destination: URL,
     progress: (@Sendable (TransferProgress) -> Void)? = nil,
     completion: @escaping @Sendable (Result<Void, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in
-      try await self.download(id: id, to: destination, progress: progress)
+      try await self.download(
+        id: id, parameters: parameters, to: destination, progress: progress)
     }
+  }
+}
+
+/// Pages for code without `async`; each completion is called once, on ``Pipeline/callbackQueue``.
+extension Pipeline.Pages {
+  /// Reads the first page; see ``first()``.
+  public func first(
+    completion: @escaping @Sendable (Result<Pipeline.Page<Value>, PipeError>) -> Void
+  ) {
+    pipe.complete(completion) { () async throws(PipeError) in try await self.first() }
+  }
+}
+
+extension Pipeline.Page {
+  /// Reads the next page; see ``next()``.
+  public func next(
+    completion: @escaping @Sendable (Result<Pipeline.Page<Value>?, PipeError>) -> Void
+  ) {
+    pipe.complete(completion) { () async throws(PipeError) in try await self.next() }
+  }
+
+  /// Reads the page before; see ``previous()``.
+  public func previous(
+    completion: @escaping @Sendable (Result<Pipeline.Page<Value>?, PipeError>) -> Void
+  ) {
+    pipe.complete(completion) { () async throws(PipeError) in try await self.previous() }
   }
 }

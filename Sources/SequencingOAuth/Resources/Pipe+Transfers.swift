@@ -1,3 +1,5 @@
+import LoopbackHTTP
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -87,22 +89,30 @@ extension Pipeline.Pipe {
   }
 
   private func fetch(_ download: ResumableDownload) async throws(PipeError) {
+    // Why the token does not do; what the API says besides comes by way of the download.
+    let challenge = Locked<BearerChallenge?>(nil)
     let response: HTTPResponse
     do throws(SQOAuthError) {
       response = try await download.run { request throws(SQOAuthError) in
         do throws(PipeError) {
           return try await self.answer(to: request)
         } catch {
+          if case .refused(let refusal) = error {
+            challenge.withLock { $0 = refusal.challenge }
+            return HTTPResponse(status: refusal.status, headers: refusal.head.headers)
+          }
           throw Self.lostConnection(error) ?? SQOAuthError(.cancelled, "", cause: error)
         }
       }
     } catch {
       if Task.isCancelled { throw .cancelled }
       if let reason = error.cause as? PipeError { throw reason }
-      throw error.code == .requestTimedOut ? .timedOut(error) : .failed(error)
+      throw Self.noAnswer(error)
     }
     guard (200...299).contains(response.status) else {
-      throw .refused(PipeError.Refusal(response, challenge: response.bearerChallenge))
+      throw .refused(
+        PipeError.Refusal(
+          response, challenge: challenge.withLock(\.self) ?? response.bearerChallenge))
     }
   }
 

@@ -1,5 +1,4 @@
-public import Dispatch
-import LoopbackHTTP
+import Dispatch
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -21,12 +20,12 @@ extension Pipeline {
     /// Whose token it carries.
     public let module: AuthorizationModule
     let address: PipeAddress
-    private let queue: @Sendable () -> DispatchQueue
+    private let queue: CallbackQueue
     private let operations = RunningOperations()
 
     init(
       name: String, address: PipeAddress, configuration: PipeConfiguration,
-      module: AuthorizationModule, queue: @escaping @Sendable () -> DispatchQueue
+      module: AuthorizationModule, queue: CallbackQueue
     ) {
       self.name = name
       self.address = address
@@ -56,10 +55,17 @@ extension Pipeline {
     ) {
       Task.startingHere { [operations, queue] in
         let result = await operations.run(operation)
-        queue().async { completion(result) }
+        queue.current.async { completion(result) }
       }
     }
   }
+}
+
+extension Pipeline.Pipe: CustomStringConvertible, CustomReflectable {
+  /// Its name.
+  public var description: String { "pipe \(name)" }
+  /// Its name alone: an endpoint's query may hold a key.
+  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }
 
 // MARK: - One request
@@ -134,14 +140,16 @@ extension Pipeline.Pipe {
       return .noAccess(error)
     case .refused(let error, let response):
       return .refused(PipeError.Refusal(response, challenge: error.challenge))
-    case .noAnswer(let error) where error.code == .requestTimedOut:
-      return .timedOut(error)
     case .noAnswer(let error):
-      // An error page that is too large to be read is still a refusal.
-      if error.code == .responseTooLarge, let status = error.status, status > 299 {
-        return .refused(PipeError.Refusal(HTTPResponse(status: status)))
-      }
-      return .failed(error)
+      return noAnswer(error)
     }
+  }
+
+  static func noAnswer(_ error: SQOAuthError) -> PipeError {
+    // An error page that is too large to be read is still a refusal.
+    if error.code == .responseTooLarge, let status = error.status, status > 299 {
+      return .refused(PipeError.Refusal(HTTPResponse(status: status)))
+    }
+    return error.code == .requestTimedOut ? .timedOut(error) : .failed(error)
   }
 }

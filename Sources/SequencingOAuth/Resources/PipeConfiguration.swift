@@ -30,3 +30,12 @@ public struct PipeConfiguration: Sendable {
     self.endpoint = endpoint
   }
 }
+
+extension PipeConfiguration: CustomStringConvertible, CustomReflectable {
+  /// The path, without its query, which may hold a key.
+  public var description: String {
+    endpoint.map { "endpoint \($0.prefix { $0 != "?" })" } ?? "endpoint by name"
+  }
+  /// The same as ``description``.
+  public var customMirror: Mirror { Mirror(self, children: ["configuration": description]) }
+}

@@ -54,7 +54,10 @@ extension PipeError {
 
     init(_ response: HTTPResponse, challenge: BearerChallenge? = nil) {
       head = response.head
-      body = response.body.prefix(Self.maximumBytes)
+      // A slice would keep all of it.
+      body =
+        response.body.count > Self.maximumBytes
+        ? Data(response.body.prefix(Self.maximumBytes)) : response.body
       self.challenge = challenge
     }
   }

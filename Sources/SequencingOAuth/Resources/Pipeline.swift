@@ -17,16 +17,12 @@ import LoopbackHTTP
 ///
 /// Any method may be called from any thread.
 public final class Pipeline: Sendable {
-  private struct State {
-    var pipes: [String: Pipe] = [:]
-    var callbackQueue = DispatchQueue(label: "SequencingOAuth.pipes")
-  }
-
   /// What the paths of the pipes begin with, without a slash at the end.
   public let baseURL: URL
   /// Whose token every request carries.
   public let module: AuthorizationModule
-  private let state = Locked(State())
+  private let pipes = Locked<[String: Pipe]>([:])
+  private let queue = CallbackQueue()
 
   /// Makes a pipeline without pipes; nothing is sent.
   ///
@@ -53,11 +49,10 @@ public final class Pipeline: Sendable {
     let endpoint = configuration.endpoint ?? FormCoding.encodePathSegment(name)
     let pipe = Pipe(
       name: name, address: try PipeAddress(base: baseURL, endpoint: endpoint),
-      configuration: configuration, module: configuration.module ?? module,
-      queue: { [weak self] in self?.callbackQueue ?? .global() })
-    let isAdded = state.withLock { state in
-      guard state.pipes[name] == nil else { return false }
-      state.pipes[name] = pipe
+      configuration: configuration, module: configuration.module ?? module, queue: queue)
+    let isAdded = pipes.withLock { pipes in
+      guard pipes[name] == nil else { return false }
+      pipes[name] = pipe
       return true
     }
     guard isAdded else { throw .duplicateName(name, of: "a pipe") }
@@ -66,21 +61,31 @@ public final class Pipeline: Sendable {
 
   /// The pipe of a name, if there is one.
   public func pipe(named name: String) -> Pipe? {
-    state.withLock { $0.pipes[name] }
+    pipes.withLock { $0[name] }
   }
 
   /// Takes a pipe out and returns it; what it has under way goes on.
   @discardableResult
   public func remove(_ name: String) -> Pipe? {
-    state.withLock { $0.pipes.removeValue(forKey: name) }
+    pipes.withLock { $0.removeValue(forKey: name) }
   }
 
   /// The names, in order.
-  public var names: [String] { state.withLock { $0.pipes.keys.sorted() } }
+  public var names: [String] { pipes.withLock { $0.keys.sorted() } }
 
   /// Where completions are called: a private serial queue, or for example `.main`.
   public var callbackQueue: DispatchQueue {
-    get { state.withLock(\.callbackQueue) }
-    set { state.withLock { $0.callbackQueue = newValue } }
+    get { queue.current }
+    set { queue.current = newValue }
+  }
+}
+
+/// What a pipeline and its pipes call completions on; a pipe has it after the pipeline is gone.
+final class CallbackQueue: Sendable {
+  private let queue = Locked(DispatchQueue(label: "SequencingOAuth.pipes"))
+
+  var current: DispatchQueue {
+    get { queue.withLock(\.self) }
+    set { queue.withLock { $0 = newValue } }
   }
 }

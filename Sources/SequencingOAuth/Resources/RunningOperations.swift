@@ -2,8 +2,14 @@ import LoopbackHTTP
 
 /// The operations of a pipe that have not ended, so that all of them can be cancelled.
 final class RunningOperations: Sendable {
+  private struct Operation {
+    /// There as soon as the operation is; what it does first it does before that.
+    var cancel: (@Sendable () -> Void)?
+    var isCancelled = false
+  }
+
   private struct State {
-    var cancels: [Int: @Sendable () -> Void] = [:]
+    var operations: [Int: Operation] = [:]
     var last = 0
   }
 
@@ -13,12 +19,10 @@ final class RunningOperations: Sendable {
   func run<Value: Sendable>(
     _ operation: @escaping @Sendable () async throws(PipeError) -> Value
   ) async -> Result<Value, PipeError> {
-    let id = state.withLock { state in
-      state.last += 1
-      return state.last
-    }
     // The call that is made in a cancelled task is not to ask for anything.
     if Task.isCancelled { return .failure(.cancelled) }
+    let id = begin()
+    defer { end(id) }
     let task = Task.startingHere { () async -> Result<Value, PipeError> in
       do throws(PipeError) {
         return .success(try await operation())
@@ -26,8 +30,7 @@ final class RunningOperations: Sendable {
         return .failure(error)
       }
     }
-    state.withLock { $0.cancels[id] = task.cancel }
-    defer { state.withLock { _ = $0.cancels.removeValue(forKey: id) } }
+    if hasToEnd(id, by: task.cancel) { task.cancel() }
     return await withTaskCancellationHandler {
       await task.value
     } onCancel: {
@@ -35,8 +38,32 @@ final class RunningOperations: Sendable {
     }
   }
 
+  /// Cancels those that have begun, also where their tasks are only being made.
   func cancelAll() {
-    let cancels = state.withLock { Array($0.cancels.values) }
+    let cancels = state.withLock { state in
+      for id in state.operations.keys { state.operations[id]?.isCancelled = true }
+      return state.operations.values.compactMap(\.cancel)
+    }
     for cancel in cancels { cancel() }
+  }
+
+  private func begin() -> Int {
+    state.withLock { state in
+      state.last += 1
+      state.operations[state.last] = Operation()
+      return state.last
+    }
+  }
+
+  /// Notes how an operation is cancelled; says whether that was asked for already.
+  private func hasToEnd(_ id: Int, by cancel: @escaping @Sendable () -> Void) -> Bool {
+    state.withLock { state in
+      state.operations[id]?.cancel = cancel
+      return state.operations[id]?.isCancelled ?? false
+    }
+  }
+
+  private func end(_ id: Int) {
+    state.withLock { _ = $0.operations.removeValue(forKey: id) }
   }
 }

@@ -88,6 +88,30 @@ import Testing
     #expect(bench.asked[2] == "GET https://api.example/v2/files?q=a%20b&page=3")
   }
 
+  @Test(arguments: [#"{"next":""}"#, #"{"next":null}"#, #"{}"#, #""text""#, "[]"])
+  func `an empty token, or none, ends the pages`(body: String) async throws {
+    for paging in [Paging.tokens(next: "next", parameter: "page"), .body()] {
+      var configuration = PipeConfiguration()
+      configuration.paging = paging
+      let bench = try await PipeBench(configuration).answering(body)
+      for try await page in bench.pipe.pages() {
+        #expect(page.nextURL == nil && page.previousURL == nil)
+      }
+      #expect(bench.asked.count == 1)
+    }
+  }
+
+  @Test func `a token that an API writes into its links stays out of URLs`() async throws {
+    let bench = try await bench(.body(next: "paging.next")) { page in
+      let link = "/v2/files?access_token=T1&page=\(page + 1)&limit=2"
+      return ([:], page < 2 ? #""paging":{"next":"\#(link)"}"# : #""x":1"#)
+    }
+    for try await page in bench.pipe.pages(List.self) { _ = page }
+    #expect(bench.asked.last == "GET https://api.example/v2/files?page=2&limit=2")
+    let second = bench.session.apiRequests.last
+    #expect(second?.headers["Authorization"] == "Bearer T1")
+  }
+
   @Test(arguments: [
     "https://evil.example/v2/files?page=2", "https://api.example:444/", "//evil.example/",
     "https://api.example.evil.example/",
@@ -185,6 +209,15 @@ import Testing
   ])
   func `it names the next page`(fields: [String]) async throws {
     #expect(try await next(fields) == "https://a.example/2")
+  }
+
+  @Test func `a relation that an app names has any case`() async throws {
+    var configuration = PipeConfiguration()
+    configuration.paging = .linkHeader(next: "Https://X.Example/Rel")
+    let bench = try await PipeBench(configuration)
+      .answering("{}", headers: ["Link": #"<?page=2>; rel="https://x.example/rel""#])
+    let page = try await bench.pipe.pages().first()
+    #expect(page.nextURL?.absoluteString == "https://api.example/v2/files?page=2")
   }
 
   @Test(arguments: [

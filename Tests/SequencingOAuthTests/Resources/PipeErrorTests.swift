@@ -102,6 +102,21 @@ import Testing
     _ = try await bench.pipe.read()
   }
 
+  @Test func `cancel reaches an operation that is only just beginning`() async throws {
+    let bench = try await PipeBench()
+    bench.session.api { _ in
+      // The call that made the operation has not returned from making its task.
+      bench.pipe.cancel()
+      try await Task.sleep(for: .seconds(10))
+      return HTTPResponse(status: 200)
+    }
+    let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
+    guard case .cancelled? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
   @Test func `a cancelled task ends its own operation`() async throws {
     let bench = try await PipeBench()
     let hold = bench.holding()
@@ -172,6 +187,26 @@ import Testing
     queue.sync {}
     #expect(
       calls.withLock(\.self).sorted() == ["read", "read 3", "remove", "remove nothing", "save"])
+  }
+
+  @Test func `completions keep their queue when the pipeline is gone`() async throws {
+    let session = try await SessionBench().restored()
+    session.api { _ in HTTPResponse(status: 200) }
+    let queue = DispatchQueue(label: "test")
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    var pipeline: Pipeline? = try Pipeline("https://api.example", module: session.module)
+    pipeline?.callbackQueue = queue
+    let pipe = try #require(try pipeline?.add("files"))
+    weak let gone = pipeline
+    pipeline = nil
+    #expect(gone == nil)
+    let isThere = await withCheckedContinuation { continuation in
+      pipe.read(JSONValue.self) { _ in
+        continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true)
+      }
+    }
+    #expect(isThere)
   }
 
   @Test func `no text of an error holds what an API said`() async throws {

@@ -112,6 +112,29 @@ import Testing
     }
   }
 
+  @Test func `a pipeline, its pipes and its pages`() async throws {
+    let canary = Self.canary
+    let bench = try await PipeBench(
+      isSignedIn: false, change: { $0 = (try? Self.configuration()) ?? $0 }
+    )
+    .answering(#"{"next":"?page=\#(canary)"}"#)
+    try await bench.session.module.session.takeOver(
+      AccountRecord(id: "default", clientID: "id", token: Self.token),
+      of: bench.session.module.session.epoch)
+    var configuration = PipeConfiguration(endpoint: "two?key=\(canary)")
+    configuration.paging = .body()
+    let pipe = try bench.pipeline.add("two", configuration)
+    let pages = pipe.pages(parameters: ["key": canary])
+    let page = try await pages.first()
+    #expect(page.nextURL?.query() == "page=\(canary)")
+    var iterator = pages.makeAsyncIterator()
+    _ = try await iterator.next()
+    _ = try await iterator.next()
+    for value in [bench.pipeline, pipe, configuration, pages, page, iterator] as [Any] {
+      Self.expectSilence(value)
+    }
+  }
+
   /// What was registered, what waits and what is held, in the object that an app keeps.
   @Test func `an SQOAuth with a client and a token`() async throws {
     var environment = ClientEnvironment()

@@ -176,7 +176,8 @@ final class DownloadAttempt: @unchecked Sendable {
         throw SQOAuthError(
           .responseTooLarge,
           "the server answered with status \(head?.status ?? 0) and more than the "
-            + "\(download.request.maximumResponseBytes) bytes that the request allows for that")
+            + "\(download.request.maximumResponseBytes) bytes that the request allows for that",
+          status: head?.status)
       }
       answer = .refusal(body + data)
     case .none, .misfit, .complete:

@@ -1,0 +1,90 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// The pipes of a sandbox's drive, over the real transport.
+struct DriveBench: Sendable {
+  /// What the drive says of a file.
+  struct File: Codable, Sendable, Equatable {
+    var id: String?
+    var title: String
+    var description: String?
+    var mimeType: String?
+    var fileSize: String?
+  }
+
+  struct List: Decodable, Sendable {
+    var items: [File]
+    var titles: [String] { items.map(\.title) }
+  }
+
+  let bench: SandboxBench
+  let pipeline: Pipeline
+  /// What is known of the files.
+  let files: Pipeline.Pipe
+  /// Where contents are sent to.
+  let uploads: Pipeline.Pipe
+
+  var sandbox: SandboxServer { bench.sandbox }
+  var module: AuthorizationModule { bench.oauth.module }
+
+  /// Alice's drive, for a client that she lets in; nothing else refreshes a token.
+  init(
+    _ configuration: PipeConfiguration = PipeConfiguration(), isSignedIn: Bool = true,
+    options: SandboxOptions = SandboxOptions(), scope: String = "files",
+    decision: SandboxVisitor.Decision = .allow, byHand: Bool = true
+  ) async throws {
+    bench = try await SandboxBench(options, decision: decision)
+      .register(scope: scope, byHand: byHand)
+    pipeline = try Pipeline(baseURL: bench.sandbox.issuer, module: bench.oauth.module)
+    var files = configuration
+    files.endpoint = "drive/v2/files"
+    self.files = try pipeline.add("files", files)
+    var uploads = configuration
+    uploads.endpoint = "upload/drive/v2/files"
+    self.uploads = try pipeline.add("uploads", uploads)
+    if isSignedIn {
+      _ = try await bench.oauth.authorize()
+      module.refreshesAutomatically = false
+      sandbox.forgetRequests()
+    }
+  }
+
+  /// Every request, in order: `GET /drive/v2/files?alt=media`, `POST /token refresh_token`.
+  var asked: [String] {
+    sandbox.requests.map { request in
+      let query = request.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+      let grant = request.form("grant_type").map { " \($0)" } ?? ""
+      return "\(request)" + (query.isEmpty ? "" : "?\(query)") + grant
+    }
+  }
+
+  /// Every request but those for metadata, in order, without queries: `GET /authorize`.
+  var paths: [String] {
+    sandbox.requests.filter { $0.endpoint != .metadata }.map(\.description)
+  }
+
+  /// The tokens that came with requests to the API, in order, each once.
+  var tokensUsed: [String] {
+    sandbox.requests.compactMap(\.bearerToken).reduce(into: []) { tokens, token in
+      if tokens.last != token { tokens.append(token) }
+    }
+  }
+
+  /// What a file of Alice's is now.
+  func stored(_ id: String?) -> SandboxFile? {
+    sandbox.files().first { $0.id == id }
+  }
+
+  /// Lets a session that is valid here be refused there, as an administrator's click would.
+  func revokeAccessToken() {
+    sandbox.expireAccessTokens()
+  }
+}
+
+/// Bytes in which every position can be told from its neighbours.
+func pattern(_ count: Int) -> Data {
+  Data((0..<count).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 8) &* 31) })
+}
