@@ -65,8 +65,8 @@ let package = Package(
     .executableTarget(
       name: "benchmarks",
       dependencies: [
-        "SequencingOAuth", "SequencingOAuthSQLite", "OAuthSandbox", "LoopbackHTTP", "CCurl",
-        "CSQLite",
+        "SequencingOAuth", "SequencingOAuthGRPC", "SequencingOAuthSQLite", "OAuthSandbox",
+        "LoopbackHTTP", "CCurl", "CSQLite",
       ],
       path: "Tests/Benchmarks",
       exclude: ["Peers"],

@@ -1,40 +1,35 @@
-import Dispatch
 import FoundationEssentials
 import Glibc
 
-/// Go's `golang.org/x/oauth2`, in a process of its own that works only when it is told to.
-///
-/// It times its own work, so what it takes to tell it is not counted.
+/// Go's `golang.org/x/oauth2`.
 struct GoPeer: Sendable {
   static let name = "Go x/oauth2"
 
-  private let companion: Companion
-  /// Where the thread is that waits for its answers.
-  private let queue = DispatchQueue(label: "Go peer")
+  private let process: WorkProcess
 
   /// Starts the program that `GO_PEER` names; `nil` where there is none.
   static func start() throws -> GoPeer? {
     guard let path = getenv("GO_PEER").map({ String(cString: $0) }), !path.isEmpty else {
       return nil
     }
-    return GoPeer(companion: try Companion(path))
+    return GoPeer(process: try WorkProcess(name, path))
   }
 
   /// Reads a valid token again and again.
   func validTokens(_ count: Int) async throws -> Benchmark.Sample {
-    let answer = try await ask("valid \(count)")
+    let answer = try await process.ask("valid \(count)")
     return Benchmark.Sample(operations: count, duration: answer.duration)
   }
 
   /// Makes client credentials requests, one after the other.
   func tokenRequests(_ count: Int, _ url: URL) async throws -> Benchmark.Sample {
-    let answer = try await ask("token \(count) \(url.absoluteString)")
+    let answer = try await process.ask("token \(count) \(url.absoluteString)")
     return Benchmark.Sample(operations: count, duration: answer.duration)
   }
 
   /// Lets callers ask at once for a token that has expired; the sample is one storm.
   func storm(_ callers: Int, _ url: URL, fails: Bool = false) async throws -> Benchmark.Sample {
-    let answer = try await ask("storm \(callers) \(url.absoluteString)")
+    let answer = try await process.ask("storm \(callers) \(url.absoluteString)")
     guard answer.failures == (fails ? callers : 0) else {
       throw BenchmarkError("Go: \(answer.failures) of \(callers) callers failed")
     }
@@ -43,7 +38,7 @@ struct GoPeer: Sendable {
 
   /// Gets a resource again and again with a valid token, so many at once.
   func reads(_ count: Int, width: Int, _ url: URL) async throws -> Benchmark.Sample {
-    let answer = try await ask("read \(count) \(url.absoluteString) \(width)")
+    let answer = try await process.ask("read \(count) \(url.absoluteString) \(width)")
     guard answer.failures == 0 else {
       throw BenchmarkError("Go: \(answer.failures) of \(count) reads failed")
     }
@@ -51,28 +46,6 @@ struct GoPeer: Sendable {
   }
 
   func stop() {
-    companion.stop()
-  }
-
-  private struct Answer {
-    var duration: Duration
-    var failures: Int
-  }
-
-  private func ask(_ command: String) async throws -> Answer {
-    let answer = try await withCheckedThrowingContinuation { continuation in
-      queue.async {
-        continuation.resume(
-          with: Result {
-            try companion.write(Array("\(command)\n".utf8))
-            return String(decoding: try companion.read(atMost: 4096), as: UTF8.self)
-          })
-      }
-    }
-    let words = answer.split(whereSeparator: \.isWhitespace)
-    guard words.count == 3, words[0] == "ok", let nanoseconds = Int(words[1]),
-      let failures = Int(words[2])
-    else { throw BenchmarkError("Go: \(answer)") }
-    return Answer(duration: .nanoseconds(nanoseconds), failures: failures)
+    process.stop()
   }
 }

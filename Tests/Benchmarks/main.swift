@@ -51,6 +51,16 @@ if "download of 1 GB, upload of 1 GB".contains(word) {
     print("note: curl and nginx are not here to compare transfers with")
   }
 }
+if "gRPC call, one after the other, 64 at once".contains(word) {
+  if let calls = try RPCBenchmarks.start() {
+    defer { calls.stop() }
+    for benchmark in try await calls.all() where isWanted(benchmark.name) {
+      print(Table.row(try await benchmark.measure(rounds: 9)))
+    }
+  } else {
+    print("note: Go's grpc is not here to compare calls with")
+  }
+}
 let stores = try StoreBenchmarks()
 defer { stores.removeFiles() }
 for benchmark in try stores.all() where isWanted(benchmark.name) {

@@ -1,0 +1,89 @@
+import FoundationEssentials
+import Glibc
+import SequencingOAuth
+import SequencingOAuthGRPC
+
+/// Unary calls that carry a token, beside other clients, against Go's server, in clear.
+struct RPCBenchmarks {
+  private let server: Companion
+  private let address: String
+  private let go: WorkProcess
+  private let python: WorkProcess?
+
+  /// Starts the server and the clients; `nil` where Go's grpc is not installed.
+  static func start() throws -> RPCBenchmarks? {
+    guard let path = getenv("GO_RPC_PEER").map({ String(cString: $0) }), !path.isEmpty else {
+      return nil
+    }
+    return try RPCBenchmarks(path)
+  }
+
+  private init(_ path: String) throws {
+    server = try Companion(path, ["serve"])
+    let line = String(decoding: try server.read(atMost: 64), as: UTF8.self)
+    guard let port = UInt16(line.filter(\.isNumber)) else {
+      throw BenchmarkError("the gRPC server: \(line)")
+    }
+    let address = "127.0.0.1:\(port)"
+    self.address = address
+    go = try WorkProcess("Go grpc", path, ["call", address])
+    python = try getenv("PYTHON_RPC_PEER").map { script in
+      try WorkProcess("grpcio", "/usr/bin/python3", [String(cString: script), address])
+    }
+  }
+
+  func stop() {
+    go.stop()
+    python?.stop()
+    server.stop()
+  }
+
+  func all() async throws -> [Benchmark] {
+    let module = try await AuthorizedReads.pipe("http://\(address)").module
+    guard let url = URL(string: "http://\(address)") else { throw BenchmarkError("no URL") }
+    let channel = try RPCChannel(url: url, credential: .account(module))
+    return [(1, 2000, 1.0), (64, 12_000, nil)].flatMap { width, count, aim -> [Benchmark] in
+      let name = width == 1 ? "gRPC call, one after the other" : "gRPC call, \(width) at once"
+      let subject: Benchmark.Run = { try await Self.calls(channel, count, width: width) }
+      return [
+        Benchmark(
+          name: name, peer: Self.peer("Go grpc", go, count, width), subject: subject, aim: aim),
+        Benchmark(name: name, peer: Self.peer("grpcio", python, count, width), subject: subject),
+      ]
+    }
+  }
+
+  private static func peer(
+    _ name: String, _ process: WorkProcess?, _ count: Int, _ width: Int
+  ) -> Benchmark.Peer {
+    guard let process else { return Benchmark.Peer(name: name) }
+    return Benchmark.Peer(name: name) {
+      let answer = try await process.ask("\(count) \(width)")
+      guard answer.failures == 0 else {
+        throw BenchmarkError("\(name): \(answer.failures) of \(count) calls failed")
+      }
+      return Benchmark.Sample(operations: count / width * width, duration: answer.duration)
+    }
+  }
+
+  private static func calls(
+    _ channel: RPCChannel, _ count: Int, width: Int
+  ) async throws -> Benchmark.Sample {
+    let request = Data([32, 1, 40, 1])
+    return try await sample(count / width * width) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<width {
+          group.addTask {
+            for _ in 0..<(count / width) {
+              let call = try channel.call("/grpc.testing.TestService/UnaryCall", request: request)
+              guard try await call.response() == request else {
+                throw BenchmarkError("another answer")
+              }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import Dispatch
+
+/// Another library, in a process of its own that works only when it is told to.
+///
+/// It times its own work, so what it takes to tell it is not counted.
+struct WorkProcess: Sendable {
+  private let companion: Companion
+  /// Where the thread is that waits for its answers.
+  private let queue = DispatchQueue(label: "work process")
+  private let name: String
+
+  /// Starts a program that answers each line of its input with `ok NANOSECONDS FAILURES`.
+  init(_ name: String, _ path: String, _ arguments: [String] = []) throws {
+    self.name = name
+    companion = try Companion(path, arguments)
+  }
+
+  func stop() {
+    companion.stop()
+  }
+
+  struct Answer {
+    var duration: Duration
+    var failures: Int
+  }
+
+  func ask(_ command: String) async throws -> Answer {
+    let answer = try await withCheckedThrowingContinuation { continuation in
+      queue.async {
+        continuation.resume(
+          with: Result {
+            try companion.write(Array("\(command)\n".utf8))
+            return String(decoding: try companion.read(atMost: 4096), as: UTF8.self)
+          })
+      }
+    }
+    let words = answer.split(whereSeparator: \.isWhitespace)
+    guard words.count == 3, words[0] == "ok", let nanoseconds = Int(words[1]),
+      let failures = Int(words[2])
+    else { throw BenchmarkError("\(name): \(answer)") }
+    return Answer(duration: .nanoseconds(nanoseconds), failures: failures)
+  }
+}
