@@ -254,6 +254,12 @@ final class CurlTransfer: @unchecked Sendable {
           + "acted on, so it was not sent again")
       return false
     }
+    do throws(SQOAuthError) {
+      if attempts > 0 { try request.checkNotSpent() }
+    } catch {
+      failure = error
+      return false
+    }
     if joins, handle.hasConnected {
       foundNone = true
       return false
