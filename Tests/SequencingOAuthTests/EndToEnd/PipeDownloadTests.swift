@@ -185,7 +185,7 @@ import Testing
 
   @Test func `a server that falls silent before the first byte is too late`() async throws {
     var configuration = PipeConfiguration()
-    configuration.timeout = .seconds(2)
+    configuration.timeout = .seconds(4)
     let place = try await Place(pattern(1000), configuration)
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 0))
     let error = await pipeFailure { () async throws(PipeError) in try await place.download() }
@@ -198,7 +198,7 @@ import Testing
 
   @Test func `one that falls silent in the middle is asked for the rest`() async throws {
     var configuration = PipeConfiguration()
-    configuration.timeout = .seconds(2)
+    configuration.timeout = .seconds(4)
     let place = try await Place(pattern(1_000_000), configuration)
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 500_000))
     try await place.download()
