@@ -15,6 +15,14 @@ struct SQDemo {
     Accounts.self, Revoke.self, Logout.self, Sandbox.self,
   ]
 
+  /// Ends at once; all that was to be written is written.
+  ///
+  /// An ordinary end first frees OpenSSL's tables, which the threads of a transfer that was
+  /// interrupted may still read.
+  private static func end(_ status: ExitStatus) -> Never {
+    _exit(status.rawValue)
+  }
+
   static func main() async {
     StandardStreams.prepare()
     let secrets = Secrets.takeFromEnvironment()
@@ -25,10 +33,10 @@ struct SQDemo {
       case .run(let command): try await command.run(console)
       case .print(let text): try console.result(text)
       }
-      exit(ExitStatus.success.rawValue)
+      end(.success)
     } catch {
       console.report(error)
-      exit(error.status.rawValue)
+      end(error.status)
     }
   }
 }

@@ -23,8 +23,7 @@ struct Cookbook: Command {
   func run(_ console: Console) async throws(Failure) {
     try await EmbeddedSandbox.running(tokenLifetime: .seconds(3600)) { sandbox throws(Failure) in
       let cookbook = DriveCookbook(
-        issuer: sandbox.issuer, clientID: sandbox.clientID, drive: sandbox.drive,
-        upload: sandbox.upload,
+        issuer: sandbox.issuer, clientID: sandbox.clientID, api: sandbox.issuer,
         browser: browser.userAgent(show: { url throws(Failure) in
           console.progress("Open this address to sign in:")
           try console.show(url)

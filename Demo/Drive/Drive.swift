@@ -25,9 +25,9 @@ struct Drive: Sendable {
     self.failure = failure
     do throws(SQOAuthError) {
       let pipeline = try Pipeline(base, module: module)
-      var configuration = PipeConfiguration()
-      configuration.paging = .tokens(next: "nextPageToken", parameter: "pageToken")
-      files = try pipeline.add("files", configuration)
+      files = try pipeline.add(
+        "files",
+        PipeConfiguration(paging: .tokens(next: "nextPageToken", parameter: "pageToken")))
       uploads = try Pipeline(baseURL: pipeline.baseURL.belowUpload, module: module).add("files")
     } catch {
       throw .refused(error)

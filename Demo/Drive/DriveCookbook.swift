@@ -9,14 +9,13 @@ import SequencingOAuth
 /// All that an app does with an API behind OAuth 2, as a program to be read from top to bottom.
 ///
 /// The API is a drive in the manner of Google Drive v2. `sq-demo cookbook` runs it at a sandbox; an
-/// app of yours has its own client, `provider: .google` and Google's URLs instead.
+/// app of yours has its own client, `provider: .google` and Google's address instead.
 struct DriveCookbook: Sendable {
+  /// Where users sign in.
   let issuer: String
   let clientID: String
-  /// The URL below which `files` is.
-  let drive: String
-  /// The URL below which `files` takes contents.
-  let upload: String
+  /// Where the API is: `https://www.googleapis.com`, for example.
+  let api: String
   /// What shows the server's pages: in an app the system's browser, which is the default.
   var browser: any UserAgent = SystemBrowser()
   /// Tells what each step has come to.
@@ -34,8 +33,8 @@ struct DriveCookbook: Sendable {
   }
 
   func run() async throws {
-    // Configure: who the app is, where its users sign in, and what it asks them for. A pipe stands
-    // for one resource of the API. Nothing is sent yet.
+    // Configure: who the app is, where its users sign in, and what it asks them for. Each pipe
+    // stands for one resource of the API. Nothing is sent yet.
     let client = try ClientConfiguration(
       clientID: clientID, redirectURI: "http://127.0.0.1/callback", scope: "files",
       provider: .issuer(issuer))
@@ -43,10 +42,14 @@ struct DriveCookbook: Sendable {
     environment.userAgent = browser
     let account = AuthorizationModule(configuration: client, environment: environment)
 
-    var paging = PipeConfiguration()
-    paging.paging = .tokens(next: "nextPageToken", parameter: "pageToken")
-    let files = try Pipeline(drive, module: account).add("files", paging)
-    let uploads = try Pipeline(upload, module: account).add("files")
+    let pipeline = try Pipeline(api, module: account)
+    let files = try pipeline.add(
+      "files",
+      PipeConfiguration(
+        endpoint: "drive/v2/files",
+        paging: .tokens(next: "nextPageToken", parameter: "pageToken")))
+    let uploads = try pipeline.add(
+      "uploads", PipeConfiguration(endpoint: "upload/drive/v2/files"))
     try tell("configure", "a client of \(issuer)")
 
     // Authorize: the browser opens, the user signs in and allows what the app asks for. A pipe does
@@ -62,10 +65,10 @@ struct DriveCookbook: Sendable {
     try tell("list", "\(titles.count) files, from \"\(titles.first ?? "")\" on")
 
     // Upload: a form with a file. From the disk it would be `.file("file", url)`, of any size.
-    let form = MultipartForm([
+    let form: MultipartForm = [
       .field("title", "Shopping list.txt"),
       .data("file", Data("bread, butter\n".utf8), contentType: "text/plain; charset=utf-8"),
-    ])
+    ]
     var file = try await uploads.upload(form, returning: File.self) { progress in
       _ = progress.fraction  // from 0 to 1, for a bar
     }

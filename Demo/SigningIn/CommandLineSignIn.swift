@@ -81,15 +81,19 @@ extension Interrupts {
   static func cancelling<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
+    let (gate, opening) = AsyncStream.makeStream(of: Never.self)
     let task = Task { () async -> Result<Value, Failure> in
+      for await _ in gate {}
       do throws(Failure) {
         return .success(try await body())
       } catch {
         return .failure(error)
       }
     }
+    // Before anyone can know that something is under way.
     let interrupts = Interrupts { task.cancel() }
     defer { interrupts.stop() }
+    opening.finish()
     switch await task.value {
     case .success(let value): return value
     case .failure(let failure): throw await interrupts.failure(failure)

@@ -24,8 +24,6 @@ final class EmbeddedSandbox: Sendable {
   var issuer: String { description.issuer }
   /// The base of its drive.
   var drive: String { server.driveURL.absoluteString }
-  /// The base of uploads to it.
-  var upload: String { server.driveUploadURL.absoluteString }
 
   /// Starts it, with a client that may send its users to a redirect URI.
   init(

@@ -38,7 +38,7 @@ import Testing
     let visitor = SandboxVisitor()
     let cookbook = DriveCookbook(
       issuer: sandbox.issuer.absoluteString, clientID: "sandbox-app",
-      drive: sandbox.driveURL.absoluteString, upload: sandbox.driveUploadURL.absoluteString,
+      api: sandbox.issuer.absoluteString,
       browser: CustomUserAgent { _ = try await visitor.visit($0) },
       tell: { step, _ in steps.withLock { $0.append(step) } })
     try await cookbook.run()
@@ -85,7 +85,7 @@ import Testing
     let visitor = SandboxVisitor()
     let cookbook = DriveCookbook(
       issuer: sandbox.issuer.absoluteString, clientID: "sandbox-app",
-      drive: sandbox.driveURL.absoluteString, upload: sandbox.driveUploadURL.absoluteString,
+      api: sandbox.issuer.absoluteString,
       browser: CustomUserAgent { _ = try await visitor.visit($0) },
       tell: { step, _ in steps.withLock { $0.append(step) } })
     let error = try #require(await #expect(throws: PipeError.self) { try await cookbook.run() })

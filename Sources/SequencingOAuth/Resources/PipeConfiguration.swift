@@ -17,7 +17,7 @@ public struct PipeConfiguration: Sendable {
   /// Whose token is carried, where it is not the pipeline's module.
   public var module: AuthorizationModule?
   /// Where an answer names the pages beside it.
-  public var paging: Paging = .linkHeader
+  public var paging: Paging
   /// The largest answer that is read into memory, in bytes.
   public var maximumResponseBytes: Int64 = 16 << 20
   /// Makes the decoder of answers, once for each.
@@ -26,8 +26,9 @@ public struct PipeConfiguration: Sendable {
   public var encoder: @Sendable () -> JSONEncoder = { JSONEncoder() }
 
   /// Makes the configuration of a pipe whose path is its name, or another one.
-  public init(endpoint: String? = nil) {
+  public init(endpoint: String? = nil, paging: Paging = .linkHeader) {
     self.endpoint = endpoint
+    self.paging = paging
   }
 }
 
