@@ -78,7 +78,7 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "transfer-probe",
-      dependencies: ["SequencingOAuth"],
+      dependencies: ["SequencingOAuth", "LoopbackHTTP"],
       path: "Tests/TransferProbe",
       swiftSettings: settings),
     .testTarget(

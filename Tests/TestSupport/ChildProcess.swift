@@ -121,6 +121,13 @@ package final class ChildProcess: Sendable {
     }
   }
 
+  /// Whether it stands still, as SIGSTOP has a program do.
+  package var isStopped: Bool {
+    let line = (try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)) ?? ""
+    // The name before it may hold anything.
+    return line.split(separator: ")").last?.hasPrefix(" T ") == true
+  }
+
   /// Sends a signal to the whole group, unless the program has ended.
   package func signal(_ number: Int32) {
     record.signal(number)

@@ -1,6 +1,8 @@
 // Uploads and downloads in a process of its own, for the tests:
-// `transfer-probe upload URL FILE` or `transfer-probe download URL FILE`
+// `transfer-probe upload URL FILE` or `transfer-probe download URL FILE [BYTES]`, which stops itself
+// as SIGSTOP does when it has received so many bytes more than were there.
 import Foundation
+import LoopbackHTTP
 import SequencingOAuth
 
 /// The largest resident size so far, in kB.
@@ -27,18 +29,26 @@ func upload(_ url: URL, _ file: URL) async throws -> Int {
   return status
 }
 
-func download(_ url: URL, _ file: URL) async throws -> Int {
+func download(_ url: URL, _ file: URL, stopsAfter limit: Int64?) async throws -> Int {
   var request = HTTPRequest(url: url)
   request.timeout = nil
-  let download = ResumableDownload(request, to: file) { say("received \($0.completed)") }
+  let first = Locked<Int64?>(nil)
+  let download = ResumableDownload(request, to: file) { progress in
+    say("received \(progress.completed)")
+    let start = first.withLock { first in
+      first = first ?? progress.completed
+      return first ?? 0
+    }
+    if let limit, progress.completed >= start + limit { raise(SIGSTOP) }
+  }
   return try await download.run { request throws(SQOAuthError) in
     try await CurlHTTPClient.shared.send(request)
   }.status
 }
 
 let arguments = CommandLine.arguments
-guard arguments.count == 4, let url = URL(string: arguments[2]) else {
-  say("transfer-probe upload|download URL FILE")
+guard (4...5).contains(arguments.count), let url = URL(string: arguments[2]) else {
+  say("transfer-probe upload|download URL FILE [BYTES]")
   exit(2)
 }
 // A file that is too long for the process is an error of the write, not its end.
@@ -47,7 +57,9 @@ do {
   let before = try peak()
   let file = URL(filePath: arguments[3])
   let status =
-    arguments[1] == "upload" ? try await upload(url, file) : try await download(url, file)
+    arguments[1] == "upload"
+    ? try await upload(url, file)
+    : try await download(url, file, stopsAfter: arguments.dropFirst(4).first.flatMap { Int64($0) })
   say("status \(status)")
   say("growth \(try peak() - before)")
 } catch let error as SQOAuthError {

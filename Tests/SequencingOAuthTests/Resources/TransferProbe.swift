@@ -11,6 +11,13 @@ enum TransferProbe {
     try ChildProcess([executable, command, url, file])
   }
 
+  /// Starts a download that stops, and can be killed, when so many bytes have come.
+  static func start(
+    download url: String, to file: String, stopsAfter bytes: Int
+  ) throws -> ChildProcess {
+    try ChildProcess([executable, "download", url, file, "\(bytes)"])
+  }
+
   /// Starts it where no file may have more than so many blocks of 1024 bytes.
   static func start(
     _ command: String, _ url: String, _ file: String, fileLimit: Int
