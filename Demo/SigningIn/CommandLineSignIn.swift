@@ -20,13 +20,13 @@ struct CommandLineSignIn: Sendable {
   /// Signs in; Ctrl-C cancels.
   func run() async throws(Failure) {
     useBrowser(announce: {})
-    announce()
-    let interrupts = Interrupts { [oauth] in oauth.cancelAuthorization() }
-    defer { interrupts.stop() }
-    do throws(SQOAuthError) {
-      _ = try await oauth.authorize()
-    } catch {
-      throw await interrupts.failure(failure(error))
+    try await Interrupts.cancelling { () async throws(Failure) in
+      announce()
+      do throws(SQOAuthError) {
+        _ = try await oauth.authorize()
+      } catch {
+        throw failure(error)
+      }
     }
   }
 
