@@ -4,7 +4,7 @@ import SequencingOAuthGRPC
 /// `rpc`: makes a gRPC call with the account's token.
 struct RPC: Command {
   static let name = "rpc"
-  static let summary = "Make a gRPC call with the account's token; tell what it was used for."
+  static let summary = "Call a gRPC server with the account's token."
   static let details = """
     It calls grpc.testing.TestService/UnaryCall, as gRPC's own examples of authentication do,
     and prints the scope and the user that the server tells of the token, or the server's
