@@ -54,10 +54,11 @@ struct TourInLines {
       app.tell(.refresh)
     case (.filesAreRead(.failed(let code, let message)), .main):
       throw Failure(code, message, status: .notAuthorized)
-    case (.tokenIsRefreshed(let token, _), .main):
+    case (.tokenIsRefreshed(let token, _), .main(let main)):
       try console.result("The token is refreshed.")
       try console.result("  expires  \(token.expiryInWords(at: Date()))")
-      app.tell(.signOut)
+      // A server that refuses the token has it refreshed before the call has ended.
+      if main.call != .waiting { app.tell(.signOut) }
     case (.tokenRefreshDidFail(let code, let message, _), _):
       throw Failure(code, message, status: .notAuthorized)
     case (.sessionDidEnd(.ended(let code, let message)), .login):

@@ -172,6 +172,23 @@ import Testing
     #expect(outcome.errors == "error: cancelled: it was interrupted\n")
   }
 
+  @Test func `is a line of the tour too, which goes on whatever comes of it`() async throws {
+    try await withServers { _, server in
+      let words = ["tour", "--rpc", server.url.absoluteString]
+      let outcome = try await DemoProcess.run(words, in: folder)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      let expected = """
+        Invalid credentials. Server challenge:
+        Bearer realm="sandbox", error="invalid_token"
+        """
+      #expect(outcome.output.contains(expected), "\(outcome.output)")
+      #expect(outcome.output.contains("\nWaiting for RPC to complete...\n"))
+      #expect(outcome.lines.count { $0 == "The token is refreshed." } == 2)
+      #expect(outcome.lines.suffix(2) == ["Signed out.", "Please sign in."])
+      #expect(try await calls(server) == 2)
+    }
+  }
+
   @Test(arguments: [
     (["http://rpc.example:1"], "insecure_endpoint"), (["ftp://a"], "malformed"),
     (["nonsense"], "malformed"), (["https://a.example/path"], "usage: a gRPC server's URL"),
