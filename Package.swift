@@ -58,7 +58,8 @@ let package = Package(
     .executableTarget(
       name: "sq-demo",
       dependencies: [
-        "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService", "OAuthSandbox",
+        "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
+        "SequencingOAuthGRPC", "OAuthSandbox",
       ],
       path: "Demo",
       swiftSettings: settings),
@@ -125,7 +126,7 @@ let package = Package(
       name: "DemoTests",
       dependencies: [
         "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
-        "OAuthSandbox", "LoopbackHTTP", "TestSupport",
+        "SequencingOAuthGRPC", "OAuthSandbox", "LoopbackHTTP", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

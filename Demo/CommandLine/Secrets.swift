@@ -10,6 +10,7 @@
 struct Secrets: Sendable {
   var client: ClientSecret?
   var passphrase: Passphrase?
+  var accessToken: GivenToken?
 
   /// The secrets in the environment, which are taken out of it: a browser must not inherit them.
   ///
@@ -17,7 +18,8 @@ struct Secrets: Sendable {
   static func takeFromEnvironment() -> Secrets {
     Secrets(
       client: take(ClientSecret.variable).map { ClientSecret($0) },
-      passphrase: take(Passphrase.variable).map { Passphrase($0) })
+      passphrase: take(Passphrase.variable).map { Passphrase($0) },
+      accessToken: take(GivenToken.variable).map { GivenToken($0) })
   }
 
   private static func take(_ variable: String) -> String? {
@@ -28,18 +30,21 @@ struct Secrets: Sendable {
 
   /// Says why a secret cannot be an argument, to a person who tries.
   static func refuseAsArgument(_ name: String) throws(Failure) {
-    let (what, variable, option): (String, String, Option)
+    let (what, variable, option): (String, String, Option?)
     switch name {
     case "--client-secret", "--secret":
       (what, variable, option) = ("a secret", ClientSecret.variable, .clientSecretFile)
     case "--passphrase", "--password":
       (what, variable, option) = ("a passphrase", Passphrase.variable, .passphraseFile)
+    case "--access-token":
+      (what, variable, option) = ("a token", GivenToken.variable, nil)
     default:
       return
     }
     throw .usage(
       "\(what) is never an argument, since every user of the machine can see those; put it into "
-        + "the environment variable \(variable), or into a file that \(option.name) names")
+        + "the environment variable \(variable)"
+        + (option.map { ", or into a file that \($0.name) names" } ?? ""))
   }
 
   /// The first line of a file.

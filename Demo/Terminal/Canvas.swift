@@ -24,6 +24,13 @@ struct Canvas: Sendable, Equatable {
     return Line(Span(name + padding, .faint), value)
   }
 
+  /// A name and its value of several lines, below each other.
+  func field(_ name: String, _ lines: [Line]) -> [Line] {
+    lines.enumerated().map { index, line in
+      Line(spans: field(index == 0 ? name : "", Span("")).spans.prefix(1) + line.spans)
+    }
+  }
+
   /// A line across.
   var rule: Line { Line(Span(String(repeating: glyphs.rule, count: width), .faint)) }
 

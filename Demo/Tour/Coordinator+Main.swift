@@ -12,6 +12,8 @@ extension Coordinator {
     var token: SQToken
     var user: String?
     var files = Files.unread
+    /// What became of the gRPC call; `nil` without a server to call.
+    var call: Call?
     /// Whether the person asked for a refresh that has not ended.
     var isRefreshing = false
     /// Whether the server has ended the session, of which the app does not know yet.
@@ -32,6 +34,14 @@ extension Coordinator {
     case reading
     case read([DriveFile], isAll: Bool)
     case failed(code: String, message: String)
+  }
+
+  /// A gRPC call with the user's token.
+  enum Call: Sendable, Equatable {
+    case notMade
+    case waiting
+    case done(String)
+    case failed(message: String)
   }
 
   /// One notification, and when it came.
@@ -60,6 +70,11 @@ extension Coordinator.Main {
       return readFiles()
     case .filesAreRead(let files):
       self.files = files
+      return call == .notMade ? makeCall() : nil
+    case .call where call != nil && call != .waiting:
+      return makeCall()
+    case .callHasEnded(let call):
+      self.call = call
     case .refresh where !isRefreshing:
       isRefreshing = true
       return .refresh
@@ -89,6 +104,11 @@ extension Coordinator.Main {
     // What was read before stays until the answer is there.
     if case .read = files {} else { files = .reading }
     return .readFiles
+  }
+
+  private mutating func makeCall() -> Coordinator.Action {
+    call = .waiting
+    return .call
   }
 
   private mutating func add(_ kind: Coordinator.News.Kind, at date: Date) {

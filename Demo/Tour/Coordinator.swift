@@ -48,6 +48,8 @@ struct Coordinator: Sendable, Equatable {
     case signIn(Player)
     case readFiles
     case filesAreRead(Files)
+    case call
+    case callHasEnded(Call)
     case pageIsReady(String)
     case browserIsUnavailable(String)
     case showAddress
@@ -75,6 +77,7 @@ struct Coordinator: Sendable, Equatable {
     case cancelSignIn
     case askWhoSignedIn(SQToken)
     case readFiles
+    case call
     case refresh
     case endSessionAtServer
     case revoke
@@ -82,6 +85,8 @@ struct Coordinator: Sendable, Equatable {
     case quit
   }
 
+  /// Whether there is a gRPC server to call.
+  var hasServerToCall = false
   private(set) var screen = Screen.login(notice: nil)
 
   /// Goes to the next screen; an event that the screen has no use for changes nothing.
@@ -122,6 +127,8 @@ struct Coordinator: Sendable, Equatable {
   }
 
   private mutating func signedIn(_ main: Main) -> Action {
+    var main = main
+    if hasServerToCall { main.call = .notMade }
     screen = .main(main)
     return .askWhoSignedIn(main.token)
   }

@@ -11,17 +11,19 @@ struct FilesView {
       return [canvas.field("files", Span("reading", .faint))]
     case .failed(let code, let message):
       let width = canvas.width - Canvas.fieldIndent
-      return column(
+      return canvas.field(
+        "files",
         TextLayout.wrap("\(code): \(message)".printable, width: width)
-          .map { Line(Span($0, .warning)) }, canvas)
+          .map { Line(Span($0, .warning)) })
     case .read([], _):
       return [canvas.field("files", "none")]
     case .read(let files, let isAll):
       let more = files.count - Self.most
       let rest = more > 0 ? "and \(isAll ? "" : "at least ")\(more) more" : isAll ? nil : "and more"
-      return column(
+      return canvas.field(
+        "files",
         files.prefix(Self.most).map { line($0, canvas) }
-          + [rest.map { Line(Span($0, .faint)) }].compactMap(\.self), canvas)
+          + [rest.map { Line(Span($0, .faint)) }].compactMap(\.self))
     }
   }
 
@@ -32,13 +34,5 @@ struct FilesView {
     let title = TextLayout.fit(
       file.title.printable, width: width, ellipsis: canvas.glyphs.ellipsis)
     return Line(Span(title.padded(to: width + 2)), Span(size, .faint))
-  }
-
-  /// The lines below each other, behind the name of the field.
-  private func column(_ lines: [Line], _ canvas: Canvas) -> [Line] {
-    lines.enumerated().map { index, line in
-      Line(
-        spans: canvas.field(index == 0 ? "files" : "", Span("")).spans.prefix(1) + line.spans)
-    }
   }
 }

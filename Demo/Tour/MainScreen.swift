@@ -1,4 +1,5 @@
 import SequencingOAuth
+import SequencingOAuthGRPC
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -6,20 +7,23 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The main screen: it shows whose token it is and the user's files, hears what becomes of the token,
-/// refreshes and revokes it, and signs out.
+/// The main screen: it shows whose token it is and the user's files, makes a gRPC call with the
+/// token, hears what becomes of it, refreshes and revokes it, and signs out.
 final class MainScreen: TokenRefreshDelegate {
   private let oauth: SQOAuth
   private let files: Pipeline.Pipe?
+  private let server: RPCServer?
   private let whoSignedIn: @Sendable (SQToken) async -> String?
   private let tell: @Sendable (Coordinator.Event) -> Void
 
   init(
-    _ oauth: SQOAuth, drive: String, whoSignedIn: @escaping @Sendable (SQToken) async -> String?,
+    _ oauth: SQOAuth, drive: String, server: RPCServer?,
+    whoSignedIn: @escaping @Sendable (SQToken) async -> String?,
     tell: @escaping @Sendable (Coordinator.Event) -> Void
   ) {
     self.oauth = oauth
     files = try? Pipeline(drive, module: oauth.module).add("files")
+    self.server = server
     self.whoSignedIn = whoSignedIn
     self.tell = tell
     oauth.tokenRefreshDelegate = self
@@ -39,6 +43,18 @@ final class MainScreen: TokenRefreshDelegate {
       } catch {
         let failure = Failure(error)
         tell(.filesAreRead(.failed(code: failure.code, message: failure.message)))
+      }
+    }
+  }
+
+  /// Calls the gRPC server with the user's token.
+  func call() {
+    Task {
+      do throws(Failure) {
+        guard let server else { return }
+        tell(.callHasEnded(.done(try await server.call(with: .account(oauth.module)))))
+      } catch {
+        tell(.callHasEnded(.failed(message: error.message)))
       }
     }
   }

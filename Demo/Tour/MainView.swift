@@ -16,12 +16,14 @@ struct MainView {
       title: "SequencingOAuth demo",
       status: main.isRefreshing ? Span("refreshing", .warning) : Span("signed in", .good),
       body: heading(canvas) + facts(canvas) + expiry(canvas)
-        + FilesView(files: main.files).lines(canvas) + outlook(canvas) + news(canvas),
-      keys: [
-        KeyHint("r", "refresh"), KeyHint("f", "read files"), KeyHint("v", "revoke"),
-        KeyHint("e", "end the session at the server"), KeyHint("o", "sign out"),
-        KeyHint("q", "quit"),
-      ])
+        + FilesView(files: main.files).lines(canvas)
+        + (main.call.map { CallView(call: $0).lines(canvas) } ?? [])
+        + outlook(canvas) + news(canvas),
+      keys: [KeyHint("r", "refresh"), KeyHint("f", "read files")]
+        + (main.call == nil ? [] : [KeyHint("c", "call")]) + [
+          KeyHint("v", "revoke"), KeyHint("e", "end the session at the server"),
+          KeyHint("o", "sign out"), KeyHint("q", "quit"),
+        ])
   }
 
   private func heading(_ canvas: Canvas) -> [Line] {

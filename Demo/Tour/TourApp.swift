@@ -16,7 +16,10 @@ final class TourApp: Sendable {
   private let loginScreen: LoginScreen
   private let mainScreen: MainScreen
 
-  init(_ sandbox: EmbeddedSandbox, browser: any UserAgent, oauth: SQOAuth = .shared) {
+  init(
+    _ sandbox: EmbeddedSandbox, browser: any UserAgent, server: RPCServer? = nil,
+    oauth: SQOAuth = .shared
+  ) {
     let (events, continuation) = AsyncStream.makeStream(of: Coordinator.Event.self)
     let tell: @Sendable (Coordinator.Event) -> Void = { continuation.yield($0) }
     self.events = events
@@ -30,7 +33,8 @@ final class TourApp: Sendable {
     oauth.environment.userAgent = self.browser
     loginScreen = LoginScreen(oauth, tell: tell)
     mainScreen = MainScreen(
-      oauth, drive: sandbox.drive, whoSignedIn: { await sandbox.user(of: $0) }, tell: tell)
+      oauth, drive: sandbox.drive, server: server,
+      whoSignedIn: { await sandbox.user(of: $0) }, tell: tell)
   }
 
   /// Does what the coordinator has decided.
@@ -45,6 +49,7 @@ final class TourApp: Sendable {
     case .readFiles:
       browser.use(.browser)
       mainScreen.readFiles()
+    case .call: mainScreen.call()
     case .refresh: mainScreen.refresh()
     case .endSessionAtServer: sandbox.endSessions()
     case .revoke: mainScreen.revoke()

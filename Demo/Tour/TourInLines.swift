@@ -6,15 +6,16 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tour where no key can be pressed: it signs in, shows the main screen with the files, refreshes
-/// the token and signs out by itself.
+/// The tour where no key can be pressed: it signs in, shows the main screen with the files, makes
+/// the gRPC call if it has a server, refreshes the token and signs out by itself.
 struct TourInLines {
   let app: TourApp
   let server: SandboxDescription
   let player: Coordinator.Player
+  var hasServerToCall = false
 
   func run(_ console: Console) async throws(Failure) {
-    var coordinator = Coordinator()
+    var coordinator = Coordinator(hasServerToCall: hasServerToCall)
     try console.result("Please sign in.")
     app.tell(.signIn(player))
     for await event in app.events {
@@ -46,13 +47,18 @@ struct TourInLines {
     case (.filesAreRead(.read(let files, _)), .main):
       try console.result("The files are read.")
       for file in files { try console.result("  \(file.title.printable)") }
+      if hasServerToCall { try console.result(RPCServer.waiting) } else { app.tell(.refresh) }
+    case (.callHasEnded(.done(let sentence)), .main), (.callHasEnded(.failed(let sentence)), .main):
+      // A server that takes no token of this sandbox is no failure of the tour.
+      try console.result(sentence)
       app.tell(.refresh)
     case (.filesAreRead(.failed(let code, let message)), .main):
       throw Failure(code, message, status: .notAuthorized)
-    case (.tokenIsRefreshed(let token, _), .main):
+    case (.tokenIsRefreshed(let token, _), .main(let main)):
       try console.result("The token is refreshed.")
       try console.result("  expires  \(token.expiryInWords(at: Date()))")
-      app.tell(.signOut)
+      // A server that refuses the token has it refreshed before the call has ended.
+      if main.call != .waiting { app.tell(.signOut) }
     case (.tokenRefreshDidFail(let code, let message, _), _):
       throw Failure(code, message, status: .notAuthorized)
     case (.sessionDidEnd(.ended(let code, let message)), .login):

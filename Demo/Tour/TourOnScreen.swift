@@ -17,6 +17,7 @@ struct TourOnScreen {
   let app: TourApp
   let server: SandboxDescription
   let appearance: Appearance
+  var hasServerToCall = false
 
   /// Returns when the person quits.
   func run() async {
@@ -47,7 +48,7 @@ struct TourOnScreen {
   }
 
   private func loop(_ inputs: AsyncStream<Input>, _ terminal: RawTerminal) async {
-    var coordinator = Coordinator()
+    var coordinator = Coordinator(hasServerToCall: hasServerToCall)
     var ticks = 0
     draw(coordinator.screen, ticks, terminal, anyway: true)
     for await input in inputs {
@@ -107,6 +108,7 @@ struct TourOnScreen {
     case (.escape, .waiting): .cancelSignIn
     case (.character("r"), .main): .refresh
     case (.character("e"), .main): .endSessionAtServer
+    case (.character("c"), .main): .call
     case (.character("v"), .main): .revoke
     case (.character("o"), .main): .signOut
     default: nil

@@ -145,6 +145,7 @@ import Testing
     (["token"], "token"), (["logout"], "logout"), (["sandbox"], "sandbox"),
     (["watch"], "watch"), (["revoke"], "revoke"), (["accounts"], "accounts"),
     (["call", "GET", "/api/me"], "call"), (["cookbook"], "cookbook"), (["files"], "files"),
+    (["rpc", "http://127.0.0.1:1"], "rpc"), (["--rpc", "http://127.0.0.1:1"], "tour"),
     (["files", "get", "A", "-o", "b"], "files"), (["files", "rename", "A", "B"], "files"),
   ])
   func `are found by their names, and the tour without one`(words: [String], name: String) throws {

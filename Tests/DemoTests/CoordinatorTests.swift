@@ -246,6 +246,36 @@ import Testing
       + (news.isEmpty ? "" : ", told: \(news.joined(separator: " "))")
   }
 
+  @Test func `calls the server once the files are read, and again when asked`() {
+    var coordinator = Coordinator(hasServerToCall: true)
+    func call() -> Coordinator.Call? {
+      if case .main(let main) = coordinator.screen { main.call } else { nil }
+    }
+    let steps: [(Event, Coordinator.Call?, Action?)] = [
+      (.call, nil, nil), (.signIn(.visitor), nil, .signIn(.visitor)), (.call, nil, nil),
+      (.userIsAuthorized(Self.token), .notMade, .askWhoSignedIn(Self.token)),
+      (.userIsKnown("alice"), .notMade, .readFiles),
+      (.filesAreRead(.read([], isAll: true)), .waiting, .call),
+      (.call, .waiting, nil), (.readFiles, .waiting, .readFiles),
+      (.callHasEnded(.done("it was used")), .done("it was used"), nil),
+      (.filesAreRead(.read([], isAll: true)), .done("it was used"), nil),
+      (.call, .waiting, .call),
+      (.callHasEnded(.failed(message: "no")), .failed(message: "no"), nil),
+      (.call, .waiting, .call), (.signOut, nil, .signOut),
+      (.callHasEnded(.done("too late")), nil, nil),
+    ]
+    for (event, state, action) in steps {
+      #expect(coordinator.handle(event) == action, "\(event)")
+      #expect(call() == state, "\(event)")
+    }
+  }
+
+  @Test func `makes no call where there is no server`() {
+    var coordinator = Coordinator()
+    for (event, _, _) in Self.signedIn { _ = coordinator.handle(event) }
+    #expect(coordinator.handle(.call) == nil)
+  }
+
   @Test func `keeps the newest notifications`() throws {
     var coordinator = Coordinator()
     for (event, _, _) in Self.signedIn { _ = coordinator.handle(event) }
@@ -284,7 +314,7 @@ import Testing
     arguments: [
       (Key.enter, nil), (.character("o"), Event.signOut), (.character("q"), .quit),
       (.character("s"), nil), (.character("r"), .refresh), (.character("e"), .endSessionAtServer),
-      (.character("f"), .readFiles), (.character("v"), .revoke),
+      (.character("f"), .readFiles), (.character("v"), .revoke), (.character("c"), .call),
     ] as [(Key, Event?)])
   func `hears keys on the main screen`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .main(.init(Self.token))) == event)

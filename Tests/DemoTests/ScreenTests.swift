@@ -34,6 +34,10 @@ import Testing
       date: start + 700),
   ]
 
+  private static let challenge =
+    "Invalid credentials. Server challenge:\nBearer realm=\"sandbox\", error=\"invalid_token\", "
+    + "error_description=\"The access token expired or was revoked.\""
+
   private static var pages: [(Canvas) -> Page] {
     let waiting = Coordinator.Waiting(
       player: .browser, address: address, showsAddress: true, problem: "there is no display")
@@ -48,7 +52,9 @@ import Testing
         $0.isRefreshing = true
         $0.isOverAtServer = true
         $0.files = .read(files, isAll: false)
+        $0.call = .done("Used scope: profile demo files on behalf of user alice")
       },
+      main(token, after: 900) { $0.call = .failed(message: challenge) },
       main(token, after: 900) { $0.files = .failed(code: "http_503", message: "come back later") },
       login(.login(notice: .ended(code: "invalid_grant", message: "it was revoked"))),
     ]
@@ -141,6 +147,28 @@ import Testing
           e end the session at the server  ·  o sign out
           q quit
         """)
+  }
+
+  @Test(
+    arguments: [
+      (nil, []), (.notMade, []), (.waiting, ["rpc       Waiting for RPC to complete..."]),
+      (.done("Used scope: a on behalf of user b"), ["rpc       Used scope: a on behalf of user b"]),
+      (
+        .failed(message: challenge),
+        [
+          "rpc       Invalid credentials. Server challenge:",
+          "          Bearer realm=\"sandbox\", error=\"invalid_token\",",
+          "          error_description=\"The access token expired or was",
+          "          revoked.\"",
+        ]
+      ),
+    ] as [(Coordinator.Call?, [String])])
+  func `the main screen shows the gRPC call`(call: Coordinator.Call?, shown: [String]) {
+    let page = lines(Self.main(Self.token, after: 900) { $0.call = call }, columns: 70).map(\.text)
+    let start = page.firstIndex { $0.hasPrefix("files ") } ?? 0
+    #expect(Array(page[(start + 1)...].prefix(shown.count)) == shown)
+    #expect(page.contains { $0.contains("c call") } == (call != nil))
+    #expect(page.contains { $0.contains("rpc ") } == !shown.isEmpty)
   }
 
   @Test func `the main screen tells what its delegate was told`() {

@@ -1,4 +1,5 @@
 import Foundation
+import OAuthSandbox
 import TestSupport
 import Testing
 
@@ -93,6 +94,54 @@ import Testing
     #expect(terminal.frame.contains("Signed in as alice"))
     try terminal.press("q")
     #expect(await demo.outcome().status == 0)
+  }
+
+  @Test(.requiresGRPCIO)
+  func `calls a gRPC server from the main screen, and asks to sign in after signing out`()
+    async throws
+  {
+    try folder.write("", to: "userinfo")
+    try await GRPCServer.running(options: ["--userinfo", "@" + folder.file("userinfo")]) { server in
+      let demo = try await start(["tour", "--rpc", server.url.absoluteString])
+      let issuer = try #require(terminal.frame.firstMatch(of: #/server +(http:[0-9.:/]+)/#)?.1)
+      // The sandbox that the server is to ask began with the tour.
+      try folder.write("\(issuer)/api/me", to: "userinfo")
+      #expect(!terminal.frame.contains("c call"))
+      try terminal.press("s")
+      try await shows("rpc       Used scope: profile demo files on behalf of user alice")
+      #expect(terminal.frame.contains("c call"))
+      #expect(terminal.everything.contains("Waiting for RPC to complete..."))
+      try terminal.press("e")
+      try await shows("The server has ended the session.")
+      // The server refuses the token, and there is no other.
+      try terminal.press("c")
+      try await shows("Your session has ended.")
+      #expect(terminal.frame.contains("Please sign in."))
+      try terminal.press("s")
+      try await shows("rpc       Used scope: profile demo files on behalf of user alice")
+      try terminal.press("o")
+      try await shows("Please sign in.")
+      #expect(!terminal.frame.contains("rpc "))
+      try terminal.press("q")
+      #expect(await demo.outcome().status == 0)
+      #expect(!terminal.everything.contains("access-"))
+    }
+  }
+
+  @Test(.requiresGRPCIO)
+  func `shows the challenge of a gRPC server that takes no token of its sandbox`() async throws {
+    let other = try await SandboxServer.start()
+    let userInfo = other.url(.me)
+    try await GRPCServer.running(userInfo: userInfo) { server in
+      let demo = try await start(["--rpc", server.url.absoluteString])
+      try terminal.press("s")
+      try await shows("rpc       Invalid credentials. Server challenge:")
+      try await shows("          Bearer realm=\"sandbox\", error=\"invalid_token\"")
+      #expect(terminal.frame.split(separator: "\r\n").allSatisfy { $0.count <= 80 })
+      try terminal.press("q")
+      #expect(await demo.outcome().status == 0)
+    }
+    await other.stop()
   }
 
   @Test func `shows the address where no browser opens, and can be cancelled`() async throws {

@@ -1,0 +1,69 @@
+import SequencingOAuth
+import SequencingOAuthGRPC
+
+/// `rpc`: makes a gRPC call with the account's token.
+struct RPC: Command {
+  static let name = "rpc"
+  static let summary = "Call a gRPC server with the account's token."
+  static let details = """
+    It calls grpc.testing.TestService/UnaryCall, as gRPC's own examples of authentication do,
+    and prints the scope and the user that the server tells of the token, or the server's
+    challenge. URL is http://HOST:PORT in clear, on this machine only, or https://HOST:PORT.
+
+    The token is that of the environment variable SQ_ACCESS_TOKEN, where that is set; else
+    that of an account that a login before has kept, or of a new one, where the options name
+    its provider. An account's token that has expired, or that the server refuses, is
+    refreshed, and the call made again once.
+
+    The code is in Demo/RPC, and is meant to be read.
+    """
+  static let forms = [Form(operands: ["URL"])]
+  static let options = [.authorities] + AccountOptions.options
+
+  private let server: RPCServer
+  private let token: GivenToken?
+  private let account: AccountOptions
+
+  init(_ arguments: Arguments) throws(Failure) {
+    account = try AccountOptions(arguments)
+    server = try RPCServer(arguments.operands[0], authorities: arguments[.authorities])
+    token = arguments.secrets.accessToken
+    try token?.check()
+  }
+
+  func run(_ console: Console) async throws(Failure) {
+    let console = console.reservingOutput
+    if let token { return try await call(with: .accessToken(token.value), console) }
+    guard account.choice.id == nil, account.signIn.server == nil else {
+      return try await account.withAccount(console) { account throws(Failure) in
+        try await call(for: account, console)
+      }
+    }
+    // No gRPC server knows the tokens of a sandbox that begins now.
+    let isDone = try await account.withKeptAccount(console) { account throws(Failure) in
+      try await call(for: account, console)
+    }
+    guard isDone else {
+      throw Failure("no_account", "nobody is signed in", status: .notAuthorized).withHint(
+        "Please sign in. 'sq-demo login' does it, with the provider's options.")
+    }
+  }
+
+  private func call(for account: Account, _ console: Console) async throws(Failure) {
+    do throws(Failure) {
+      try await call(with: .account(account.oauth.module), console)
+    } catch {
+      // Of what was interrupted, a refresh token that is on its way would be lost.
+      await account.oauth.module.settle()
+      throw error.hiding(account.oauth.result.token)
+    }
+  }
+
+  private func call(with credential: RPCCredential, _ console: Console) async throws(Failure) {
+    if console.errors.isTerminal { console.progress(RPCServer.waiting) }
+    let sentence = try await Interrupts.cancelling { [server] () async throws(Failure) in
+      try await server.call(with: credential)
+    }
+    try console.result(sentence)
+  }
+}

@@ -1,0 +1,27 @@
+import SequencingOAuth
+import SequencingOAuthGRPC
+
+extension Failure {
+  /// Why a call failed, by gRPC's name of the status, and what a screen shows of it.
+  init(_ error: RPCError) {
+    let code = error.status.description.lowercased()
+    switch error.status {
+    case .cancelled where !error.isFromServer:
+      self.init("cancelled", "it was interrupted", status: .cancelled)
+    case .unauthenticated:
+      // Where there was no token to send, the SDK says why.
+      if !error.isFromServer, let cause = error.oauthError {
+        self.init(cause)
+        return
+      }
+      self.init(
+        code,
+        "Invalid credentials. Server challenge:\n"
+          + (error.oauth2ChallengeHeader?.printable ?? "none"), status: .notAuthorized)
+    default:
+      self.init(
+        code, "Unexpected RPC error \(error.status.rawValue): \(error.message.printable)",
+        status: .notAuthorized)
+    }
+  }
+}

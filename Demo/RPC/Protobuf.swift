@@ -1,0 +1,105 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// As much of protobuf's wire format as two small messages need: fields one after the other, each a
+/// number, a kind and a value.
+///
+/// - SeeAlso: https://protobuf.dev/programming-guides/encoding
+enum Protobuf {
+  /// The bytes are no message.
+  struct Malformed: Error {}
+
+  enum Value: Equatable {
+    case number(UInt64)
+    case bytes(Data)
+    /// A number of a fixed width, of which no message here has any.
+    case fixed
+  }
+
+  // MARK: Writing
+
+  /// A `bool` field; one that is false is left out.
+  static func field(_ number: UInt64, _ value: Bool) -> Data {
+    value ? varint(number << 3) + varint(1) : Data()
+  }
+
+  /// A `string` field; an empty one is left out.
+  static func field(_ number: UInt64, _ value: String) -> Data {
+    let bytes = Data(value.utf8)
+    return bytes.isEmpty ? bytes : varint(number << 3 | 2) + varint(UInt64(bytes.count)) + bytes
+  }
+
+  /// Seven bits to a byte, the lowest first; the highest bit says that more follow.
+  private static func varint(_ value: UInt64) -> Data {
+    var (data, rest) = (Data(), value)
+    while rest >= 0x80 {
+      data.append(UInt8(rest & 0x7F) | 0x80)
+      rest >>= 7
+    }
+    return data + [UInt8(rest)]
+  }
+
+  // MARK: Reading
+
+  /// The fields of a message by their numbers; of one that is there twice the last counts.
+  static func fields(_ message: Data) throws -> [UInt64: Value] {
+    var fields: [UInt64: Value] = [:]
+    var rest = message[...]
+    while !rest.isEmpty {
+      let key = try takeVarint(&rest)
+      fields[key >> 3] = try takeValue(kind: key & 7, &rest)
+    }
+    return fields
+  }
+
+  private static func takeValue(kind: UInt64, _ rest: inout Data) throws -> Value {
+    switch kind {
+    case 0:
+      return .number(try takeVarint(&rest))
+    case 1:
+      _ = try take(8, &rest)
+      return .fixed
+    case 2:
+      return .bytes(try take(try takeVarint(&rest), &rest))
+    case 5:
+      _ = try take(4, &rest)
+      return .fixed
+    default:
+      throw Malformed()
+    }
+  }
+
+  private static func takeVarint(_ rest: inout Data) throws -> UInt64 {
+    var value: UInt64 = 0
+    // Ten bytes hold 64 bits; what they hold beyond is cut off, as protobuf has it.
+    for shift in stride(from: UInt64(0), to: 70, by: 7) {
+      guard let byte = rest.popFirst() else { throw Malformed() }
+      value |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return value }
+    }
+    throw Malformed()
+  }
+
+  private static func take(_ count: UInt64, _ rest: inout Data) throws -> Data {
+    guard count <= UInt64(rest.count) else { throw Malformed() }
+    let taken = Data(rest.prefix(Int(count)))
+    rest = rest.dropFirst(Int(count))
+    return taken
+  }
+}
+
+extension Protobuf.Value {
+  /// Whether a `bool` field is set.
+  var isTrue: Bool { self != .number(0) }
+
+  /// The text of a `string` field.
+  func text() throws -> String {
+    guard case .bytes(let bytes) = self, let text = String(validating: bytes, as: UTF8.self) else {
+      throw Protobuf.Malformed()
+    }
+    return text
+  }
+}

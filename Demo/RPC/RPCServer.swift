@@ -1,0 +1,84 @@
+import SequencingOAuth
+import SequencingOAuthGRPC
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension Option {
+  static let authorities = Option(
+    "--ca", value: "FILE",
+    help: "Certificates in PEM of authorities that the gRPC server's certificate may be from, "
+      + "besides the system's.")
+}
+
+/// A gRPC server as the command line names it, and the call that the demo makes there.
+struct RPCServer: Sendable {
+  /// What is shown until the call has ended.
+  static let waiting = "Waiting for RPC to complete..."
+  /// The most that a file of certificates may have.
+  private static let limit = 1 << 20
+
+  private let url: URL
+  private let configuration: HTTPClientConfiguration
+
+  /// Checks the address and reads the certificates.
+  init(_ text: String, authorities path: String?) throws(Failure) {
+    do throws(SQOAuthError) {
+      // A token goes there: not in clear to another machine.
+      _ = try ResourceOrigin(text)
+    } catch {
+      throw .refused(error)
+    }
+    guard let url = URL(string: text) else { throw .usage("the server's URL cannot be used") }
+    self.url = url
+    var configuration = HTTPClientConfiguration()
+    if let path {
+      guard url.scheme?.lowercased() == "https" else {
+        throw .usage("--ca is for a server that is named by https")
+      }
+      configuration.additionalAuthorities = try Self.authorities(path)
+    }
+    self.configuration = configuration
+    _ = try channel(.none)
+  }
+
+  private static func authorities(_ path: String) throws(Failure) -> Data {
+    let bytes: [UInt8]
+    do throws(FileReading.ReadError) {
+      bytes = try FileReading.start(of: path, atMost: limit)
+    } catch {
+      throw .usage("--ca \(path.printable) cannot be read: \(error)")
+    }
+    guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
+      throw .usage("--ca \(path.printable) has no certificate in PEM")
+    }
+    return Data(bytes)
+  }
+
+  /// Calls the server and returns what it tells of the token, in a sentence.
+  ///
+  /// The call carries the credential's token; an account's is refreshed where it has to be, also
+  /// when the server refuses it.
+  func call(with credential: RPCCredential) async throws(Failure) -> String {
+    let channel = try channel(credential)
+    do throws(RPCError) {
+      let response = try await channel.unary(
+        TestService.unaryCall, TestService.Request(fillUsername: true, fillOAuthScope: true))
+      return "Used scope: \(response.oauthScope.printable) "
+        + "on behalf of user \(response.username.printable)"
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private func channel(_ credential: RPCCredential) throws(Failure) -> RPCChannel {
+    do throws(RPCError) {
+      return try RPCChannel(url: url, credential: credential, configuration: configuration)
+    } catch {
+      throw .usage(error.message)
+    }
+  }
+}
