@@ -1,4 +1,5 @@
 import CCurl
+import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -43,7 +44,8 @@ final class CurlTransfer: @unchecked Sendable {
   private var body = Data()
   private var received: Int64 = 0
   private var sentOfBytes = 0
-  private var attempts = 0
+  /// How often it was sent, or would have been; read by the caller too.
+  private let attempts = Locked(0)
   /// Whether it is to use a connection that is there.
   private var joins = false
   /// Whether there was none.
@@ -93,7 +95,7 @@ final class CurlTransfer: @unchecked Sendable {
   }
 
   /// Whether libcurl has sent the request again, or tried to.
-  var wasRepeated: Bool { attempts > 1 }
+  var wasRepeated: Bool { attempts.withLock { $0 > 1 } }
 
   /// Whether code of the app runs while the transfer does.
   var isWatched: Bool { progress != nil || upload != nil || download != nil }
@@ -246,8 +248,9 @@ final class CurlTransfer: @unchecked Sendable {
   /// have acted on the first copy all the same, so what is not idempotent is not sent twice: a
   /// second use of a code or a rotated refresh token can end the session.
   func willSend() -> Bool {
-    if attempts > 0, !request.isIdempotent {
-      attempts += 1
+    let isRepeated = attempts.withLock { $0 > 0 }
+    if isRepeated, !request.isIdempotent {
+      attempts.withLock { $0 += 1 }
       failure = SQOAuthError(
         .connectionFailed,
         "\(target.authority) closed the connection without an answer; the request may have been "
@@ -255,7 +258,7 @@ final class CurlTransfer: @unchecked Sendable {
       return false
     }
     do throws(SQOAuthError) {
-      if attempts > 0 { try request.checkNotSpent() }
+      if isRepeated { try request.checkNotSpent() }
     } catch {
       failure = error
       return false
@@ -264,7 +267,7 @@ final class CurlTransfer: @unchecked Sendable {
       foundNone = true
       return false
     }
-    attempts += 1
+    attempts.withLock { $0 += 1 }
     return true
   }
 
