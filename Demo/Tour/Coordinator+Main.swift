@@ -65,12 +65,13 @@ extension Coordinator.Main {
     switch event {
     case .userIsKnown(let user):
       self.user = user
-      return files == .unread ? readFiles() : nil
+      if files == .unread { return readFiles() }
+      return files == .reading ? nil : firstCall()
     case .readFiles where files != .reading:
       return readFiles()
     case .filesAreRead(let files):
       self.files = files
-      return call == .notMade ? makeCall() : nil
+      return firstCall()
     case .call where call != nil && call != .waiting:
       return makeCall()
     case .callHasEnded(let call):
@@ -104,6 +105,11 @@ extension Coordinator.Main {
     // What was read before stays until the answer is there.
     if case .read = files {} else { files = .reading }
     return .readFiles
+  }
+
+  /// The call that is made without being asked for, once the files are there.
+  private mutating func firstCall() -> Coordinator.Action? {
+    call == .notMade ? makeCall() : nil
   }
 
   private mutating func makeCall() -> Coordinator.Action {

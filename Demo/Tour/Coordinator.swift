@@ -35,6 +35,8 @@ struct Coordinator: Sendable, Equatable {
     var problem: String?
     /// Whether reading the files has asked for it.
     var isForFiles = false
+    /// The files, where they are read before the login screen is told of the token.
+    var files: Files?
   }
 
   /// Who goes through the server's pages.
@@ -104,7 +106,8 @@ struct Coordinator: Sendable, Equatable {
     case (.userIsAuthorized(let token), .login):
       return signedIn(Main(token))
     case (.userIsAuthorized(let token), .waiting(let waiting)):
-      return signedIn(Main(token, files: waiting.isForFiles ? .reading : .unread))
+      let files = waiting.isForFiles ? waiting.files ?? .reading : .unread
+      return signedIn(Main(token, files: files))
     case (.userIsNotAuthorized(let notice), .waiting):
       screen = .login(notice: notice)
     case (.signOut, .main):
@@ -144,6 +147,8 @@ extension Coordinator.Waiting {
       showsAddress = true
     case .showAddress:
       showsAddress = true
+    case .filesAreRead(let files):
+      self.files = files
     case .playUser:
       guard let address, player == .browser else { return nil }
       player = .visitor

@@ -270,6 +270,20 @@ import Testing
     }
   }
 
+  @Test func `keeps files that are read before the token is told, and calls the server then`() {
+    var coordinator = Coordinator(hasServerToCall: true)
+    let steps: [(Event, Action?)] = [
+      (.readFiles, .readFiles), (.filesAreRead(.read([Self.file], isAll: true)), nil),
+      (.userIsAuthorized(Self.token), .askWhoSignedIn(Self.token)), (.userIsKnown("alice"), .call),
+    ]
+    for (event, action) in steps { #expect(coordinator.handle(event) == action, "\(event)") }
+    guard case .main(let main) = coordinator.screen else {
+      Issue.record("not on the main screen")
+      return
+    }
+    #expect(main.files == .read([Self.file], isAll: true) && main.call == .waiting)
+  }
+
   @Test func `makes no call where there is no server`() {
     var coordinator = Coordinator()
     for (event, _, _) in Self.signedIn { _ = coordinator.handle(event) }
