@@ -30,7 +30,9 @@ struct WorkProcess: Sendable {
         continuation.resume(
           with: Result {
             try companion.write(Array("\(command)\n".utf8))
-            return String(decoding: try companion.read(atMost: 4096), as: UTF8.self)
+            var line: [UInt8] = []
+            while line.last != UInt8(ascii: "\n") { line += try companion.read(atMost: 4096) }
+            return String(decoding: line, as: UTF8.self)
           })
       }
     }
