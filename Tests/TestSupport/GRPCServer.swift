@@ -46,14 +46,7 @@ package final class GRPCServer: Sendable {
   ) async throws -> Result {
     let server = try await start(
       certificates: certificates, userInfo: userInfo, options: options)
-    do {
-      let result = try await body(server)
-      await server.stop()
-      return result
-    } catch {
-      await server.stop()
-      throw error
-    }
+    return try await stopping({ await server.stop() }) { try await body(server) }
   }
 
   /// Everything it has said so far, line by line.

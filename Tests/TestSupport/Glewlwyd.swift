@@ -52,14 +52,7 @@ package final class Glewlwyd: Sendable {
     _ body: (Glewlwyd) async throws -> Result
   ) async throws -> Result {
     let server = try await start(accessTTL: accessTTL, settings: settings)
-    do {
-      let result = try await body(server)
-      await server.stop()
-      return result
-    } catch {
-      await server.stop()
-      throw error
-    }
+    return try await stopping({ await server.stop() }) { try await body(server) }
   }
 
   /// Ends the server and removes its files.

@@ -85,14 +85,7 @@ package final class Nginx: Sendable {
   ) async throws -> Result {
     let server = try await start(
       sandbox: sandbox, asking: endpoint, requestsPerConnection: requestsPerConnection)
-    do {
-      let result = try await body(server)
-      await server.stop()
-      return result
-    } catch {
-      await server.stop()
-      throw error
-    }
+    return try await stopping({ await server.stop() }) { try await body(server) }
   }
 
   /// Ends the server.

@@ -1,0 +1,13 @@
+/// Runs a body, and stops what it used, however it ends.
+package func stopping<Result: Sendable>(
+  _ stop: () async -> Void, after body: () async throws -> Result
+) async throws -> Result {
+  do {
+    let result = try await body()
+    await stop()
+    return result
+  } catch {
+    await stop()
+    throw error
+  }
+}
