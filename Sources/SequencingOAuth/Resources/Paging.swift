@@ -48,28 +48,29 @@ public struct Paging: Sendable, Hashable {
 
   /// The URLs of the pages beside a response to a request, as they stand in it.
   func neighbours(of response: HTTPResponse, at url: URL) -> (next: URL?, previous: URL?) {
+    let texts = texts(in: response)
+    return (
+      texts.next.flatMap { self.url($0, at: url) }, texts.previous.flatMap { self.url($0, at: url) }
+    )
+  }
+
+  /// What the response says of the pages beside it, as it says it.
+  private func texts(in response: HTTPResponse) -> (next: String?, previous: String?) {
     switch place {
     case .linkHeader:
       let links = LinkHeader.links(in: response.headers.values(for: "Link"))
-      return (
-        links[next.lowercased()]?.url(from: url), links[previous.lowercased()]?.url(from: url)
-      )
+      return (links[next.lowercased()], links[previous.lowercased()])
     case .headers:
-      return (
-        response.headers[next]?.url(from: url), response.headers[previous]?.url(from: url)
-      )
-    case .body:
+      return (response.headers[next], response.headers[previous])
+    case .body, .token:
       let body = try? JSONDecoder().decode(JSONValue.self, from: response.body)
-      return (
-        body?.text(at: next)?.url(from: url), body?.text(at: previous)?.url(from: url)
-      )
-    case .token(let parameter):
-      let body = try? JSONDecoder().decode(JSONValue.self, from: response.body)
-      return (
-        body?.text(at: next).flatMap { url.setting(parameter, to: $0) },
-        body?.text(at: previous).flatMap { url.setting(parameter, to: $0) }
-      )
+      return (body?.text(at: next), body?.text(at: previous))
     }
+  }
+
+  private func url(_ text: String, at page: URL) -> URL? {
+    if case .token(let parameter) = place { return page.setting(parameter, to: text) }
+    return text.url(from: page)
   }
 }
 

@@ -13,10 +13,7 @@ extension Pipeline.Pipe {
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type = JSONValue.self, parameters: [String: String] = [:]
   ) async throws(PipeError) -> Value {
-    let request = try request("GET", parameters: parameters)
-    return try await run { () async throws(PipeError) in
-      try self.decode(type, try await self.send(request))
-    }
+    try await value(type, of: try request("GET", parameters: parameters))
   }
 
   /// Reads one record: `GET` on the URL of the record.
@@ -24,10 +21,7 @@ extension Pipeline.Pipe {
     _ type: Value.Type = JSONValue.self, id: some LosslessStringConvertible,
     parameters: [String: String] = [:]
   ) async throws(PipeError) -> Value {
-    let request = try request("GET", id: id.description, parameters: parameters)
-    return try await run { () async throws(PipeError) in
-      try self.decode(type, try await self.send(request))
-    }
+    try await value(type, of: try request("GET", id: id.description, parameters: parameters))
   }
 
   /// Reads the content of a record, or of the pipe's URL, as it is.
@@ -53,9 +47,7 @@ extension Pipeline.Pipe {
     let (json, id) = try encode(record)
     let request = try request(
       id == nil ? "POST" : "PUT", id: id, body: .bytes(json), contentType: "application/json")
-    return try await run { () async throws(PipeError) in
-      try self.decode(type, try await self.send(request))
-    }
+    return try await value(type, of: request)
   }
 
   /// Removes the record of an id: `DELETE` on its URL.
@@ -91,6 +83,15 @@ extension Pipeline.Pipe {
         maximumValues: Self.maximumValues, with: configuration.decoder())
     } catch {
       throw .unreadable(error)
+    }
+  }
+
+  /// What the API answers to a request.
+  private func value<Value: Decodable & Sendable>(
+    _ type: Value.Type, of request: HTTPRequest
+  ) async throws(PipeError) -> Value {
+    try await run { () async throws(PipeError) in
+      try self.decode(type, try await self.send(request))
     }
   }
 
