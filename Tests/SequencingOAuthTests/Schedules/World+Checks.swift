@@ -36,7 +36,7 @@ extension World {
 
   private var isQuiet: Bool {
     callers.areDone && !oauth.isAuthorizationPending && !isRenewing && !isDue
-      && !module.session.state.withLock(\.isTelling)
+      && module.session.state.withLock { !$0.isTelling && $0.events.isEmpty }
   }
 
   /// Whether a change of the token is under way.
