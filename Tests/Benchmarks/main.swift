@@ -51,7 +51,7 @@ if "download of 1 GB, upload of 1 GB".contains(word) {
     print("note: curl and nginx are not here to compare transfers with")
   }
 }
-if "gRPC call, one after the other, 64 at once".contains(word) {
+if "gRPC call, one after the other; gRPC call, 64 at once".contains(word) {
   if let calls = try RPCBenchmarks.start() {
     defer { calls.stop() }
     for benchmark in try await calls.all() where isWanted(benchmark.name) {
