@@ -14,7 +14,7 @@ extension AuthorizationModule {
   /// - Throws: ``SQOAuthError``: what ``token()`` throws,
   ///   ``SQOAuthError/Code/originNotAllowed`` or ``SQOAuthError/Code/insecureEndpoint``.
   public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
-    authenticated(request, with: try await tokenUse(for: request.url))
+    authenticated(request, with: try await tokenUse(for: ResourceOrigin(request.url)))
   }
 
   /// Sends a request with a valid token; a token that the server refuses is refreshed, once.
@@ -28,7 +28,7 @@ extension AuthorizationModule {
   ///   server's ``SQOAuthError/challenge``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
-    let use = try await tokenUse(for: request.url)
+    let use = try await tokenUse(for: ResourceOrigin(request.url))
     do throws(ResourceFailure) {
       return try await exchange(request, with: use)
     } catch {
@@ -40,9 +40,15 @@ extension AuthorizationModule {
   ///
   /// The request's URL was checked.
   func exchange(
-    _ request: HTTPRequest, with first: TokenUse
+    _ request: HTTPRequest, with use: TokenUse
   ) async throws(ResourceFailure) -> HTTPResponse {
-    let response = try await response(to: request, with: first)
+    try await exchange(request, behind: try await response(to: request, with: use), to: use)
+  }
+
+  /// Goes on with the response to a request's first sending.
+  func exchange(
+    _ request: HTTPRequest, behind response: HTTPResponse, to first: TokenUse
+  ) async throws(ResourceFailure) -> HTTPResponse {
     guard let refusal = Refusal(response, of: first.token) else { return response }
     guard refusal.isWorthRefresh else { throw .refused(refusal.error, response) }
     let replacement: TokenUse?
@@ -57,11 +63,13 @@ extension AuthorizationModule {
     return next
   }
 
-  private func response(
-    to request: HTTPRequest, with use: TokenUse
+  /// Sends a request with a token, once.
+  func response(
+    to request: HTTPRequest, with use: TokenUse, _ interruption: Interruption? = nil
   ) async throws(ResourceFailure) -> HTTPResponse {
     do throws(SQOAuthError) {
-      return try await environment.httpClient.exchange(authenticated(request, with: use))
+      return try await environment.httpClient.exchange(
+        authenticated(request, with: use), interruption)
     } catch {
       throw .noAnswer(error)
     }
@@ -71,11 +79,6 @@ extension AuthorizationModule {
     var request = request
     for field in use.fields { request.headers[field.name] = field.value }
     return request
-  }
-
-  /// Refuses a URL whose server may not see the token.
-  func checkOrigin(of url: URL) throws(SQOAuthError) {
-    try check(ResourceOrigin(url))
   }
 
   /// Refuses a server that may not see the token.

@@ -84,8 +84,10 @@ extension RPCCall {
     }
   }
 
+  /// What is begun `here`, for a task that waits for it anyway, runs on its thread up to where it
+  /// first waits.
   private func begin(
-    _ completion: (@Sendable (Result<Data, RPCError>) -> Void)?
+    _ completion: (@Sendable (Result<Data, RPCError>) -> Void)?, here: Bool = false
   ) throws(RPCError) {
     try checkKind()
     let phase = state.withLock { state in
@@ -94,15 +96,21 @@ extension RPCCall {
       state.phase = .running
       state.completion = completion
       state.deadline = state.timeout.map { .now + $0 }
-      // It waits for the lock with its first step, so the task is in place by then.
-      state.task = Task { await self.run() }
       return phase
     }
     switch phase {
-    case .prepared: return
+    case .prepared: break
     case .running: throw .started
     case .ended: throw outcome.isCancelled ? .cancelled : .started
     }
+    let task = here ? Task.startingHere { await self.run() } : Task { await self.run() }
+    let isOver = state.withLock { state in
+      if case .ended = state.phase { return true }
+      state.task = task
+      return false
+    }
+    // Somebody cancelled the call while its task was being made.
+    if isOver { task.cancel() }
   }
 
   /// Refuses what the transport cannot carry without losing messages.
@@ -170,7 +178,7 @@ extension RPCCall {
 
   func startIfPrepared() throws(RPCError) {
     do throws(RPCError) {
-      try begin(nil)
+      try begin(nil, here: true)
     } catch {
       // Started by somebody else, or ended, which is what the caller is to hear.
       if error.status == .unimplemented { throw error }

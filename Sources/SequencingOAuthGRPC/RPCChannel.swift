@@ -1,4 +1,5 @@
 public import Dispatch
+import LoopbackHTTP
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -21,6 +22,10 @@ public final class RPCChannel: Sendable {
   /// Where the closures of its calls are called: a private serial queue where none is given.
   public let callbackQueue: DispatchQueue
   let client: any HTTPClient
+  /// The server, where it may be shown a token.
+  let origin: Result<ResourceOrigin, SQOAuthError>
+  /// The one that was asked for last: many programs call one method again and again.
+  private let lastURL = Locked<(method: String, url: URL)?>(nil)
 
   /// Makes a channel to a server: `https://host`, or `http://127.0.0.1:50051` in clear.
   ///
@@ -47,7 +52,9 @@ public final class RPCChannel: Sendable {
     url: URL, credential: RPCCredential = .none, options: RPCOptions = RPCOptions(),
     client: any HTTPClient, callbackQueue: DispatchQueue? = nil
   ) throws(RPCError) {
-    self.url = try Self.origin(url)
+    let url = try Self.origin(url)
+    self.url = url
+    origin = Result { () throws(SQOAuthError) in try ResourceOrigin(url) }
     self.credential = credential
     self.options = options
     self.client = client
@@ -73,6 +80,13 @@ public final class RPCChannel: Sendable {
 
   /// Where a method is called.
   func url(of method: String) throws(RPCError) -> URL {
+    if let last = lastURL.withLock(\.self), last.method == method { return last.url }
+    let url = try checkedURL(of: method)
+    lastURL.withLock { $0 = (method, url) }
+    return url
+  }
+
+  private func checkedURL(of method: String) throws(RPCError) -> URL {
     let parts = method.split(separator: "/", omittingEmptySubsequences: false)
     let isWellFormed =
       parts.count == 3 && parts[0].isEmpty && parts.dropFirst().allSatisfy { !$0.isEmpty }

@@ -22,7 +22,7 @@ final class CurlEventLoop: Sendable {
   static let shared = Result { () throws(SQOAuthError) in try CurlEventLoop() }
 
   /// For how long a caller's thread may be held, in nanoseconds.
-  private static let patience: UInt64 = 200_000
+  private static let patience: UInt64 = 300_000
 
   private enum Command: Sendable {
     case add(CurlTransfer)

@@ -38,6 +38,13 @@ public final class CurlHTTPClient: HTTPClient {
   ///   `connectionFailed`, `tlsFailed`, `requestTimedOut`, `cancelled`, `responseTooLarge`,
   ///   `invalidResponse`; or, unchanged, the one that a closure of the request threw.
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
+    try await send(request, nil)
+  }
+
+  /// The same; an interruption ends it like the cancellation of its task.
+  func send(
+    _ request: HTTPRequest, _ interruption: Interruption?
+  ) async throws(SQOAuthError) -> HTTPResponse {
     try request.validate()
     let target = try target(request.url)
     // A transfer that is sent at once does not wait for the cancellation to reach the event loop.
@@ -51,6 +58,7 @@ public final class CurlHTTPClient: HTTPClient {
     // does not do it a sixth time.
     defer { if !transfer.wasRepeated { pool.give(handle) } }
     try handle.prepare(transfer, configuration)
+    interruption?.whenRaised { loop.end(transfer, Self.cancelled(target)) }
     if transfer.upload == nil, transfer.download == nil {
       await run(transfer, loop)
       return try transfer.response()

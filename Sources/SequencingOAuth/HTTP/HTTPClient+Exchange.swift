@@ -1,11 +1,19 @@
 extension HTTPClient {
   /// Sends a request of the protocol itself, through any client, with typed errors.
-  func exchange(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
+  ///
+  /// Only the SDK's own client can be interrupted.
+  func exchange(
+    _ request: HTTPRequest, _ interruption: Interruption? = nil
+  ) async throws(SQOAuthError) -> HTTPResponse {
     // An app's own client does not know that there are bodies that can be sent once only.
     try request.checkNotSpent()
     let response: HTTPResponse
     do {
-      response = try await send(request)
+      if let interruption, let client = self as? CurlHTTPClient {
+        response = try await client.send(request, interruption)
+      } else {
+        response = try await send(request)
+      }
     } catch let error as SQOAuthError {
       throw error
     } catch is CancellationError {

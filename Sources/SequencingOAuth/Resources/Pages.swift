@@ -140,12 +140,10 @@ extension Pipeline.Pipe {
     _ url: URL, from origin: ResourceOrigin? = nil
   ) async throws(PipeError) -> Pipeline.Page<Value> {
     let request = request("GET", url: url)
-    return try await run { () async throws(PipeError) in
-      let response = try await self.send(request, to: origin)
-      let value = try self.decode(Value.self, response)
-      let (next, previous) = self.configuration.paging.neighbours(of: response, at: url)
-      return Pipeline.Page(value: value, url: url, nextURL: next, previousURL: previous, pipe: self)
-    }
+    let response = try await perform(request, to: origin)
+    let value = try decode(Value.self, response)
+    let (next, previous) = configuration.paging.neighbours(of: response, at: url)
+    return Pipeline.Page(value: value, url: url, nextURL: next, previousURL: previous, pipe: self)
   }
 
   /// An API may not send the token elsewhere, unless the client says that it may go there.

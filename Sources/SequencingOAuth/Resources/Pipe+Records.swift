@@ -30,9 +30,7 @@ extension Pipeline.Pipe {
   ) async throws(PipeError) -> Data {
     var request = try request("GET", id: id?.description, parameters: parameters)
     request.headers["Accept"] = nil
-    return try await run { [request] () async throws(PipeError) in
-      try await self.send(request).body
-    }
+    return try await perform(request).body
   }
 
   /// Saves a record: `PUT` on its URL where it has an id, `POST` on the pipe's URL where it has
@@ -52,8 +50,7 @@ extension Pipeline.Pipe {
 
   /// Removes the record of an id: `DELETE` on its URL.
   public func remove(id: some LosslessStringConvertible) async throws(PipeError) {
-    let request = try request("DELETE", id: id.description)
-    try await run { () async throws(PipeError) in _ = try await self.send(request) }
+    _ = try await perform(try request("DELETE", id: id.description))
   }
 
   /// Removes a record by the id that it has.
@@ -90,9 +87,7 @@ extension Pipeline.Pipe {
   private func value<Value: Decodable & Sendable>(
     _ type: Value.Type, of request: HTTPRequest
   ) async throws(PipeError) -> Value {
-    try await run { () async throws(PipeError) in
-      try self.decode(type, try await self.send(request))
-    }
+    try decode(type, try await perform(request))
   }
 
   /// The JSON of a record, and its id.

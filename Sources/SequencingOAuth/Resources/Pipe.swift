@@ -97,13 +97,59 @@ extension Pipeline.Pipe {
     return request
   }
 
+  /// Runs an operation that is this request, whose content is in memory; returns an answer with a
+  /// status of success.
+  func perform(
+    _ request: HTTPRequest, to origin: ResourceOrigin? = nil
+  ) async throws(PipeError) -> HTTPResponse {
+    guard let use = try tokenAtHand(for: origin) else {
+      return try await run { () async throws(PipeError) in
+        try await self.send(request, to: origin)
+      }
+    }
+    let response: HTTPResponse
+    do throws(ResourceFailure) {
+      response = try await operations.runExchange { interruption async throws(ResourceFailure) in
+        try await module.response(to: request, with: use, interruption)
+      }
+    } catch {
+      throw Self.error(error)
+    }
+    guard response.status == 401 || response.status == 403 else {
+      return try Self.success(response)
+    }
+    return try await run { () async throws(PipeError) in
+      let answer: HTTPResponse
+      do throws(ResourceFailure) {
+        answer = try await self.module.exchange(request, behind: response, to: use)
+      } catch {
+        throw Self.error(error)
+      }
+      return try Self.success(answer)
+    }
+  }
+
+  /// A valid token, if there is one and the client can be interrupted.
+  private func tokenAtHand(for origin: ResourceOrigin?) throws(PipeError) -> TokenUse? {
+    if Task.isCancelled { throw .cancelled }
+    guard module.environment.httpClient is CurlHTTPClient else { return nil }
+    do throws(SQOAuthError) {
+      return try module.tokenUse(at: origin ?? address.origin)
+    } catch {
+      throw .failed(error)
+    }
+  }
+
   /// Gets access, sends the request, and returns an answer with a status of success.
   ///
   /// It goes to the pipe's own server where no other one is named.
   func send(
     _ request: HTTPRequest, to origin: ResourceOrigin? = nil
   ) async throws(PipeError) -> HTTPResponse {
-    let response = try await answer(to: request, from: origin)
+    try Self.success(try await answer(to: request, from: origin))
+  }
+
+  private static func success(_ response: HTTPResponse) throws(PipeError) -> HTTPResponse {
     guard (200...299).contains(response.status) else {
       throw .refused(PipeError.Refusal(response, challenge: response.bearerChallenge))
     }
@@ -146,6 +192,7 @@ extension Pipeline.Pipe {
   }
 
   static func noAnswer(_ error: SQOAuthError) -> PipeError {
+    if error.code == .cancelled { return .cancelled }
     // An error page that is too large to be read is still a refusal.
     if error.code == .responseTooLarge, let status = error.status, status > 299 {
       return .refused(PipeError.Refusal(HTTPResponse(status: status)))

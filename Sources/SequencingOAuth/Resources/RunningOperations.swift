@@ -1,6 +1,10 @@
 import LoopbackHTTP
 
 /// The operations of a pipe that have not ended, so that all of them can be cancelled.
+///
+/// An operation has a task of its own, so that it can be cancelled and its caller's task cannot. One
+/// that is a single exchange does without, since going from task to task costs a part of a small
+/// request.
 final class RunningOperations: Sendable {
   private struct Operation {
     /// There as soon as the operation is; what it does first it does before that.
@@ -38,6 +42,16 @@ final class RunningOperations: Sendable {
     }
   }
 
+  /// Runs an operation that is one exchange, which the interruption ends.
+  func runExchange<Value: Sendable, Failure>(
+    _ exchange: (Interruption) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let interruption = Interruption()
+    let id = begin { interruption.raise() }
+    defer { end(id) }
+    return try await exchange(interruption)
+  }
+
   /// Cancels those that have begun, also where their tasks are only being made.
   func cancelAll() {
     let cancels = state.withLock { state in
@@ -47,10 +61,10 @@ final class RunningOperations: Sendable {
     for cancel in cancels { cancel() }
   }
 
-  private func begin() -> Int {
+  private func begin(_ cancel: (@Sendable () -> Void)? = nil) -> Int {
     state.withLock { state in
       state.last += 1
-      state.operations[state.last] = Operation()
+      state.operations[state.last] = Operation(cancel: cancel)
       return state.last
     }
   }

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
-
 /// A token on its way to a server, and what takes its place when the server refuses it.
 package struct TokenUse: Sendable {
   let module: AuthorizationModule
@@ -37,15 +31,15 @@ package struct TokenUse: Sendable {
 
 extension AuthorizationModule {
   /// A valid token for a request to a server that may see it.
-  package func tokenUse(for url: URL) async throws(SQOAuthError) -> TokenUse {
-    try checkOrigin(of: url)
+  package func tokenUse(for origin: ResourceOrigin) async throws(SQOAuthError) -> TokenUse {
+    try check(origin)
     let ends = session.ends
     return TokenUse(module: self, token: try await token(), ends: ends)
   }
 
   /// The same where a valid token is at hand, and `nil` where it has to be waited for.
-  package func tokenUse(at url: URL) throws(SQOAuthError) -> TokenUse? {
-    try checkOrigin(of: url)
+  package func tokenUse(at origin: ResourceOrigin) throws(SQOAuthError) -> TokenUse? {
+    try check(origin)
     let ends = session.ends
     return session.validToken.map { TokenUse(module: self, token: $0, ends: ends) }
   }

@@ -46,10 +46,11 @@ package final class OneShot<Value: Sendable>: Sendable {
 
   /// Waits for the value; `nil` when the waiting task is cancelled first.
   package func value() async -> Value? {
-    let id = state.withLock { state in
+    let (id, current) = state.withLock { state in
       state.lastWaiter += 1
-      return state.lastWaiter
+      return (state.lastWaiter, state.value)
     }
+    if let current { return current }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let ready: Value?? = state.withLock { state in

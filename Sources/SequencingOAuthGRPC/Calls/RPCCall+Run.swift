@@ -42,7 +42,7 @@ extension RPCCall {
   /// A token in clear can be read by everyone on the way.
   private func checkOrigin() throws(RPCError) {
     do throws(SQOAuthError) {
-      _ = try ResourceOrigin(url)
+      _ = try channel.origin.get()
     } catch {
       throw RPCError(credential: error)
     }
@@ -66,11 +66,10 @@ extension RPCCall {
 
   private func token(of module: AuthorizationModule) async throws(RPCError) -> TokenUse {
     do throws(SQOAuthError) {
-      if let use = try module.tokenUse(at: url) { return use }
+      let origin = try channel.origin.get()
+      if let use = try module.tokenUse(at: origin) { return use }
       // The server that gives tokens has no more time than the call.
-      return try await inTime { [url] () throws(SQOAuthError) in
-        try await module.tokenUse(for: url)
-      }
+      return try await inTime { () throws(SQOAuthError) in try await module.tokenUse(for: origin) }
     } catch {
       throw RPCError(credential: error)
     }
