@@ -45,7 +45,7 @@ if "download of 1 GB, upload of 1 GB".contains(word) {
   if let transfers = try await TransferBenchmarks.start() {
     defer { transfers.stop() }
     for benchmark in transfers.all() where isWanted(benchmark.name) {
-      print(Table.row(try await benchmark.measure(rounds: 5)))
+      print(Table.row(try await benchmark.measure(rounds: 9)))
     }
   } else {
     print("note: curl and nginx are not here to compare transfers with")

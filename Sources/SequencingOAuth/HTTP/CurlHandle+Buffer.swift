@@ -13,6 +13,8 @@ import CCurl
 extension CurlHandle {
   /// What libcurl reads from a connection at a time, over HTTP/2.
   private static let oneRead = 32 * 1024
+  /// What it reads at a time of a response that may be large, over HTTP/1.1.
+  private static let manyReads = 256 * 1024
   /// The largest head that libcurl lets through, over HTTP/2.
   private static let largestHead = 128 * 1024
   /// What libcurl takes where nothing is set.
@@ -31,8 +33,10 @@ extension CurlHandle {
   }
 
   private static func bufferSize(_ request: HTTPRequest, _ maySpeakHTTP2: Bool) -> Int {
+    guard case .memory = request.destination else {
+      return maySpeakHTTP2 ? oneRead + largestHead : manyReads
+    }
     guard maySpeakHTTP2 else { return ownChoice }
-    guard case .memory = request.destination else { return oneRead + largestHead }
     let response = Int(min(max(request.maximumResponseBytes, 0), Int64(largest)))
     return min(oneRead + largestHead + response, largest)
   }

@@ -1,5 +1,13 @@
 import CCurl
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// libcurl's multi handles and everything that may be touched only together with them.
 ///
 /// ``CurlEventLoop`` keeps it behind its lock. Here live the transfers that run, the connections
@@ -25,6 +33,11 @@ final class CurlMulti {
   private var ended: [CurlTransfer] = []
   /// Whether the last transfer that ran alone ended within the time that a caller may wait.
   private var lastAloneWasQuick = false
+  /// How long its caller waited for the answer, in nanoseconds.
+  private var lastWait = UInt64.max
+  /// For how long an answer is looked for without sleep, in nanoseconds: to put a core to sleep and
+  /// wake it can take longer than a server that is near.
+  private static let vigil: UInt64 = 100_000
   /// No transfer's time is up before this.
   private var nextCheck = UInt64.max
 
@@ -99,15 +112,26 @@ final class CurlMulti {
     add(transfer)
     advance()
     guard sockets.isHeld else { return }
-    while case .running = transfer.phase {
-      let now = TransferClock.now()
-      let limit = min(transfer.quickUntil, deadline)
-      guard now < transfer.quickUntil else { break }
-      for event in sockets.wait(limit > now ? limit - now : 0) { handle(event.fd, event.events) }
-      advance()
-    }
+    waitAlone(transfer)
     sockets.isHeld = false
     if case .running = transfer.phase { lastAloneWasQuick = false }
+  }
+
+  private func waitAlone(_ transfer: CurlTransfer) {
+    let start = TransferClock.now()
+    let isAwakeUntil = lastWait < Self.vigil ? start + Self.vigil : 0
+    lastWait = .max
+    while case .running = transfer.phase {
+      let now = TransferClock.now()
+      guard now < transfer.quickUntil else { return }
+      let limit = now < isAwakeUntil ? now : min(transfer.quickUntil, deadline)
+      let events = sockets.wait(limit > now ? limit - now : 0)
+      // The server may be waiting for this core.
+      if events.isEmpty { sched_yield() }
+      for event in events { handle(event.fd, event.events) }
+      advance()
+    }
+    lastWait = TransferClock.now() - start
   }
 
   /// Ends a transfer from this side; one that has ended already stays as it is.

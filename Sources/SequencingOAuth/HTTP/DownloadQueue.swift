@@ -11,7 +11,7 @@ import LoopbackHTTP
 /// It takes up to ``limit`` bytes ahead of the consumer; then libcurl halts, and with it, through
 /// TCP or HTTP/2 flow control, the server.
 final class DownloadQueue: Sendable {
-  static let limit = 256 * 1024
+  static let limit = 1024 * 1024
 
   /// What the consumer gets next.
   enum Event {

@@ -22,9 +22,11 @@ public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible 
 
 /// A file that is read or written piece by piece, by one task at a time.
 final class OpenFile: @unchecked Sendable {
-  static let pieceSize = 256 * 1024
+  static let pieceSize = 1024 * 1024
 
   private let descriptor: Int32
+  /// The last piece; its memory is used again where nobody has it any more.
+  private var buffer = Data()
 
   private init(_ url: URL, _ flags: Int32) throws(HTTPFileError) {
     guard url.isFileURL else { throw HTTPFileError(code: EINVAL) }
@@ -56,10 +58,11 @@ final class OpenFile: @unchecked Sendable {
 
   /// The next piece of at most so many bytes; empty at the end.
   func piece(_ limit: Int64) throws(HTTPFileError) -> Data {
-    var piece = Data(count: Int(min(limit, Int64(Self.pieceSize))))
-    let count = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    let room = Int(min(limit, Int64(Self.pieceSize)))
+    if buffer.count != room { buffer = Data(count: room) }
+    let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
     guard count >= 0 else { throw HTTPFileError(code: errno) }
-    return count == piece.count ? piece : piece.prefix(count)
+    return count == room ? buffer : buffer.prefix(count)
   }
 
   func append(_ data: Data) throws(HTTPFileError) {

@@ -95,7 +95,8 @@ final class UploadQueue: Sendable {
   private func take(_ state: inout State, _ room: UnsafeMutableRawBufferPointer) -> Fill {
     let piece = state.chunk.prefix(room.count)
     piece.copyBytes(to: room)
-    state.chunk = state.chunk.dropFirst(piece.count)
+    // Whoever made a chunk may use its memory again once it is empty.
+    state.chunk = piece.count == state.chunk.count ? Data() : state.chunk.dropFirst(piece.count)
     state.sent += Int64(piece.count)
     if let length, state.sent > length { return .failed(Self.mismatch) }
     return .bytes(piece.count)

@@ -113,6 +113,8 @@ extension Pipeline.Pipe {
         try await module.response(to: request, with: use, interruption)
       }
     } catch {
+      // Whoever cancelled the pipe has not cancelled this task.
+      if case .noAnswer(let reason) = error, reason.code == .cancelled { throw .cancelled }
       throw Self.error(error)
     }
     guard response.status == 401 || response.status == 403 else {
@@ -192,7 +194,6 @@ extension Pipeline.Pipe {
   }
 
   static func noAnswer(_ error: SQOAuthError) -> PipeError {
-    if error.code == .cancelled { return .cancelled }
     // An error page that is too large to be read is still a refusal.
     if error.code == .responseTooLarge, let status = error.status, status > 299 {
       return .refused(PipeError.Refusal(HTTPResponse(status: status)))

@@ -92,7 +92,7 @@ struct NginxDownloadTests {
     async throws
   {
     try await withServer { base, _ in
-      let url = "\(base)/data"
+      let url = "\(base)/slow/data"
       var starts: [Int] = []
       for _ in 0..<5 {
         let probe = try TransferProbe.start(
