@@ -22,5 +22,5 @@ func record(_ id: String, token: SQToken = Records.full) -> AccountRecord {
   AccountRecord(
     id: id, clientID: "client", issuer: "https://id.example",
     tokenEndpoint: "https://id.example/token", grant: .clientCredentials(scope: "demo"),
-    token: token, attributes: ["name": "Alice \u{1F600}", "": ""])
+    session: "session", token: token, attributes: ["name": "Alice \u{1F600}", "": ""])
 }

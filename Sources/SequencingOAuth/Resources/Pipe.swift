@@ -163,14 +163,15 @@ extension Pipeline.Pipe {
     to request: HTTPRequest, from origin: ResourceOrigin? = nil
   ) async throws(PipeError) -> HTTPResponse {
     let use: TokenUse
+    let origin = origin ?? address.origin
     do throws(SQOAuthError) {
       // First: nobody is to sign in for a request that cannot be sent.
-      try module.check(origin ?? address.origin)
+      try module.check(origin)
     } catch {
       throw .failed(error)
     }
     do throws(SQOAuthError) {
-      use = try await module.accessUse()
+      use = try await module.accessUse(for: origin)
     } catch {
       throw Task.isCancelled ? .cancelled : .noAccess(error)
     }

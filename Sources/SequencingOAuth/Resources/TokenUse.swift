@@ -1,9 +1,12 @@
+import LoopbackHTTP
+
 /// A token on its way to a server, and what takes its place when the server refuses it.
 package struct TokenUse: Sendable {
   let module: AuthorizationModule
   let token: SQToken
-  /// Noted first: whoever signs in later did not make this request.
-  let ends: Int
+  let origin: ResourceOrigin
+  /// Whose token it is; `nil` where that is not known.
+  let mark: SignInMark?
 
   /// The header fields that show the token.
   package var fields: HTTPFields {
@@ -15,17 +18,30 @@ package struct TokenUse: Sendable {
   /// However many requests were refused with one token, it is refreshed once. Throws why the refresh
   /// failed.
   package func replaced() async throws(SQOAuthError) -> TokenUse? {
+    let session = module.session
+    // Whoever has signed in meanwhile did not make this request, and pays nothing for it.
+    guard let mark, session.mark == mark else { return nil }
+    let now = session.now
+    let isBraked = session.state.withLock { state in
+      state.core.token?.accessToken == token.accessToken && state.brake.holds(origin, at: now)
+    }
+    if isBraked { return nil }
     let second: SQToken
     do throws(SQOAuthError) {
-      second = try await module.session.token(.replacing(token.accessToken))
+      second = try await session.token(.replacing(token.accessToken))
     } catch {
       // What the server said of the token says more than that there is no other one.
       if error.code == .notAuthorized, error.response == nil { return nil }
       throw error
     }
-    // Whoever signed in meanwhile did not make this request.
-    guard module.session.ends == ends else { return nil }
-    return TokenUse(module: module, token: second, ends: ends)
+    guard session.mark == mark else { return nil }
+    return TokenUse(module: module, token: second, origin: origin, mark: mark)
+  }
+
+  /// Notes that the server refused this one, too, which took another one's place.
+  package func wasRefused(_ error: SQOAuthError) {
+    let now = module.session.now
+    module.session.state.withLock { $0.brake.note(origin, error, at: now) }
   }
 }
 
@@ -33,24 +49,33 @@ extension AuthorizationModule {
   /// A valid token for a request to a server that may see it.
   package func tokenUse(for origin: ResourceOrigin) async throws(SQOAuthError) -> TokenUse {
     try check(origin)
-    let ends = session.ends
-    return TokenUse(module: self, token: try await token(), ends: ends)
+    let mark = session.mark
+    return use(try await token(), at: origin, since: mark)
   }
 
   /// The same where a valid token is at hand, and `nil` where it has to be waited for.
   package func tokenUse(at origin: ResourceOrigin) throws(SQOAuthError) -> TokenUse? {
     try check(origin)
-    let ends = session.ends
-    return session.validToken.map { TokenUse(module: self, token: $0, ends: ends) }
+    let mark = session.mark
+    return session.validToken.map { use($0, at: origin, since: mark) }
   }
 
   /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.
-  func accessUse() async throws(SQOAuthError) -> TokenUse {
-    let ends = session.ends
-    let token = try await requestAccess()
-    let now = session.ends
-    if now == ends { return TokenUse(module: self, token: token, ends: ends) }
-    // The session ended and the user signed in again; or has just signed out.
-    return TokenUse(module: self, token: try await self.token(), ends: now)
+  ///
+  /// The server was checked.
+  func accessUse(for origin: ResourceOrigin) async throws(SQOAuthError) -> TokenUse {
+    let mark = session.mark
+    return use(try await requestAccess(), at: origin, since: mark)
+  }
+
+  /// The use of a token that was asked for when another sign-in may have been in force.
+  ///
+  /// A token that is no longer the current one is of the sign-in before, if that still stands when
+  /// the token is replaced: none comes back.
+  private func use(
+    _ token: SQToken, at origin: ResourceOrigin, since mark: SignInMark?
+  ) -> TokenUse {
+    TokenUse(
+      module: self, token: token, origin: origin, mark: session.mark(of: token) ?? mark)
   }
 }

@@ -6,23 +6,23 @@
 
 // What stands in the store of this client, and what there is not this client's.
 extension ClientContext {
-  /// The record of a token for the client as it is configured.
+  /// The record of a token that a session begins with, for the client as it is configured.
   func record(of token: SQToken, id: String) throws(SQOAuthError) -> AccountRecord {
     let configuration = try configuration.get()
     return AccountRecord(
       id: id, clientID: configuration.clientID, issuer: configuration.issuer,
-      tokenEndpoint: configuration.metadata?.tokenEndpoint.absoluteString, token: token,
-      attributes: attributes)
+      tokenEndpoint: configuration.metadata?.tokenEndpoint.absoluteString,
+      session: RandomString.make(), token: token, attributes: attributes)
   }
 
-  /// The record of a token that an endpoint gave.
+  /// The record of a token that an endpoint gave and a session begins with.
   func record(
     of token: SQToken, from endpoint: TokenEndpoint, _ grant: AccountRecord.Grant?, id: String
   ) -> AccountRecord {
     AccountRecord(
       id: id, clientID: endpoint.configuration.clientID, issuer: endpoint.metadata.issuer,
-      tokenEndpoint: endpoint.metadata.tokenEndpoint.absoluteString, grant: grant, token: token,
-      attributes: attributes)
+      tokenEndpoint: endpoint.metadata.tokenEndpoint.absoluteString, grant: grant,
+      session: RandomString.make(), token: token, attributes: attributes)
   }
 
   /// Refuses a record of another client or another server: its tokens are not theirs to see.

@@ -16,6 +16,7 @@ final class TokenSession: Sendable {
     /// Whether the clock is the system's, which needs no call through a protocol.
     var hasSystemClock = true
     var writes = StoreWrites()
+    var brake = RefusalBrake()
     /// Whether the token is renewed before it expires, without anyone asking.
     var isUpdating = false
     var events: [SessionEvent] = []
@@ -67,9 +68,6 @@ final class TokenSession: Sendable {
     let now = now
     return state.withLock { $0.core.unexpiredToken(at: now) } != nil
   }
-
-  /// How often the session was ended, in whatever way.
-  var ends: Int { state.withLock(\.core.ends) }
 
   /// How often the session was ended from outside; whatever may bring a token notes it when it
   /// begins.

@@ -26,6 +26,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     let issuer: String?
     let tokenEndpoint: String?
     let grant: Grant?
+    let session: String?
     let token: SQToken
     let attributes: [String: String]
   }
@@ -42,6 +43,10 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   public var tokenEndpoint: String? { values.value.tokenEndpoint }
   /// How the token is had anew, where not by its refresh token.
   public var grant: Grant? { values.value.grant }
+  /// Names the sign-in that the token comes from; every refresh keeps it.
+  ///
+  /// A record that has another one may be of another user.
+  public var session: String? { values.value.session }
   /// The newest token, with the refresh token that is in force.
   public var token: SQToken { values.value.token }
   /// What the app keeps with the account, such as a name to show.
@@ -50,19 +55,19 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   /// Makes a record.
   public init(
     id: String, clientID: String, issuer: String? = nil, tokenEndpoint: String? = nil,
-    grant: Grant? = nil, token: SQToken, attributes: [String: String] = [:]
+    grant: Grant? = nil, session: String? = nil, token: SQToken, attributes: [String: String] = [:]
   ) {
     values = Boxed(
       Values(
         id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
-        token: token, attributes: attributes))
+        session: session, token: token, attributes: attributes))
   }
 
   /// The same account with another token.
   func with(_ token: SQToken) -> AccountRecord {
     AccountRecord(
       id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
-      token: token, attributes: attributes)
+      session: session, token: token, attributes: attributes)
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -71,6 +76,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     case issuer
     case tokenEndpoint = "token_endpoint"
     case grant
+    case session
     case token
     case attributes
   }
@@ -86,6 +92,7 @@ extension AccountRecord {
       issuer: try container.decodeIfPresent(String.self, forKey: .issuer),
       tokenEndpoint: try container.decodeIfPresent(String.self, forKey: .tokenEndpoint),
       grant: try container.decodeIfPresent(Grant.self, forKey: .grant),
+      session: try container.decodeIfPresent(String.self, forKey: .session),
       token: try container.decode(SQToken.self, forKey: .token),
       attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes) ?? [:])
   }
@@ -98,6 +105,7 @@ extension AccountRecord {
     try container.encodeIfPresent(issuer, forKey: .issuer)
     try container.encodeIfPresent(tokenEndpoint, forKey: .tokenEndpoint)
     try container.encodeIfPresent(grant, forKey: .grant)
+    try container.encodeIfPresent(session, forKey: .session)
     try container.encode(token, forKey: .token)
     if !attributes.isEmpty { try container.encode(attributes, forKey: .attributes) }
   }

@@ -60,7 +60,20 @@ extension RPCCall {
       guard kind == .unary, error.refusesToken else { throw error }
       guard let next = try await replacement(of: use) else { throw error }
       state.withLock { ($0.headers, $0.trailers) = (nil, nil) }
-      return try await attempt(metadata, next.fields)
+      return try await second(metadata, next)
+    }
+  }
+
+  private func second(
+    _ metadata: RPCMetadata, _ use: TokenUse
+  ) async throws(RPCError) -> Data {
+    do throws(RPCError) {
+      return try await attempt(metadata, use.fields)
+    } catch {
+      if error.refusesToken {
+        use.wasRefused(SQOAuthError(.invalidToken, error.message, challenge: error.challenge))
+      }
+      throw error
     }
   }
 

@@ -186,7 +186,7 @@ import Testing
   }
 
   /// What comes between a request and the server's word on its token.
-  enum Change: CaseIterable { case signOut, refusal }
+  enum Change: CaseIterable { case signOut, refusal, none }
 
   @Test(arguments: Change.allCases)
   func `a request of one user is not sent again with another's token`(
@@ -208,12 +208,86 @@ import Testing
     case .refusal:
       bench.server.next(SessionEndTests.invalidGrant)
       await failure(.invalidGrant) { try await module.refresh() }
+    case .none: break
     }
     #expect(try await bench.oauth.authorize().accessToken == "T2")
     slow.open()
     await failure(.invalidToken) { try await caller.value }
     #expect(bench.apiRequests.count == 1 && bench.memory == "T2 R2")
     #expect(!bench.refreshes.contains("R2"), "another user's token is not spent for it either")
+  }
+
+  @Test(arguments: [true, false])
+  func `what another process stored is used for a refused request if it is the same user's`(
+    isSame: Bool
+  ) async throws {
+    let bench = try SessionBench()
+    func store(_ token: SQToken, _ session: String) async {
+      await bench.store.memory.save(
+        AccountRecord(id: "default", clientID: "client", session: session, token: token))
+    }
+    await store(bench.server.issue(at: bench.clock.now), "first")
+    bench.api { request in
+      request.headers["Authorization"] == "Bearer T1"
+        ? TokenServer.challenge(Self.invalid) : HTTPResponse(status: 200)
+    }
+    #expect(try await bench.module.restore())
+    await store(bench.server.issue(at: bench.clock.now + 1), isSame ? "first" : "second")
+    if isSame {
+      #expect(try await send(bench).status == 200)
+    } else {
+      await failure(.invalidToken) { try await send(bench) }
+      #expect(try await send(bench).status == 200, "the next one is the new user's")
+    }
+    #expect(bench.requests == ["GET /x T1", "GET /x T2"])
+  }
+
+  @Test func `a server that refuses every token costs one refresh, and then one a back-off`()
+    async throws
+  {
+    let bench = try await SessionBench().restored()
+    bench.api { request in
+      request.url.host() == "bad.example"
+        ? TokenServer.challenge(Self.invalid) : HTTPResponse(status: 200)
+    }
+    func ask() async throws {
+      await failure(.invalidToken) {
+        try await bench.module.send(.get("https://bad.example/x"))
+      }
+    }
+    for _ in 0..<10 { try await ask() }
+    #expect(bench.refreshes == ["R1"])
+    bench.clock.advance(by: 1)
+    for _ in 0..<10 { try await ask() }
+    #expect(bench.refreshes == ["R1", "R2"])
+    bench.clock.advance(by: 1)
+    try await ask()
+    #expect(bench.refreshes.count == 2, "the second lasts two seconds")
+    bench.clock.advance(by: 1)
+    try await ask()
+    #expect(bench.refreshes.count == 3)
+    bench.clock.advance(by: 65)
+    try await ask()
+    bench.clock.advance(by: 1)
+    try await ask()
+    #expect(bench.refreshes.count == 5, "after a minute of peace it begins anew")
+  }
+
+  @Test func `a server that refuses every token keeps no other one from its refresh`()
+    async throws
+  {
+    let bench = try await SessionBench().restored()
+    bench.api { _ in TokenServer.challenge(Self.invalid) }
+    await failure(.invalidToken) { try await bench.module.send(.get("https://bad.example/x")) }
+    let count = bench.refreshes.count
+    // The other server knows nothing of the token that the first one was shown.
+    bench.api { request in
+      request.headers["Authorization"] == "Bearer T2"
+        ? TokenServer.challenge(Self.invalid) : HTTPResponse(status: 200)
+    }
+    #expect(try await send(bench).status == 200)
+    #expect(bench.refreshes.count == count + 1)
+    #expect(try await bench.module.send(.get("https://bad.example/x")).status == 200)
   }
 
   @Test func `what a server repeats of the token is not in the error`() async throws {

@@ -24,11 +24,13 @@ import Testing
         issuer: "https://id.example"))
     let token = try await bench.oauth.authorize()
     #expect(await bench.store.list() == ["alice"])
+    let record = try #require(await bench.store.load("alice"))
     #expect(
-      await bench.store.load("alice")
+      record
         == AccountRecord(
           id: "alice", clientID: "client", issuer: "https://id.example",
-          tokenEndpoint: "https://id.example/t", token: token))
+          tokenEndpoint: "https://id.example/t", session: record.session, token: token))
+    #expect(record.session != nil)
   }
 
   @Test func `the token is in the store before anyone is told`() async throws {
