@@ -24,7 +24,10 @@ struct Compiler: Sendable {
     options = ["-I", products] + forClang.flatMap { ["-Xcc", $0] }
     let compiler = try await Self.output(of: ["bash", "-c", "realpath $(command -v swiftc)"])
     let toolchain = URL(filePath: compiler).deletingLastPathComponent().deletingLastPathComponent()
-    manifestOptions = ["-I", toolchain.appending(path: "lib/swift/pm/ManifestAPI").path]
+    manifestOptions = [
+      "-I", toolchain.appending(path: "lib/swift/pm/ManifestAPI").path,
+      "-package-description-version", "6.2",
+    ]
   }
 
   /// What the compiler says of the samples that it does not accept, a few at a time.
@@ -48,8 +51,7 @@ struct Compiler: Sendable {
   /// What the compiler says of a sample, as a reader would paste it, or `nil` when it is content.
   private func typecheck(_ sample: Sample) async throws -> String? {
     let place = try TemporaryFolder()
-    let isProgram = sample.kind == .program
-    let file = place.file(isProgram ? "main.swift" : "Sample.swift")
+    let file = place.file("main.swift")
     // The compiler's messages name the document.
     let marker = "#sourceLocation(file: \"\(sample.document)\", line: \(sample.line))\n"
     try Data((marker + sample.code).utf8).write(to: URL(filePath: file))
@@ -57,7 +59,7 @@ struct Compiler: Sendable {
       [
         "swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors", file,
         "-module-cache-path", folder.file("modules"),
-      ] + (isProgram ? [] : ["-parse-as-library"])
+      ] + (sample.kind == .tests ? ["-parse-as-library"] : [])
         + (sample.kind == .manifest ? manifestOptions : options),
       within: .seconds(240))
     return result.status == 0 ? nil : "\(sample): \(result.output)\(result.errors)"
