@@ -78,6 +78,7 @@ struct Compiler: Sendable {
       return try FileManager.default.contentsOfDirectory(atPath: products)
         .filter { $0.hasSuffix(".swift.o") }.map { "\(products)/\($0)" }
     }
+    // A library that was compiled for a sanitizer is linked with it.
     let sanitizer = ProcessInfo.processInfo.environment["SANITIZE"].map { ["-sanitize=\($0)"] }
     let program = "\(place)/\(name)"
     _ = try await Self.output(
