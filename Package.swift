@@ -131,7 +131,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["SequencingOAuth", "SequencingOAuthGRPC", "OAuthSandbox", "TestSupport"],
+      dependencies: [
+        "SequencingOAuth", "SequencingOAuthFoundation", "SequencingOAuthSQLite",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "LiveTests",

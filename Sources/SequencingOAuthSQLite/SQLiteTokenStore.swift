@@ -11,7 +11,7 @@ public import SequencingOAuth
 /// use it at once. It must be on a disk of the machine, not of the network.
 ///
 /// In clear it protects against other users of the machine, not against a program that runs as the
-/// same user, nor against whoever has the disk. With a ``StoreKey`` each record is sealed under that
+/// same user, nor against whoever has the disk. With a `StoreKey` each record is sealed under that
 /// key and to its account: whoever has the files without the key sees the ids of the accounts, how
 /// many they are and how long their records, and can remove accounts or put back older files
 /// unnoticed, but neither read nor change a record.
@@ -87,7 +87,7 @@ public final class SQLiteTokenStore: TokenStore {
   /// Seals all records under another key, or writes them in clear, in one step that happens whole or
   /// not at all.
   ///
-  /// Other processes that have the store open get ``SQOAuthError/Code/wrongPassphrase`` from then
+  /// Other processes that have the store open get `SQOAuthError.Code.wrongPassphrase` from then
   /// on; they cannot spoil it.
   public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
     try await queue.run { [database] () throws(SQOAuthError) in try database.changeKey(to: key) }

@@ -11,11 +11,11 @@ public import SequencingOAuth
 /// It chooses when the first account is saved. The keyring is taken where one answers and is open,
 /// or has a display on which to ask the user; see ``SecretServiceTokenStore``. Otherwise it is
 /// `tokens.sealed`, with its key in `tokens.key` beside it, both in `$XDG_STATE_HOME/SERVICE` or
-/// `~/.local/state/SERVICE`; see ``EncryptedFileTokenStore``.
+/// `~/.local/state/SERVICE`; see `EncryptedFileTokenStore`.
 ///
 /// The choice stays, in the file `tokens.place` there. Accounts in the file stay in it when a
 /// keyring appears later. Accounts in the keyring are not forgotten when it does not answer: every
-/// call then fails with ``SQOAuthError/Code/storeFailed`` instead of finding nothing. A first save
+/// call then fails with `SQOAuthError.Code.storeFailed` instead of finding nothing. A first save
 /// that the keyring refuses leaves the choice open. To choose anew, sign the accounts out and
 /// remove `tokens.place` and `tokens.sealed`.
 ///
@@ -28,7 +28,7 @@ public import SequencingOAuth
 /// | root | yes, while it is unlocked | yes |
 ///
 /// An app that needs more than the file gives asks for a passphrase and uses an
-/// ``EncryptedFileTokenStore`` with it.
+/// `EncryptedFileTokenStore` with it.
 public final class DesktopTokenStore: TokenStore {
   /// Where accounts are kept.
   public enum Place: Sendable, Hashable, CustomStringConvertible {
@@ -54,8 +54,8 @@ public final class DesktopTokenStore: TokenStore {
 
   /// The store of a service, a name that keeps an app's accounts apart from those of others.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a name that is empty, starts with a
-  ///   dot or has a slash, ``SQOAuthError/Code/storeFailed`` where there is no state folder.
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` for a name that is empty, starts with a
+  ///   dot or has a slash, `SQOAuthError.Code.storeFailed` where there is no state folder.
   public convenience init(service: String) throws(SQOAuthError) {
     let environment = ProcessInfo.processInfo.environment
     self.init(

@@ -12,7 +12,7 @@ public import SequencingOAuth
 /// and the names of the service and the account, the latter as a digest, are kept in clear.
 ///
 /// A locked keyring asks the user. A call that has taken two minutes, that question included, ends
-/// with ``SQOAuthError/Code/storeFailed``, and so does one that finds no keyring; the message says
+/// with `SQOAuthError.Code.storeFailed`, and so does one that finds no keyring; the message says
 /// what to do. Several processes may use it at once; their leases are files in the user's state
 /// folder, `$XDG_STATE_HOME/SERVICE/locks` or `~/.local/state/SERVICE/locks`, so processes that
 /// share a keyring must share that too.
@@ -28,8 +28,8 @@ public final class SecretServiceTokenStore: TokenStore {
 
   /// A store of the accounts of a service; the keyring is asked when the store is used.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a name that is empty, starts with a
-  ///   dot or has a slash, ``SQOAuthError/Code/storeFailed`` where there is no state folder.
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` for a name that is empty, starts with a
+  ///   dot or has a slash, `SQOAuthError.Code.storeFailed` where there is no state folder.
   public convenience init(service: String) throws(SQOAuthError) {
     self.init(keyring: Keyring(service: service), folder: try StateFolder.path(service: service))
   }

@@ -1,0 +1,104 @@
+import Foundation
+import TestSupport
+
+/// The toolchain's compiler, with the modules of the build that runs this test.
+///
+/// Most of the time goes into the modules of C that a program imports, so all samples share them.
+struct Compiler: Sendable {
+  /// The package's folder, three above this file.
+  static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private let folder: TemporaryFolder
+  private let options: [String]
+  private let manifestOptions: [String]
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    let products = Bundle.main.bundleURL.appending(path: "Modules").path
+    let libsecret = try await Self.output(of: ["pkg-config", "--cflags", "libsecret-1"])
+    let maps = ["CCurl", "CCrypto", "CSockets", "CZlib", "CSQLite", "CSecret"].map {
+      "-fmodule-map-file=" + Self.root.appending(path: "Sources/\($0)/module.modulemap").path
+    }
+    let forClang = libsecret.split(whereSeparator: \.isWhitespace).map(String.init) + maps
+    options = ["-I", products] + forClang.flatMap { ["-Xcc", $0] }
+    let compiler = try await Self.output(of: ["bash", "-c", "realpath $(command -v swiftc)"])
+    let toolchain = URL(filePath: compiler).deletingLastPathComponent().deletingLastPathComponent()
+    manifestOptions = [
+      "-I", toolchain.appending(path: "lib/swift/pm/ManifestAPI").path,
+      "-package-description-version", "6.2",
+    ]
+  }
+
+  /// What the compiler says of the samples that it does not accept, a few at a time.
+  func typecheck(_ samples: [Sample]) async throws -> [String] {
+    var complaints: [String] = []
+    var rest = samples[...]
+    try await withThrowingTaskGroup(of: String?.self) { group in
+      func compileNext() {
+        guard let sample = rest.popFirst() else { return }
+        group.addTask { try await typecheck(sample) }
+      }
+      for _ in 0..<ProcessInfo.processInfo.activeProcessorCount { compileNext() }
+      for try await complaint in group {
+        if let complaint { complaints.append(complaint) }
+        compileNext()
+      }
+    }
+    return complaints
+  }
+
+  /// What the compiler says of a sample, as a reader would paste it, or `nil` when it is content.
+  private func typecheck(_ sample: Sample) async throws -> String? {
+    let place = try TemporaryFolder()
+    let file = place.file("main.swift")
+    // The compiler's messages name the document.
+    let marker = "#sourceLocation(file: \"\(sample.document)\", line: \(sample.line))\n"
+    try Data((marker + sample.code).utf8).write(to: URL(filePath: file))
+    let result = try await ChildProcess.run(
+      [
+        "swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors", file,
+        "-module-cache-path", folder.file("modules"),
+      ] + (sample.kind == .tests ? ["-parse-as-library"] : [])
+        + (sample.kind == .manifest ? manifestOptions : options),
+      within: .seconds(240))
+    return result.status == 0 ? nil : "\(sample): \(result.output)\(result.errors)"
+  }
+
+  /// Builds a program that imports the library alone, and returns where it is.
+  ///
+  /// It is linked with what the build that runs this test has compiled.
+  func build(_ code: String, named name: String) async throws -> String {
+    let place = folder.file(name)
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    let file = "\(place)/main.swift"
+    try Data(code.utf8).write(to: URL(filePath: file))
+    let objects = try ["SequencingOAuth", "LoopbackHTTP"].flatMap { library in
+      let products = Bundle.main.bundleURL.appending(path: "\(library).build").path
+      return try FileManager.default.contentsOfDirectory(atPath: products)
+        .filter { $0.hasSuffix(".swift.o") }.map { "\(products)/\($0)" }
+    }
+    // A library that was compiled for a sanitizer is linked with it.
+    let sanitizer = ProcessInfo.processInfo.environment["SANITIZE"].map { ["-sanitize=\($0)"] }
+    let program = "\(place)/\(name)"
+    _ = try await Self.output(
+      of: [
+        "swiftc", "-swift-version", "6", file, "-o", program,
+        "-module-cache-path", folder.file("modules"),
+      ] + options + objects + (sanitizer ?? []))
+    return program
+  }
+
+  private static func output(of command: [String]) async throws -> String {
+    let result = try await ChildProcess.run(command)
+    guard result.status == 0 else {
+      throw CommandFailed(message: result.output + result.errors)
+    }
+    return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  private struct CommandFailed: Error, CustomStringConvertible {
+    let message: String
+    var description: String { message }
+  }
+}

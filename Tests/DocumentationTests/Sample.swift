@@ -1,0 +1,69 @@
+import Foundation
+
+/// A Swift block of a document that imports something: a whole program, or a file of one.
+///
+/// A block that imports nothing is text: another library's code, or a part of a file.
+struct Sample: Sendable, CustomStringConvertible {
+  /// How it is compiled.
+  enum Kind: Sendable {
+    /// Statements and declarations, as in `main.swift`.
+    case program
+    /// Declarations only, since tests may not stand among statements.
+    case tests
+    /// A `Package.swift`.
+    case manifest
+  }
+
+  let document: String
+  /// The line of its first line in the document.
+  let line: Int
+  let code: String
+
+  var description: String { "\(document):\(line)" }
+
+  var kind: Kind {
+    if code.contains("\nimport PackageDescription\n") { return .manifest }
+    return code.contains("import Testing\n") ? .tests : .program
+  }
+
+  /// The samples of the README and of every article.
+  static func all() throws -> [Sample] {
+    try documents().flatMap { try samples(in: $0) }
+  }
+
+  private static func documents() throws -> [String] {
+    let sources = Compiler.root.appending(path: "Sources").path
+    let files = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
+    return ["README.md"] + files.filter { $0.hasSuffix(".md") }.sorted().map { "Sources/" + $0 }
+  }
+
+  private static func samples(in document: String) throws -> [Sample] {
+    let text = try String(contentsOf: Compiler.root.appending(path: document), encoding: .utf8)
+    return samples(in: text, of: document)
+  }
+
+  /// The samples of a text, however deep their fences are indented.
+  static func samples(in text: String, of document: String) -> [Sample] {
+    var samples: [Sample] = []
+    var block: (line: Int, indentation: Int, lines: [Substring])?
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
+      let indentation = line.prefix { $0 == " " }.count
+      switch (line.dropFirst(indentation), block) {
+      case ("```swift", nil):
+        block = (index + 2, indentation, [])
+      case ("```", let finished?):
+        if finished.lines.contains(where: { $0.hasPrefix("import ") }) {
+          let code = finished.lines.joined(separator: "\n") + "\n"
+          samples.append(Sample(document: document, line: finished.line, code: code))
+        }
+        block = nil
+      case (_, let open?):
+        block?.lines.append(line.dropFirst(min(open.indentation, indentation)))
+      default:
+        break
+      }
+    }
+    return samples
+  }
+}
