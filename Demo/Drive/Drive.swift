@@ -134,32 +134,3 @@ extension URL {
     return parts.url ?? self
   }
 }
-
-/// The files that Sequencing lists for an account.
-struct SequencingList: Sendable {
-  private let pipe: Pipeline.Pipe
-  private let failure: @Sendable (PipeError) -> Failure
-
-  init(
-    _ url: String, _ module: AuthorizationModule,
-    failure: @escaping @Sendable (PipeError) -> Failure
-  ) throws(Failure) {
-    self.failure = failure
-    do throws(SQOAuthError) {
-      let origin = try ResourceOrigin(url).description
-      let endpoint = String(url.split(separator: "/").dropFirst(2).joined(separator: "/"))
-      pipe = try Pipeline(origin, module: module)
-        .add("files", PipeConfiguration(endpoint: endpoint))
-    } catch {
-      throw .refused(error)
-    }
-  }
-
-  func list() async throws(Failure) -> [DriveFile] {
-    do throws(PipeError) {
-      return try await pipe.read([DriveFile.OfSequencing].self).map(DriveFile.init)
-    } catch {
-      throw failure(error)
-    }
-  }
-}

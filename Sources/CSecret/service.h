@@ -2,7 +2,8 @@
 #include <libsecret/secret.h>
 
 // A SecretService that differs from libsecret's in two ways, which only a subclass can: it is given
-// its D-Bus connection, and a prompt always ends.
+// its D-Bus connection, and a prompt always ends. Its calls have no limit of their own, which would
+// be 25 s; the caller's is set by the cancellable.
 
 static inline gpointer sq_secret_service_parent(void) {
   return g_type_class_peek_static(SECRET_TYPE_SERVICE);
@@ -79,6 +80,7 @@ static inline GType sq_secret_service_type(void) {
 static inline SecretService *sq_secret_service_open(GDBusConnection *connection,
                                                     GCancellable *cancellable, GError **error) {
   return (SecretService *)g_initable_new(sq_secret_service_type(), cancellable, error,
-                                         "g-connection", connection, "flags",
+                                         "g-connection", connection, "g-default-timeout",
+                                         G_MAXINT, "flags",
                                          SECRET_SERVICE_OPEN_SESSION, NULL);
 }

@@ -7,6 +7,7 @@ extension AuthorizationModule {
   /// Cancelling the task ends the wait, and the sign-in as well if nobody else waits for it.
   ///
   /// - SeeAlso: RFC 6749, section 4.1
+  @discardableResult
   public func signIn() async throws(SQOAuthError) -> SQToken {
     try await signIns.token { await self.outcome(of: $0) }
   }

@@ -123,6 +123,7 @@ extension AuthorizationModule {
   }
 
   /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.
+  @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
     do throws(SQOAuthError) {
       return try await token()

@@ -12,6 +12,10 @@ public typealias SQAuthorizationProtocolDelegate = AuthorizationDelegate
 @available(*, deprecated, renamed: "TokenRefreshDelegate")
 public typealias SQTokenRefreshProtocol = TokenRefreshDelegate
 
+/// The Swift pod's name of ``TokenRefreshDelegate``.
+@available(*, deprecated, renamed: "TokenRefreshDelegate")
+public typealias SQTokenRefreshProtocolDelegate = TokenRefreshDelegate
+
 extension SQOAuth {
   /// The pod's name of ``shared``.
   @available(*, deprecated, renamed: "shared")

@@ -14,6 +14,9 @@ final class KeyringItem {
 
   init(adopting pointer: UnsafeMutableRawPointer) {
     self.pointer = pointer.assumingMemoryBound(to: SecretItem.self)
+    // The session's limit holds, and not D-Bus's own.
+    g_dbus_proxy_set_default_timeout(
+      pointer.assumingMemoryBound(to: GDBusProxy.self), Int32.max)
   }
 
   deinit {

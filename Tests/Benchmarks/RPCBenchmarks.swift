@@ -42,6 +42,9 @@ struct RPCBenchmarks {
     let module = try await AuthorizedReads.pipe("http://\(address)").module
     guard let url = URL(string: "http://\(address)") else { throw BenchmarkError("no URL") }
     let channel = try RPCChannel(url: url, credential: .account(module))
+    let bare = Benchmark.Peer.rawCurl { [address] in
+      try await RawCurl.calls("http://\(address)\(Self.method)", Self.message, 2000)
+    }
     return [(1, 2000, 1.0), (64, 12_000, nil)].flatMap { width, count, aim -> [Benchmark] in
       let name = width == 1 ? "gRPC call, one after the other" : "gRPC call, \(width) at once"
       let subject: Benchmark.Run = { try await Self.calls(channel, count, width: width) }
@@ -49,7 +52,7 @@ struct RPCBenchmarks {
         Benchmark(
           name: name, peer: Self.peer("Go grpc", go, count, width), subject: subject, aim: aim),
         Benchmark(name: name, peer: Self.peer("grpcio", python, count, width), subject: subject),
-      ]
+      ] + (width == 1 ? [Benchmark(name: name, peer: bare, subject: subject)] : [])
     }
   }
 
@@ -66,16 +69,19 @@ struct RPCBenchmarks {
     }
   }
 
+  private static let method = "/grpc.testing.TestService/UnaryCall"
+  private static let message: [UInt8] = [32, 1, 40, 1]
+
   private static func calls(
     _ channel: RPCChannel, _ count: Int, width: Int
   ) async throws -> Benchmark.Sample {
-    let request = Data([32, 1, 40, 1])
+    let request = Data(message)
     return try await sample(count / width * width) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<width {
           group.addTask {
             for _ in 0..<(count / width) {
-              let call = try channel.call("/grpc.testing.TestService/UnaryCall", request: request)
+              let call = try channel.call(method, request: request)
               guard try await call.response() == request else {
                 throw BenchmarkError("another answer")
               }

@@ -25,7 +25,7 @@ struct Crowd: Sendable {
         clientID: Glewlwyd.Client.public.rawValue, redirectURI: try server.takeRedirectURI(),
         scopes: ["read", "write"], provider: .issuer(server.issuer)),
       environment: environment)
-    _ = try await module.signIn()
+    try await module.signIn()
     module.refreshesAutomatically = true
   }
 

@@ -70,7 +70,7 @@ private struct SharedAccount {
   }
 
   func signIn() async throws {
-    _ = try await module().signIn()
+    try await module().signIn()
   }
 
   func expire() async throws { try await store.expire("default") }

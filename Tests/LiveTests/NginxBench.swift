@@ -28,7 +28,7 @@ struct NginxBench: Sendable {
     ) { nginx in
       let bench = try NginxBench(sandbox: sandbox, nginx: nginx, scope: scope)
       if isSignedIn {
-        _ = try await bench.module.signIn()
+        try await bench.module.signIn()
         sandbox.forgetRequests()
       }
       try await body(bench)

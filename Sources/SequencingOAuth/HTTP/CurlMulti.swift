@@ -37,7 +37,7 @@ final class CurlMulti {
   private var lastWait = UInt64.max
   /// For how long an answer is looked for without sleep, in nanoseconds: to put a core to sleep and
   /// wake it can take longer than a server that is near.
-  private static let vigil: UInt64 = 100_000
+  private static let vigil: UInt64 = 200_000
   /// No transfer's time is up before this.
   private var nextCheck = UInt64.max
 

@@ -40,6 +40,19 @@ public struct HTTPRequest: Sendable {
     self.headers = headers
     self.body = body
   }
+
+  /// The same for a URL as text.
+  ///
+  /// - Throws: ``SQOAuthError/Code/malformedRequest`` for what is no http or https URL.
+  public init(
+    method: String = "GET", url: String, headers: HTTPFields = [:], body: HTTPRequestBody = .empty
+  ) throws(SQOAuthError) {
+    let target = try RequestTarget(text: url)
+    guard let url = URL(string: target.text) else {
+      throw SQOAuthError(.malformedRequest, "the request's URL cannot be read; nothing was sent")
+    }
+    self.init(method: method, url: url, headers: headers, body: body)
+  }
 }
 
 /// What a request sends.

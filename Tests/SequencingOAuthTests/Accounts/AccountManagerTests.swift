@@ -130,7 +130,7 @@ import Testing
           token: "http://127.0.0.1:\(port)/token"))
     }
     let port = UInt16(sandbox.tokenEndpoint.port ?? 0)
-    _ = try await manager(signingIn: .alice).account(try byHand(port), id: "a").signIn()
+    try await manager(signingIn: .alice).account(try byHand(port), id: "a").signIn()
     await failure(.invalidConfiguration) {
       try await manager().account(try byHand(port ^ 1), id: "a")
     }
@@ -158,13 +158,13 @@ import Testing
   @Test func `what an app keeps with an account lasts over refreshes and sign-ins`() async throws {
     let account = try await manager(signingIn: .alice).account(try configuration(), id: "a")
     account.attributes = ["name": "Alice"]
-    _ = try await account.signIn()
+    try await account.signIn()
     clock.advance(by: 3600)
     _ = try await manager().account(try configuration(), id: "a").token()
     #expect(try await manager().accounts().first?.attributes == ["name": "Alice"])
     let again = try await manager(signingIn: .alice).account(try configuration(), id: "a")
     #expect(again.attributes == ["name": "Alice"])
-    _ = try await again.signIn()
+    try await again.signIn()
     #expect(try await manager().accounts().first?.attributes == ["name": "Alice"])
   }
 

@@ -43,7 +43,7 @@ import Testing
     await failure(.notAuthorized) { try await bench.oauth.token() }
 
     // Row 46: the next request for access opens the browser.
-    _ = try await bench.oauth.module.requestAccess()
+    try await bench.oauth.module.requestAccess()
     #expect(bench.endpoints.filter { $0 == .authorization }.count == 2)
   }
 

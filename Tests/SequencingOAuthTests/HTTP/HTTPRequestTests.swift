@@ -104,11 +104,19 @@ import Testing
     "http://[fe80::1%25lo]/", "http://a,b/",
   ])
   func `a URL that parsers could read in two ways is refused`(text: String) async throws {
+    let refusal = #expect(throws: SQOAuthError.self) { try HTTPRequest(url: text) }
+    #expect(refusal?.code == .malformedRequest)
     guard let url = URL(string: text) else { return }
     let error = await failure(.malformedRequest) {
       try await client.send(HTTPRequest(url: url))
     }
     #expect(error?.message.contains("secret") == false)
+  }
+
+  @Test func `a URL may be given as text`() throws {
+    let request = try HTTPRequest(method: "PUT", url: "https://api.example/a%2Fb?c=d")
+    #expect(request.url.absoluteString == "https://api.example/a%2Fb?c=d")
+    #expect(request.method == "PUT")
   }
 
   @Test func `a HEAD with a body is refused`() async throws {

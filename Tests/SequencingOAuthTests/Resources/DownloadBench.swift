@@ -32,10 +32,15 @@ final class DownloadBench: Sendable {
     return try await download(request, maximumBytes: maximumBytes)
   }
 
-  func download(_ request: HTTPRequest, maximumBytes: Int64? = nil) async throws -> HTTPResponse {
+  func download(
+    _ request: HTTPRequest, maximumBytes: Int64? = nil,
+    progress watch: (@Sendable (TransferProgress) -> Void)? = nil
+  ) async throws -> HTTPResponse {
     forgetProgress()
     let download = ResumableDownload(request, to: destination, maximumBytes: maximumBytes) {
-      [self] progress in told.withLock { $0.append(progress) }
+      [self] progress in
+      told.withLock { $0.append(progress) }
+      watch?(progress)
     }
     return try await download.run { [client] request throws(SQOAuthError) in
       try await client.send(request)

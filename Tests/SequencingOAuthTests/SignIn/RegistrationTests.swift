@@ -17,6 +17,8 @@ import Testing
     #expect(SQOAuth.sharedInstance() === SQOAuth.shared)
     #expect(SQOAuth.instance === SQOAuth.shared)
     #expect(SQAuthResult.sharedInstance() === SQAuthResult.shared)
+    #expect((any SQAuthorizationProtocolDelegate).self == (any SQAuthorizationProtocol).self)
+    #expect((any SQTokenRefreshProtocolDelegate).self == (any SQTokenRefreshProtocol).self)
   }
 
   @available(*, deprecated)
