@@ -20,7 +20,9 @@ extension RawCurl {
     sq_set_pointer(easy, CURLOPT_HTTPHEADER, fields)
     var frame = [0, 0, 0, 0, UInt8(message.count)] + message
     sq_set_long(easy, CURLOPT_POSTFIELDSIZE, frame.count)
-    _ = frame.withUnsafeMutableBytes { sq_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
+    frame.withUnsafeMutableBytes {
+      _ = sq_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
+    }
     // libcurl 7.88 greets the server again where this is said of a connection that it has kept.
     sq_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
     try call(easy)
