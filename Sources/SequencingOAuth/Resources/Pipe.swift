@@ -107,27 +107,30 @@ extension Pipeline.Pipe {
         try await self.send(request, to: origin)
       }
     }
-    let response: HTTPResponse
+    let result: Result<HTTPResponse, PipeError>
     do throws(ResourceFailure) {
-      response = try await operations.runExchange { interruption async throws(ResourceFailure) in
+      result = try await operations.run { interruption async throws(ResourceFailure) in
         try await module.response(to: request, with: use, interruption)
+      } isEnd: { response in
+        response.status != 401 && response.status != 403
+      } next: { response async throws(PipeError) in
+        try await self.goOn(request, behind: response, use)
       }
     } catch {
       // Whoever cancelled the pipe has not cancelled this task.
       if case .noAnswer(let reason) = error, reason.code == .cancelled { throw .cancelled }
       throw Self.error(error)
     }
-    guard response.status == 401 || response.status == 403 else {
-      return try Self.success(response)
-    }
-    return try await run { () async throws(PipeError) in
-      let answer: HTTPResponse
-      do throws(ResourceFailure) {
-        answer = try await self.module.exchange(request, behind: response, to: use)
-      } catch {
-        throw Self.error(error)
-      }
-      return try Self.success(answer)
+    return try Self.success(try result.get())
+  }
+
+  private func goOn(
+    _ request: HTTPRequest, behind response: HTTPResponse, _ use: TokenUse
+  ) async throws(PipeError) -> HTTPResponse {
+    do throws(ResourceFailure) {
+      return try await module.exchange(request, behind: response, to: use)
+    } catch {
+      throw Self.error(error)
     }
   }
 

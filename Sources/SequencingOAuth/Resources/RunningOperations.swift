@@ -2,7 +2,7 @@ import LoopbackHTTP
 
 /// The operations of a pipe that have not ended, so that all of them can be cancelled.
 ///
-/// An operation has a task of its own, so that it can be cancelled and its caller's task cannot. One
+/// An operation has a task of its own, so that it can be cancelled and its caller's task is not. One
 /// that is a single exchange does without, since going from task to task costs a part of a small
 /// request.
 final class RunningOperations: Sendable {
@@ -27,6 +27,26 @@ final class RunningOperations: Sendable {
     if Task.isCancelled { return .failure(.cancelled) }
     let id = begin()
     defer { end(id) }
+    return await run(id, operation)
+  }
+
+  /// Runs an operation that begins with an exchange, which the interruption ends; where that is not
+  /// the end, what comes next runs as any other operation does.
+  func run<Value: Sendable, Failure>(
+    exchange: (Interruption) async throws(Failure) -> Value, isEnd: (Value) -> Bool,
+    next: @escaping @Sendable (Value) async throws(PipeError) -> Value
+  ) async throws(Failure) -> Result<Value, PipeError> {
+    let interruption = Interruption()
+    let id = begin { interruption.raise() }
+    defer { end(id) }
+    let value = try await exchange(interruption)
+    if isEnd(value) { return .success(value) }
+    return await run(id) { () async throws(PipeError) in try await next(value) }
+  }
+
+  private func run<Value: Sendable>(
+    _ id: Int, _ operation: @escaping @Sendable () async throws(PipeError) -> Value
+  ) async -> Result<Value, PipeError> {
     let task = Task.startingHere { () async -> Result<Value, PipeError> in
       do throws(PipeError) {
         return .success(try await operation())
@@ -40,16 +60,6 @@ final class RunningOperations: Sendable {
     } onCancel: {
       task.cancel()
     }
-  }
-
-  /// Runs an operation that is one exchange, which the interruption ends.
-  func runExchange<Value: Sendable, Failure>(
-    _ exchange: (Interruption) async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    let interruption = Interruption()
-    let id = begin { interruption.raise() }
-    defer { end(id) }
-    return try await exchange(interruption)
   }
 
   /// Cancels those that have begun, also where their tasks are only being made.
