@@ -24,7 +24,6 @@ extension RPCCall {
     /// The `grpc-encoding` of the response.
     var encoding: String?
     var trailers: RPCMetadata?
-    var task: Task<Void, Never>?
     var completion: (@Sendable (Result<Data, RPCError>) -> Void)?
 
     init(timeout: Duration?) {
@@ -104,13 +103,7 @@ extension RPCCall {
     case .ended: throw outcome.isCancelled ? .cancelled : .started
     }
     let task = here ? Task.startingHere { await self.run() } : Task { await self.run() }
-    let isOver = state.withLock { state in
-      if case .ended = state.phase { return true }
-      state.task = task
-      return false
-    }
-    // Somebody cancelled the call while its task was being made.
-    if isOver { task.cancel() }
+    interruption.whenRaised(task.cancel)
   }
 
   /// Refuses what the transport cannot carry without losing messages.
@@ -134,18 +127,18 @@ extension RPCCall {
   /// Ends the call, once; who comes later changes nothing.
   @discardableResult
   func end(_ result: Result<Data, RPCError>) -> Bool {
-    let (isEnd, task, completion) = state.withLock { state in
+    let (isEnd, completion) = state.withLock { state in
       if case .ended = state.phase {
-        return (false, Task<Void, Never>?.none, (@Sendable (Result<Data, RPCError>) -> Void)?.none)
+        return (false, (@Sendable (Result<Data, RPCError>) -> Void)?.none)
       }
       state.phase = .ended
-      return (true, state.task.take(), state.completion.take())
+      return (true, state.completion.take())
     }
     guard isEnd else { return false }
     outcome.resolve(result)
     inbox.finish(result.map { _ in })
     outbox.close()
-    task?.cancel()
+    interruption.raise()
     if let completion { channel.callbackQueue.async { completion(result) } }
     return true
   }

@@ -40,6 +40,8 @@ public final class RPCCall: Sendable {
   let url: URL
   let request: Data
   let state: Locked<State>
+  /// Ends what it does once it is started.
+  let interruption = Interruption()
   /// The messages from the server, where they are any number.
   let inbox = MessageInbox()
   /// The messages to the server, where they are any number.

@@ -6,14 +6,8 @@ import LoopbackHTTP
 /// that is a single exchange does without, since going from task to task costs a part of a small
 /// request.
 final class RunningOperations: Sendable {
-  private struct Operation {
-    /// There as soon as the operation is; what it does first it does before that.
-    var cancel: (@Sendable () -> Void)?
-    var isCancelled = false
-  }
-
   private struct State {
-    var operations: [Int: Operation] = [:]
+    var operations: [Int: Interruption] = [:]
     var last = 0
   }
 
@@ -25,9 +19,9 @@ final class RunningOperations: Sendable {
   ) async -> Result<Value, PipeError> {
     // The call that is made in a cancelled task is not to ask for anything.
     if Task.isCancelled { return .failure(.cancelled) }
-    let id = begin()
+    let (id, interruption) = begin()
     defer { end(id) }
-    return await run(id, operation)
+    return await run(interruption, operation)
   }
 
   /// Runs an operation that begins with an exchange, which the interruption ends; where that is not
@@ -36,16 +30,16 @@ final class RunningOperations: Sendable {
     exchange: (Interruption) async throws(Failure) -> Value, isEnd: (Value) -> Bool,
     next: @escaping @Sendable (Value) async throws(PipeError) -> Value
   ) async throws(Failure) -> Result<Value, PipeError> {
-    let interruption = Interruption()
-    let id = begin { interruption.raise() }
+    let (id, interruption) = begin()
     defer { end(id) }
     let value = try await exchange(interruption)
     if isEnd(value) { return .success(value) }
-    return await run(id) { () async throws(PipeError) in try await next(value) }
+    return await run(interruption) { () async throws(PipeError) in try await next(value) }
   }
 
   private func run<Value: Sendable>(
-    _ id: Int, _ operation: @escaping @Sendable () async throws(PipeError) -> Value
+    _ interruption: Interruption,
+    _ operation: @escaping @Sendable () async throws(PipeError) -> Value
   ) async -> Result<Value, PipeError> {
     let task = Task.startingHere { () async -> Result<Value, PipeError> in
       do throws(PipeError) {
@@ -54,7 +48,7 @@ final class RunningOperations: Sendable {
         return .failure(error)
       }
     }
-    if hasToEnd(id, by: task.cancel) { task.cancel() }
+    interruption.whenRaised(task.cancel)
     return await withTaskCancellationHandler {
       await task.value
     } onCancel: {
@@ -64,26 +58,15 @@ final class RunningOperations: Sendable {
 
   /// Cancels those that have begun, also where their tasks are only being made.
   func cancelAll() {
-    let cancels = state.withLock { state in
-      for id in state.operations.keys { state.operations[id]?.isCancelled = true }
-      return state.operations.values.compactMap(\.cancel)
-    }
-    for cancel in cancels { cancel() }
+    for operation in state.withLock({ Array($0.operations.values) }) { operation.raise() }
   }
 
-  private func begin(_ cancel: (@Sendable () -> Void)? = nil) -> Int {
-    state.withLock { state in
+  private func begin() -> (id: Int, Interruption) {
+    let interruption = Interruption()
+    return state.withLock { state in
       state.last += 1
-      state.operations[state.last] = Operation(cancel: cancel)
-      return state.last
-    }
-  }
-
-  /// Notes how an operation is cancelled; says whether that was asked for already.
-  private func hasToEnd(_ id: Int, by cancel: @escaping @Sendable () -> Void) -> Bool {
-    state.withLock { state in
-      state.operations[id]?.cancel = cancel
-      return state.operations[id]?.isCancelled ?? false
+      state.operations[state.last] = interruption
+      return (state.last, interruption)
     }
   }
 

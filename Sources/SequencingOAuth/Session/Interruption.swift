@@ -1,7 +1,7 @@
 import LoopbackHTTP
 
-/// Ends one exchange from outside of the task that waits for it.
-final class Interruption: Sendable {
+/// Ends one piece of work from outside, also where how that is done is known only later.
+package final class Interruption: Sendable {
   private struct State {
     var isRaised = false
     var action: (@Sendable () -> Void)?
@@ -9,8 +9,10 @@ final class Interruption: Sendable {
 
   private let state = Locked(State())
 
-  /// Ends the exchange, now or as soon as it begins.
-  func raise() {
+  package init() {}
+
+  /// Ends the work, now or as soon as it begins.
+  package func raise() {
     let action = state.withLock { state in
       state.isRaised = true
       return state.action.take()
@@ -18,8 +20,8 @@ final class Interruption: Sendable {
     action?()
   }
 
-  /// Says how the exchange is ended; that is done at once if it was asked for before.
-  func whenRaised(_ action: @escaping @Sendable () -> Void) {
+  /// Says how the work is ended from now on; that is done at once if it was asked for before.
+  package func whenRaised(_ action: @escaping @Sendable () -> Void) {
     let isRaised = state.withLock { state in
       if !state.isRaised { state.action = action }
       return state.isRaised
