@@ -23,6 +23,8 @@ let package = Package(
     .target(
       name: "SequencingOAuth",
       dependencies: ["LoopbackHTTP", "CCurl", "CCrypto"],
+      // To be copied; a resource would link Foundation, for its Bundle.
+      exclude: ["SignInButton/Images"],
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthFoundation",

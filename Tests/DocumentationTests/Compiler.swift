@@ -65,30 +65,6 @@ struct Compiler: Sendable {
     return result.status == 0 ? nil : "\(sample): \(result.output)\(result.errors)"
   }
 
-  /// Builds a program that imports the library alone, and returns where it is.
-  ///
-  /// It is linked with what the build that runs this test has compiled.
-  func build(_ code: String, named name: String) async throws -> String {
-    let place = folder.file(name)
-    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-    let file = "\(place)/main.swift"
-    try Data(code.utf8).write(to: URL(filePath: file))
-    let objects = try ["SequencingOAuth", "LoopbackHTTP"].flatMap { library in
-      let products = Bundle.main.bundleURL.appending(path: "\(library).build").path
-      return try FileManager.default.contentsOfDirectory(atPath: products)
-        .filter { $0.hasSuffix(".swift.o") }.map { "\(products)/\($0)" }
-    }
-    // A library that was compiled for a sanitizer is linked with it.
-    let sanitizer = ProcessInfo.processInfo.environment["SANITIZE"].map { ["-sanitize=\($0)"] }
-    let program = "\(place)/\(name)"
-    _ = try await Self.output(
-      of: [
-        "swiftc", "-swift-version", "6", file, "-o", program,
-        "-module-cache-path", folder.file("modules"),
-      ] + options + objects + (sanitizer ?? []))
-    return program
-  }
-
   private static func output(of command: [String]) async throws -> String {
     let result = try await ChildProcess.run(command)
     guard result.status == 0 else {

@@ -3,15 +3,22 @@ import OAuthSandbox
 import TestSupport
 import Testing
 
-/// Follows the tutorial: its programs are built and run, and say what it says that they say.
-@Suite(.timeLimit(.minutes(5))) struct TutorialTests {
+/// Follows the tutorial: its package is built and run, and says what it says that it says.
+@Suite(.timeLimit(.minutes(10)), .disabled(if: isSanitized, "what is built would be the same"))
+struct TutorialTests {
   @Test func `a reader who follows the tutorial gets its programs to work`() async throws {
-    let steps = try Sample.all().filter {
-      $0.document.hasSuffix("/GettingStarted.md") && $0.kind == .program
-    }
+    let samples = try Sample.all().filter { $0.document.hasSuffix("/GettingStarted.md") }
+    let steps = samples.filter { $0.kind == .program }
     try #require(steps.count == 3)
-    let reader = try await Reader()
-    #expect(try await reader.build(steps[0]).signingIn() == "Signed in, for: profile\n")
+    let reader = try await Reader(manifest: #require(samples.first { $0.kind == .manifest }))
+    let first = try await reader.build(steps[0])
+    #expect(try await first.signingIn() == "Signed in, for: profile\n")
+    let needed = try await first.libraries()
+    #expect(needed.contains { $0.hasPrefix("libcurl.so.") }, "\(needed)")
+    for other in UnusedLibraries.names + ["libglib-2.0", "libFoundation"] {
+      #expect(!needed.contains { $0.hasPrefix("\(other).so") }, "\(needed)")
+    }
+
     #expect(try await reader.build(steps[1]).signingIn() == "Hello, Alice Liddell.\n")
 
     let greeter = try await reader.build(steps[2])
@@ -25,25 +32,33 @@ import Testing
     #expect(try await greeter.signedIn().contains(": invalid_grant: "))
     #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
   }
+
+  @Test(arguments: UnusedLibraries.modules)
+  func `a build that touched a library of another product would fail`(module: String) async throws {
+    let result = try await UnusedLibraries.compile(module)
+    #expect(result.status != 0 && result.errors.contains(UnusedLibraries.complaint))
+  }
 }
 
-/// Somebody with a sandbox and a place to try programs in.
+/// Whether the tests run under a sanitizer, which the reader's package knows nothing of.
+private let isSanitized = ProcessInfo.processInfo.environment["SANITIZE"] != nil
+
+/// Somebody with a sandbox and a package of their own, beside the folder of the SDK.
 private struct Reader {
   let sandbox: SandboxServer
   let folder: TemporaryFolder
-  let compiler: Compiler
+  private let project: ReaderPackage
 
-  init() async throws {
+  init(manifest: Sample) async throws {
     sandbox = try await SandboxServer.start()
     folder = try TemporaryFolder()
-    compiler = try await Compiler()
+    project = try ReaderPackage(manifest: manifest.code)
   }
 
-  /// Builds a step's program, for this sandbox.
+  /// Builds a step's program, for this sandbox, in place of the one before.
   func build(_ step: Sample) async throws -> Greeter {
     let code = step.code.replacing("http://127.0.0.1:8989", with: sandbox.issuer.absoluteString)
-    let path = try await compiler.build(code, named: "greeter\(step.line)")
-    return Greeter(path: path, home: folder.path, sandbox: sandbox)
+    return Greeter(path: try await project.build(code), home: folder.path, sandbox: sandbox)
   }
 }
 
@@ -67,6 +82,12 @@ private struct Greeter {
   /// What it prints when no browser can be opened.
   func signedIn(_ arguments: String...) async throws -> String {
     try await start(browser: "false", arguments).result().output
+  }
+
+  /// The shared libraries that it names.
+  func libraries() async throws -> [String] {
+    let result = try await ChildProcess.run(["readelf", "--dynamic", "--wide", path])
+    return result.output.matches(of: /\(NEEDED\).*\[(.*)\]/).map { String($0.1) }
   }
 
   private func start(browser: String, _ arguments: [String] = []) throws -> ChildProcess {

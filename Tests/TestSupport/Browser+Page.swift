@@ -36,6 +36,20 @@ extension Browser {
     }
   }
 
+  /// What assistive software is told that an element is.
+  package func accessibleRole(of selector: String) async throws -> String {
+    try await act(on: selector) {
+      try await self.driver.send("GET", "\($0)/computedrole", as: String.self)
+    }
+  }
+
+  /// What assistive software calls an element.
+  package func accessibleName(of selector: String) async throws -> String {
+    try await act(on: selector) {
+      try await self.driver.send("GET", "\($0)/computedlabel", as: String.self)
+    }
+  }
+
   /// Waits until an element is there.
   package func wait(for selector: String) async throws {
     try await act(on: selector) { _ in }

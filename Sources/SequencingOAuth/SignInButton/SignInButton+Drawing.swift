@@ -1,0 +1,64 @@
+import LoopbackHTTP
+
+extension SignInButton {
+  /// The height of every drawing, in units of its own; the size says how large one is shown.
+  static let drawingHeight = 40
+
+  /// The width in the same units: the tile with the key, the title, and 14 on either side of it.
+  ///
+  /// It is a multiple of ten, so that each size has a whole number of pixels.
+  var drawingWidth: Int {
+    (Self.drawingHeight + 14 + titleWidth.units + 14 + 9) / 10 * 10
+  }
+
+  /// The drawing: a frame, a tile with a key in it, and the title.
+  ///
+  /// It has no identifiers and no style sheet, which would leak into a page that holds it. The key
+  /// is our own drawing: its bit is a sequence of three steps.
+  var drawing: HTML {
+    let colors = colors
+    return """
+      <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="\(height)" \
+      viewBox="0 0 \(drawingWidth) 40" role="img">
+        <title>\(title)</title>
+        <rect x=".5" y=".5" width="\(drawingWidth - 1)" height="39" rx="9.5" \
+      fill="\(colors.ground)" stroke="\(colors.tile)"/>
+        <path d="M40 0H10A10 10 0 0 0 0 10v20a10 10 0 0 0 10 10h30z" fill="\(colors.tile)"/>
+        <g fill="none" stroke="\(colors.key)" stroke-width="2.5" stroke-linecap="round" \
+      stroke-linejoin="round">
+          <circle cx="12.25" cy="19" r="5"/>
+          <path d="M17.25 19h15v7M28 19v5M23.5 19v3"/>
+        </g>
+        <text x="\((drawingWidth + 40) / 2)" y="26" text-anchor="middle"\(fitting) \
+      fill="\(colors.letters)" font-family="system-ui, 'Helvetica Neue', Arial, sans-serif" \
+      font-size="\(TitleWidth.fontSize)" font-weight="600">\(title)</text>
+      </svg>
+      """
+  }
+
+  /// Has the title take the room that it was given, whatever the font, where the room is right.
+  private var fitting: HTML {
+    guard titleWidth.isClose else { return .empty }
+    return " textLength=\"\(titleWidth.units)\" lengthAdjust=\"spacingAndGlyphs\""
+  }
+
+  private var titleWidth: TitleWidth { TitleWidth(title) }
+}
+
+extension SignInButton {
+  /// The colours of a button, those of the pages that the user sees after it.
+  package struct Colors: Sendable, Hashable {
+    package let ground: String
+    package let letters: String
+    /// Of the tile, and of the frame.
+    package let tile: String
+    package let key: String
+  }
+
+  package var colors: Colors {
+    switch appearance {
+    case .light: Colors(ground: "#ffffff", letters: "#16212b", tile: "#0f6b5c", key: "#ffffff")
+    case .dark: Colors(ground: "#161d23", letters: "#e9eff3", tile: "#63cdb6", key: "#04241d")
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// How wide a title is about, in semibold letters of a sans-serif font, in units of a drawing.
+struct TitleWidth: Sendable, Hashable {
+  static let fontSize = 17
+
+  let units: Int
+  /// Whether it is close enough to the real width, in any common font, to stretch the title to it.
+  ///
+  /// It is with Latin, Greek and Cyrillic letters. Of others too little is known.
+  let isClose: Bool
+
+  init(_ title: String) {
+    let thousandths = title.unicodeScalars.reduce(0) { $0 + Self.thousandthsOfAnEm($1) }
+    units = (thousandths * Self.fontSize + 999) / 1000
+    isClose = title.unicodeScalars.allSatisfy { $0 < "\u{530}" }
+  }
+
+  private static func thousandthsOfAnEm(_ scalar: Unicode.Scalar) -> Int {
+    switch scalar {
+    case "i", "j", "l", "I", " ", "'", ",", ".", ":", ";", "|", "!": 280
+    case "f", "r", "t", "(", ")", "[", "]", "/", "\\", "-", "\"", "`", "*": 370
+    case "m", "w", "M", "W", "@", "%", "&": 850
+    case "A"..."Z": 680
+    case "\0"..."~": 570
+    case _ where scalar.properties.generalCategory == .nonspacingMark: 0
+    // East Asia's scripts and emoji begin about there.
+    case ..."\u{2E7F}": 650
+    default: 1050
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import TestSupport
+
+/// A package that depends on this one by its path, and that is built as its author builds it.
+///
+/// The libraries of the products that it does not name are as good as not installed.
+struct ReaderPackage: Sendable {
+  private let folder: TemporaryFolder
+  private let root: String
+
+  /// Makes the package beside a link to this one, which has the name that the manifest expects.
+  init(manifest: String) throws {
+    folder = try TemporaryFolder()
+    root = folder.file("greeter")
+    let files = FileManager.default
+    try files.createSymbolicLink(
+      atPath: folder.file("sequencing-oauth"), withDestinationPath: Compiler.root.path)
+    try files.createDirectory(
+      atPath: root + "/Sources/greeter", withIntermediateDirectories: true)
+    try Data(manifest.utf8).write(to: URL(filePath: root + "/Package.swift"))
+    try UnusedLibraries.write(to: folder)
+  }
+
+  /// Builds the package with this `main.swift`, and returns where its program is.
+  func build(_ code: String) async throws -> String {
+    try Data(code.utf8).write(to: URL(filePath: root + "/Sources/greeter/main.swift"))
+    let result = try await ChildProcess.run(
+      [
+        "swift", "build", "--package-path", root, "--cache-path", folder.file("cache"),
+        "--disable-index-store",
+      ] + UnusedLibraries.options(in: folder), within: .seconds(500))
+    guard result.status == 0 else { throw BuildFailed(message: result.output + result.errors) }
+    return root + "/.build/debug/greeter"
+  }
+
+  private struct BuildFailed: Error, CustomStringConvertible {
+    let message: String
+    var description: String { message }
+  }
+}
