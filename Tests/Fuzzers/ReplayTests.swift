@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Testing
 
+@testable import SequencingOAuth
+
 /// The seeds of the fuzzers, and what these have found, as ordinary tests.
 @Suite(.timeLimit(.minutes(1))) struct ReplayTests {
   static let folder = String(#filePath.dropLast("ReplayTests.swift".count)) + "Seeds/"
@@ -24,6 +26,12 @@ import Testing
         }
       }
     }
+  }
+
+  @Test func `the sealed seeds can be opened, so that there is something to break`() throws {
+    let file = try Data(contentsOf: URL(filePath: Self.folder + "sealed-store/two-accounts"))
+    let document = try SealedFormat(key: Fuzzer.key).decode(file)
+    #expect(try document.ids.sorted().map { try document.record($0)?.id } == ["alice", "bob"])
   }
 
   @Test func `each folder of seeds has a fuzzer`() throws {

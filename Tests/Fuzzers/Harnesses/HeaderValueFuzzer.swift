@@ -3,10 +3,11 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// `Content-Range`, `Retry-After` and `Date`.
+  /// `Content-Range`, `Retry-After`, `Date`, `Last-Modified` and `ETag`.
   static let headerValue = Fuzzer("header-value") { input in
     let text = String(decoding: input, as: UTF8.self)
     try checkRange(text)
+    try checkValidators(text)
     let now = Date(timeIntervalSince1970: 1_750_000_000)
     if let date = HTTPDate.parse(text, now: now) {
       // Years have four digits, or the two of one that is near.
@@ -18,6 +19,20 @@ extension Fuzzer {
     for headers in [["Retry-After": text], ["Retry-After": text, "Date": text]] as [HTTPFields] {
       guard let delay = RetryAfter.delay(in: headers, now: now) else { continue }
       try require((.zero ... .seconds(RetryAfter.maximum)).contains(delay), "a delay of \(delay)")
+    }
+  }
+
+  /// What a download is resumed with stands in a request, which refuses more than a response does.
+  private static func checkValidators(_ text: String) throws {
+    let url = try HTTPRequest(url: "https://api.example.com/file").url
+    let date = "Thu, 31 Dec 2099 23:59:59 GMT"
+    for headers in [["ETag": text], ["Last-Modified": text, "Date": date]] as [HTTPFields] {
+      let head = HTTPResponseHead(status: 200, headers: headers)
+      guard let record = DownloadRecord(head, url: url, total: nil) else { continue }
+      var request = HTTPRequest(url: url)
+      request.headers["If-Range"] = record.validator
+      try request.validate()
+      try require(DownloadRecord(record.json, url: url) == record, "the record is not read again")
     }
   }
 
