@@ -24,7 +24,7 @@ extension Fuzzer {
       guard let record = document.record(id) else {
         throw Finding(description: "an account without a record")
       }
-      try require(record.id.hasSameBytes(as: id), "under the name \(id) stands \(record.id)")
+      try require(record.id == id, "under the name \(id) stands \(record.id)")
       try require(record == again.record(id), "a record reads differently")
       try check(record)
     }
