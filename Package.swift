@@ -121,6 +121,12 @@ let package = Package(
       dependencies: ["LoopbackHTTP", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
+      name: "FuzzerTests",
+      dependencies: ["SequencingOAuth", "SequencingOAuthGRPC", "LoopbackHTTP", "CCurl"],
+      path: "Tests/Fuzzers",
+      exclude: ["Dictionaries", "LibFuzzer", "Seeds"],
+      swiftSettings: settings),
+    .testTarget(
       name: "OAuthSandboxTests",
       dependencies: ["OAuthSandbox", "LoopbackHTTP", "TestSupport"],
       swiftSettings: settings),

@@ -13,7 +13,8 @@
 enum EndpointURL {
   /// The URL of an endpoint, or the reason why it cannot be one.
   static func check(_ text: String, name: String) throws(SQOAuthError) -> URL {
-    guard hasOnlyURLCharacters(text), let url = URL(string: text), let target = target(url) else {
+    // Of the text itself: a URL of Foundation has repaired a bare bracket or percent sign.
+    guard hasOnlyURLCharacters(text), let url = URL(string: text), let target = target(text) else {
       throw SQOAuthError(
         .invalidConfiguration,
         "the \(name) is not an absolute http or https URL without user information")
@@ -29,8 +30,8 @@ enum EndpointURL {
     return url
   }
 
-  private static func target(_ url: URL) -> RequestTarget? {
-    try? RequestTarget(url)
+  private static func target(_ text: String) -> RequestTarget? {
+    try? RequestTarget(text: text)
   }
 
   /// Whether a host is the machine itself by its spelling; names are not resolved.

@@ -25,13 +25,15 @@ enum LoopbackHost {
   }
 
   static func isIPv6(_ text: String) -> Bool {
+    // It reads up to a zero byte, and the text goes on.
+    if text.utf8.contains(0) { return false }
     var address = in6_addr()
     return inet_pton(AF_INET6, text, &address) == 1
   }
 
   private static func isLoopbackIPv6(_ text: String) -> Bool {
     var address = in6_addr()
-    guard inet_pton(AF_INET6, text, &address) == 1 else { return false }
+    guard isIPv6(text), inet_pton(AF_INET6, text, &address) == 1 else { return false }
     let bytes = withUnsafeBytes(of: address) { Array($0) }
     // ::1, and :: which Linux takes for it.
     if bytes.dropLast().allSatisfy({ $0 == 0 }) { return bytes[15] <= 1 }

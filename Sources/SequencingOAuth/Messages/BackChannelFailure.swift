@@ -49,10 +49,11 @@ extension SQOAuthError {
         + "give the final address", status: status)
   }
 
-  /// The same error with the status of the response that it was found in.
-  func with(status: Int) -> SQOAuthError {
+  /// The same error with the status of the response that it was found in, and no secret in its
+  /// message.
+  func with(status: Int, removing secrets: SentSecrets) -> SQOAuthError {
     SQOAuthError(
-      code, message, cause: cause, response: response, status: self.status ?? status,
-      challenge: challenge, retryAfter: retryAfter)
+      code, secrets.removed(from: message), cause: cause, response: response,
+      status: self.status ?? status, challenge: challenge, retryAfter: retryAfter)
   }
 }

@@ -26,6 +26,11 @@ public struct ErrorResponse: Sendable, Hashable {
     String(String.UnicodeScalarView(text.unicodeScalars.lazy.filter(isPrintable).prefix(500)))
   }
 
+  /// The same, not cut.
+  static func printable(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.lazy.filter(isPrintable)))
+  }
+
   /// Also refuses what changes the direction or the lines of a terminal.
   private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {

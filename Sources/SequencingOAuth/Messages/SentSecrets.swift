@@ -10,7 +10,16 @@ package struct SentSecrets: Sendable {
   /// A server's text in which each secret is blotted out, also in its form encoding.
   package func removed(from text: String) -> String {
     // Far more than is shown, and little enough to search.
-    var scalars = String.UnicodeScalarView(text.unicodeScalars.prefix(16_384))
+    let text = String(String.UnicodeScalarView(text.unicodeScalars.prefix(16_384)))
+    let asSent = blotted(text)
+    // What is shown has no unprintable characters, and so may hold a secret that they take apart.
+    let shown = ErrorResponse.printable(asSent)
+    let asShown = blotted(shown)
+    return asShown == shown ? asSent : asShown
+  }
+
+  private func blotted(_ text: String) -> String {
+    var scalars = text.unicodeScalars
     let mark = "[removed]".unicodeScalars
     for secret in values {
       // By scalars: a combining mark behind a secret would make its last character another one.

@@ -14,14 +14,14 @@ struct TokenResponse: Sendable {
   var request: TokenRequest?
 
   private static let endpoint = "the token endpoint"
+  private var secrets: SentSecrets { request?.secrets ?? SentSecrets([]) }
 
   func read(_ response: HTTPResponse) throws(SQOAuthError) -> SQToken {
     guard !(300..<400).contains(response.status) else { throw failure(response) }
     let members = JSONMessage.members(of: response.body)
     // Some servers report errors with status 200; none of their bodies may pass for a token.
     if let members, members["error"] != nil,
-      let error = ErrorResponse(
-        members: members, removing: request?.secrets ?? SentSecrets([]))
+      let error = ErrorResponse(members: members, removing: secrets)
     {
       throw .refusal(by: Self.endpoint, error, response, now: context.receivedAt)
     }
@@ -43,7 +43,8 @@ struct TokenResponse: Sendable {
       }
       return try parser.token(from: response, context: context)
     } catch let error as SQOAuthError {
-      throw error.with(status: response.status)
+      // The decoder names the member that it stumbled over, and the server named that.
+      throw error.with(status: response.status, removing: secrets)
     } catch {
       throw SQOAuthError(
         .invalidResponse, "the app's token response parser refused the response", cause: error,

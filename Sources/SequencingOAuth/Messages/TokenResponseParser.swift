@@ -100,6 +100,10 @@ public struct StandardTokenResponseParser: TokenResponseParser {
         throw SQOAuthError(.invalidResponse, "the token response holds a field twice")
       }
     }
+    // As of JSON, none that holds an error may pass for a token.
+    guard members["error"] == nil else {
+      throw SQOAuthError(.invalidResponse, "the token response holds an error")
+    }
     return members
   }
 

@@ -2,8 +2,8 @@
 ///
 /// - SeeAlso: RFC 8288, section 3
 enum LinkHeader {
-  /// The most links that are read.
-  private static let maximumLinks = 64
+  /// The most relations that are read.
+  private static let maximumRelations = 64
 
   /// The first target of each relation, by the relation's name in lower case.
   ///
@@ -13,9 +13,10 @@ enum LinkHeader {
     var targets: [String: String] = [:]
     for field in fields {
       var reader = LinkReader(field)
-      while targets.count < maximumLinks, let link = reader.next() {
+      while let link = reader.next() {
         guard !link.hasAnchor else { continue }
         for relation in link.relations where targets[relation] == nil {
+          guard targets.count < maximumRelations else { return targets }
           targets[relation] = link.target
         }
       }

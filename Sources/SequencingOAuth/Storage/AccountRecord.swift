@@ -113,7 +113,9 @@ extension AccountRecord {
 
 extension AccountRecord: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The account and the client, and nothing that is secret.
-  public var description: String { "account \"\(ErrorResponse.clean(id))\" of client \(clientID)" }
+  public var description: String {
+    "account \"\(ErrorResponse.clean(id))\" of client \(ErrorResponse.clean(clientID))"
+  }
   /// The same as ``description``.
   public var debugDescription: String { description }
   /// The same as ``description``, so that `dump` shows no secret either.

@@ -46,7 +46,9 @@ extension TokenDocument {
           .storeTooNew, "version \(version) of its format is newer than this program")
       }
       guard version == currentVersion,
-        let document = try? decoder.decode(TokenDocument.self, from: bytes)
+        let document = try? decoder.decode(TokenDocument.self, from: bytes),
+        // A record that is saved under its own name would leave this one's refresh token behind.
+        document.accounts.allSatisfy({ $0.key == $0.value.id })
       else { throw SQOAuthError(.storeDamaged, "it is damaged, and is left as it is") }
       return document
     }

@@ -38,7 +38,8 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// Reads what an earlier call has left for the same URL.
   init?(_ content: Data, url: URL) {
     guard let record = try? JSONDecoder().decode(Self.self, from: content),
-      record.version == Self.currentVersion, record.url == Self.digest(url)
+      record.version == Self.currentVersion, record.url == Self.digest(url),
+      record.synced >= 0, record.validator.isSendable
     else { return nil }
     self = record
   }
@@ -95,16 +96,21 @@ extension HTTPResponseHead {
     let tags = headers.values(for: "ETag")
     guard tags.isEmpty else { return tags.count == 1 && Self.isStrong(tags[0]) ? tags[0] : nil }
     let dates = headers.values(for: "Last-Modified")
-    guard dates.count == 1, let modified = HTTPDate.parse(dates[0], now: now),
+    guard dates.count == 1, dates[0].isSendable, let modified = HTTPDate.parse(dates[0], now: now),
       let date = headers["Date"].flatMap({ HTTPDate.parse($0, now: now) }),
       date.timeIntervalSince(modified) >= 60
     else { return nil }
     return dates[0]
   }
 
-  /// RFC 9110, section 8.8.3; in visible ASCII, as all that a request sends.
+  /// RFC 9110, section 8.8.3.
   private static func isStrong(_ tag: String) -> Bool {
     tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
       && tag.utf8.dropFirst().dropLast().allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 }
   }
+}
+
+extension String {
+  /// Whether a request's field may have it as its value.
+  fileprivate var isSendable: Bool { utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 }

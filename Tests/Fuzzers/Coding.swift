@@ -1,0 +1,18 @@
+import FoundationEssentials
+
+/// Whether a value comes back from its own JSON; by bytes, since equal strings may differ in these.
+func requireCodable<Value: Codable & Equatable>(_ value: Value, _ name: String) throws {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys]
+  let bytes: Data
+  let again: Value
+  do {
+    bytes = try encoder.encode(value)
+    again = try JSONDecoder().decode(Value.self, from: bytes)
+  } catch {
+    throw Finding(description: "\(name) does not come back from its JSON: \(error)")
+  }
+  try require(again == value, "\(name) comes back different from its JSON")
+  let bytesAgain = try encoder.encode(again)
+  try require(bytesAgain == bytes, "\(name) has two forms of JSON")
+}

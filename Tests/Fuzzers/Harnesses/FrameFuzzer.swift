@@ -1,0 +1,66 @@
+import FoundationEssentials
+
+@testable import SequencingOAuthGRPC
+
+extension Fuzzer {
+  /// The messages of a gRPC stream, however they are cut.
+  static let frames = Fuzzer("grpc-frames") { input in
+    let whole = Frames(input, piece: max(1, input.count))
+    for size in [1, 2, 5, 64] {
+      let cut = Frames(input, piece: size)
+      try require(cut.status == whole.status, "pieces of \(size) bytes end differently")
+      // Those that come in the same piece as a fault are lost with it.
+      let isSame =
+        whole.status == nil ? cut.frames == whole.frames : cut.frames.starts(with: whole.frames)
+      try require(isSame, "pieces of \(size) bytes read differently")
+    }
+    var consumed = Data()
+    for frame in whole.frames {
+      try require(frame.content.count <= Frames.limit, "a message of \(frame.content.count) bytes")
+      consumed += frame.bytes
+      // What is damaged or too large throws; nothing else may happen.
+      let message = try? frame.message(encoding: "gzip", limit: Frames.limit)
+      try require((message?.count ?? 0) <= Frames.limit, "too large a message")
+    }
+    try require(input.starts(with: consumed), "the frames are not the bytes that came")
+    if whole.status == nil {
+      try require(whole.isAtEnd == (consumed.count == input.count), "bytes are left, or none")
+    }
+    try requireReadAgain(input)
+  }
+
+  private static func requireReadAgain(_ message: Data) throws {
+    for compression in [RPCCompression.identity, .gzip] {
+      let frame = try MessageFrame(message, compression: compression, limit: message.count)
+      let read = Frames(frame.bytes + frame.bytes, piece: 3, limit: message.count)
+      try require(read.frames == [frame, frame] && read.isAtEnd, "a frame is read differently")
+      let again = try frame.message(encoding: "gzip", limit: message.count)
+      try require(again == message, "a message comes back different")
+    }
+  }
+}
+
+/// All that the parser made of a stream.
+private struct Frames {
+  static let limit = 300
+
+  var frames: [MessageFrame] = []
+  /// How it ended, where not well.
+  var status: RPCStatus?
+  var isAtEnd = false
+
+  init(_ input: Data, piece: Int, limit: Int = limit) {
+    var parser = FrameParser(limit: limit)
+    var rest = input
+    do throws(RPCError) {
+      while !rest.isEmpty {
+        // A slice, whose indices do not begin at 0.
+        frames += try parser.take(rest.prefix(piece))
+        rest = rest.dropFirst(piece)
+      }
+      isAtEnd = parser.isAtEnd
+    } catch {
+      status = error.status
+    }
+  }
+}

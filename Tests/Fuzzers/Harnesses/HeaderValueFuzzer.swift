@@ -1,0 +1,52 @@
+import FoundationEssentials
+
+@testable import SequencingOAuth
+
+extension Fuzzer {
+  /// `Content-Range`, `Retry-After`, `Date`, `Last-Modified` and `ETag`.
+  static let headerValue = Fuzzer("header-value") { input in
+    let text = String(decoding: input, as: UTF8.self)
+    try checkRange(text)
+    try checkValidators(text)
+    let now = Date(timeIntervalSince1970: 1_750_000_000)
+    if let date = HTTPDate.parse(text, now: now) {
+      // Years have four digits, or the two of one that is near.
+      let seconds = date.timeIntervalSince1970
+      try require(
+        (-62_200_000_000...253_500_000_000).contains(seconds) && seconds == seconds.rounded(),
+        "\(text) is \(seconds)")
+    }
+    for headers in [["Retry-After": text], ["Retry-After": text, "Date": text]] as [HTTPFields] {
+      guard let delay = RetryAfter.delay(in: headers, now: now) else { continue }
+      try require((.zero ... .seconds(RetryAfter.maximum)).contains(delay), "a delay of \(delay)")
+    }
+  }
+
+  /// What a download is resumed with stands in a request, which refuses more than a response does.
+  private static func checkValidators(_ text: String) throws {
+    let url = try HTTPRequest(url: "https://api.example.com/file").url
+    let date = "Thu, 31 Dec 2099 23:59:59 GMT"
+    for headers in [["ETag": text], ["Last-Modified": text, "Date": date]] as [HTTPFields] {
+      let head = HTTPResponseHead(status: 200, headers: headers)
+      guard let record = DownloadRecord(head, url: url, total: nil) else { continue }
+      var request = HTTPRequest(url: url)
+      request.headers["If-Range"] = record.validator
+      try request.validate()
+      try require(DownloadRecord(record.json, url: url) == record, "the record is not read again")
+    }
+  }
+
+  private static func checkRange(_ text: String) throws {
+    guard let range = ContentRange(text) else { return }
+    let written: String
+    switch range {
+    case .part(let first, let last, let total):
+      try require(0 <= first && first <= last && last < total, "\(range)")
+      written = "bytes \(first)-\(last)/\(total)"
+    case .unsatisfied(let total):
+      try require(total >= 0, "\(range)")
+      written = "bytes */\(total)"
+    }
+    try require(ContentRange(written) == range, "\(written) reads differently when written")
+  }
+}

@@ -1,0 +1,56 @@
+import FoundationEssentials
+
+@testable import SequencingOAuth
+
+extension Fuzzer {
+  /// The metadata document of an authorization server.
+  static let metadata = Fuzzer("metadata") { input in
+    for issuer in ["https://id.example.com", "http://127.0.0.1:8080/tenant"] {
+      let metadata: ProviderMetadata
+      do throws(SQOAuthError) {
+        metadata = try ProviderMetadata(document: input, issuer: issuer)
+      } catch {
+        try require(error.description.isHarmless, "the error shows as \(error.description)")
+        try require(error.description.utf8.count < 8_000, "a long error")
+        continue
+      }
+      try require(metadata.issuer?.hasSameBytes(as: issuer) == true, "another issuer")
+      let endpoints = [
+        metadata.authorizationEndpoint, metadata.tokenEndpoint, metadata.refreshEndpoint,
+        metadata.revocationEndpoint,
+      ]
+      for endpoint in endpoints.compactMap(\.self) { try check(endpoint, of: issuer) }
+      try requireReadAgain(metadata, issuer: issuer)
+    }
+  }
+
+  private static func check(_ endpoint: URL, of issuer: String) throws {
+    let text = endpoint.absoluteString
+    try require(text.isASCII(withSpaces: false) && !text.contains("#"), "an endpoint \(text)")
+    try require(endpoint.user == nil && endpoint.password == nil, "a user in \(text)")
+    guard let target = try? RequestTarget(endpoint) else {
+      throw Finding(description: "no request can go to \(text)")
+    }
+    let mayBePlain = issuer.hasPrefix("http:") && target.isLoopback
+    try require(target.isSecure || mayBePlain, "a token would go in clear to \(text)")
+  }
+
+  private static func requireReadAgain(_ metadata: ProviderMetadata, issuer: String) throws {
+    var members: [String: JSONValue] = [
+      "issuer": .string(issuer),
+      "authorization_endpoint": .string(metadata.authorizationEndpoint.absoluteString),
+      "token_endpoint": .string(metadata.tokenEndpoint.absoluteString),
+      "authorization_response_iss_parameter_supported": .bool(metadata.sendsIssuerInResponse),
+    ]
+    members["revocation_endpoint"] = metadata.revocationEndpoint.map { .string($0.absoluteString) }
+    let lists = [
+      "token_endpoint_auth_methods_supported": metadata.clientAuthenticationMethods,
+      "revocation_endpoint_auth_methods_supported": metadata.revocationAuthenticationMethods,
+      "code_challenge_methods_supported": metadata.codeChallengeMethods,
+    ]
+    for (name, list) in lists { members[name] = list.map { .array($0.map(JSONValue.string)) } }
+    let document = try JSONEncoder().encode(JSONValue.object(members))
+    let again = try? ProviderMetadata(document: document, issuer: issuer)
+    try require(again == metadata, "the metadata reads differently when it is written again")
+  }
+}

@@ -1,0 +1,93 @@
+import FoundationEssentials
+
+@testable import SequencingOAuth
+
+extension Fuzzer {
+  /// The URL that a browser, or whatever else runs on the machine, brings as the redirect.
+  static let redirect = Fuzzer("redirect") { input in
+    let text = String(decoding: input, as: UTF8.self)
+    for expected in expectations { try judge(text, against: expected) }
+  }
+
+  private static let state = "k9Jx0PZQ"
+
+  private static let expectations = [
+    ("http://127.0.0.1:8080/callback", nil, false),
+    ("http://127.0.0.1:8080/callback", "https://id.example.com", true),
+    ("com.example.app:/cb?a=1", "https://id.example.com", false),
+  ].map { redirectURI, issuer, requiresIssuer in
+    AuthorizationResponse.Expectation(
+      redirectURI: redirectURI, state: state, issuer: issuer, requiresIssuer: requiresIssuer)
+  }
+
+  private static func judge(
+    _ text: String, against expected: AuthorizationResponse.Expectation
+  ) throws {
+    switch AuthorizationResponse.judge(text, against: expected) {
+    case .notAddressed:
+      let isOurs =
+        text.hasPrefix(expected.redirectURI + (expected.redirectURI.contains("?") ? "&" : "?"))
+      try require(!isOurs || !text.isASCII(withSpaces: true), "a redirect of ours is passed over")
+    case .wrongState:
+      break
+    case .answer(let result):
+      let pairs = try pairs(in: text, for: expected)
+      let states = pairs.filter { $0.name == "state" }
+      try require(
+        states.count == 1 && states[0].value.hasSameBytes(as: expected.state), "not our state")
+      try check(result, pairs, expected)
+    }
+  }
+
+  /// The parameters of a redirect whose address is compared here in another way than the SDK does.
+  private static func pairs(
+    in text: String, for expected: AuthorizationResponse.Expectation
+  ) throws -> [FormCoding.Pair] {
+    let bytes = Array(text.utf8)
+    let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
+    let registered = Array(expected.redirectURI.utf8)
+    try require(
+      end >= registered.count
+        && String(decoding: bytes[..<registered.count], as: UTF8.self)
+          .lowercased().hasSameBytes(as: expected.redirectURI.lowercased()),
+      "the answer came to another address")
+    let afterScheme = registered.firstIndex(of: UInt8(ascii: ":")) ?? 0
+    try require(
+      bytes[afterScheme..<registered.count] == registered[afterScheme...],
+      "the answer came to an address in other letters")
+    let query = bytes[registered.count..<end].dropFirst()
+    guard let pairs = FormCoding.decode(String(decoding: query, as: UTF8.self)) else {
+      throw Finding(description: "the answer's query cannot be read")
+    }
+    return pairs
+  }
+
+  private static func check(
+    _ result: Result<AuthorizationResponse, SQOAuthError>, _ pairs: [FormCoding.Pair],
+    _ expected: AuthorizationResponse.Expectation
+  ) throws {
+    switch result {
+    case .failure(let error):
+      try require(error.description.isHarmless && !error.code.rawValue.isEmpty, "\(error)")
+      try require(error.description.utf8.count < 8_000, "an error of \(error.description.count)")
+    case .success(let response):
+      let code = response.code
+      try require(!code.isEmpty && code.isASCII(withSpaces: true), "the code is \(code)")
+      try require(pairs.filter { $0.name == "code" }.map(\.value) == [code], "not the code")
+      try require(!pairs.contains { $0.name == "error" }, "a code beside an error")
+      let issuers = pairs.filter { $0.name == "iss" }.map(\.value)
+      try require(issuers.count <= 1 && (!issuers.isEmpty || !expected.requiresIssuer), "no issuer")
+      if let issuer = expected.issuer, let found = issuers.first {
+        try require(found.hasSameBytes(as: issuer), "another issuer")
+      }
+      let again = [("code", code), ("state", expected.state)] + issuers.map { ("iss", $0) }
+      let query = FormCoding.encodeQuery(again.map { FormCoding.Pair($0.0, $0.1) })
+      let separator = expected.redirectURI.contains("?") ? "&" : "?"
+      guard
+        case .answer(.success(let same)) = AuthorizationResponse.judge(
+          expected.redirectURI + separator + query, against: expected),
+        same.code.hasSameBytes(as: code)
+      else { throw Finding(description: "the answer is not read again: \(query)") }
+    }
+  }
+}

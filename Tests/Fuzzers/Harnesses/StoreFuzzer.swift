@@ -1,0 +1,54 @@
+import FoundationEssentials
+
+@testable import SequencingOAuth
+
+extension Fuzzer {
+  /// The file of the plain token store, which a crash, a disk or a hand may have changed.
+  static let store = Fuzzer("store") { input in
+    let format = TokenDocument.Format()
+    let document: TokenDocument
+    do throws(SQOAuthError) {
+      document = try format.decode(input)
+    } catch {
+      try require(
+        [.storeDamaged, .storeTooNew].contains(error.code) && error.description.isHarmless,
+        "a damaged file gives \(error)")
+      return
+    }
+    let bytes = try format.encode(document)
+    let again = try format.decode(bytes)
+    let bytesAgain = try format.encode(again)
+    try require(bytesAgain == bytes, "the file reads differently when it is written again")
+    try require(document.ids.sorted() == again.ids.sorted(), "accounts come and go")
+    for id in document.ids {
+      guard let record = document.record(id) else {
+        throw Finding(description: "an account without a record")
+      }
+      try require(record.id == id, "under the name \(id) stands \(record.id)")
+      try require(record == again.record(id), "a record reads differently")
+      try check(record)
+    }
+    try checkChanges(of: document)
+  }
+
+  static func check(_ record: AccountRecord) throws {
+    try requireCodable(record, "the record")
+    // Whatever a file says, to print it and to plan with it harms nobody.
+    try require(record.description.isHarmless, "it shows as \(record.description)")
+    try require(record.token.description.isHarmless, "it shows as \(record.token.description)")
+    let now = Date(timeIntervalSinceReferenceDate: 800_000_000)
+    let schedule = TokenSchedule(record.token, knownAt: now, isRenewable: true, jitter: 0.5)
+    if let expiry = record.token.expirationDate, expiry <= now {
+      try require(!schedule.isUsable(at: now), "an expired token is handed out")
+    }
+  }
+
+  private static func checkChanges(of document: TokenDocument) throws {
+    var document = document
+    let record = AccountRecord(id: "new", clientID: "client", token: SQToken(accessToken: "a"))
+    document.save(record)
+    try require(document.record("new") == record, "a record is not there after it was saved")
+    for id in document.ids { document.erase(id) }
+    try require(document.ids.isEmpty, "a record is there after it was erased")
+  }
+}

@@ -1,0 +1,40 @@
+import FoundationEssentials
+import Testing
+
+@testable import SequencingOAuth
+
+/// The seeds of the fuzzers, and what these have found, as ordinary tests.
+@Suite(.timeLimit(.minutes(1))) struct ReplayTests {
+  static let folder = String(#filePath.dropLast("ReplayTests.swift".count)) + "Seeds/"
+
+  static func files(in folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+  }
+
+  @Test(arguments: Fuzzer.all.map(\.name))
+  func `every seed and everything that was found keeps the rules`(name: String) throws {
+    let fuzzer = try #require(Fuzzer.all.first { $0.name == name })
+    let files = try Self.files(in: Self.folder + name)
+    #expect(!files.isEmpty)
+    for file in files {
+      let input = try Data(contentsOf: URL(filePath: "\(Self.folder)\(name)/\(file)"))
+      #expect(throws: Never.self, "\(name)/\(file)") { try fuzzer.check(input) }
+      // What a fuzzer does first: a file that was cut off.
+      for end in stride(from: 0, to: min(input.count, 512), by: 7) {
+        #expect(throws: Never.self, "the first \(end) bytes of \(name)/\(file)") {
+          try fuzzer.check(input.prefix(end))
+        }
+      }
+    }
+  }
+
+  @Test func `the sealed seeds can be opened, so that there is something to break`() throws {
+    let file = try Data(contentsOf: URL(filePath: Self.folder + "sealed-store/two-accounts"))
+    let document = try SealedFormat(key: Fuzzer.key).decode(file)
+    #expect(try document.ids.sorted().map { try document.record($0)?.id } == ["alice", "bob"])
+  }
+
+  @Test func `each folder of seeds has a fuzzer`() throws {
+    #expect(try Self.files(in: Self.folder) == Fuzzer.all.map(\.name).sorted())
+  }
+}
