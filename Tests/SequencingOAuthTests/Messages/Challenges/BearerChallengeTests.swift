@@ -99,7 +99,7 @@ import Testing
     let challenge = BearerChallenge(parameters: ["error": "invalid_token"])
     let error = SQOAuthError(
       .invalidToken, "no", challenge: challenge, retryAfter: .seconds(7)
-    ).with(status: 401)
+    ).with(status: 401, removing: SentSecrets([]))
     #expect(error.challenge == challenge)
     #expect(error.retryAfter == .seconds(7))
     #expect(error.status == 401)
