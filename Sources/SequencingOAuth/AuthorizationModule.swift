@@ -74,7 +74,7 @@ extension AuthorizationModule {
   /// A token that can be refreshed counts as expired a tenth of its life early, 30 s at most.
   public var validToken: SQToken? { session.validToken }
 
-  /// Whether there is a token, expired or not.
+  /// Whether a token is in memory, expired or not; ``restore()`` looks into the store too.
   public var hasAccessToken: Bool { session.token != nil }
 
   /// Whether there is a token that has not expired.

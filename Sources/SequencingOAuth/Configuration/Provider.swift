@@ -11,7 +11,7 @@ public struct Provider: Sendable, Hashable {
 
   /// Endpoints as they were written, each absolute.
   struct Endpoints: Sendable, Hashable {
-    var authorization: String
+    var authorization: String?
     var token: String
     var refresh: String?
     var revocation: String?
@@ -44,10 +44,11 @@ public struct Provider: Sendable, Hashable {
 
   /// A server whose endpoints are given by hand.
   ///
-  /// With an `issuer`, an `iss` in the redirect must equal it (RFC 9207). `refresh` is for servers
-  /// that refresh at another address than the token endpoint.
+  /// Only a sign-in in the browser needs the `authorization` endpoint. With an `issuer`, an `iss` in
+  /// the redirect must equal it (RFC 9207). `refresh` is for servers that refresh at another address
+  /// than the token endpoint.
   public static func endpoints(
-    authorization: String, token: String, refresh: String? = nil, revocation: String? = nil,
+    authorization: String? = nil, token: String, refresh: String? = nil, revocation: String? = nil,
     issuer: String? = nil
   ) -> Provider {
     Provider(

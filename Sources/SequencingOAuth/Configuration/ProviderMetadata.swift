@@ -10,8 +10,8 @@
 public struct ProviderMetadata: Sendable, Hashable {
   /// `issuer`, compared byte for byte; `nil` where endpoints were given by hand without one.
   public let issuer: String?
-  /// `authorization_endpoint`.
-  public let authorizationEndpoint: URL
+  /// `authorization_endpoint`; `nil` where nobody is signed in with a browser.
+  public let authorizationEndpoint: URL?
   /// `token_endpoint`.
   public let tokenEndpoint: URL
   /// Where refreshes go: the token endpoint, unless the provider has another address.
@@ -32,8 +32,9 @@ extension ProviderMetadata {
   init(_ endpoints: Provider.Endpoints) throws(SQOAuthError) {
     issuer = endpoints.issuer
     if let issuer { _ = try EndpointURL.check(issuer, name: "issuer") }
-    authorizationEndpoint = try EndpointURL.check(
-      endpoints.authorization, name: "authorization endpoint")
+    authorizationEndpoint = try endpoints.authorization.map { text throws(SQOAuthError) in
+      try EndpointURL.check(text, name: "authorization endpoint")
+    }
     tokenEndpoint = try EndpointURL.check(endpoints.token, name: "token endpoint")
     refreshEndpoint =
       if let refresh = endpoints.refresh {
@@ -41,12 +42,9 @@ extension ProviderMetadata {
       } else {
         tokenEndpoint
       }
-    revocationEndpoint =
-      if let revocation = endpoints.revocation {
-        try EndpointURL.check(revocation, name: "revocation endpoint")
-      } else {
-        nil
-      }
+    revocationEndpoint = try endpoints.revocation.map { text throws(SQOAuthError) in
+      try EndpointURL.check(text, name: "revocation endpoint")
+    }
     clientAuthenticationMethods = nil
     revocationAuthenticationMethods = nil
     codeChallengeMethods = nil
@@ -64,21 +62,18 @@ extension ProviderMetadata {
         "the metadata names the issuer \"\(ErrorResponse.clean(document.issuer ?? ""))\"; "
           + "use exactly that string if it is the one you trust")
     }
-    guard let authorization = document.authorizationEndpoint, let token = document.tokenEndpoint
-    else {
-      throw SQOAuthError(
-        .invalidResponse, "the metadata lacks the authorization or the token endpoint")
+    guard let token = document.tokenEndpoint else {
+      throw SQOAuthError(.invalidResponse, "the metadata lacks the token endpoint")
     }
     self.issuer = issuer
-    authorizationEndpoint = try Self.endpoint(authorization, "authorization endpoint", of: issuer)
+    authorizationEndpoint = try document.authorizationEndpoint.map { text throws(SQOAuthError) in
+      try Self.endpoint(text, "authorization endpoint", of: issuer)
+    }
     tokenEndpoint = try Self.endpoint(token, "token endpoint", of: issuer)
     refreshEndpoint = tokenEndpoint
-    revocationEndpoint =
-      if let revocation = document.revocationEndpoint {
-        try Self.endpoint(revocation, "revocation endpoint", of: issuer)
-      } else {
-        nil
-      }
+    revocationEndpoint = try document.revocationEndpoint.map { text throws(SQOAuthError) in
+      try Self.endpoint(text, "revocation endpoint", of: issuer)
+    }
     clientAuthenticationMethods = document.clientAuthenticationMethods
     revocationAuthenticationMethods = document.revocationAuthenticationMethods
     codeChallengeMethods = document.codeChallengeMethods

@@ -22,6 +22,11 @@ struct AuthorizationCodeGrant: Sendable {
     guard let redirect = configuration.redirectURI else {
       throw SQOAuthError(.invalidConfiguration, "a client without a redirect URI signs nobody in")
     }
+    guard let authorizationEndpoint = metadata.authorizationEndpoint else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "there is no authorization endpoint, where users would be sent to sign in")
+    }
 
     let receiver: LoopbackRedirectReceiver? =
       switch redirect.kind {
@@ -31,7 +36,8 @@ struct AuthorizationCodeGrant: Sendable {
     let page = OneShot<LandingPage>()
     let outcome: Result<SQToken, SQOAuthError>
     do throws(SQOAuthError) {
-      let token = try await token(receiver, receiver?.redirectURI ?? redirect.string, page)
+      let token = try await token(
+        authorizationEndpoint, receiver, receiver?.redirectURI ?? redirect.string, page)
       try await keep(token, endpoint)
       outcome = .success(token)
     } catch {
@@ -43,7 +49,8 @@ struct AuthorizationCodeGrant: Sendable {
   }
 
   private func token(
-    _ receiver: LoopbackRedirectReceiver?, _ redirectURI: String, _ page: OneShot<LandingPage>
+    _ authorizationEndpoint: URL, _ receiver: LoopbackRedirectReceiver?, _ redirectURI: String,
+    _ page: OneShot<LandingPage>
   ) async throws(SQOAuthError) -> SQToken {
     let pkce = PKCE()
     let state = RandomString.make()
@@ -55,7 +62,7 @@ struct AuthorizationCodeGrant: Sendable {
     isWaiting(pending)
 
     let request = AuthorizationRequest(
-      endpoint: metadata.authorizationEndpoint, clientID: configuration.clientID,
+      endpoint: authorizationEndpoint, clientID: configuration.clientID,
       redirectURI: redirectURI, scope: configuration.scope, state: state, pkce: pkce,
       extraParameters: configuration.authorizationParameters)
     let response = try await answer(pending, opening: try request.url())

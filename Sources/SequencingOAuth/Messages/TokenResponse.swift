@@ -20,7 +20,7 @@ struct TokenResponse: Sendable {
     guard !(300..<400).contains(response.status) else { throw failure(response) }
     let members = JSONMessage.members(of: response.body)
     // Some servers report errors with status 200; none of their bodies may pass for a token.
-    if let members, members["error"] != nil,
+    if let members = members ?? formMembers(response), members["error"] != nil,
       let error = ErrorResponse(members: members, removing: secrets)
     {
       throw .refusal(by: Self.endpoint, error, response, now: context.receivedAt)
@@ -32,6 +32,11 @@ struct TokenResponse: Sendable {
         status: response.status)
     }
     return try parse(response, members)
+  }
+
+  /// A server that answers with forms says what is wrong in one, too.
+  private func formMembers(_ response: HTTPResponse) -> [String: JSONValue]? {
+    context.isForm(response) ? try? FormMessage.members(of: response.body) : nil
   }
 
   private func parse(

@@ -19,6 +19,11 @@ public struct TokenResponseContext: Sendable {
     self.requestedScope = requestedScope
     self.quirks = quirks
   }
+
+  /// Whether a response may be in form encoding.
+  func isForm(_ response: HTTPResponse) -> Bool {
+    quirks.contains(.formEncoded) && !JSONMessage.isJSON(response)
+  }
 }
 
 /// Makes a token of a successful token response.
@@ -49,10 +54,15 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     from response: HTTPResponse, members known: [String: JSONValue]?,
     context: TokenResponseContext
   ) throws(SQOAuthError) -> SQToken {
-    let isForm = context.quirks.contains(.formEncoded) && !JSONMessage.isJSON(response)
+    let isForm = context.isForm(response)
     var fields =
       isForm
-      ? try formMembers(of: response) : try members(of: response, known, quirks: context.quirks)
+      ? try FormMessage.members(of: response.body)
+      : try members(of: response, known, quirks: context.quirks)
+    // As of JSON, none that holds an error may pass for a token.
+    guard !isForm || fields["error"] == nil else {
+      throw SQOAuthError(.invalidResponse, "the token response holds an error")
+    }
     guard let accessToken = fields.takeString("access_token"), isToken(accessToken) else {
       throw missing("access_token")
     }
@@ -87,24 +97,6 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     if let known { return known }
     return try JSONMessage.decode(
       [String: JSONValue].self, from: response.body, as: "token response")
-  }
-
-  private func formMembers(of response: HTTPResponse) throws(SQOAuthError) -> [String: JSONValue] {
-    guard let pairs = FormCoding.decode(String(decoding: response.body, as: UTF8.self)) else {
-      throw SQOAuthError(.invalidResponse, "the token response is not form-encoded")
-    }
-    var members: [String: JSONValue] = [:]
-    for pair in pairs {
-      let name = pair.name == "expires" ? "expires_in" : pair.name
-      guard members.updateValue(.string(pair.value), forKey: name) == nil else {
-        throw SQOAuthError(.invalidResponse, "the token response holds a field twice")
-      }
-    }
-    // As of JSON, none that holds an error may pass for a token.
-    guard members["error"] == nil else {
-      throw SQOAuthError(.invalidResponse, "the token response holds an error")
-    }
-    return members
   }
 
   private func tokenType(

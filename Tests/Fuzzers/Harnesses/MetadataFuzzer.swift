@@ -38,10 +38,12 @@ extension Fuzzer {
   private static func requireReadAgain(_ metadata: ProviderMetadata, issuer: String) throws {
     var members: [String: JSONValue] = [
       "issuer": .string(issuer),
-      "authorization_endpoint": .string(metadata.authorizationEndpoint.absoluteString),
       "token_endpoint": .string(metadata.tokenEndpoint.absoluteString),
       "authorization_response_iss_parameter_supported": .bool(metadata.sendsIssuerInResponse),
     ]
+    members["authorization_endpoint"] = metadata.authorizationEndpoint.map {
+      .string($0.absoluteString)
+    }
     members["revocation_endpoint"] = metadata.revocationEndpoint.map { .string($0.absoluteString) }
     let lists = [
       "token_endpoint_auth_methods_supported": metadata.clientAuthenticationMethods,

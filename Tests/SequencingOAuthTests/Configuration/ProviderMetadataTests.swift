@@ -36,7 +36,7 @@ import Testing
         "jwks_uri": "1", "unknown": "{}",
       ]))
     #expect(metadata.issuer == Self.issuer)
-    #expect(metadata.authorizationEndpoint.absoluteString == "https://id.example/authorize?t=1")
+    #expect(metadata.authorizationEndpoint?.absoluteString == "https://id.example/authorize?t=1")
     #expect(metadata.tokenEndpoint.absoluteString == "https://id.example/token")
     #expect(metadata.refreshEndpoint == metadata.tokenEndpoint)
     #expect(metadata.revocationEndpoint?.absoluteString == "https://id.example/revoke")
@@ -80,11 +80,19 @@ import Testing
   }
 
   @Test(arguments: ["authorization_endpoint", "token_endpoint"])
-  func `a needed endpoint must be there and be usable`(name: String) {
-    failure { try Self.read(Self.document([name: nil])) }
-    for value in ["null", "1", "\"\"", "[]", "\"/relative\"", "\"https://u@id.example/x\""] {
+  func `an endpoint that is there must be usable`(name: String) {
+    for value in ["1", "\"\"", "[]", "\"/relative\"", "\"https://u@id.example/x\""] {
       failure { try Self.read(Self.document([name: value])) }
     }
+  }
+
+  @Test(arguments: [nil, "null"])
+  func `the token endpoint must be there, the authorization endpoint need not`(
+    value: String?
+  ) throws {
+    failure(.invalidResponse) { try Self.read(Self.document(["token_endpoint": value])) }
+    let metadata = try Self.read(Self.document(["authorization_endpoint": value]))
+    #expect(metadata.authorizationEndpoint == nil)
   }
 
   @Test(arguments: ["authorization_endpoint", "token_endpoint", "revocation_endpoint"])

@@ -19,7 +19,7 @@ import Testing
         name: "Google", baseURL: base, authorizationEndpoint: slash + "o/oauth2/auth",
         tokenEndpoint: slash + "o/oauth2/token", revocationEndpoint: slash + "o/oauth2/revoke"))
     #expect(
-      metadata.authorizationEndpoint.absoluteString == "https://accounts.google.com/o/oauth2/auth")
+      metadata.authorizationEndpoint?.absoluteString == "https://accounts.google.com/o/oauth2/auth")
     #expect(metadata.tokenEndpoint.absoluteString == "https://accounts.google.com/o/oauth2/token")
     #expect(
       metadata.revocationEndpoint?.absoluteString == "https://accounts.google.com/o/oauth2/revoke")
@@ -31,7 +31,7 @@ import Testing
       Provider(
         name: "x", baseURL: "https://s.example/realms/a//", authorizationEndpoint: "/auth",
         tokenEndpoint: "token?x=1", refreshEndpoint: "token?q=2"))
-    #expect(metadata.authorizationEndpoint.absoluteString == "https://s.example/realms/a/auth")
+    #expect(metadata.authorizationEndpoint?.absoluteString == "https://s.example/realms/a/auth")
     #expect(metadata.tokenEndpoint.absoluteString == "https://s.example/realms/a/token?x=1")
     #expect(metadata.refreshEndpoint.absoluteString == "https://s.example/realms/a/token?q=2")
   }
@@ -45,7 +45,7 @@ import Testing
         authorizationEndpoint: "https://www.facebook.com/dialog/oauth",
         tokenEndpoint: "https://graph.facebook.com/oauth/access_token"))
     #expect(
-      metadata.authorizationEndpoint.absoluteString == "https://www.facebook.com/dialog/oauth")
+      metadata.authorizationEndpoint?.absoluteString == "https://www.facebook.com/dialog/oauth")
     #expect(
       metadata.tokenEndpoint.absoluteString == "https://graph.facebook.com/oauth/access_token")
     #expect(metadata.revocationEndpoint == nil)
@@ -66,7 +66,7 @@ import Testing
         authorization: "https://s.example/a?x=1", token: "https://s.example/t",
         refresh: "https://s.example/r", revocation: "https://s.example/v",
         issuer: "https://s.example"))
-    #expect(metadata.authorizationEndpoint.absoluteString == "https://s.example/a?x=1")
+    #expect(metadata.authorizationEndpoint?.absoluteString == "https://s.example/a?x=1")
     #expect(metadata.tokenEndpoint.absoluteString == "https://s.example/t")
     #expect(metadata.refreshEndpoint.absoluteString == "https://s.example/r")
     #expect(metadata.revocationEndpoint?.absoluteString == "https://s.example/v")

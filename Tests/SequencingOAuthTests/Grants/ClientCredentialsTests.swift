@@ -29,6 +29,14 @@ import Testing
     #expect(await bench.observer.words(3) == ["refreshed T2", "refreshed T3", "refreshed T4"])
   }
 
+  @Test func `no authorization endpoint is needed, but to sign a user in`() async throws {
+    let bench = try bench()
+    _ = try bench.bench.register(provider: .endpoints(token: "https://id.example/token"))
+    #expect(try await bench.module.requestAccessTokenAsClient().accessToken == "T1")
+    await failure(.invalidConfiguration) { try await bench.module.signIn() }
+    #expect(bench.bench.opened.isEmpty)
+  }
+
   @Test func `a 401 fetches a new one`() async throws {
     let bench = try bench()
     try await bench.module.requestAccessTokenAsClient()

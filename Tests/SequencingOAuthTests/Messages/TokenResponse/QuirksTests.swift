@@ -40,8 +40,20 @@ import Testing
     }
   }
 
+  @Test(arguments: [200, 400])
+  func `a server of forms says what is wrong in one, with any status`(status: Int) {
+    let body = "error=bad_verification_code&error_description=It+has+expired."
+    let error = failure {
+      try Answer.read(
+        body, status: status, type: "application/x-www-form-urlencoded", quirks: .formEncoded)
+    }
+    #expect(error?.code == SQOAuthError.Code(rawValue: "bad_verification_code"))
+    #expect(error?.response?.errorDescription == "It has expired.")
+    #expect(error?.status == status)
+  }
+
   @Test(arguments: [
-    "error=invalid_grant", "access_token=a&access_token=b", "", "access_token=%zz",
+    "error=", "access_token=a&error=", "access_token=a&access_token=b", "", "access_token=%zz",
     "access_token=", "access_token=a%0D%0Ab",
   ])
   func `a form is checked as strictly as JSON`(body: String) {
