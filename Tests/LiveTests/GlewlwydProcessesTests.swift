@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// The checklist's U9 at a third party's server: processes of one account that are killed at random.
+/// Processes of one account at a third party's server, killed at random.
 @Suite(.requires(.glewlwyd)) struct GlewlwydProcessesTests {
   private static let size = 8
   private static let rounds = 100

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Records that a third party's server keeps, and rows 23 to 25 in its log.
+/// Records that a third party's server keeps, and whose token its log shows.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxPipeTests {
   /// One line of nginx's list of a folder.
   private struct File: Decodable {

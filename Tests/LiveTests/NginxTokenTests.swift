@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 25: what a third party's server sees of tokens that are good, missing, old and revoked.
+/// What a third party's server sees of tokens that are good, missing, old and revoked.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxTokenTests {
   @Test func `a token opens nginx, and costs one request`() async throws {
     try await NginxBench.running { bench in

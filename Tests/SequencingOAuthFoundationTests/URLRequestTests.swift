@@ -7,7 +7,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Rows 54 and 55 for the request type of Foundation.
+/// Tokens on the request type of Foundation.
 @Suite(.timeLimit(.minutes(1))) struct URLRequestTests {
   private let store = MemoryTokenStore()
 

@@ -5,7 +5,7 @@ import SequencingOAuthGRPC
 import TestSupport
 import Testing
 
-/// Rows 89-91 and 97: a call is made, started, watched and cancelled.
+/// A call is made, started, watched and cancelled.
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct CallLifeTests {
   @Test func `nothing is sent before the start, and one call after it`() async throws {
     try await GRPCServer.running { server in

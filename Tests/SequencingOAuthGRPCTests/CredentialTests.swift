@@ -7,7 +7,7 @@ import Testing
 
 @testable import SequencingOAuthGRPC
 
-/// Rows 92, 93 and 96: whose token a call carries, and what comes of its refusal.
+/// Whose token a call carries, and what comes of its refusal.
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct CredentialTests {
   private static let response = TestResponseCodec()
 

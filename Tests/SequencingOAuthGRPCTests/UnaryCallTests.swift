@@ -5,7 +5,7 @@ import SequencingOAuthGRPC
 import TestSupport
 import Testing
 
-/// Rows 92-96 and 98: the sample's call, with tokens of the sandbox.
+/// The sample's call, with tokens of the sandbox.
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct UnaryCallTests {
   @Test(arguments: [false, true])
   func `a call is made on behalf of the user`(isSecure: Bool) async throws {

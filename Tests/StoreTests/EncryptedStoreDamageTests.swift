@@ -4,7 +4,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// Row 74: an encrypted file of which any part was changed is an error and stays as it is.
+/// An encrypted file of which any part was changed is an error and stays as it is.
 @Suite(.timeLimit(.minutes(3))) struct EncryptedStoreDamageTests {
   let folder: TemporaryFolder
   let path: String
@@ -89,7 +89,7 @@ import Testing
     #expect(try await store.load("a") == record("a"))
   }
 
-  /// Rows 73 and 74: nobody's sign-in is written over, whatever is called.
+  /// Nobody's sign-in is written over, whatever is called.
   @Test(arguments: ["damaged", "cut off", "empty", "foreign", "newer", "wrong key"])
   func `a store that cannot be opened stays as it is, whatever is called`(
     what: String

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 70, 73, 75 and 77: what an encrypted file shows, and whom it opens for.
+/// What an encrypted file shows, and whom it opens for.
 @Suite(.timeLimit(.minutes(3))) struct EncryptedStoreTests {
   let folder: TemporaryFolder
   let path: String

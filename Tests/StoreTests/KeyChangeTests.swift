@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 77: a store that is put under another key.
+/// A store that is put under another key.
 @Suite(.timeLimit(.minutes(5))) struct KeyChangeTests {
   let folder: TemporaryFolder
   let path: String

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 76: named keys, and keys in files.
+/// Named keys, and keys in files.
 @Suite(.timeLimit(.minutes(3))) struct KeyFileTests {
   let folder: TemporaryFolder
   let path: String

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// The checklist's U9: processes that share an account refresh it once between them, and one that is
+/// Processes that share an account refresh it once between them, and one that is
 /// killed on the way leaves the old record or the new one.
 @Suite(.timeLimit(.minutes(5))) struct ManyProcessesTests {
   /// An account that was signed in and whose token has expired, as every process finds it.

@@ -2,7 +2,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 78: what an app asks a store besides one record.
+/// What an app asks a store besides one record.
 @Suite struct QueryTests {
   @Test(arguments: StoreKind.all)
   func `all, a few, none`(kind: StoreKind) async throws {

@@ -23,7 +23,7 @@ import Testing
     for record in records { #expect(try await store.load(record.id) == record) }
   }
 
-  /// Row 60: what is absent in the new token is absent in the store.
+  /// What is absent in the new token is absent in the store.
   @Test(arguments: StoreKind.all)
   func `a saved record replaces the old one whole`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()

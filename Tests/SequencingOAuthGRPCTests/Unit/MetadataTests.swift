@@ -3,7 +3,7 @@ import SequencingOAuth
 import SequencingOAuthGRPC
 import Testing
 
-/// Row 90, without a server: what metadata takes and how it compares.
+/// What metadata takes and how it compares.
 @Suite struct MetadataTests {
   @Test func `it is empty at first, and a copy is a copy`() throws {
     var first = RPCMetadata()

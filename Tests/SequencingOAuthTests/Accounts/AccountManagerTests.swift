@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 64 to 67: accounts that last, at a real server.
+/// Accounts that last, at a real server.
 @Suite("Accounts", .timeLimit(.minutes(1))) struct AccountManagerTests {
   let folder: TemporaryFolder
   let sandbox: SandboxServer

@@ -1,7 +1,7 @@
 import SequencingOAuth
 import Testing
 
-/// Row 4: modules by name.
+/// Modules by name.
 @Suite struct AuthorizerTests {
   static func configuration(_ clientID: String = "client") throws -> ClientConfiguration {
     try ClientConfiguration(

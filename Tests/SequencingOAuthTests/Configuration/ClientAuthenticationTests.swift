@@ -2,7 +2,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The checklist's T4: one method, never tried out.
+/// How a client authenticates: one method, never tried out.
 @Suite struct ClientAuthenticationTests {
   typealias Row = (
     explicit: ClientAuthentication?, providers: ClientAuthentication?, hasSecret: Bool,

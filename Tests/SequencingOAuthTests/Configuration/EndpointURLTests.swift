@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The checklist's T1: https, or http on a loopback address by its spelling.
+/// An endpoint: https, or http on a loopback address by its spelling.
 @Suite struct EndpointURLTests {
   @Test(arguments: [
     "https://server.example.com/token", "https://server.example.com", "HTTPS://server.example/t",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// Row 102: parameters are added, those of the protocol cannot be overridden.
+/// An app's own parameters are added; those of the protocol cannot be overridden.
 @Suite struct ExtraParametersTests {
   static func make(
     authorization: [String: String] = [:], token: [String: String] = [:],

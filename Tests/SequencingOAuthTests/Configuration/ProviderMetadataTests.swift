@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// RFC 8414, section 3.3, and the checklist's T1 on what a document says.
+/// RFC 8414, section 3.3, and what else a document must say.
 @Suite struct ProviderMetadataTests {
   static let issuer = "https://id.example/tenant"
 

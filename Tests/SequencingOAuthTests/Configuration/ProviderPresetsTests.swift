@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// Row 101: the presets against the addresses that the replaced systems use.
+/// The presets against the addresses that the replaced systems use.
 @Suite struct ProviderPresetsTests {
   @Test func `Sequencing has mobile=1, Basic and a refresh address of its own`() throws {
     let metadata = try ProviderTests.metadata(.sequencing)

@@ -11,7 +11,7 @@ import Testing
       ).metadata)
   }
 
-  /// Row 1: the values of the AeroGear cookbook, however the slashes were written.
+  /// The values of the AeroGear cookbook, however the slashes were written.
   @Test(arguments: ["https://accounts.google.com", "https://accounts.google.com/"], ["", "/"])
   func `paths are joined to the base by one slash`(base: String, slash: String) throws {
     let metadata = try Self.metadata(
@@ -36,7 +36,7 @@ import Testing
     #expect(metadata.refreshEndpoint.absoluteString == "https://s.example/realms/a/token?q=2")
   }
 
-  /// Row 2: Facebook's style.
+  /// Facebook's style.
   @Test(arguments: ["", "https://other.example"])
   func `absolute endpoints are used as they are`(base: String) throws {
     let metadata = try Self.metadata(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// RFC 8252, section 7, and the checklist's L1 and L2.
+/// RFC 8252, section 7: which redirects an app may have.
 @Suite struct RedirectURITests {
   static func loopback(_ text: String) throws -> LoopbackRedirect? {
     guard case .loopback(let redirect) = try RedirectURI(text).kind else { return nil }

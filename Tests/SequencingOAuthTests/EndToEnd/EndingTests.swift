@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 45 to 48: how a session ends, at the sandbox.
+/// How a session ends, at the sandbox.
 @Suite("End to end: the end of a session", .timeLimit(.minutes(1))) struct EndingTests {
   private func signedIn(
     _ bench: SandboxBench, clientID: String = "sandbox-app", secret: String? = nil,
@@ -42,7 +42,7 @@ import Testing
     }
     await failure(.notAuthorized) { try await bench.oauth.token() }
 
-    // Row 46: the next request for access opens the browser.
+    // The next request for access opens the browser.
     try await bench.oauth.module.requestAccess()
     #expect(bench.endpoints.filter { $0 == .authorization }.count == 2)
   }

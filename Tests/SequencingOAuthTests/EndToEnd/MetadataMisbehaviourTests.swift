@@ -3,7 +3,7 @@ import OAuthSandbox
 import SequencingOAuth
 import Testing
 
-/// The checklist's T1, T2 and T5 on discovery: nothing opens unless the document is right.
+/// Discovery: nothing opens unless the document is right.
 @Suite("End to end: spoilt metadata", .timeLimit(.minutes(1))) struct MetadataMisbehaviourTests {
   func expect(
     _ misbehaviour: SandboxMisbehaviour, ends codes: Set<SQOAuthError.Code>,

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 84 at a server: who is cancelled leaves nothing behind, and takes nobody along.
+/// At a server: who is cancelled leaves nothing behind, and takes nobody along.
 @Suite("End to end: a pipe's end", .timeLimit(.minutes(1))) struct PipeCancelTests {
   enum Way: CaseIterable {
     case pipe, task

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 79 to 82, 87 and 88 against a drive: every operation, and the requests that it costs.
+/// Pipes of a drive: every operation, and the requests that it costs.
 @Suite("End to end: a drive's records", .timeLimit(.minutes(1))) struct PipeDriveTests {
   typealias File = DriveBench.File
 

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 83 and 84 at a server: whose fault it is, once; and nothing is left behind.
+/// Failures at a server: whose fault it is, once; and nothing is left behind.
 @Suite("End to end: a pipe's failures", .timeLimit(.minutes(1))) struct PipeFailureTests {
   typealias File = DriveBench.File
 

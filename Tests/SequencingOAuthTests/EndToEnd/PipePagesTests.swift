@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 86 against a drive: its pages, in every way in which it names them.
+/// The pages of a drive, in every way in which it names them.
 @Suite("End to end: pages", .timeLimit(.minutes(1))) struct PipePagesTests {
   typealias List = DriveBench.List
 

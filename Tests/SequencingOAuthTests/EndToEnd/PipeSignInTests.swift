@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 23 to 25, 83 and 99 at a server: access first, one refresh, one more request.
+/// Pipes at a server: access first, one refresh, one more request.
 @Suite("End to end: a pipe's access", .timeLimit(.minutes(1))) struct PipeSignInTests {
   @Test func `the first read signs the user in, and is made once`() async throws {
     let drive = try await DriveBench(isSignedIn: false)

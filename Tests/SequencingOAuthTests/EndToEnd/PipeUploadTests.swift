@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 85 against a drive: forms with parts of every kind, whole or not at all.
+/// Uploads to a drive: forms with parts of every kind, whole or not at all.
 @Suite("End to end: uploads", .timeLimit(.minutes(1))) struct PipeUploadTests {
   typealias File = DriveBench.File
 

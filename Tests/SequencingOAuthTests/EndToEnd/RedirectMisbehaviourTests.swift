@@ -3,7 +3,7 @@ import OAuthSandbox
 import SequencingOAuth
 import Testing
 
-/// Rows 9 and 38: a spoilt redirect from a real server, and no token request after it.
+/// A spoilt redirect from a real server, and no token request after it.
 @Suite("End to end: spoilt redirects", .timeLimit(.minutes(1))) struct RedirectMisbehaviourTests {
   static let alterations: [SandboxMisbehaviour.Alteration] = [
     .wrong, .missing, .empty, .doubled, .value("x"),

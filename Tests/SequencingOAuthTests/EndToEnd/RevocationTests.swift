@@ -4,7 +4,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// Rows 46 and 47 on the wire: the messages of a revocation against a server that checks them.
+/// The messages of a revocation against a server that checks them.
 @Suite(.timeLimit(.minutes(1))) struct RevocationTests {
   struct Bench {
     let sandbox: SandboxServer

@@ -7,7 +7,7 @@ import Testing
 
 @testable import struct SequencingOAuth.PKCE
 
-/// Rows 5 to 18 over real sockets: what the server was sent, and what the app was given.
+/// A sign-in over real sockets: what the server was sent, and what the app was given.
 @Suite("End to end: signing in", .timeLimit(.minutes(1))) struct EndToEndSignInTests {
   @Test(arguments: [true, false], ["http://127.0.0.1/callback", "com.example.sandbox:/callback"])
   func `a public client signs in, by discovery and by hand`(
@@ -101,7 +101,7 @@ import Testing
     #expect(bench.tokenRequests.isEmpty)
   }
 
-  /// Row 9 and S7: an answer that was used belongs to nobody.
+  /// An answer that was used belongs to nobody.
   @Test func `the redirect of one sign-in does not answer the next`() async throws {
     let bench = try await SandboxBench().register()
     _ = try await bench.oauth.authorize()
@@ -120,7 +120,7 @@ import Testing
     #expect(await bench.delegate.events(2).last == .cancelled)
   }
 
-  /// S4: a code that was issued to one sign-in, put into another.
+  /// A code that was issued to one sign-in, put into another.
   @Test func `a code of another sign-in is refused by its challenge`() async throws {
     let bench = try await SandboxBench().register(redirectURI: "com.example.sandbox:/callback")
     let stolen = Kept()
@@ -143,7 +143,7 @@ import Testing
     #expect(bench.tokenRequests.count == 1 && bench.oauth.result.token == nil)
   }
 
-  /// S3: an attacker's server sends the user to the honest one and waits for the code.
+  /// An attacker's server sends the user to the honest one and waits for the code.
   @Test func `a mix-up of servers ends before the code is sent`() async throws {
     let honest = try await SandboxBench()
     let attacker = try await SandboxBench()
@@ -158,7 +158,6 @@ import Testing
     #expect(attacker.tokenRequests.isEmpty && honest.tokenRequests.isEmpty)
   }
 
-  /// Row 12 over real ports.
   @Test func `two sign-ins at two servers go their own ways`() async throws {
     let (first, second) = (try await SandboxBench(), try await SandboxBench())
     try first.register()

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 38 and 105 and the checklist's T2, T5 to T9: a spoilt token response, believed by nobody.
+/// A spoilt token response, believed by nobody.
 @Suite("End to end: spoilt token responses", .timeLimit(.minutes(1)))
 struct TokenMisbehaviourTests {
   /// One token request, one outcome, nothing kept, and a sign-in afterwards that works.

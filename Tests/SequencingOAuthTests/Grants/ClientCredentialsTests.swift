@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 103: a program that acts in its own name.
+/// A program that acts in its own name.
 @Suite("Client credentials", .timeLimit(.minutes(1))) struct ClientCredentialsTests {
   /// A server that gives such tokens no refresh token, as RFC 6749, section 4.4.3, says.
   func bench(lifetime: Int? = 3600) throws -> SessionBench {

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 53 and 103: grants of other specifications, and those that are not offered.
+/// Grants of other specifications, and those that are not offered.
 @Suite("Extension grants", .timeLimit(.minutes(1))) struct ExtensionGrantTests {
   static let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 58 and 61: an app's own parser and its own HTTP client, in every grant and every refresh.
+/// An app's own parser and its own HTTP client, in every grant and every refresh.
 @Suite("An app's own parts", .timeLimit(.minutes(1))) struct ModuleParserTests {
   struct Own: TokenResponseParser {
     func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken {

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 51 and 52, U13: the password grant, where the configuration allows it.
+/// The password grant, where the configuration allows it.
 @Suite("The password grant", .timeLimit(.minutes(1))) struct PasswordGrantTests {
   static let password = #"p&=+%ü ""#
 

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 19 to 22: the one call that gets a token by whatever way there is.
+/// The one call that gets a token by whatever way there is.
 @Suite("requestAccess", .timeLimit(.minutes(1))) struct RequestAccessTests {
   @Test func `without a token the browser opens, once`() async throws {
     let bench = try SessionBench()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The checklist's S6: the address is compared byte for byte.
+/// The address is compared byte for byte.
 @Suite struct RedirectMatchTests {
   static func query(_ incoming: String, _ registered: String) -> String? {
     RedirectMatch.query(of: incoming, for: registered).flatMap { String($0) }

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 49, 50, 54 to 57: a token on a request, and what is known of it.
+/// A token on a request, and what is known of it.
 @Suite("authenticate(request)", .timeLimit(.minutes(1))) struct AuthenticateTests {
   @Test func `the copy has the token, the original nothing new`() async throws {
     let bench = try await SessionBench().restored()

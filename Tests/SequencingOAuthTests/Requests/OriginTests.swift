@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// U1: which servers may see a token.
+/// Which servers may see a token.
 @Suite("Resource origins", .timeLimit(.minutes(1))) struct OriginTests {
   @Test(
     "a URL and its origin",

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 25 and 99, U6: a server that refuses the token of a request.
+/// A server that refuses the token of a request.
 @Suite("send(request)", .timeLimit(.minutes(1))) struct SendTests {
   static let invalid = #"Bearer realm="r", error="invalid_token", error_description="old""#
 

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 86: the pages beside a page, wherever an API names them.
+/// The pages beside a page, wherever an API names them.
 @Suite("Paging", .timeLimit(.minutes(1))) struct PagingTests {
   struct List: Decodable, Sendable { var items: [Int] }
 

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 23 to 25, 83 and 99: access first, and whose failure it is.
+/// Access first, and whose failure it is.
 @Suite("Pipe access", .timeLimit(.minutes(1))) struct PipeAccessTests {
   @Test func `without a token the user signs in, then one request is made`() async throws {
     let bench = try await PipeBench(isSignedIn: false)

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 83 and 84: every operation ends once, and says why.
+/// Every operation ends once, and says why.
 @Suite("Pipe errors", .timeLimit(.minutes(1))) struct PipeErrorTests {
   @Test(arguments: [300, 302, 304, 400, 403, 404, 409, 429, 500, 503])
   func `a status that is no success is told with the answer`(status: Int) async throws {

@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuth
 import Testing
 
-/// Rows 80 to 82: what each operation asks for, and what it gives back.
+/// What each operation asks for, and what it gives back.
 @Suite("Pipe records", .timeLimit(.minutes(1))) struct PipeRecordTests {
   struct File: Codable, Sendable, Equatable {
     var id: String?

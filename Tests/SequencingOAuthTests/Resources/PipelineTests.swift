@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuth
 import Testing
 
-/// Row 79: a pipeline and its pipes.
+/// A pipeline and its pipes.
 @Suite("Pipeline", .timeLimit(.minutes(1))) struct PipelineTests {
   @Test func `a pipe's path is its name`() async throws {
     let bench = try await PipeBench()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The checklist's U11 and row 104: no text made of a value of ours shows a secret in it.
+/// No text made of a value of ours shows a secret in it.
 @Suite struct PrintingTests {
   static let canary = "C4N4RY"
   static let token = SQToken(

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 34, 35 and 63: the token through the façade, with and without delegates.
+/// The token through the façade, with and without delegates.
 @Suite("The token, pulled", .timeLimit(.minutes(1))) struct FacadeTests {
   @Test(arguments: [true, false])
   func `valid at once, expired refreshed, none an error`(hasDelegates: Bool) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The checklist's U9 within one process: sessions that share a store take turns with the account.
+/// Within one process: sessions that share a store take turns with the account.
 @Suite("A session and its lease", .timeLimit(.minutes(1))) struct LeaseTests {
   let folder: TemporaryFolder
   let store: FileTokenStore

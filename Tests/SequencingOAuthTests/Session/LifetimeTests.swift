@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 32 and 42: nothing that sleeps, waits or listens keeps a session alive.
+/// Nothing that sleeps, waits or listens keeps a session alive.
 @Suite("Who holds whom", .timeLimit(.minutes(1))) struct LifetimeTests {
   /// An environment of parts that a test keeps when the module is gone.
   struct Parts {

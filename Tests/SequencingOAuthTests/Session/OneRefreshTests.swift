@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 26 and U3, U4: any number of callers, one token request.
+/// Any number of callers, one token request.
 @Suite("One refresh", .timeLimit(.minutes(1))) struct OneRefreshTests {
   static let files = HTTPRequest(url: URL(filePath: "/files").inAPI)
 

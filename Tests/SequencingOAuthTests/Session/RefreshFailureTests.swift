@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 29 and U5: what is no `invalid_grant` costs nobody a sign-in.
+/// What is no `invalid_grant` costs nobody a sign-in.
 @Suite("A refresh that fails", .timeLimit(.minutes(1))) struct RefreshFailureTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String

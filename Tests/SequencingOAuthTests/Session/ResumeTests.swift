@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 33: a token that the app kept, at launch.
+/// A token that the app kept, at launch.
 @Suite("A token that the app kept", .timeLimit(.minutes(1))) struct ResumeTests {
   @Test func `a valid one is current at once, and the timer runs`() async throws {
     let bench = try SessionBench()

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 27, 28 and 31: which refresh token is in force after a refresh.
+/// Which refresh token is in force after a refresh.
 @Suite("Rotation", .timeLimit(.minutes(1))) struct RotationTests {
   @Test(arguments: ["", "null", #""""#])
   func `a response without a refresh token, or with an empty one, keeps the old`(

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 22 and 106, U5: what ends a session, and what another process's refresh looks like.
+/// What ends a session, and what another process's refresh looks like.
 @Suite("The end of a session", .timeLimit(.minutes(1))) struct SessionEndTests {
   static let invalidGrant = ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
 

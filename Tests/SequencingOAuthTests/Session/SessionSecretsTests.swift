@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// U11: what a session is made of, printed in every way that there is.
+/// What a session is made of, printed in every way that there is.
 @Suite("Secrets of a session", .timeLimit(.minutes(1))) struct SessionSecretsTests {
   static let canary = "c4n4ry"
 

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// U2 and row 59: the store gets a token before anyone sees it, and its failure costs nothing.
+/// The store gets a token before anyone sees it, and its failure costs nothing.
 @Suite("A session and its store", .timeLimit(.minutes(1))) struct StoreFailureTests {
   @Test func `nobody has the new token before it is stored`() async throws {
     let bench = try await SessionBench().restored()

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rows 30 and 32: the token is renewed before it expires, once, for as long as there is a session.
+/// The token is renewed before it expires, once, for as long as there is a session.
 @Suite("The timer", .timeLimit(.minutes(1))) struct TimerTests {
   @Test func `it starts with the sign-in and refreshes once when it is time`() async throws {
     let bench = try SessionBench()

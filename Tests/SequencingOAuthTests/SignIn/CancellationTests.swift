@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 39 and rule 1: who ends a sign-in, and for whom.
+/// Who ends a sign-in, and for whom.
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
   let bench: Bench
 

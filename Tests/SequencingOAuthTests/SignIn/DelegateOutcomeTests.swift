@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuth
 import Testing
 
-/// Rows 37 to 39: every outcome reaches the delegate once.
+/// Every outcome reaches the delegate once.
 @Suite(.timeLimit(.minutes(1))) struct DelegateOutcomeTests {
   typealias Row = (
     name: String, answer: ScriptedHTTPClient.Answer, browser: Bench.Browser,

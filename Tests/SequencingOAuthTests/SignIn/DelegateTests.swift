@@ -3,7 +3,7 @@ import LoopbackHTTP
 import SequencingOAuth
 import Testing
 
-/// How a delegate is held and where it is called: rows 37, 39 and 42.
+/// How a delegate is held and where it is called.
 @Suite(.timeLimit(.minutes(1))) struct DelegateTests {
   /// Implements what it must and no more.
   final class Plain: AuthorizationDelegate {

@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuth
 import Testing
 
-/// Rows 8 and 12: a redirect that the app receives goes to the sign-in that it answers.
+/// A redirect that the app receives goes to the sign-in that it answers.
 @Suite(.timeLimit(.minutes(1))) struct HandleRedirectTests {
   @Test func `without a sign-in nothing is an answer`() throws {
     let bench = try Bench().register()

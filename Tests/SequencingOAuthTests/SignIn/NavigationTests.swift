@@ -2,7 +2,7 @@ import LoopbackHTTP
 import SequencingOAuth
 import Testing
 
-/// Row 43: an app that moves between a login and a main screen by what the delegate is told.
+/// An app that moves between a login and a main screen by what the delegate is told.
 @Suite(.timeLimit(.minutes(1))) struct NavigationTests {
   /// The screens that the user has seen, in order.
   final class Coordinator: AuthorizationDelegate {

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 41: whatever server, browser, user, app and clock do, each sign-in ends once.
+/// Whatever server, browser, user, app and clock do, each sign-in ends once.
 @Suite(.timeLimit(.minutes(5))) struct OutcomeFuzzTests {
   /// SplitMix64: the same seed gives the same run.
   struct Seeded: RandomNumberGenerator {

@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuth
 import Testing
 
-/// Row 36: the shared instance, others beside it, and a client that is registered again.
+/// The shared instance, others beside it, and a client that is registered again.
 @Suite(.timeLimit(.minutes(1))) struct RegistrationTests {
   @Test func `there is one shared instance and its result`() {
     #expect(SQOAuth.shared === SQOAuth.shared)

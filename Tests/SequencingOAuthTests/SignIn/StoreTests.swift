@@ -1,7 +1,7 @@
 import SequencingOAuth
 import Testing
 
-/// Row 59: what the sign-in asks of the app's store.
+/// What the sign-in asks of the app's store.
 @Suite(.timeLimit(.minutes(1))) struct StoreTests {
   /// A store that fails as it is told to.
   final class Failing: TokenStore {

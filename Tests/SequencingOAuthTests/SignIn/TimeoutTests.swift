@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Row 40: a sign-in that nobody answers ends by the clock.
+/// A sign-in that nobody answers ends by the clock.
 @Suite(.timeLimit(.minutes(1))) struct TimeoutTests {
   func bench(_ timeout: Duration = .seconds(300)) throws -> Bench {
     try Bench(browser: Bench.idle).register { $0.signInTimeout = timeout }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import struct SequencingOAuth.PKCE
 
-/// Rows 5, 11 and 13 to 18 through the public interface, with the checklist's S2 and S4.
+/// The token request and its answer, through the public interface.
 @Suite(.timeLimit(.minutes(1))) struct TokenExchangeTests {
   @Test func `the request redeems the code with what the browser was sent with`() async throws {
     let bench = try Bench().register()
@@ -120,7 +120,7 @@ import Testing
     #expect(await bench.store.load("default")?.token.accessToken == "T")
   }
 
-  /// Row 104: servers like to repeat what they were sent, as it came or decoded.
+  /// Servers like to repeat what they were sent, as it came or decoded.
   @Test(arguments: [ClientAuthentication.basic, .post], [400, 200, 401])
   func `a server that echoes the secrets of the request cannot put them into an error`(
     method: ClientAuthentication, status: Int

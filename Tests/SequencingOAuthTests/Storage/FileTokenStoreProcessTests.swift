@@ -6,7 +6,7 @@ import Testing
   import Glibc
 #endif
 
-/// Row 60 and the checklist's U9 with real processes: each body runs in a child of its own.
+/// One account and many real processes: each body runs in a child of its own.
 @Suite(.timeLimit(.minutes(2))) struct FileTokenStoreProcessTests {
   @Test func `a token is there after the process that saved it`() async throws {
     let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// The checklist's L1 and L4: where the receiver listens, and for how long.
+/// Where the receiver listens, and for how long.
 @Suite(.timeLimit(.minutes(1))) struct LoopbackRedirectTests {
   static func waiting(
     _ redirectURI: String = "http://127.0.0.1/cb",

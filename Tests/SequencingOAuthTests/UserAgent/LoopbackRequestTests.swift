@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuth
 import Testing
 
-/// The checklist's L3: what reaches the sign-in, and what any other request gets.
+/// What reaches the sign-in, and what any other request gets.
 @Suite(.timeLimit(.minutes(1))) struct LoopbackRequestTests {
   /// Requests in which `PORT` and `STATE` stand for the real ones; none is the answer.
   static let others: [String] = [

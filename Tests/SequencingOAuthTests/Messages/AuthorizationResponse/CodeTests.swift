@@ -2,7 +2,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The checklist's S5 and S7, and what a code may look like.
+/// What a code may look like, and that it is used once.
 @Suite struct CodeTests {
   let redirect = Redirect()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The checklist's S3: the issuer is compared as a string, after form-decoding, on every answer.
+/// The issuer is compared as a string, after form-decoding, on every answer.
 @Suite struct IssuerTests {
   static let wrongIssuers = [
     "https://honest.as.example1", "https://honest.as.example/", "https://honest.as.example/1",

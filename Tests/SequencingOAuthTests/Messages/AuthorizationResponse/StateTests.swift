@@ -2,7 +2,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The checklist's S1: the state comes before everything else.
+/// The state comes before everything else.
 @Suite struct StateTests {
   let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: true)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// RFC 7009, section 2.1, and the ways of those that do not follow it (row 48).
+/// RFC 7009, section 2.1, and the ways of those that do not follow it.
 @Suite struct RevocationRequestTests {
   static let token = SQToken(accessToken: "C4N4RY-access", refreshToken: "C4N4RY-refresh")
   static let standard = Provider.endpoints(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The checklist's T5, T6 and T9 where they need no network: what a body must be.
+/// What the body of a token response must be.
 @Suite struct TokenBodyTests {
   static let good = #"{"access_token":"C4N4RYTOKEN","token_type":"bearer"}"#
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The checklist's T8.
+/// What `expires_in` may be.
 @Suite struct TokenLifetimeTests {
   static func lifetime(_ json: String) throws(SQOAuthError) -> TimeInterval? {
     let token = try Answer.read(
