@@ -40,9 +40,6 @@ struct TutorialTests {
   }
 }
 
-/// Whether the tests run under a sanitizer, which the reader's package knows nothing of.
-private let isSanitized = ProcessInfo.processInfo.environment["SANITIZE"] != nil
-
 /// Somebody with a sandbox and a package of their own, beside the folder of the SDK.
 private struct Reader {
   let sandbox: SandboxServer

@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// A gigabyte each way must not show in the process's memory.
@@ -8,7 +9,7 @@ import Testing
 /// Each test is a process of its own, so that its peak is its own.
 @Suite(
   .timeLimit(.minutes(3)),
-  .disabled(if: isSanitized, "ThreadSanitizer's own memory would be counted"))
+  .disabled(if: isSanitized, "the sanitizer's own memory would be counted"))
 struct HTTPMemoryTests {
   private static let gigabyte: Int64 = 1 << 30
 
@@ -72,9 +73,3 @@ struct HTTPMemoryTests {
       line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
   }
 }
-
-#if TSAN
-  private let isSanitized = true
-#else
-  private let isSanitized = false
-#endif

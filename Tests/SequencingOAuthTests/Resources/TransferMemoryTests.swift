@@ -6,7 +6,7 @@ import Testing
 /// A gigabyte each way must not show in a process's memory.
 @Suite(
   .timeLimit(.minutes(3)),
-  .disabled(if: isSanitized, "ThreadSanitizer's own memory would be counted"))
+  .disabled(if: isSanitized, "the sanitizer's own memory would be counted"))
 struct TransferMemoryTests {
   private static let gigabyte: Int64 = 1 << 30
   /// In kB.
@@ -44,9 +44,3 @@ struct TransferMemoryTests {
     #expect(try growth(result) < Self.bound)
   }
 }
-
-#if TSAN
-  private let isSanitized = true
-#else
-  private let isSanitized = false
-#endif
