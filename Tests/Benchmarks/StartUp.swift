@@ -14,7 +14,8 @@ struct StartUp {
 
   /// With the account in a file of its own.
   init() async throws {
-    folder = FileManager.default.temporaryDirectory
+    folder =
+      FileManager.default.temporaryDirectory
       .appending(path: "sq-benchmark-\(UUID().uuidString)").path
     let now = Date()
     try await FileTokenStore(path: "\(folder)/tokens.json").save(
