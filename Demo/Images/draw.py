@@ -66,7 +66,7 @@ def screen(lines, left):
             if not text:
                 style = change(style, codes)
                 continue
-            # A word at a time, so that columns stand below each other in whatever font there is.
+            # Apart where there are two spaces, so that columns stand below each other in whatever font there is.
             for part in re.finditer(r"[─━╸]+|[^─━╸\s]+(?: [^─━╸\s]+)*", text):
                 x = left + (column + part.start()) * COLUMN
                 yield element(part.group(), style, x, baseline)
@@ -74,16 +74,17 @@ def screen(lines, left):
 
 
 def element(text, style, x, baseline):
+    """A piece of text, or a line in its place."""
     bold, fill = style
-    look = ' fill="%s"' % fill if fill else ""
-    if text[0] in LINES:
-        length = sum(LINES[sign][0] for sign in text) * COLUMN
-        thickness = LINES[text[0]][1]
-        return '<rect class="line" x="%g" y="%g" width="%g" height="%g"%s/>' % (
-            x, baseline - 4 - thickness / 2, length, thickness, look and ' style="fill: %s"' % fill)
-    look = ("fill: %s; " % fill if fill else "") + ("font-weight: bold" if bold else "")
-    return '<text x="%g" y="%g" textLength="%g"%s>%s</text>' % (
-        x, baseline, len(text) * COLUMN, look and ' style="%s"' % look.rstrip("; "), escape(text))
+    looks = (["fill: " + fill] if fill else []) + (["font-weight: bold"] if bold else [])
+    look = ' style="%s"' % "; ".join(looks) if looks else ""
+    length = len(text) * COLUMN
+    if text[0] not in LINES:
+        return '<text x="%g" y="%g" textLength="%g"%s>%s</text>' % (
+            x, baseline, length, look, escape(text))
+    length, thickness = sum(LINES[sign][0] for sign in text) * COLUMN, LINES[text[0]][1]
+    return '<rect class="line" x="%g" y="%g" width="%g" height="%g"%s/>' % (
+        x, baseline - 4 - thickness / 2, length, thickness, look)
 
 
 def main(paths):
