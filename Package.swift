@@ -64,6 +64,7 @@ let package = Package(
         "SequencingOAuthGRPC", "OAuthSandbox",
       ],
       path: "Demo",
+      exclude: ["Images"],
       swiftSettings: settings),
     .executableTarget(
       name: "benchmarks",

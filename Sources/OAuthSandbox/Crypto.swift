@@ -25,6 +25,8 @@ enum Crypto {
 
   /// SHA-256 in base64url.
   static func digest(of data: Data) -> String {
+    // An app that ends does not wait for the server: its threads may be in here until the last moment.
+    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     var digest = [UInt8](repeating: 0, count: 32)
     data.withUnsafeBytes { bytes in
       _ = EVP_Digest(bytes.baseAddress, bytes.count, &digest, nil, EVP_sha256(), nil)

@@ -33,6 +33,14 @@ if isWanted("memory") {
   try Memory.report(Memory.argument)
   try Memory.report(Memory.accountsArgument)
 }
+if StartUp.names.contains(where: isWanted) {
+  let startUp = try await StartUp()
+  defer { startUp.removeFile() }
+  for benchmark in startUp.all() where isWanted(benchmark.name) {
+    print(Table.row(try await benchmark.measure(rounds: StartUp.rounds)))
+  }
+  try StartUp.reportSizes()
+}
 let go = try GoPeer.start()
 defer { go?.stop() }
 for benchmark in try TokenBenchmarks.all(server, go) where isWanted(benchmark.name) {

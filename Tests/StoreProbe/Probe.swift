@@ -13,6 +13,9 @@ struct Probe {
 
   func run(_ command: String, _ arguments: [String]) async throws {
     switch (command, arguments.count) {
+    case ("until-exit", 1...):
+      ExitUse.register()
+      try await run(arguments[0], Array(arguments.dropFirst()))
     case ("load", 1): try await load(arguments[0])
     case ("save", 0): try await save()
     case ("erase", 1):

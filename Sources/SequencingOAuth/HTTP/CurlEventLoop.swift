@@ -53,6 +53,7 @@ final class CurlEventLoop: Sendable {
   private let bell: Int32
 
   private init() throws(SQOAuthError) {
+    OpenSSL.begin()
     poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     // Edge-triggered, the bell needs no reading: every write wakes the thread once.
@@ -67,7 +68,7 @@ final class CurlEventLoop: Sendable {
     multiContext = Unmanaged.passUnretained(multi).toOpaque()
     self.multi = Locked(multi)
     try startThread()
-    // libcurl's start has registered OpenSSL's clean-up; what is registered later runs sooner.
+    // Where the app has begun OpenSSL before, its clean-up is registered and runs after this.
     atexit(stopCurlEventLoop)
   }
 

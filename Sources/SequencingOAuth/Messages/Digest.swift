@@ -10,6 +10,7 @@ import CCrypto
 package enum Digest {
   /// The SHA-256 of a string's UTF-8 bytes.
   package static func sha256(_ text: String) -> Data {
+    OpenSSL.begin()
     var digest = Data(count: 32)
     var text = text
     let succeeded = text.withUTF8 { input in

@@ -13,7 +13,10 @@ final class CipherContext {
   static let failure = SQOAuthError(.storeFailed, "libcrypto cannot encrypt with AES-256-GCM")
 
   // Looked up once, since that costs more than to encrypt a record; never changed after.
-  nonisolated(unsafe) private static let cipher = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
+  nonisolated(unsafe) private static let cipher = {
+    OpenSSL.begin()
+    return EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
+  }()
 
   private let context: OpaquePointer
 

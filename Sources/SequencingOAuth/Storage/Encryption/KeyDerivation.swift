@@ -50,7 +50,8 @@ enum KeyDerivation: Sendable, Hashable {
 
   /// Derives bytes, or returns `nil` where the secret is not of the kind that this is for.
   func derive(_ count: Int, from secret: StoreSecret) throws(SQOAuthError) -> Data? {
-    switch (self, secret) {
+    OpenSSL.begin()
+    return switch (self, secret) {
     case (.scrypt(let cost, let blockSize, let parallelism, let salt), .passphrase(let text)):
       try Self.scrypt(
         text, salt: salt, cost: cost, blockSize: blockSize, parallelism: parallelism, count: count)

@@ -10,6 +10,7 @@ import CCrypto
 enum RandomBytes {
   /// Fresh random bytes.
   static func make(_ count: Int) throws(SQOAuthError) -> Data {
+    OpenSSL.begin()
     var bytes = Data(count: count)
     let succeeded = bytes.withUnsafeMutableBytes { buffer in
       RAND_bytes(buffer.bindMemory(to: UInt8.self).baseAddress, Int32(count))

@@ -1,0 +1,15 @@
+import CCrypto
+
+/// The process's one OpenSSL, which the SDK shares with libcurl and with the app.
+enum OpenSSL {
+  /// Has OpenSSL leave its state alone when the process exits; comes before what may use it first.
+  ///
+  /// It would otherwise free that state early in `exit`, while requests and stores still use it on
+  /// threads of their own, which ends in a crash instead of the exit. An app that uses OpenSSL
+  /// before the SDK does has decided this by then.
+  ///
+  /// - SeeAlso: OPENSSL_init_crypto(3)
+  static func begin() {
+    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+  }
+}

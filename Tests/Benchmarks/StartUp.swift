@@ -1,0 +1,83 @@
+import FoundationEssentials
+import Glibc
+import SequencingOAuth
+
+/// What `sq-demo token` takes from the start of its process to the end, where the token is stored
+/// and valid, beside a program in Go that does the same with the same file.
+struct StartUp {
+  /// Each start is a sample of its own, since the machine disturbs few of them and those for long.
+  static let rounds = 201
+
+  private let folder: String
+  private var file: String { "\(folder)/tokens.json" }
+  private let token = String(repeating: "x", count: 1000)
+
+  /// With the account in a file of its own.
+  init() async throws {
+    folder =
+      FileManager.default.temporaryDirectory
+      .appending(path: "sq-benchmark-\(UUID().uuidString)").path
+    let now = Date()
+    try await FileTokenStore(path: "\(folder)/tokens.json").save(
+      AccountRecord(
+        id: "default", clientID: "sandbox-app", issuer: "https://id.example",
+        tokenEndpoint: "https://id.example/token",
+        token: SQToken(
+          accessToken: token, expirationDate: now + 86_400, scope: "demo",
+          refreshToken: String(repeating: "r", count: 100), issueDate: now),
+        attributes: [
+          "issuer": "https://id.example", "redirect_uri": "http://127.0.0.1/callback",
+          "scope": "demo",
+        ]))
+  }
+
+  func removeFile() {
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// A row for each program of ours that is there.
+  func all() -> [Benchmark] {
+    let peer = Benchmark.Peer(name: GoPeer.name, run: run(Self.path("GO_TOKEN_PEER"), [file]))
+    return Self.programs.compactMap { name, path in
+      run(path, ["token", "--store", "file:\(file)"]).map { subject in
+        Benchmark(name: name, peer: peer, subject: subject, aim: 0.5)
+      }
+    }
+  }
+
+  /// Prints how large they are.
+  static func reportSizes() throws {
+    for (name, path) in programs {
+      var status = stat()
+      guard let path, stat(path, &status) == 0 else { continue }
+      let tenths = (Int(status.st_size) * 10 + (1 << 19)) >> 20
+      print("size of the program of \"\(name)\": \(tenths / 10).\(tenths % 10) MB, without symbols")
+    }
+  }
+
+  static var names: [String] { programs.map(\.name) }
+
+  /// The demo as it is built by default, and with Swift's runtime linked in.
+  private static let programs = [
+    (name: "token, start to exit", path: path("DEMO")),
+    (name: "token, start to exit, static", path: path("STATIC_DEMO")),
+  ]
+
+  private static func path(_ variable: String) -> String? {
+    getenv(variable).map { String(cString: $0) }
+  }
+
+  private func run(_ path: String?, _ arguments: [String]) -> Benchmark.Run? {
+    guard let path else { return nil }
+    let expected = Array("\(token)\n".utf8)
+    return {
+      try await sample(1) {
+        let program = try Companion(path, arguments)
+        defer { program.stop() }
+        guard try program.read(atMost: expected.count) == expected else {
+          throw BenchmarkError("\(path) did not print the token")
+        }
+      }
+    }
+  }
+}
