@@ -66,7 +66,7 @@ def screen(lines, left):
             if not text:
                 style = change(style, codes)
                 continue
-            # Apart where there are two spaces, so that columns stand below each other in whatever font there is.
+            # Apart where there are two spaces, so that columns keep their places in any font.
             for part in re.finditer(r"[─━╸]+|[^─━╸\s]+(?: [^─━╸\s]+)*", text):
                 x = left + (column + part.start()) * COLUMN
                 yield element(part.group(), style, x, baseline)
@@ -78,11 +78,11 @@ def element(text, style, x, baseline):
     bold, fill = style
     looks = (["fill: " + fill] if fill else []) + (["font-weight: bold"] if bold else [])
     look = ' style="%s"' % "; ".join(looks) if looks else ""
-    length = len(text) * COLUMN
     if text[0] not in LINES:
         return '<text x="%g" y="%g" textLength="%g"%s>%s</text>' % (
-            x, baseline, length, look, escape(text))
-    length, thickness = sum(LINES[sign][0] for sign in text) * COLUMN, LINES[text[0]][1]
+            x, baseline, len(text) * COLUMN, look, escape(text))
+    length = sum(LINES[sign][0] for sign in text) * COLUMN
+    thickness = LINES[text[0]][1]
     return '<rect class="line" x="%g" y="%g" width="%g" height="%g"%s/>' % (
         x, baseline - 4 - thickness / 2, length, thickness, look)
 
