@@ -20,26 +20,30 @@ final class DemoProcess: Sendable {
 
   /// Starts it; with a terminal or a file handle its streams are those, and not files.
   ///
-  /// With a home it shares that with others, and the folder is only for what it says.
+  /// With a home it shares that with others, and the folder is only for what it says. A starter is a
+  /// command that runs the program which its last words name.
   init(
     _ arguments: [String], in folder: TemporaryFolder, home: TemporaryFolder? = nil,
-    environment: [String: String] = [:], input: FileHandle? = nil, output: FileHandle? = nil,
+    starter: [String] = [], environment: [String: String] = [:], input: FileHandle? = nil,
+    output: FileHandle? = nil,
     errors: FileHandle? = nil
   ) throws {
     self.folder = folder
     let (input, errors) = (input ?? .nullDevice, try errors ?? output ?? folder.handle("errors"))
     let output = try output ?? folder.handle("output")
     process = try ChildProcess(
-      [Self.executable] + arguments,
+      starter + [Self.executable] + arguments,
       environment: Self.environment(home ?? folder).merging(environment) { $1 },
       input: input.fileDescriptor, output: output.fileDescriptor, errors: errors.fileDescriptor)
   }
 
   /// Runs it to its end.
   static func run(
-    _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:]
+    _ arguments: [String], in folder: TemporaryFolder, starter: [String] = [],
+    environment: [String: String] = [:]
   ) async throws -> Outcome {
-    await (try DemoProcess(arguments, in: folder, environment: environment)).outcome()
+    await (try DemoProcess(arguments, in: folder, starter: starter, environment: environment))
+      .outcome()
   }
 
   /// Waits for its end, and kills it when the test is over.
@@ -67,7 +71,9 @@ final class DemoProcess: Sendable {
   /// No browser, no display, no wish about colours, and a state folder of the test's own.
   private static func environment(_ folder: TemporaryFolder) -> [String: String?] {
     let inherited = ProcessInfo.processInfo.environment
-    let kept = inherited.filter { $0.key == "PATH" || $0.key.hasSuffix("SAN_OPTIONS") }
+    let kept = inherited.filter {
+      ["PATH", "LLVM_PROFILE_FILE"].contains($0.key) || $0.key.hasSuffix("SAN_OPTIONS")
+    }
     return inherited.mapValues { _ in nil }
       .merging(kept) { $1 }
       .merging([
