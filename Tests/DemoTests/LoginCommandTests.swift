@@ -150,6 +150,23 @@ import Testing
     #expect(outcome.errors.contains("--browser print"))
   }
 
+  @Test func `opens the browser that the user has chosen for all programs`() async throws {
+    try folder.write("printf '%s ' \"$@\" >\(folder.file("seen"))", to: "browser")
+    let outcome = try await run(
+      nowhere + ["--timeout", "1"], ["BROWSER": "sh \(folder.file("browser")) %s:other"])
+    #expect(outcome.status == 3)
+    #expect(folder.read("seen").hasPrefix("http://127.0.0.1:9/authorize?response_type=code&"))
+  }
+
+  /// Whoever started it may have it ignore its children's ends: how the browser's was is unknown.
+  @Test func `waits for the redirect where it cannot see how the browser ended`() async throws {
+    let outcome = try await DemoProcess.run(
+      nowhere + ["--timeout", "1", "--browser", "sh -c 'exit 7'"], in: folder,
+      starter: ["env", "--ignore-signal=CHLD"])
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.contains("\nerror: timed_out: "))
+  }
+
   @Test func `gives a command the address as its last word`() async throws {
     let seen = folder.file("seen")
     let outcome = try await run(

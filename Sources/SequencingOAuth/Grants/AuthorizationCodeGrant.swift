@@ -58,7 +58,9 @@ struct AuthorizationCodeGrant: Sendable {
       AuthorizationResponse.Expectation(
         redirectURI: redirectURI, state: state, issuer: metadata.issuer,
         requiresIssuer: metadata.sendsIssuerInResponse))
-    receiver?.deliver { await LandingPage(for: pending.offer($0), outcome: page) }
+    receiver?.deliver {
+      await LandingPage(for: pending.offer($0), outcome: page, by: environment.clock)
+    }
     isWaiting(pending)
 
     let request = AuthorizationRequest(

@@ -37,7 +37,7 @@ private struct ChallengeParser {
   private struct Draft {
     var challenge: AuthenticationChallenge
     /// Without a space behind the scheme there are no parameters.
-    var takesParameters = false
+    var takesParameters: Bool
     var hasDuplicate = false
   }
 

@@ -8,7 +8,7 @@
 ///
 /// - SeeAlso: RFC 6749, section 2.3.1
 struct ClientCredentials: Sendable {
-  let id: String?
+  let id: String
   let secret: String?
   let authentication: ClientAuthentication
 
@@ -21,16 +21,14 @@ struct ClientCredentials: Sendable {
       "Cache-Control": "no-store",
     ]
     var pairs = parameters
-    if let id {
-      switch (authentication, secret) {
-      case (.basic, let secret?):
-        headers["Authorization"] = Self.basic(id: id, secret: secret)
-      case (.post, let secret?):
-        pairs.append(.init("client_id", id))
-        pairs.append(.init("client_secret", secret))
-      default:
-        pairs.append(.init("client_id", id))
-      }
+    switch (authentication, secret) {
+    case (.basic, let secret?):
+      headers["Authorization"] = Self.basic(id: id, secret: secret)
+    case (.post, let secret?):
+      pairs.append(.init("client_id", id))
+      pairs.append(.init("client_secret", secret))
+    default:
+      pairs.append(.init("client_id", id))
     }
     var request = HTTPRequest(
       method: "POST", url: endpoint, headers: headers,
@@ -42,7 +40,6 @@ struct ClientCredentials: Sendable {
   /// What no text may show of them.
   var secrets: [String] {
     guard let secret else { return [] }
-    guard let id else { return [secret] }
     return [secret, String(Self.basic(id: id, secret: secret).dropFirst("Basic ".count))]
   }
 
@@ -54,6 +51,6 @@ struct ClientCredentials: Sendable {
 }
 
 extension ClientCredentials: CustomStringConvertible, CustomReflectable {
-  var description: String { "client \(id ?? "without identifier")" }
+  var description: String { "client \(id)" }
   var customMirror: Mirror { Mirror(self, children: ["client": description]) }
 }

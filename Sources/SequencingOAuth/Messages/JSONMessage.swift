@@ -35,7 +35,9 @@ enum JSONMessage {
     } catch let error as DecodingError {
       throw SQOAuthError(.invalidResponse, "the \(name) is not the JSON it must be\(field(error))")
     } catch {
-      throw SQOAuthError(.invalidResponse, "the \(name) is not JSON")
+      // Of the app's own type, which has its reasons.
+      throw SQOAuthError(
+        .invalidResponse, "the \(name) was refused by the type that it was to be", cause: error)
     }
   }
 

@@ -9,7 +9,7 @@ enum RedirectMatch {
   static func query(of incoming: String, for registered: String) -> Substring.UTF8View? {
     let incoming = incoming.utf8.prefix { $0 != UInt8(ascii: "#") }
     let (base, query) = split(incoming)
-    let (registeredBase, registeredQuery) = split(registered.utf8[...])
+    let (registeredBase, registeredQuery) = split(Substring(registered).utf8)
     guard sameURI(base, registeredBase) else { return nil }
     guard !registeredQuery.isEmpty else { return query }
     guard query.starts(with: registeredQuery) else { return nil }

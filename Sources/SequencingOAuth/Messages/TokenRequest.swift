@@ -11,7 +11,7 @@ struct TokenRequest: Sendable {
   let endpoint: URL
   /// `grant_type` and what belongs to it, in order.
   let parameters: [FormCoding.Pair]
-  let clientID: String?
+  let clientID: String
   let clientSecret: String?
   let authentication: ClientAuthentication
   let timeout: Duration

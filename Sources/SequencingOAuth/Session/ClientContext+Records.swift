@@ -69,5 +69,10 @@ extension ClientConfiguration {
   }
 
   /// What the server is known by.
-  var server: String { issuer ?? metadata?.tokenEndpoint.absoluteString ?? provider.name }
+  var server: String {
+    switch provider.source {
+    case .issuer(let issuer): issuer
+    case .endpoints(let endpoints): endpoints.issuer ?? endpoints.token
+    }
+  }
 }

@@ -51,10 +51,8 @@ final class ClientContext: Sendable {
     _ configuration: ClientConfiguration, _ environment: ClientEnvironment, isFresh: Bool
   ) async throws(SQOAuthError) -> ProviderMetadata {
     if let known = configuration.metadata { return known }
-    guard case .issuer(let issuer) = configuration.provider.source else {
-      throw SQOAuthError(.invalidConfiguration, "the provider has no endpoints")
-    }
-    let discovery = Discovery(issuer: issuer, timeout: configuration.timeout)
+    // Whose endpoints were not given by hand is known by an issuer.
+    let discovery = Discovery(issuer: configuration.server, timeout: configuration.timeout)
     return try await environment.metadata.metadata(
       by: discovery, environment.httpClient, isFresh: isFresh)
   }

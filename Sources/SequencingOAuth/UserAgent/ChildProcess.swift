@@ -32,7 +32,7 @@ struct SpawnError: Error, CustomStringConvertible {
 ///
 /// Every file and socket of the SDK is close-on-exec, so none is open in it.
 enum ChildProcess {
-  /// Starts a program and returns when it has ended; it outlives a cancelled caller.
+  /// Starts a program, the first word, and returns when it has ended; it outlives a cancelled caller.
   ///
   /// Its input is empty. Its output goes to our standard error, so that a program whose own output
   /// is read by another stays clean.
@@ -55,9 +55,8 @@ enum ChildProcess {
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
     arguments.append(nil)
     defer { arguments.forEach { free($0) } }
-    guard let program = arguments[0] else { throw SpawnError(errno: ENOENT) }
     var process: pid_t = 0
-    let result = posix_spawnp(&process, program, &actions, nil, arguments, environ)
+    let result = posix_spawnp(&process, words[0], &actions, nil, arguments, environ)
     guard result == 0 else { throw SpawnError(errno: result) }
     return process
   }

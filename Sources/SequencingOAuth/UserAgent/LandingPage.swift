@@ -29,19 +29,23 @@ enum LandingPage: Sendable {
   }
 
   /// The page for a redirect: where it was the answer, what came of it, within a while.
-  init(for offer: PendingAuthorization.Offer, outcome: OneShot<LandingPage>) async {
+  init(
+    for offer: PendingAuthorization.Offer, outcome: OneShot<LandingPage>, by clock: any WallClock
+  ) async {
     switch offer {
     case .notAddressed: self = .notFound
     case .wrongState: self = .wrongState
     case .tooLate: self = .tooLate
-    case .taken: self = await Self.outcome(outcome)
+    case .taken: self = await Self.outcome(outcome, clock)
     }
   }
 
   /// A browser shows nothing while it waits, so it does not wait for a slow server's sake.
-  private static func outcome(_ outcome: OneShot<LandingPage>) async -> LandingPage {
+  private static func outcome(
+    _ outcome: OneShot<LandingPage>, _ clock: any WallClock
+  ) async -> LandingPage {
     let patience = Task {
-      try await Task.sleep(for: .seconds(10))
+      try await clock.sleep(until: clock.now.addingTimeInterval(10))
       outcome.resolve(.underWay)
     }
     defer { patience.cancel() }

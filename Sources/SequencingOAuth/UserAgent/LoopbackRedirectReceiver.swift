@@ -79,14 +79,14 @@ final class LoopbackRedirectReceiver: Sendable {
     return await delivery.handler(address + (request.query.map { "?" + $0 } ?? "")).response()
   }
 
-  private static func isHost(
+  static func isHost(
     _ field: String?, of redirect: LoopbackRedirect, port: UInt16
   ) -> Bool {
     guard let field = field?.lowercased() else { return false }
     return field == "\(redirect.host):\(port)" || (port == 80 && field == redirect.host)
   }
 
-  private static func unavailable(_ error: LoopbackError) -> SQOAuthError {
+  static func unavailable(_ error: LoopbackError) -> SQOAuthError {
     switch error {
     case .portInUse(let port):
       SQOAuthError(

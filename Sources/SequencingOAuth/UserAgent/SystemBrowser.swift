@@ -24,7 +24,8 @@ public struct SystemBrowser: UserAgent {
     self.command = command
   }
 
-  /// Starts the browser and stays until its command ends, which may be at once.
+  /// Starts the browser and stays until its command ends, which may be at once, or the task is
+  /// cancelled, which does not end the browser.
   public func open(_ url: URL) async throws {
     let words = try command ?? Self.defaultCommand(ProcessInfo.processInfo.environment)
     guard let program = words.first, !program.isEmpty else {
@@ -33,7 +34,7 @@ public struct SystemBrowser: UserAgent {
     let status: ProcessStatus
     do {
       status = try await ChildProcess.run(words + [url.absoluteString])
-    } catch {
+    } catch let error as SpawnError {
       throw SQOAuthError(
         .browserUnavailable,
         "the browser command \"\(ErrorResponse.clean(program))\" cannot be run: \(error)",

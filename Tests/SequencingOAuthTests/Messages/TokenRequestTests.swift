@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TokenRequestTests {
   static func request(
-    id: String? = "s6BhdRkqt3", secret: String? = nil, _ authentication: ClientAuthentication,
+    id: String = "s6BhdRkqt3", secret: String? = nil, _ authentication: ClientAuthentication,
     parameters: [FormCoding.Pair] = [
       .init("grant_type", "authorization_code"), .init("code", "SplxlOBeZQQYbYS6WxSbIA"),
       .init("redirect_uri", "https://client.example.com/cb"),
@@ -48,12 +48,6 @@ import Testing
     let request = try Self.request(.publicClient)
     #expect(request.headers["Authorization"] == nil)
     #expect(try Self.body(request) == Self.codeBody + "&client_id=s6BhdRkqt3")
-  }
-
-  @Test func `a request without a client carries neither`() throws {
-    let request = try Self.request(id: nil, .publicClient)
-    #expect(request.headers["Authorization"] == nil)
-    #expect(try Self.body(request) == Self.codeBody)
   }
 
   @Test func `the request is a form by POST that asks for JSON`() throws {

@@ -47,6 +47,24 @@ import Testing
     #expect(cause.code == .invalidResponse)
   }
 
+  @Test func `an answer that the app's own type refuses is unreadable, for its reason`()
+    async throws
+  {
+    struct Odd: Error {}
+    struct File: Decodable, Sendable {
+      init(from decoder: any Decoder) throws { throw Odd() }
+    }
+    let bench = try await PipeBench()
+    let error = await pipeFailure { () async throws(PipeError) in
+      _ = try await bench.pipe.read(File.self)
+    }
+    guard case .unreadable(let cause)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .invalidResponse && cause.cause is Odd)
+  }
+
   @Test func `an answer that would keep the decoder busy is not decoded`() async throws {
     let deep = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
     let wide = "[" + String(repeating: "1,", count: 600_000) + "1]"

@@ -109,6 +109,8 @@ import Testing
         timeout: .seconds(1))
       Self.expectSilence(request)
       Self.expectSilence(request.httpRequest())
+      Self.expectSilence(
+        ClientCredentials(id: "id", secret: Self.canary, authentication: authentication))
     }
   }
 

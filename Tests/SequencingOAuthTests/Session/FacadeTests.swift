@@ -38,6 +38,21 @@ import Testing
     #expect(try await !bench.module.restore())
   }
 
+  /// Whose it is cannot be known, so it is shown and goes nowhere.
+  @Test func `without a registered client a stored token is there and is not refreshed`()
+    async throws
+  {
+    let parts = LifetimeTests.Parts()
+    await parts.save()
+    let oauth = SQOAuth(environment: parts.environment)
+    #expect(try await oauth.token().accessToken == "T1")
+    parts.clock.advance(by: 3600)
+    await failure(.notRegistered) { try await oauth.token() }
+    await failure(.notRegistered) { try await oauth.module.revoke() }
+    #expect(parts.http.requests.isEmpty && oauth.result.token?.accessToken == "T1")
+    #expect(await parts.store.content() == "T1 R1")
+  }
+
   @Test func `completions come on the callback queue, also the app's own`() async throws {
     let bench = try await SessionBench().restored()
     let queue = DispatchQueue(label: "the app's")

@@ -32,6 +32,18 @@ import Testing
     }
   }
 
+  @Test func `whoever waits to the end gets the value, though it comes at the same moment`() async {
+    for count in 0..<2000 {
+      let shot = OneShot<Int>()
+      let waiter = Task { await shot.wait() }
+      waiter.cancel()
+      async let resolving = shot.resolve(count)
+      #expect(await waiter.value == count)
+      _ = await resolving
+      #expect(await shot.wait() == count)
+    }
+  }
+
   @Test func `cancelling and resolving at once end every wait once`() async {
     for _ in 0..<500 {
       let shot = OneShot<Int>()

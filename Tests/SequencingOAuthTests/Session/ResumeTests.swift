@@ -45,6 +45,14 @@ import Testing
     #expect(bench.refreshes == ["R0"])
   }
 
+  /// Nothing says that it is the older one, and the app has it from somewhere.
+  @Test func `one without a date takes the place of the one that is held`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T0", refreshToken: "R0"))
+    #expect(bench.memory == "T0 R0")
+    try await eventually { await bench.store.content() == "T0 R0" }
+  }
+
   @Test func `withRefreshToken gets a fresh one and tells once`() async throws {
     let bench = try SessionBench()
     let saved = bench.server.issue(at: bench.clock.now)

@@ -201,6 +201,23 @@ import Testing
     #expect(await bench.store.content() == "T3 R3")
   }
 
+  @Test func `a late save does not bring back a user who signed out meanwhile`() async throws {
+    let bench = try await SessionBench().updating()
+    bench.store.fails(toSave: true)
+    try await bench.module.refresh()
+    bench.store.fails()
+    await bench.clock.hasSleeper()
+    bench.store.loading.close()
+    bench.clock.advance(by: 1)
+    try await bench.store.loading.isHolding()
+    bench.oauth.userDidSignOut()
+    bench.store.loading.open()
+    await bench.module.settle()
+    try await eventually { bench.clock.sleepers == 0 }
+    #expect(await bench.store.content() == nil)
+    #expect(bench.store.saves == ["save T2 R2"], "only the one that failed")
+  }
+
   @Test func `a late save of one user's token does not replace another user's`() async throws {
     let bench = try await SessionBench().updating()
     let oauth = bench.oauth

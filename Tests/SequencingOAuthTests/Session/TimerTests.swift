@@ -189,6 +189,20 @@ import Testing
     #expect(bench.refreshes == ["R2"])
   }
 
+  @Test func `it goes by the clock that the app has set last`() async throws {
+    let bench = try await SessionBench().updating()
+    let other = ManualClock()
+    bench.oauth.environment.clock = other
+    await other.hasSleeper()
+    try await eventually { bench.clock.sleepers == 0 }
+    bench.clock.advance(by: 86_400)
+    #expect(bench.requests.isEmpty)
+    other.advance(by: 3204)
+    #expect(await bench.observer.words(1) == ["refreshed T2"])
+    await other.hasSleeper()
+    #expect(bench.refreshes == ["R1"] && other.sleepers == 1 && bench.clock.sleepers == 0)
+  }
+
   @Test func `a token that cannot be refreshed, or has no expiry, needs none`() async throws {
     let bench = try await SessionBench(lifetime: nil).restored()
     bench.module.refreshesAutomatically = true

@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// What the browser is shown: fixed texts of ours, kept by nobody, reaching nothing.
@@ -81,5 +82,34 @@ import Testing
     let bodies = [success, failed, denied].map { $0.components(separatedBy: "\r\n\r\n").last ?? "" }
     #expect(Set(bodies).count == 3)
     expectSafe(failed)
+  }
+
+  @Test func `whoever allowed too little is told so`() async throws {
+    let (bench, page, _) = try await LoopbackRedirectTests.waiting(
+      answer: ScriptedHTTPClient.token(members: #""scope":"demo""#),
+      change: { $0.requiredScopes = ["demo", "C4N4RY"] })
+    let answer = try await RawClient.get(try page.redirect("code=abc"))
+    #expect(answer.contains("The app needs more than you allowed."))
+    expectSafe(answer)
+    #expect(await bench.delegate.events(1) == [.failed(.insufficientScope)])
+  }
+
+  /// A browser that waits shows nothing, and the user wonders.
+  @Test func `a slow server does not keep the page`() async throws {
+    let server = Gate(isOpen: false)
+    let (bench, page, _) = try await LoopbackRedirectTests.waiting(answer: { request in
+      await server.pass()
+      return try await ScriptedHTTPClient.token()(request)
+    })
+    async let answer = RawClient.get(try page.redirect("code=abc"))
+    try await server.isHolding()
+    await bench.clock.hasSleeper()
+    bench.clock.advance(by: 10)
+    let shown = try await answer
+    #expect(RawClient.status(shown) == 200 && shown.contains("Almost done"))
+    expectSafe(shown)
+    #expect(bench.oauth.isAuthorizationPending)
+    server.open()
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
   }
 }

@@ -1,15 +1,19 @@
 import Foundation
-import SequencingOAuth
+import LoopbackHTTP
 import TestSupport
 import Testing
+
+@testable import SequencingOAuth
 
 /// Where the receiver listens, and for how long.
 @Suite(.timeLimit(.minutes(1))) struct LoopbackRedirectTests {
   static func waiting(
     _ redirectURI: String = "http://127.0.0.1/cb",
-    answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token()
+    answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token(),
+    change: (inout ClientConfiguration) -> Void = { _ in }
   ) async throws -> (Bench, AuthorizationURL, UInt16) {
-    let bench = try Bench(answer: answer, browser: Bench.idle).register(redirectURI: redirectURI)
+    let bench = try Bench(answer: answer, browser: Bench.idle)
+      .register(redirectURI: redirectURI, change: change)
     bench.oauth.authorizeUser()
     let page = try await bench.isWaiting()
     let uri = try #require(URL(string: page.parameters["redirect_uri"] ?? ""))
@@ -27,6 +31,29 @@ import Testing
     #expect(await bench.delegate.events(1) == [.authorized("T")])
     #expect(bench.http.forms.first?["redirect_uri"] == page.parameters["redirect_uri"])
     #expect(bench.http.forms.first?["code"] == "abc")
+  }
+
+  @Test func `a redirect URI without a path is asked for by a slash`() async throws {
+    let (bench, page, port) = try await Self.waiting("http://127.0.0.1")
+    #expect(page.parameters["redirect_uri"] == "http://127.0.0.1:\(port)")
+    let url = try #require(URL(string: "http://127.0.0.1:\(port)/?code=abc&state=\(page.state)"))
+    #expect(RawClient.status(try await RawClient.get(url)) == 200)
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
+  }
+
+  @Test func `a registered query stands in every redirect`() async throws {
+    let (bench, page, port) = try await Self.waiting("http://127.0.0.1/cb?tenant=7")
+    let uri = "http://127.0.0.1:\(port)/cb?tenant=7"
+    #expect(page.parameters["redirect_uri"] == uri)
+    for query in ["", "tenant=8&"] {
+      let other = "http://127.0.0.1:\(port)/cb?\(query)code=abc&state=\(page.state)"
+      let answer = try await RawClient.get(try #require(URL(string: other)))
+      #expect(RawClient.status(answer) == 404)
+    }
+    #expect(bench.oauth.isAuthorizationPending && bench.http.requests.isEmpty)
+    let url = try #require(URL(string: "\(uri)&code=abc&state=\(page.state)"))
+    #expect(RawClient.status(try await RawClient.get(url)) == 200)
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
   }
 
   @Test(.requires("the address ::1", RawClient.hasIPv6))
@@ -118,6 +145,29 @@ import Testing
     #expect(await second.delegate.events(1) == [.failed(.portInUse)])
     #expect(first.oauth.isAuthorizationPending)
     first.oauth.cancelAuthorization()
+  }
+
+  /// A browser leaves the scheme's own port out, which no test may take.
+  @Test(
+    arguments: [
+      ("127.0.0.1", 80, true), ("127.0.0.1:80", 80, true), ("localhost", 80, false),
+      ("127.0.0.1", 8080, false), ("", 80, false), (nil, 80, false),
+    ] as [(String?, UInt16, Bool)])
+  func `on port 80 the host may stand alone`(field: String?, port: UInt16, isIts: Bool) throws {
+    let url = try #require(URL(string: "http://127.0.0.1:\(port)/cb"))
+    let redirect = try LoopbackRedirect(url)
+    #expect(LoopbackRedirectReceiver.isHost(field, of: redirect, port: port) == isIts)
+  }
+
+  @Test(
+    arguments: [
+      (.portInUse(8080), .portInUse), (.addressUnavailable, .redirectUnavailable),
+      (.system(errno: 13), .redirectUnavailable),
+    ] as [(LoopbackError, SQOAuthError.Code)])
+  func `a port that cannot be had is a typed error`(
+    error: LoopbackError, code: SQOAuthError.Code
+  ) {
+    #expect(LoopbackRedirectReceiver.unavailable(error).code == code)
   }
 
   @Test func `sign-ins at once have a port each and answer to their own`() async throws {

@@ -32,7 +32,7 @@ import Testing
     "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1.evil.example:PORT\r\n\r\n",
     "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: user@127.0.0.1:PORT\r\n\r\n",
     "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: \r\n\r\n",
-    "GET /cb?code=a&state=STATE HTTP/1.1\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\n\r\n", "GET /cb?code=a&state=STATE HTTP/1.0\r\n\r\n",
     "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nHost: evil.example\r\n\r\n",
     "GET http://evil.example/cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
     // no HTTP at all

@@ -28,6 +28,19 @@ import Testing
     #expect(error.map { !everyText(of: $0).contains("C4N4RY") } == true)
   }
 
+  @Test func `a browser lives on when nobody waits for it any more`() async throws {
+    let folder = try TemporaryFolder()
+    let script = #"touch "$0"; while [ ! -e "$0.go" ]; do sleep 0.05; done; touch "$0.end""#
+    let browser = SystemBrowser(command: ["sh", "-c", script, folder("browser")])
+    let url = try #require(URL(string: "https://id.example/a"))
+    let opening = Task { try await browser.open(url) }
+    try await eventually { FileManager.default.fileExists(atPath: folder("browser")) }
+    opening.cancel()
+    await #expect(throws: CancellationError.self) { try await opening.value }
+    #expect(FileManager.default.createFile(atPath: folder("browser.go"), contents: nil))
+    try await eventually { FileManager.default.fileExists(atPath: folder("browser.end")) }
+  }
+
   @Test func `a sign-in without a browser ends with that error`() async throws {
     let bench = try Bench().register(redirectURI: "http://127.0.0.1/cb")
     bench.oauth.environment.userAgent = SystemBrowser(command: ["/no/such/program"])
