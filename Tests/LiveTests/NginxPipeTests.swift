@@ -159,8 +159,9 @@ import Testing
         let refused = await refusal { () async throws(PipeError) in try await small.save(large) }
         #expect(refused?.status == 413)
       }
+      // Of a body that it refused nginx reads the rest before it logs the request.
       #expect(
-        try await bench.log() == [
+        try await bench.nginx.requests(atLeast: 5).map(\.description) == [
           "GET /files/no 404", "GET /busy/1 503", "POST /files 403", "PUT /small/1 413",
           "PUT /small/1 413",
         ])

@@ -53,6 +53,15 @@ import Testing
     #expect(original.value(forHTTPHeaderField: "Authorization") == "Basic old")
   }
 
+  @Test func `the façade does the same by its module`() async throws {
+    let oauth = SQOAuth(environment: try await module().environment)
+    oauth.register(
+      try ClientConfiguration(
+        clientID: "client", provider: .endpoints(token: "https://id.example/token")))
+    let copy = try await oauth.authenticate(try request())
+    #expect(copy.value(forHTTPHeaderField: "Authorization") == "Bearer T")
+  }
+
   @Test func `without a valid token there is no request`() async throws {
     let module = try await module(expiresIn: -1)
     await #expect { try await module.authenticate(try request()) } throws: {

@@ -17,9 +17,8 @@ extension TokenSession {
     let last = state.withLock { state in
       state.writes.owesErase ? enqueue(&state, .erase) : state.writes.last
     }
-    if let last {
-      let result = await made(last)
-      if state.withLock(\.writes.owesErase) { try result.get() }
+    if let last, let error = await made(last).error, state.withLock(\.writes.owesErase) {
+      throw error
     }
     let id = accountID
     return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }

@@ -20,13 +20,16 @@ enum HTTPMapping {
   ///
   /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Errors"
   static func status(of error: SQOAuthError) -> RPCStatus {
-    guard let code = (error.cause as? CurlError)?.streamErrorCode else { return .unavailable }
+    (error.cause as? CurlError)?.streamErrorCode.map(status(ofReset:)) ?? .unavailable
+  }
+
+  static func status(ofReset code: UInt32) -> RPCStatus {
     switch code {
-    case 7: return .unavailable  // REFUSED_STREAM
-    case 8: return .cancelled  // CANCEL
-    case 11: return .resourceExhausted  // ENHANCE_YOUR_CALM
-    case 12: return .permissionDenied  // INADEQUATE_SECURITY
-    default: return .internal
+    case 7: .unavailable  // REFUSED_STREAM
+    case 8: .cancelled  // CANCEL
+    case 11: .resourceExhausted  // ENHANCE_YOUR_CALM
+    case 12: .permissionDenied  // INADEQUATE_SECURITY
+    default: .internal
     }
   }
 }

@@ -28,6 +28,17 @@ import Testing
     #expect(TimeoutField.text(duration) == expected)
   }
 
+  /// As gRPC's `doc/PROTOCOL-HTTP2.md` has it.
+  @Test(
+    arguments: [
+      (0, .internal), (1, .internal), (2, .internal), (3, .internal), (4, .internal),
+      (6, .internal), (7, .unavailable), (8, .cancelled), (9, .internal), (10, .internal),
+      (11, .resourceExhausted), (12, .permissionDenied),
+    ] as [(UInt32, RPCStatus)])
+  func `a reset of the stream has a status`(code: UInt32, status: RPCStatus) {
+    #expect(HTTPMapping.status(ofReset: code) == status)
+  }
+
   @Test func `statuses have names`() {
     #expect("\(RPCStatus.ok) \(RPCStatus.unauthenticated)" == "OK UNAUTHENTICATED")
     #expect("\(RPCStatus(rawValue: 17))" == "CODE_17")

@@ -146,6 +146,19 @@ import Testing
     #expect(other.requests(to: .token).isEmpty && elsewhere.currentToken != nil)
   }
 
+  @Test(arguments: [
+    (nil, "client at https://id.example/token"),
+    ("https://id.example", "client at https://id.example"),
+  ])
+  func `an account without a name has its client's and its server's`(
+    issuer: String?, id: String
+  ) throws {
+    let configuration = try ClientConfiguration(
+      clientID: "client",
+      provider: .endpoints(token: "https://id.example/token", issuer: issuer))
+    #expect(AccountManager.defaultID(for: configuration) == id)
+  }
+
   @Test func `a daemon's token is had anew after a restart`() async throws {
     let configuration = try configuration("sandbox-service")
     try await manager().account(configuration).requestAccessTokenAsClient(scope: "demo")

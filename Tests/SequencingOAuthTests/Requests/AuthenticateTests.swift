@@ -5,6 +5,14 @@ import Testing
 
 /// A token on a request, and what is known of it.
 @Suite("authenticate(request)", .timeLimit(.minutes(1))) struct AuthenticateTests {
+  @Test func `the façade sends and authenticates by its module`() async throws {
+    let bench = try await SessionBench().restored()
+    let request = try HTTPRequest.get("https://api.example/x")
+    #expect(try await bench.oauth.authenticate(request).headers["Authorization"] == "Bearer T1")
+    #expect(try await bench.oauth.send(request).status == 200)
+    #expect(bench.requests == ["GET /x T1"])
+  }
+
   @Test func `the copy has the token, the original nothing new`() async throws {
     let bench = try await SessionBench().restored()
     var request = HTTPRequest(

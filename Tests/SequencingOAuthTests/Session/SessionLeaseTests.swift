@@ -12,6 +12,7 @@ import Testing
     struct State {
       var isFree = true
       var asked = 0
+      var given = 0
       var held = 0
     }
 
@@ -25,6 +26,7 @@ import Testing
       let isMine = state.withLock { state in
         guard state.isFree, state.held == 0 else { return false }
         state.held = 1
+        state.given += 1
         return true
       }
       return isMine ? AccountLease { self.state.withLock { $0.held -= 1 } } : nil
@@ -53,8 +55,9 @@ import Testing
     store.answering.close()
     try await givesUp(lease)
     store.answering.open()
-    try await eventually { [store] in await lease.acquire(from: store, ManualClock()).error == nil }
-    #expect(store.state.withLock(\.held) == 1)
+    try await eventually { [store] in store.state.withLock { $0.given == 1 && $0.held == 0 } }
+    #expect(await lease.acquire(from: store, clock).error == nil)
+    #expect(store.state.withLock { $0.given == 2 && $0.held == 1 })
     lease.release()
     #expect(store.state.withLock(\.held) == 0)
   }

@@ -159,6 +159,19 @@ import Testing
     #expect(bench.requests == ["client_credentials"])
   }
 
+  /// A request that the last user's token made is not repeated with this user's.
+  @Test func `the last user's token is known from this user's`() async throws {
+    let bench = try await SessionBench().restored()
+    let session = bench.module.session
+    let first = try #require(bench.module.currentToken)
+    let mark = try #require(session.mark(of: first))
+    let second = try await bench.oauth.authorize()
+    #expect(session.mark(of: first) == nil)
+    #expect(session.mark(of: second) == session.mark && session.mark != mark)
+    try await bench.oauth.signOut()
+    #expect(session.mark == nil && session.mark(of: second) == nil)
+  }
+
   @Test func `two sign-ins in a row end with the second one's token`() async throws {
     let bench = try SessionBench()
     let oauth = bench.oauth

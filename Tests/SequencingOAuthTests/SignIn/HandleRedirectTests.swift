@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// A redirect that the app receives goes to the sign-in that it answers.
@@ -27,6 +28,18 @@ import Testing
     #expect(bench.oauth.isAuthorizationPending && bench.http.requests.isEmpty)
     #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
     #expect(await bench.delegate.events(1) == [.authorized("T")])
+  }
+
+  @Test func `before the browser is open nothing is an answer`() async throws {
+    let bench = try SessionBench()
+    bench.store.loading.close()
+    bench.oauth.authorizeUser()
+    try await bench.store.loading.isHolding()
+    #expect(bench.oauth.isAuthorizationPending)
+    let url = try #require(URL(string: "com.example.app:/cb?code=abc&state=x"))
+    #expect(!bench.oauth.handleRedirect(url))
+    bench.store.loading.open()
+    #expect(await bench.bench.delegate.events(1) == [.authorized("T1")])
   }
 
   @Test func `an answer counts once`() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// The shared instance, others beside it, and a client that is registered again.
@@ -33,6 +34,30 @@ import Testing
     #expect(page.parameters["redirect_uri"] == "authapp://Default/Authcallback")
     #expect(page.parameters["mobile"] == "1")
     #expect(bench.http.requests.first?.headers["Authorization"] == "Basic aWQ6cw==")
+  }
+
+  @available(*, deprecated)
+  @Test func `the pod's other names do what they are renamed to`() async throws {
+    let bench = try SessionBench()
+    bench.oauth.registrateApplicationParametersCliendID(
+      "client", ClientSecret: "s", RedirectUri: "authapp://Default/Authcallback", Scope: "demo")
+    try bench.bench.register()
+    let recorder = RefreshRecorder()
+    bench.oauth.refreshTokenDelegate = recorder
+    #expect(bench.oauth.refreshTokenDelegate === recorder && bench.observer.events.isEmpty)
+    let saved = bench.server.issue(at: bench.clock.now)
+    bench.oauth.launchTokenTimerUpdateWithToken(saved)
+    #expect(bench.memory == "T1 R1")
+    let token: SQToken? = await bench.completion {
+      $0.updateAccessTokenWithRefreshToken(saved, tokenResult: $1)
+    }
+    #expect(token?.accessToken == "T2")
+    #expect(await recorder.words(1) == ["refreshed T2"])
+    bench.server.next(ScriptedHTTPClient.json("", status: 500))
+    let none: SQToken? = await bench.completion {
+      $0.updateAccessTokenWithRefreshToken(saved, tokenResult: $1)
+    }
+    #expect(none == nil)
   }
 
   @Test func `the provider is Sequencing unless another is given`() async throws {

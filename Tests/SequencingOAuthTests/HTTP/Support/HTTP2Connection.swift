@@ -5,6 +5,7 @@ final class HTTP2Connection {
   enum FrameType: UInt8 {
     case data = 0
     case headers = 1
+    case reset = 3
     case settings = 4
     case goAway = 7
   }
@@ -39,6 +40,11 @@ final class HTTP2Connection {
       bytes += Self.frame(.data, flags: index == pieces.count - 1 ? 1 : 0, stream: stream, piece)
     }
     connection.write(bytes)
+  }
+
+  /// Ends a stream without an answer, for a reason (section 7).
+  func reset(_ stream: UInt8, because code: UInt8) {
+    connection.write(Self.frame(.reset, stream: stream, [0, 0, 0, code]))
   }
 
   /// Says that no stream after this one will be answered.
