@@ -68,7 +68,7 @@ import Testing
 
   @Test(arguments: [
     // The last one takes the place of the one that goes, and is to come before the one above it
-    ([0, 4, 1, 5, 6, 2, 3], 5),
+    ([2, 3, 1, 6, 4, 5, 0], 6),
     // or behind those below it.
     ([0, 1, 2, 3, 4, 5, 6], 1), ([0, 1, 2, 3, 4, 5, 6], 0), ([0, 1, 2, 3, 4, 5, 6], 6), ([0], 0),
   ])
