@@ -15,6 +15,11 @@ enum FaultLibrary {
     ]
   }
 
+  /// What to set for a process, so that every call is told and none goes wrong.
+  static func listing(_ folder: TemporaryFolder) async throws -> [String: String?] {
+    try await environment(folder, call: -1, .broken)
+  }
+
   // Built once, beside the programs that were built.
   private static let library = Task {
     let source = URL(filePath: #filePath).deletingLastPathComponent()
@@ -46,6 +51,13 @@ enum Fault: String, CaseIterable {
 
   var isDeadly: Bool { self == .kill || self == .torn }
   var isOfWrites: Bool { self == .torn || self == .short }
+}
+
+extension ChildProcess.Result {
+  /// The calls that the library has told, in order.
+  var calls: [String] {
+    errors.split(separator: "\n").filter { $0.hasPrefix("call: ") }.map { String($0.dropFirst(6)) }
+  }
 }
 
 struct FaultLibraryError: Error, CustomStringConvertible {

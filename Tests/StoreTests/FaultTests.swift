@@ -34,6 +34,38 @@ import Testing
       of: ["erase", "a"], kind, fault, from: [Self.old, record("b")], to: [record("b")])
   }
 
+  /// The power cannot be cut here; that the disk is told everything, and in which order, can be seen.
+  @Test(arguments: [StoreKind.file, .encrypted], [["save"], ["erase", "a"]])
+  func `a file is on the disk before it gets its name, and the name before the lock is let go`(
+    kind: StoreKind, command: [String]
+  ) async throws {
+    let calls = try await calls(of: command, kind)
+    let last = try #require(calls.lastIndex(of: "write"))
+    #expect(
+      calls[last...].filter { $0 != "open" }
+        == ["write", "fsync", "rename", "fsync of a folder", "flock"])
+  }
+
+  @Test(arguments: [StoreKind.sqlite, .encryptedSQLite], [["save"], ["erase", "a"]])
+  func `a database's log is on the disk when a change returns`(
+    kind: StoreKind, command: [String]
+  ) async throws {
+    let calls = try await calls(of: command, kind)
+    let last = try #require(calls.lastIndex(of: "pwrite"))
+    #expect(calls[last...].contains { $0 == "fdatasync" || $0 == "fsync" }, "\(calls)")
+  }
+
+  /// The calls of a change to a store that has two records.
+  private func calls(of command: [String], _ kind: StoreKind) async throws -> [String] {
+    let folder = try TemporaryFolder()
+    for record in [Self.old, record("b")] { try await kind.open(folder).save(record) }
+    let result = try await StoreProbe.run(
+      kind, in: folder, command, environment: FaultLibrary.listing(folder),
+      input: StoreProbe.input([Self.new]))
+    #expect(result.status == 0, "\(result.errors)")
+    return result.calls
+  }
+
   private func breakEachCall(
     of command: [String], _ kind: StoreKind, _ fault: Fault, from before: [AccountRecord],
     to after: [AccountRecord]

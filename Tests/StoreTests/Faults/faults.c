@@ -1,7 +1,8 @@
 // Preloaded into a process, it lets the n-th system call on files of one folder go wrong.
 //
 // SQ_FAULT_FOLDER  the folder, with everything below it
-// SQ_FAULT_AT      which call, counted from 1 among those that can go wrong so
+// SQ_FAULT_AT      which call, counted from 1 among those that can go wrong so; with -1 every one of
+//                  them is told, as `call: NAME`, and none goes wrong
 // SQ_FAULT_HOW     `broken`: the call fails with EIO, a write after half of its bytes;
 //                  `full`: what takes room fails with ENOSPC, a write after half of its bytes;
 //                  `kill`: the process is killed in the call's place;
@@ -58,11 +59,12 @@ static int is_open_inside(int file) {
 }
 
 static int is_turn(enum kind kind, int is_ours, const char *name) {
-  if (!is_ours || kind < least || atomic_fetch_add(&calls, 1) + 1 != when) return 0;
+  if (!is_ours || kind < least) return 0;
+  if (when > 0 && atomic_fetch_add(&calls, 1) + 1 != when) return 0;
   char line[64];
-  int size = snprintf(line, sizeof line, "fault: %s\n", name);
+  int size = snprintf(line, sizeof line, "%s: %s\n", when > 0 ? "fault" : "call", name);
   syscall(SYS_write, 2, line, size);
-  return 1;
+  return when > 0;
 }
 
 static void die(void) {
@@ -151,8 +153,13 @@ int openat64(int base, const char *path, int flags, ...) {
   return opening(base, path, flags, mode);
 }
 
+static const char *sync_name(int file) {
+  struct stat status;
+  return fstat(file, &status) == 0 && S_ISDIR(status.st_mode) ? "fsync of a folder" : "fsync";
+}
+
 int fsync(int file) {
-  FAULTY(OTHER, is_open_inside(file), "fsync");
+  FAULTY(OTHER, is_open_inside(file), sync_name(file));
   return syscall(SYS_fsync, file);
 }
 int fdatasync(int file) {
