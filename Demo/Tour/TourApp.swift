@@ -11,6 +11,7 @@ final class TourApp: Sendable {
   /// What happened, in order.
   let events: AsyncStream<Coordinator.Event>
   let tell: @Sendable (Coordinator.Event) -> Void
+  private let oauth: SQOAuth
   private let sandbox: EmbeddedSandbox
   private let browser: TourBrowser
   private let loginScreen: LoginScreen
@@ -24,6 +25,7 @@ final class TourApp: Sendable {
     let tell: @Sendable (Coordinator.Event) -> Void = { continuation.yield($0) }
     self.events = events
     self.tell = tell
+    self.oauth = oauth
     self.sandbox = sandbox
     self.browser = TourBrowser(browser, visitor: EmbeddedSandbox.visitor(), tell: tell)
 
@@ -36,6 +38,9 @@ final class TourApp: Sendable {
       oauth, drive: sandbox.drive, server: server,
       whoSignedIn: { await sandbox.user(of: $0) }, tell: tell)
   }
+
+  /// The current token, which the screens may hear of a moment later.
+  var token: SQToken? { oauth.result.token }
 
   /// Does what the coordinator has decided.
   func perform(_ action: Coordinator.Action) {

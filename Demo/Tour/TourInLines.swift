@@ -18,15 +18,18 @@ struct TourInLines {
     var coordinator = Coordinator(hasServerToCall: hasServerToCall)
     try console.result("Please sign in.")
     app.tell(.signIn(player))
+    // The token that the tour's own refresh replaces; one before that may be a refused call's doing.
+    var replaced: SQToken?
     for await event in app.events {
       if let action = coordinator.handle(event) { app.perform(action) }
-      if try report(event, coordinator.screen, console) { return }
+      if try report(event, coordinator.screen, console, &replaced) { return }
     }
   }
 
   /// Says what happened, and goes on; `true` at the end.
   private func report(
-    _ event: Coordinator.Event, _ screen: Coordinator.Screen, _ console: Console
+    _ event: Coordinator.Event, _ screen: Coordinator.Screen, _ console: Console,
+    _ replaced: inout SQToken?
   ) throws(Failure) -> Bool {
     switch (event, screen) {
     case (.signIn, _):
@@ -47,18 +50,17 @@ struct TourInLines {
     case (.filesAreRead(.read(let files, _)), .main):
       try console.result("The files are read.")
       for file in files { try console.result("  \(file.title.printable)") }
-      if hasServerToCall { try console.result(RPCServer.waiting) } else { app.tell(.refresh) }
+      if hasServerToCall { try console.result(RPCServer.waiting) } else { refresh(&replaced) }
     case (.callHasEnded(.done(let sentence)), .main), (.callHasEnded(.failed(let sentence)), .main):
       // A server that takes no token of this sandbox is no failure of the tour.
       try console.result(sentence)
-      app.tell(.refresh)
+      refresh(&replaced)
     case (.filesAreRead(.failed(let code, let message)), .main):
       throw Failure(code, message, status: .notAuthorized)
-    case (.tokenIsRefreshed(let token, _), .main(let main)):
+    case (.tokenIsRefreshed(let token, _), .main):
       try console.result("The token is refreshed.")
       try console.result("  expires  \(token.expiryInWords(at: Date()))")
-      // A server that refuses the token has it refreshed before the call has ended.
-      if main.call != .waiting { app.tell(.signOut) }
+      if let old = replaced, token != old { app.tell(.signOut) }
     case (.tokenRefreshDidFail(let code, let message, _), _):
       throw Failure(code, message, status: .notAuthorized)
     case (.sessionDidEnd(.ended(let code, let message)), .login):
@@ -71,5 +73,10 @@ struct TourInLines {
       break
     }
     return false
+  }
+
+  private func refresh(_ replaced: inout SQToken?) {
+    replaced = app.token
+    app.tell(.refresh)
   }
 }
