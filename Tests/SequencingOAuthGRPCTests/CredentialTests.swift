@@ -58,6 +58,27 @@ import Testing
     }
   }
 
+  @Test func `a server that refuses every token costs one refresh a back-off`() async throws {
+    try await Bench.running { bench in
+      let clock = ManualClock(now: Date())
+      bench.module.environment.clock = clock
+      let channel = try RPCChannel.scripted(
+        "http://127.0.0.1:1", credential: .account(bench.module)
+      ) { _ in
+        let challenge = #"Bearer error="invalid_token""#
+        return .grpc([], trailers: ["grpc-status": "16", "www-authenticate": challenge])
+      }
+      func call() async {
+        await failure(.unauthenticated) { try await channel.test("X").response() }
+      }
+      for _ in 0..<5 { await call() }
+      #expect(bench.refreshes == 1 && channel.requests.count == 6)
+      clock.advance(by: 1)
+      for _ in 0..<5 { await call() }
+      #expect(bench.refreshes == 2 && channel.requests.count == 12)
+    }
+  }
+
   @Test(
     arguments: [
       (16, #"Bearer error="insufficient_scope", scope="x""#, 1), (16, nil, 2), (16, "Basic", 2),
