@@ -240,7 +240,7 @@ import Testing
 
   @Test func `gets a file, under its title or another name`() async throws {
     let sandbox = try await signedIn()
-    let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+    let content = pattern(300_000)
     sandbox.addFile("big one", content: content)
     let path = folder.file("here")
     let outcome = try await files(["get", "big one", "-o", path])
@@ -255,7 +255,7 @@ import Testing
 
   @Test func `goes on where it was interrupted`() async throws {
     let sandbox = try await signedIn()
-    let content = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let content = pattern(1_000_000)
     let id = sandbox.addFile("genome", content: content).id
     sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 600_000))
     let path = folder.file("genome")

@@ -107,14 +107,4 @@ struct NginxBench: Sendable {
   func write(_ content: Data, _ path: String) throws {
     try content.write(to: nginx.file(path))
   }
-
-  /// Bytes that differ from place to place.
-  static func bytes(_ count: Int) -> Data {
-    var state: UInt32 = 1
-    return Data(
-      (0..<count).map { _ in
-        state = state &* 1_664_525 &+ 1_013_904_223
-        return UInt8(truncatingIfNeeded: state >> 24)
-      })
-  }
 }

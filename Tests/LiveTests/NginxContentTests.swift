@@ -47,7 +47,7 @@ import Testing
   @Test(arguments: NginxBench.Way.allCases)
   func `a part is a 206, and what is no part is told`(way: NginxBench.Way) async throws {
     let folder = try TemporaryFolder()
-    let content = NginxBench.bytes(100_000)
+    let content = pattern(100_000)
     try await NginxBench.running { bench in
       try bench.write(content, "files/a.bin")
       var request = try bench.request("GET", "/files/a.bin", way)

@@ -5,7 +5,7 @@ import Testing
 
 /// What a WebDAV server makes of the client's methods and bodies.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxFileTests {
-  private static let content = NginxBench.bytes(5_000_003)
+  private static let content = pattern(5_000_003)
 
   @Test(arguments: NginxBench.Way.allCases)
   func `the methods of WebDAV do what they say`(way: NginxBench.Way) async throws {

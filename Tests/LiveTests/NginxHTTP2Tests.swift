@@ -28,7 +28,7 @@ import Testing
 
   @Test func `500 requests, 64 at a time, go over one connection`() async throws {
     try await NginxBench.running { bench in
-      try bench.write(NginxBench.bytes(20_000), "files/a.bin")
+      try bench.write(pattern(20_000), "files/a.bin")
       let result = try await statuses(500, atOnce: 64, bench) { _ in
         try bench.request("GET", "/files/a.bin", .http2)
       }
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `bodies go up side by side`() async throws {
-    let content = NginxBench.bytes(300_000)
+    let content = pattern(300_000)
     try await NginxBench.running { bench in
       let result = try await statuses(40, atOnce: 40, bench) { index in
         try bench.request("PUT", "/files/\(index).bin", .http2, body: .bytes(content))

@@ -6,7 +6,7 @@ import Testing
 
 /// Downloads that take long, are given up, or break off.
 @Suite(.requires(.nginx), .timeLimit(.minutes(1))) struct NginxSlowTests {
-  private static let content = NginxBench.bytes(600_000)
+  private static let content = pattern(600_000)
 
   @Test(arguments: NginxBench.Way.allCases, [true, false])
   func `a slow download that is cancelled ends at once, here and there`(
@@ -91,7 +91,7 @@ import Testing
   @Test func `a download may go on slowly for as long as it moves`() async throws {
     let received = Locked(0)
     try await NginxBench.running { bench in
-      try bench.write(NginxBench.bytes(150_000), "files/a.bin")
+      try bench.write(pattern(150_000), "files/a.bin")
       var request = try bench.request("GET", "/slow/a.bin")
       request.idleTimeout = .seconds(10)
       request.destination = .stream { _, data in received.withLock { $0 += data.count } }

@@ -7,7 +7,7 @@ import Testing
 
 /// Uploads and downloads of a pipe that are refused, cut, given up and taken up again.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxTransferTests {
-  private static let content = NginxBench.bytes(600_000)
+  private static let content = pattern(600_000)
   private let folder: TemporaryFolder
   private let copy: URL
 
@@ -41,7 +41,7 @@ import Testing
   func `an upload is sent again after a refusal, early or late`(
     name: String, way: NginxBench.Way
   ) async throws {
-    let content = NginxBench.bytes(8_000_000)
+    let content = pattern(8_000_000)
     let source = URL(filePath: folder.file("source"))
     try content.write(to: source)
     try await NginxBench.running { bench in
@@ -135,7 +135,7 @@ import Testing
   ) async throws {
     try await NginxBench.running { bench in
       // More than is read ahead of whoever takes the bytes.
-      let content = NginxBench.bytes(5_000_003)
+      let content = pattern(5_000_003)
       try bench.write(content, "files/a.bin")
       let pipe = try bench.pipe("files")
       await #expect(throws: PipeError.self) {

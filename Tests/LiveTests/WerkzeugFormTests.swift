@@ -63,7 +63,7 @@ struct WerkzeugFormTests {
   @Test func `every kind of part is read as it was meant`() async throws {
     let folder = try TemporaryFolder()
     // Content that looks like framing, line ends of every kind at its ends.
-    let bytes = Data("\r\n--boundary\r\n\r\n\n".utf8) + Data((0..<700_000).map { UInt8($0 % 251) })
+    let bytes = Data("\r\n--boundary\r\n\r\n\n".utf8) + pattern(700_000)
     let file = URL(filePath: folder.file("Bericht № 1.pdf"))
     try bytes.write(to: file)
     let (found, _) = try await send([
@@ -122,7 +122,7 @@ struct WerkzeugFormTests {
   @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 262_143, 262_144, 262_145])
   func `files and data around the sizes of pieces arrive whole`(size: Int) async throws {
     let folder = try TemporaryFolder()
-    let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+    let bytes = pattern(size)
     let file = URL(filePath: folder.file("f"))
     try bytes.write(to: file)
     let (found, _) = try await send([

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LoopbackHTTP
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LoopbackServerTests {
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test func `a large body arrives whole`() async throws {
-    let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let body = pattern(3_000_000)
     let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200, body: body)) }
     let connection = try await LoopbackConnection(port: server.port)
     try await connection.send(lastGet)

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LoopbackHTTP
 import OAuthSandbox
+import TestSupport
 import Testing
 
 /// A client of the drive that writes its requests by hand, with one token.
@@ -89,9 +90,4 @@ extension LoopbackAnswer {
     }
     return Dictionary(pairs) { first, _ in first }
   }
-}
-
-/// Bytes in which every position can be told from its neighbours.
-func pattern(_ count: Int) -> Data {
-  Data((0..<count).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 8) &* 31) })
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LoopbackHTTP
 import OAuthSandbox
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DriveUploadTests {

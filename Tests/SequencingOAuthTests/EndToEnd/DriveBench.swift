@@ -83,8 +83,3 @@ struct DriveBench: Sendable {
     sandbox.expireAccessTokens()
   }
 }
-
-/// Bytes in which every position can be told from its neighbours.
-func pattern(_ count: Int) -> Data {
-  Data((0..<count).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 8) &* 31) })
-}

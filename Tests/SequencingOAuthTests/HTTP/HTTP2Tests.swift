@@ -101,7 +101,7 @@ struct HTTP2Tests {
   func `bodies go up and come back, from memory and streamed`(isSecure: Bool) async throws {
     try await withServer(["--echo-upload"], isSecure: isSecure) { client, url, _ in
       for size in [0, 1, 100_000, 2_000_000] {
-        let content = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        let content = pattern(size)
         var request = HTTPRequest(method: "POST", url: url, body: .bytes(content))
         request.maximumResponseBytes = 10_000_000
         if size > 0 { #expect(try await client.send(request).body == content) }

@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Bodies from and into files.
@@ -25,7 +26,7 @@ import Testing
 
   @Test(arguments: [0, 1, 262_144, 600_001]) func `a file arrives whole`(size: Int) async throws {
     try await withFolder {
-      let content = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 17) })
+      let content = pattern(size)
       let file = folder.appending(path: "a file with spaces.bin")
       try content.write(to: file)
       let server = try Server.answering()

@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// What goes out, byte for byte, and what never does.
@@ -25,7 +26,7 @@ import Testing
   func `a body arrives whole`(method: String, size: Int) async throws {
     let server = try Server.answering()
     var request = try server.request(method)
-    let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let body = pattern(size)
     request.body = .bytes(body)
     request.headers["Content-Type"] = "application/octet-stream"
     _ = try await client.send(request)

@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Forms that are sent again.
@@ -21,7 +22,7 @@ import Testing
   @Test func `files, data and streams that are made anew are the same each time`() async throws {
     let folder = try TemporaryFolder()
     let url = URL(filePath: folder("a"))
-    try Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }).write(to: url)
+    try pattern(600_000).write(to: url)
     let request = try request([
       .field("a", "b"), .file("f", url), .data("d", Data(count: 100_000)),
       .stream("s") { OneChunk("abc").next },

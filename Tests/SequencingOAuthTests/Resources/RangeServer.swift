@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// A server of one resource with ranges (RFC 9110, section 14), and of what can go wrong with it.
@@ -41,15 +42,8 @@ final class RangeServer: Sendable {
     server = try Server { request, _ in state.locked.withLock { Self.reply(&$0, request) } }
   }
 
-  /// Bytes that are not the same anywhere else.
-  static func content(_ size: Int, seed: Int = 1) -> Data {
-    var state = UInt64(seed)
-    return Data(
-      (0..<size).map { _ in
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return UInt8(truncatingIfNeeded: state >> 56)
-      })
-  }
+  /// What it serves.
+  static func content(_ size: Int, seed: UInt32 = 1) -> Data { pattern(size, seed: seed) }
 
   var requests: [LoopbackRequest] { server.requests }
   var ranges: [String?] { requests.map { $0.header("range") } }
