@@ -61,10 +61,10 @@ struct SessionState {
     case takeover(Takeover)
   }
 
-  /// The token while it is valid, in seconds since the reference date.
+  /// The token, unless it was invalidated; the schedule says when it is valid.
   ///
-  /// It is read far more often than anything else is, and so stands by itself.
-  private(set) var ready: (token: SQToken, from: Double, until: Double)?
+  /// It is read far more often than anything else is, and so stands beside the record.
+  private var ready: SQToken?
   private(set) var record: AccountRecord?
   private(set) var unsaved: Unsaved?
   /// How often the session was ended, in whatever way.
@@ -92,9 +92,7 @@ extension SessionState {
 
   /// The token, if it is valid.
   func usableToken(at now: Date) -> SQToken? {
-    guard let ready else { return nil }
-    let now = now.timeIntervalSinceReferenceDate
-    return ready.from <= now && now < ready.until ? ready.token : nil
+    schedule.isUsable(at: now) ? ready : nil
   }
 
   /// The token, if a server should still take it though it is time for another.
@@ -217,10 +215,7 @@ extension SessionState {
     failure = nil
     schedule = TokenSchedule(
       record.token, knownAt: now, isRenewable: isRenewable, jitter: jitter)
-    ready = (
-      record.token, schedule.usableFrom?.timeIntervalSinceReferenceDate ?? -.infinity,
-      schedule.usableUntil?.timeIntervalSinceReferenceDate ?? .infinity
-    )
+    ready = record.token
   }
 
   /// The record that the store refused, if it is time to offer it again.

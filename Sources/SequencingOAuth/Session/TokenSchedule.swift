@@ -12,19 +12,20 @@ struct TokenSchedule: Sendable, Hashable {
   /// A clock that shows a time so long before the token came was moved back, and tells nothing.
   static let clockTolerance = 60.0
 
-  /// The token is handed out from here on, `nil` for always.
-  let usableFrom: Date?
-  /// The token is handed out until here, `nil` where its expiry is not known.
-  let usableUntil: Date?
+  /// The token is handed out from here on, in seconds since the reference date, which are compared
+  /// faster than dates are.
+  let usableFrom: Double
+  /// The token is handed out until here; without end where its expiry is not known.
+  let usableUntil: Double
   /// When the timer replaces it, `nil` for never.
   let dueAt: Date?
 
   /// Nothing is known, or everything is over.
-  static let expired = TokenSchedule(usableFrom: nil, usableUntil: .distantPast, dueAt: nil)
+  static let expired = TokenSchedule(from: nil, until: .distantPast, dueAt: nil)
 
-  private init(usableFrom: Date?, usableUntil: Date?, dueAt: Date?) {
-    self.usableFrom = usableFrom
-    self.usableUntil = usableUntil
+  private init(from: Date?, until: Date?, dueAt: Date?) {
+    usableFrom = from?.timeIntervalSinceReferenceDate ?? -.infinity
+    usableUntil = until?.timeIntervalSinceReferenceDate ?? .infinity
     self.dueAt = dueAt
   }
 
@@ -36,25 +37,24 @@ struct TokenSchedule: Sendable, Hashable {
   /// renewed is handed out to its end.
   init(_ token: SQToken, knownAt now: Date, isRenewable: Bool, jitter: Double) {
     guard let expiry = token.expirationDate else {
-      self.init(usableFrom: nil, usableUntil: nil, dueAt: nil)
+      self.init(from: nil, until: nil, dueAt: nil)
       return
     }
     guard isRenewable else {
-      self.init(usableFrom: nil, usableUntil: expiry, dueAt: nil)
+      self.init(from: nil, until: expiry, dueAt: nil)
       return
     }
     let tenth = max(0, expiry.timeIntervalSince(token.issueDate ?? now)) / 10
     let margin = min(tenth, 500) * (1.1 + 0.1 * jitter)
     self.init(
-      usableFrom: token.issueDate?.addingTimeInterval(-Self.clockTolerance),
-      usableUntil: expiry.addingTimeInterval(-min(tenth, 30)),
+      from: token.issueDate?.addingTimeInterval(-Self.clockTolerance),
+      until: expiry.addingTimeInterval(-min(tenth, 30)),
       dueAt: expiry.addingTimeInterval(-margin))
   }
 
   /// Whether a pull hands the token out.
   func isUsable(at now: Date) -> Bool {
-    if let usableUntil, now >= usableUntil { return false }
-    if let usableFrom, now < usableFrom { return false }
-    return true
+    let now = now.timeIntervalSinceReferenceDate
+    return usableFrom <= now && now < usableUntil
   }
 }
