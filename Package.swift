@@ -36,7 +36,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthSecretService",
-      dependencies: ["SequencingOAuth", "CSecret"],
+      dependencies: ["SequencingOAuth", "LoopbackHTTP", "CSecret"],
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthGRPC",

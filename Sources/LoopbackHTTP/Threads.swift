@@ -45,10 +45,8 @@ enum Threads {
   static func run<Value: Sendable>(
     _ body: @escaping @Sendable () -> Result<Value, LoopbackError>
   ) async throws(LoopbackError) -> Value {
-    let result: Result<Value, LoopbackError> = await withCheckedContinuation { continuation in
-      guard !start({ continuation.resume(returning: body()) }) else { return }
-      continuation.resume(returning: .failure(.system(errno: EAGAIN)))
-    }
-    return try result.get()
+    let result = OneShot<Result<Value, LoopbackError>>()
+    guard start({ result.resolve(body()) }) else { throw .system(errno: EAGAIN) }
+    return try await result.wait().get()
   }
 }

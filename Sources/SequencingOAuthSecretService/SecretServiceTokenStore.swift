@@ -1,4 +1,5 @@
 import Dispatch
+import LoopbackHTTP
 public import SequencingOAuth
 
 /// Keeps tokens in the desktop's keyring: GNOME Keyring, KWallet, KeePassXC, or whatever else
@@ -55,12 +56,11 @@ public final class SecretServiceTokenStore: TokenStore {
 
   /// The same on a bus of a test's choice.
   package static func isAvailable(bus: String?) async -> Bool {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        let keyring = Keyring(service: "", bus: bus, limit: .seconds(10))
-        continuation.resume(returning: keyring.answers())
-      }
+    let answers = OneShot<Bool>()
+    DispatchQueue.global().async {
+      answers.resolve(Keyring(service: "", bus: bus, limit: .seconds(10)).answers())
     }
+    return await answers.wait()
   }
 
   /// The record of an account.

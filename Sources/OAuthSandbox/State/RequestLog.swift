@@ -5,16 +5,15 @@ final class RequestLog: Sendable {
   private struct Waiter: Sendable {
     let endpoint: SandboxEndpoint
     let count: Int
-    let continuation: CheckedContinuation<[SandboxRequest], any Error>
+    let arrival: OneShot<[SandboxRequest]>
   }
 
   private struct State {
     var requests: [SandboxRequest] = []
-    var waiters: [Int: Waiter] = [:]
+    var waiters: [Waiter] = []
     /// How many requests to each endpoint wait for their answer, now and at most.
     var inFlight: [SandboxEndpoint: Int] = [:]
     var maximumInFlight: [SandboxEndpoint: Int] = [:]
-    var nextID = 0
 
     func requests(to endpoint: SandboxEndpoint) -> [SandboxRequest] {
       requests.filter { $0.endpoint == endpoint }
@@ -48,49 +47,29 @@ final class RequestLog: Sendable {
 
   /// Notes a request; ``end(_:)`` is called once for each.
   func begin(_ request: SandboxRequest) {
-    let served = state.withLock { state in
+    state.withLock { state in
       state.requests.append(request)
-      if let endpoint = request.endpoint {
-        state.inFlight[endpoint, default: 0] += 1
-        state.maximumInFlight[endpoint] = max(
-          state.maximumInFlight[endpoint] ?? 0, state.inFlight[endpoint] ?? 0)
-      }
-      guard let endpoint = request.endpoint, !state.waiters.isEmpty else {
-        return [(Waiter, [SandboxRequest])]()
-      }
+      guard let endpoint = request.endpoint else { return }
+      state.inFlight[endpoint, default: 0] += 1
+      state.maximumInFlight[endpoint] = max(
+        state.maximumInFlight[endpoint] ?? 0, state.inFlight[endpoint] ?? 0)
+      let waiters = state.waiters.filter { $0.endpoint == endpoint }
+      guard !waiters.isEmpty else { return }
       let found = state.requests(to: endpoint)
-      let due = state.waiters.filter { $1.endpoint == endpoint && $1.count <= found.count }
-      for id in due.keys { state.waiters[id] = nil }
-      return due.values.map { ($0, found) }
+      for waiter in waiters where waiter.count <= found.count { waiter.arrival.resolve(found) }
     }
-    for (waiter, requests) in served { waiter.continuation.resume(returning: requests) }
   }
 
   /// Waits until so many requests have come to an endpoint, those before the call included.
   func wait(for count: Int, to endpoint: SandboxEndpoint) async throws -> [SandboxRequest] {
-    let id = state.withLock { state in
-      state.nextID += 1
-      return state.nextID
+    let arrival = OneShot<[SandboxRequest]>()
+    state.withLock { state in
+      let found = state.requests(to: endpoint)
+      if found.count >= count { arrival.resolve(found) }
+      state.waiters.append(Waiter(endpoint: endpoint, count: count, arrival: arrival))
     }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let found: [SandboxRequest]? = state.withLock { state in
-          let found = state.requests(to: endpoint)
-          guard found.count < count, !Task.isCancelled else { return found }
-          state.waiters[id] = Waiter(
-            endpoint: endpoint, count: count, continuation: continuation)
-          return nil
-        }
-        guard let found else { return }
-        if found.count < count {
-          continuation.resume(throwing: CancellationError())
-        } else {
-          continuation.resume(returning: found)
-        }
-      }
-    } onCancel: {
-      let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-      waiter?.continuation.resume(throwing: CancellationError())
-    }
+    defer { state.withLock { $0.waiters.removeAll { $0.arrival === arrival } } }
+    guard let requests = await arrival.value() else { throw CancellationError() }
+    return requests
   }
 }

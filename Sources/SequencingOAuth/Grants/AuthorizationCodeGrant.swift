@@ -1,3 +1,5 @@
+import LoopbackHTTP
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

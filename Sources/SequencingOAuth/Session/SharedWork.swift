@@ -1,3 +1,5 @@
+import LoopbackHTTP
+
 /// Work that any number of callers wait for and that none of them owns.
 final class SharedWork<Value: Sendable>: Sendable {
   typealias Outcome = Result<Value, SQOAuthError>

@@ -1,3 +1,5 @@
+import LoopbackHTTP
+
 /// The changes of the store that were asked for, in order.
 ///
 /// It stands in the session's state, so that the order is that of the decisions. Whoever adds to it

@@ -1,4 +1,5 @@
 import Dispatch
+import LoopbackHTTP
 
 /// A thread of a store's own, one call after the other, for what blocks: the cooperative pool must
 /// not wait for disks, locks and keyrings.
@@ -13,10 +14,9 @@ package struct BlockingQueue: Sendable {
   package func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    let result = await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: Result(catching: work)) }
-    }
-    return try result.get()
+    let result = OneShot<Result<Value, SQOAuthError>>()
+    queue.async { result.resolve(Result(catching: work)) }
+    return try await result.wait().get()
   }
 
   /// Does something later, after what was asked for before.
