@@ -24,17 +24,19 @@ enum LoopbackHost {
     return first == 127 || address.s_addr == 0
   }
 
-  static func isIPv6(_ text: String) -> Bool {
-    // It reads up to a zero byte, and the text goes on.
-    if text.utf8.contains(0) { return false }
+  static func isIPv6(_ text: String) -> Bool { ipv6(text) != nil }
+
+  /// The 16 bytes of an IPv6 address.
+  private static func ipv6(_ text: String) -> [UInt8]? {
+    // The system reads up to a zero byte, and the text goes on.
+    if text.utf8.contains(0) { return nil }
     var address = in6_addr()
-    return inet_pton(AF_INET6, text, &address) == 1
+    guard inet_pton(AF_INET6, text, &address) == 1 else { return nil }
+    return withUnsafeBytes(of: address) { Array($0) }
   }
 
   private static func isLoopbackIPv6(_ text: String) -> Bool {
-    var address = in6_addr()
-    guard isIPv6(text), inet_pton(AF_INET6, text, &address) == 1 else { return false }
-    let bytes = withUnsafeBytes(of: address) { Array($0) }
+    guard let bytes = ipv6(text) else { return false }
     // ::1, and :: which Linux takes for it.
     if bytes.dropLast().allSatisfy({ $0 == 0 }) { return bytes[15] <= 1 }
     // ::ffff:127.0.0.0/104, and ::ffff:0.0.0.0.

@@ -22,13 +22,11 @@ public struct ErrorResponse: Sendable, Hashable {
   }
 
   /// A server's text without control characters, cut at 500 characters.
-  package static func clean(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.lazy.filter(isPrintable).prefix(500)))
-  }
+  package static func clean(_ text: String) -> String { printable(text, atMost: 500) }
 
-  /// The same, not cut.
-  static func printable(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.lazy.filter(isPrintable)))
+  /// A text without control characters, and with no more than so many of the others.
+  static func printable(_ text: String, atMost count: Int = .max) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.lazy.filter(isPrintable).prefix(count)))
   }
 
   /// Also refuses what changes the direction or the lines of a terminal.

@@ -25,8 +25,7 @@ final class DemoProcess: Sendable {
   init(
     _ arguments: [String], in folder: TemporaryFolder, home: TemporaryFolder? = nil,
     starter: [String] = [], environment: [String: String] = [:], input: FileHandle? = nil,
-    output: FileHandle? = nil,
-    errors: FileHandle? = nil
+    output: FileHandle? = nil, errors: FileHandle? = nil
   ) throws {
     self.folder = folder
     let (input, errors) = (input ?? .nullDevice, try errors ?? output ?? folder.handle("errors"))

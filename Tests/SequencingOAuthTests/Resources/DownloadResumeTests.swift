@@ -1,12 +1,13 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// What a later call makes of the bytes that an earlier one has left.
 @Suite(.timeLimit(.minutes(1))) struct DownloadResumeTests {
   let bench: DownloadBench
-  let content = RangeServer.content(400_000)
+  let content = pattern(400_000)
 
   init() throws {
     bench = try DownloadBench()
@@ -45,7 +46,7 @@ import Testing
   @Test func `a file that has changed is fetched anew`() async throws {
     let server = try RangeServer(content)
     try await bench.bring(150_000, of: server)
-    let other = RangeServer.content(300_000, seed: 2)
+    let other = pattern(300_000, seed: 2)
     server.change {
       $0.content = other
       $0.fields = [("ETag", #""v2""#)]
@@ -60,7 +61,7 @@ import Testing
   {
     let server = try RangeServer(content)
     try await bench.bring(350_000, of: server)
-    let other = RangeServer.content(300_000, seed: 2)
+    let other = pattern(300_000, seed: 2)
     server.change {
       $0.content = other
       $0.fields = [("ETag", #""v2""#)]
@@ -208,7 +209,7 @@ import Testing
   @Test func `a file that has become shorter is fetched anew`() async throws {
     let server = try RangeServer(content)
     try await bench.bring(150_000, of: server)
-    let other = RangeServer.content(100_000, seed: 2)
+    let other = pattern(100_000, seed: 2)
     // The same tag, which no server may give.
     server.change { $0.content = other }
     #expect(try await bench.download(server).status == 200)

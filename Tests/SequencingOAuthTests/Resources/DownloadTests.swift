@@ -14,7 +14,7 @@ import Testing
 
   @Test(arguments: [0, 1, 70_000, 3_000_000])
   func `a file arrives whole and leaves nothing beside it`(size: Int) async throws {
-    let content = RangeServer.content(size)
+    let content = pattern(size)
     let server = try RangeServer(content)
     let response = try await bench.download(server)
     #expect(response.status == 200)
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func `a file without an announced length arrives whole`() async throws {
-    let content = RangeServer.content(500_000)
+    let content = pattern(500_000)
     let server = try RangeServer(content)
     server.change { $0.hasLength = false }
     _ = try await bench.download(server)
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `a connection that is lost again and again is resumed`() async throws {
-    let content = RangeServer.content(1_000_000)
+    let content = pattern(1_000_000)
     let server = try RangeServer(
       content, faults: [.cut(after: 300_000), .cut(after: 200_000), .cut(after: 100_000)])
     #expect(try await bench.download(server).status == 206)
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func `a server that falls silent is asked for the rest`() async throws {
-    let content = RangeServer.content(400_000)
+    let content = pattern(400_000)
     let server = try RangeServer(content, faults: [.stall(after: 100_000)])
     _ = try await bench.download(server) { $0.idleTimeout = .seconds(4) }
     #expect(server.ranges == [nil, "bytes=100000-"])
@@ -60,7 +60,7 @@ import Testing
 
   @Test func `a total time-out holds for all attempts and is not resumed`() async throws {
     let server = try RangeServer(
-      RangeServer.content(2_000_000), faults: (0..<20).map { _ in .stall(after: 100_000) })
+      pattern(2_000_000), faults: (0..<20).map { _ in .stall(after: 100_000) })
     await failure(.requestTimedOut) {
       try await bench.download(server) {
         $0.timeout = .seconds(4)
@@ -73,13 +73,13 @@ import Testing
 
   @Test func `connections that bring next to nothing end the call`() async throws {
     let server = try RangeServer(
-      RangeServer.content(400_000), faults: (0..<20).map { _ in .cut(after: 1000) })
+      pattern(400_000), faults: (0..<20).map { _ in .cut(after: 1000) })
     await failure(.connectionFailed) { try await bench.download(server) }
     #expect(server.requests.count == 5)
   }
 
   @Test func `a download that nothing was received of is not tried again`() async throws {
-    let server = try RangeServer(RangeServer.content(400), faults: [.reply(.script([.reset]))])
+    let server = try RangeServer(pattern(400), faults: [.reply(.script([.reset]))])
     await failure(.connectionFailed) { try await bench.download(server) }
     #expect(server.requests.count == 1)
     #expect(try bench.names.isEmpty)
@@ -87,14 +87,14 @@ import Testing
 
   @Test func `a download without a strong validator is not resumed`() async throws {
     let server = try RangeServer(
-      RangeServer.content(400_000), [("ETag", #"W/"v1""#)], faults: [.cut(after: 200_000)])
+      pattern(400_000), [("ETag", #"W/"v1""#)], faults: [.cut(after: 200_000)])
     await failure(.connectionFailed) { try await bench.download(server) }
     #expect(server.requests.count == 1)
     #expect(try bench.names.isEmpty)
   }
 
   @Test func `a cancelled download stops and stays resumable`() async throws {
-    let content = RangeServer.content(400_000)
+    let content = pattern(400_000)
     let server = try RangeServer(content, faults: [.stall(after: 100_000)])
     let task = Task { try await bench.download(server) }
     try await eventually("bytes have come") { bench.progress.last?.completed == 100_000 }
@@ -131,7 +131,7 @@ import Testing
   @Test(arguments: [true, false])
   func `a file that is too long is refused`(hasLength: Bool) async throws {
     try Data("kept".utf8).write(to: bench.destination)
-    let server = try RangeServer(RangeServer.content(300_000))
+    let server = try RangeServer(pattern(300_000))
     server.change { $0.hasLength = hasLength }
     await failure(.responseTooLarge) { try await bench.download(server, maximumBytes: 299_999) }
     #expect(try Data(contentsOf: bench.destination) == Data("kept".utf8))
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test func `the second of two downloads to one file is told so`() async throws {
-    let content = RangeServer.content(400_000)
+    let content = pattern(400_000)
     let server = try RangeServer(content, faults: [.stall(after: 100_000)])
     let first = Task { try await bench.download(server) { $0.idleTimeout = .seconds(3) } }
     try await eventually("the first is under way") { bench.progress.last?.completed == 100_000 }

@@ -25,7 +25,7 @@ struct NginxDownloadTests {
 
   private let bench: DownloadBench
   /// Much more than is read ahead of whoever takes the bytes.
-  private let content = RangeServer.content(8_000_000)
+  private let content = pattern(8_000_000)
 
   init() throws {
     bench = try DownloadBench()
@@ -86,7 +86,7 @@ struct NginxDownloadTests {
       #expect(first > 100_000)
 
       try await cancelled()
-      let other = RangeServer.content(content.count, seed: 2)
+      let other = pattern(content.count, seed: 2)
       try other.write(to: file)
       // nginx makes its entity tag of the time, by the second, and the length.
       try FileManager.default.setAttributes(

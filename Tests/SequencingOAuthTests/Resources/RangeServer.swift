@@ -1,7 +1,6 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
-import TestSupport
 import Testing
 
 /// A server of one resource with ranges (RFC 9110, section 14), and of what can go wrong with it.
@@ -41,9 +40,6 @@ final class RangeServer: Sendable {
     self.state = state
     server = try Server { request, _ in state.locked.withLock { Self.reply(&$0, request) } }
   }
-
-  /// What it serves.
-  static func content(_ size: Int, seed: UInt32 = 1) -> Data { pattern(size, seed: seed) }
 
   var requests: [LoopbackRequest] { server.requests }
   var ranges: [String?] { requests.map { $0.header("range") } }
