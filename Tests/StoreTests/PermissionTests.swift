@@ -62,6 +62,26 @@ import Testing
     #expect(try folder.contents() == [])
   }
 
+  @Test(.requires("root", isRoot))
+  func `a key file is used where its folder may not be written, and not made there`() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("key")
+    try setMode(0o755, folder.path)
+    func key() async throws -> ChildProcess.Result {
+      try await StoreProbe.run(.encrypted, in: folder, ["make-key", path], user: Self.nobody)
+    }
+    let absent = try await key()
+    #expect(absent.code == .storeFailed && absent.errors.contains(path), "\(absent.errors)")
+    _ = try await KeyManager.makeKeyFile(at: path)
+    let unreadable = try await key()
+    #expect(unreadable.code == .storeFailed && unreadable.errors.contains(path))
+    chown(path, Self.nobody, Self.nobody)
+    let result = try await key()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.contains(try folder.bytes("key").base64EncodedString()))
+    #expect(try folder.contents().sorted() == ["key", "key.lock"])
+  }
+
   @Test(.requires("root", isRoot), arguments: StoreKind.onDisk)
   func `another user's store is a typed error, no empty store, and stays as it is`(
     kind: StoreKind

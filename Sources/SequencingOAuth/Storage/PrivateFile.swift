@@ -94,6 +94,9 @@ package struct PrivateFile: Sendable {
     return folder.isEmpty ? "/" : folder
   }
 
+  /// Whether its folder is there and files may be made in it.
+  package var isInWritableFolder: Bool { access(folder, W_OK) == 0 }
+
   private static func makeFolder(_ folder: String) throws(FileError) {
     guard access(folder, F_OK) != 0 else { return }
     if let slash = folder.lastIndex(of: "/"), slash != folder.startIndex {

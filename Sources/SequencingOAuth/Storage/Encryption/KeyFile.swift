@@ -26,7 +26,9 @@ struct KeyFile: Sendable {
 
   /// The key, which is a new one where there is no file; of many who do so at once all get one key.
   func makeIfAbsent() throws(SQOAuthError) -> Data {
-    try locked { () throws(SQOAuthError) in
+    // An administrator's may stand where this program writes nothing, not even a lock.
+    if !file.isInWritableFolder, let key = try readIfPresent() { return key }
+    return try locked { () throws(SQOAuthError) in
       if let key = try readIfPresent() {
         // Whoever made it may have ended before its name was safe.
         try writing { () throws(FileError) in try file.syncFolder() }
