@@ -49,9 +49,11 @@ public final class AuthorizationModule: Sendable {
     }
   }
 
-  /// What the app keeps with the account, such as a name to show; stored with the next token.
+  /// What the app keeps with the account, such as a name to show; stored with the next token, be it
+  /// of a sign-in or of a refresh.
   ///
-  /// Where the app sets nothing it is what the store has.
+  /// Where the app sets nothing it is what the store has. A sign-out leaves it to the next sign-in,
+  /// so an app whose users change sets it anew.
   public var attributes: [String: String] {
     get { context.attributes }
     set { context.attributes = newValue }

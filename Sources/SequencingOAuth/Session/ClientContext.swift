@@ -6,6 +6,8 @@ final class ClientContext: Sendable {
     var configuration: Result<ClientConfiguration, SQOAuthError>
     var environment: ClientEnvironment
     var attributes: [String: String] = [:]
+    /// Whether the app has set them since they were last part of a record.
+    var hasNewAttributes = false
   }
 
   private let state: Locked<State>
@@ -29,7 +31,21 @@ final class ClientContext: Sendable {
   /// What the app keeps with the account.
   var attributes: [String: String] {
     get { state.withLock(\.attributes) }
-    set { state.withLock { $0.attributes = newValue } }
+    set {
+      state.withLock { state in
+        state.attributes = newValue
+        state.hasNewAttributes = true
+      }
+    }
+  }
+
+  /// What the app keeps with a new record; of one that follows another, what that one has, unless
+  /// the app has set something since.
+  func attributes(after old: AccountRecord? = nil) -> [String: String] {
+    state.withLock { state in
+      defer { state.hasNewAttributes = false }
+      return state.hasNewAttributes ? state.attributes : old?.attributes ?? state.attributes
+    }
   }
 
   /// Goes on with what was kept before, where the app has said nothing of it.

@@ -127,7 +127,7 @@ extension TokenSession {
   private func keep(
     _ token: SQToken, of old: AccountRecord, _ renewal: SessionState.Renewal
   ) async -> SQToken? {
-    let record = old.with(token)
+    let record = old.with(token, attributes: context.attributes(after: old))
     let write = state.withLock { state in
       state.core.isCurrent(renewal) ? enqueue(&state, .save(record)) : nil
     }

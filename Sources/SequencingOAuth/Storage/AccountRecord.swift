@@ -63,8 +63,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         session: session, token: token, attributes: attributes))
   }
 
-  /// The same account with another token.
-  func with(_ token: SQToken) -> AccountRecord {
+  /// The same account with another token, and with what the app keeps with it by now.
+  func with(_ token: SQToken, attributes: [String: String]) -> AccountRecord {
     AccountRecord(
       id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
       session: session, token: token, attributes: attributes)

@@ -181,6 +181,26 @@ import Testing
     #expect(try await manager().accounts().first?.attributes == ["name": "Alice"])
   }
 
+  @Test func `what an app sets after the sign-in is stored with one refresh`() async throws {
+    func stored() async throws -> [String: String]? {
+      try await manager().accounts().first?.attributes
+    }
+    let account = try await manager(signingIn: .alice).account(try configuration(), id: "a")
+    try await account.signIn()
+    account.attributes = ["name": "Alice"]
+    clock.advance(by: 3600)
+    _ = try await account.token()
+    #expect(try await stored() == ["name": "Alice"])
+    let other = try await manager().account(try configuration(), id: "a")
+    other.attributes = ["name": "Alice B."]
+    clock.advance(by: 3600)
+    _ = try await other.token()
+    #expect(try await stored() == ["name": "Alice B."])
+    clock.advance(by: 3600)
+    _ = try await account.token()
+    #expect(try await stored() == ["name": "Alice B."])
+  }
+
   @Test func `a store that cannot be read is an error, and the next call may succeed`() async throws
   {
     _ = try await signIn(.alice, id: "a")
