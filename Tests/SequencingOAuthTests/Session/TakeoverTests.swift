@@ -116,6 +116,20 @@ import Testing
     #expect(bench.refreshes == ["R1"])
   }
 
+  /// A grant without a browser is its caller's, and nobody cancels it.
+  @Test func `a sign-out refuses the token of a grant that was under way`() async throws {
+    let bench = try SessionBench()
+    let module = bench.module
+    bench.server.signInGate.close()
+    let grant = begin { try await module.requestAccessTokenAsClient() }
+    try await bench.server.signInGate.isHolding()
+    try await bench.oauth.signOut()
+    bench.server.signInGate.open()
+    await failure(.cancelled) { try await grant.value }
+    #expect(bench.memory == nil && bench.server.issued == 1)
+    #expect(await bench.store.content() == nil && bench.store.saves == [])
+  }
+
   @Test func `a sign-out ends a sign-in whose token is being stored`() async throws {
     let bench = try await SessionBench().restored()
     let oauth = bench.oauth

@@ -61,7 +61,14 @@ final class TokenServer: Sendable {
       scope: "demo", refreshToken: "R\(count)", issueDate: date)
   }
 
+  /// The answer to a request, which does not reach a client that has given up.
   func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let response = try await reply(to: request)
+    try Task.checkCancellation()
+    return response
+  }
+
+  private func reply(to request: HTTPRequest) async throws -> HTTPResponse {
     guard request.url.path() == "/token" else { return api(request) }
     let form = ScriptedHTTPClient.form(of: request) ?? [:]
     await (form["grant_type"] == "refresh_token" ? gate : signInGate).pass()
