@@ -12,7 +12,7 @@ extension ClientContext {
     return AccountRecord(
       id: id, clientID: configuration.clientID, issuer: configuration.issuer,
       tokenEndpoint: configuration.metadata?.tokenEndpoint.absoluteString,
-      session: RandomString.make(), token: token, attributes: attributes())
+      session: RandomString.make(), token: token, attributes: attributes)
   }
 
   /// The record of a token that an endpoint gave and a session begins with.
@@ -22,7 +22,7 @@ extension ClientContext {
     AccountRecord(
       id: id, clientID: endpoint.configuration.clientID, issuer: endpoint.metadata.issuer,
       tokenEndpoint: endpoint.metadata.tokenEndpoint.absoluteString, grant: grant,
-      session: RandomString.make(), token: token, attributes: attributes())
+      session: RandomString.make(), token: token, attributes: attributes)
   }
 
   /// Refuses a record of another client or another server: its tokens are not theirs to see.

@@ -6,7 +6,7 @@ final class ClientContext: Sendable {
     var configuration: Result<ClientConfiguration, SQOAuthError>
     var environment: ClientEnvironment
     var attributes: [String: String] = [:]
-    /// Whether the app has set them since they were last part of a record.
+    /// Whether the app has set them since they were last on their way to the store.
     var hasNewAttributes = false
   }
 
@@ -39,13 +39,15 @@ final class ClientContext: Sendable {
     }
   }
 
-  /// What the app keeps with a new record; of one that follows another, what that one has, unless
-  /// the app has set something since.
-  func attributes(after old: AccountRecord? = nil) -> [String: String] {
-    state.withLock { state in
-      defer { state.hasNewAttributes = false }
-      return state.hasNewAttributes ? state.attributes : old?.attributes ?? state.attributes
-    }
+  /// What the app keeps with a record that follows another: what that one has, unless the app has
+  /// set something since.
+  func attributes(after old: AccountRecord) -> [String: String] {
+    state.withLock { $0.hasNewAttributes ? $0.attributes : old.attributes }
+  }
+
+  /// A record is on its way to the store; what the app sets from now on is new.
+  func willSave(_ record: AccountRecord) {
+    state.withLock { if $0.attributes == record.attributes { $0.hasNewAttributes = false } }
   }
 
   /// Goes on with what was kept before, where the app has said nothing of it.

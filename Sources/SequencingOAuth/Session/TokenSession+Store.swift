@@ -65,7 +65,8 @@ extension TokenSession {
 
   /// Adds a change of the store; called under the lock.
   func enqueue(_ state: inout State, _ change: StoreWrites.Change) -> StoreWrites.Write {
-    state.writes.add(change, to: context.environment.tokenStore)
+    if case .save(let record) = change { context.willSave(record) }
+    return state.writes.add(change, to: context.environment.tokenStore)
   }
 
   /// Returns when a change of the store is made, whether or not the caller is cancelled.

@@ -109,6 +109,17 @@ import Testing
     #expect(await bench.store.content() == "T3 R3")
   }
 
+  @Test func `an outdated copy takes nothing from what the app keeps`() async throws {
+    let bench = try await SessionBench().restored()
+    let saved = try #require(bench.module.currentToken)
+    bench.clock.advance(by: 3600)
+    _ = try await bench.module.token()
+    bench.module.attributes = ["name": "Alice"]
+    bench.oauth.launchTokenTimerUpdate(with: saved)
+    _ = try await bench.module.refresh()
+    #expect(await bench.store.memory.load("default")?.attributes == ["name": "Alice"])
+  }
+
   @Test func `an outdated copy does not replace the token that is stored`() async throws {
     let bench = try SessionBench()
     let saved = bench.server.issue(at: bench.clock.now)
