@@ -47,27 +47,30 @@ final class RequestLog: Sendable {
 
   /// Notes a request; ``end(_:)`` is called once for each.
   func begin(_ request: SandboxRequest) {
-    state.withLock { state in
+    let (due, found) = state.withLock { state -> ([Waiter], [SandboxRequest]) in
       state.requests.append(request)
-      guard let endpoint = request.endpoint else { return }
+      guard let endpoint = request.endpoint else { return ([], []) }
       state.inFlight[endpoint, default: 0] += 1
       state.maximumInFlight[endpoint] = max(
         state.maximumInFlight[endpoint] ?? 0, state.inFlight[endpoint] ?? 0)
       let waiters = state.waiters.filter { $0.endpoint == endpoint }
-      guard !waiters.isEmpty else { return }
+      guard !waiters.isEmpty else { return ([], []) }
       let found = state.requests(to: endpoint)
-      for waiter in waiters where waiter.count <= found.count { waiter.arrival.resolve(found) }
+      return (waiters.filter { $0.count <= found.count }, found)
     }
+    for waiter in due { waiter.arrival.resolve(found) }
   }
 
   /// Waits until so many requests have come to an endpoint, those before the call included.
   func wait(for count: Int, to endpoint: SandboxEndpoint) async throws -> [SandboxRequest] {
     let arrival = OneShot<[SandboxRequest]>()
-    state.withLock { state in
+    let found = state.withLock { state -> [SandboxRequest]? in
       let found = state.requests(to: endpoint)
-      if found.count >= count { arrival.resolve(found) }
+      if found.count >= count { return found }
       state.waiters.append(Waiter(endpoint: endpoint, count: count, arrival: arrival))
+      return nil
     }
+    if let found { return found }
     defer { state.withLock { $0.waiters.removeAll { $0.arrival === arrival } } }
     guard let requests = await arrival.value() else { throw CancellationError() }
     return requests
