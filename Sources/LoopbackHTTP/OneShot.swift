@@ -3,21 +3,19 @@
 /// Who waits is woken without it and takes it under the lock, so that ThreadSanitizer, which does not
 /// see every hand-over of a continuation, knows that it was written before.
 package final class OneShot<Value: Sendable>: Sendable {
-  @usableFromInline struct State {
-    @usableFromInline var value: Value?
-    @usableFromInline var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-    @usableFromInline var lastWaiter = 0
-
-    @inlinable init() {}
+  private struct State {
+    var value: Value?
+    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    var lastWaiter = 0
   }
 
-  @usableFromInline let state = Locked(State())
+  private let state = Locked(State())
 
-  @inlinable package init() {}
+  package init() {}
 
   /// Delivers the value; only the first one counts, and only it returns `true`.
   @discardableResult
-  @inlinable package func resolve(_ value: Value) -> Bool {
+  package func resolve(_ value: Value) -> Bool {
     let waiters: [CheckedContinuation<Void, Never>]? = state.withLock { state in
       guard state.value == nil else { return nil }
       state.value = value
@@ -29,10 +27,10 @@ package final class OneShot<Value: Sendable>: Sendable {
   }
 
   /// The value, if it is there.
-  @inlinable package var current: Value? { state.withLock { $0.value } }
+  package var current: Value? { state.withLock { $0.value } }
 
   /// Waits for the value, even in a task that is cancelled.
-  @inlinable package func wait() async -> Value {
+  package func wait() async -> Value {
     while true {
       if let value = current { return value }
       await withCheckedContinuation { continuation in
@@ -48,7 +46,7 @@ package final class OneShot<Value: Sendable>: Sendable {
   }
 
   /// Waits for the value; `nil` when the waiting task is cancelled first.
-  @inlinable package func value() async -> Value? {
+  package func value() async -> Value? {
     let (id, value) = state.withLock { state in
       state.lastWaiter += 1
       return (state.lastWaiter, state.value)
