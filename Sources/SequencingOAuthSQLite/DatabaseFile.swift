@@ -54,6 +54,8 @@ struct DatabaseFile {
   ) throws(SQOAuthError) {
     // SQLite would take them for the new database's own.
     for rest in ["-wal", "-journal"] where Self.hasContent(place + rest) {
+      // Of a database that somebody has made since.
+      if try isThere(place) { return }
       throw SQOAuthError(
         .storeDamaged,
         "it is missing, but what ends in \(rest) is there and is left as it is; to begin anew, "
