@@ -52,7 +52,9 @@ final class ClientContext: Sendable {
 
   /// Goes on with what was kept before, where the app has said nothing of it.
   func resumeAttributes(of record: AccountRecord) {
-    state.withLock { if $0.attributes.isEmpty { $0.attributes = record.attributes } }
+    state.withLock { state in
+      if state.attributes.isEmpty, !state.hasNewAttributes { state.attributes = record.attributes }
+    }
   }
 
   /// The token endpoint and everything that a request to it needs; with `isFresh` the server's

@@ -120,6 +120,19 @@ import Testing
     #expect(await bench.store.memory.load("default")?.attributes == ["name": "Alice"])
   }
 
+  @Test func `what the app takes back stays taken back`() async throws {
+    let bench = try SessionBench()
+    let token = bench.server.issue(at: bench.clock.now)
+    await bench.store.memory.save(
+      AccountRecord(
+        id: "default", clientID: "client", token: token, attributes: ["name": "Alice"]))
+    bench.module.attributes = [:]
+    _ = try await bench.module.restore()
+    #expect(bench.module.attributes.isEmpty)
+    _ = try await bench.module.refresh()
+    #expect(await bench.store.memory.load("default")?.attributes == [:])
+  }
+
   @Test func `an outdated copy does not replace the token that is stored`() async throws {
     let bench = try SessionBench()
     let saved = bench.server.issue(at: bench.clock.now)
