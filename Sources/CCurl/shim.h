@@ -38,6 +38,10 @@ static inline CURLcode sq_set_seek(CURL *easy, curl_seek_callback callback) {
   return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
 }
 
+static inline CURLcode sq_set_socket_options(CURL *easy, curl_sockopt_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, callback);
+}
+
 static inline CURLcode sq_set_prerequest(CURL *easy, curl_prereq_callback callback) {
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }

@@ -53,6 +53,13 @@ func curlWantsRewind(
   return CURL_SEEKFUNC_OK
 }
 
+func curlWillConnect(
+  _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ purpose: curlsocktype
+) -> Int32 {
+  transfer(context)?.handle.recordErrors()
+  return CURL_SOCKOPT_OK
+}
+
 func curlWillSend(
   _ context: UnsafeMutableRawPointer?, _ remoteAddress: UnsafeMutablePointer<CChar>?,
   _ localAddress: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32

@@ -38,8 +38,8 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
 extension SQOAuthError {
   /// What a finished transfer's code means to the caller.
   ///
-  /// `detail` is libcurl's error buffer, used only where it speaks of TLS; `errno` is what the
-  /// operating system said, or 0.
+  /// `detail` is libcurl's error buffer, used only where it speaks of TLS or of a stream; `errno` is
+  /// what the operating system said last, or 0.
   init(_ curl: CURLcode, authority: String, detail: String, errno: Int32) {
     let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
     // Of a stream of HTTP/2 the detail says why the server reset it, by the standard's name for it.
@@ -52,7 +52,8 @@ extension SQOAuthError {
           + "and the authorities that the client trusts", cause: cause)
       return
     }
-    let because = errno == 0 ? "" : " (\(String(cString: strerror(errno))))"
+    let isOfSystem = errno != 0 && Self.systemCodes.contains(curl)
+    let because = isOfSystem ? " (\(String(cString: strerror(errno))))" : ""
     switch curl {
     case CURLE_OPERATION_TIMEDOUT:
       self.init(
@@ -90,6 +91,11 @@ extension SQOAuthError {
         cause: cause)
     }
   }
+
+  /// Those at which libcurl notes what the operating system said; at others the note is older.
+  private static let systemCodes: [CURLcode] = [
+    CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
+  ]
 
   private static let tlsCodes: [CURLcode] = [
     CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,

@@ -37,6 +37,8 @@ extension CurlHandle {
     set(CURLOPT_READDATA, this)
     sq_set_seek(easy, curlWantsRewind)
     set(CURLOPT_SEEKDATA, this)
+    sq_set_socket_options(easy, curlWillConnect)
+    set(CURLOPT_SOCKOPTDATA, this)
     sq_set_prerequest(easy, curlWillSend)
     set(CURLOPT_PREREQDATA, this)
     set(CURLOPT_PRIVATE, this)

@@ -18,7 +18,7 @@ extension CurlHandle {
     _ transfer: CurlTransfer, _ configuration: HTTPClientConfiguration
   ) throws(SQOAuthError) {
     let target = transfer.target
-    clearError()
+    ignoreErrors()
     let isSet =
       setURL(target, configuration) && setMethod(transfer)
       && setSharing(transfer)
@@ -52,7 +52,7 @@ extension CurlHandle {
       CURLOPT_HTTP_VERSION,
       Int(joins ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
     set(CURLOPT_FRESH_CONNECT, joins ? 0 : 1)
-    clearError()
+    ignoreErrors()
   }
 
   /// Whether a connection was opened for the request.

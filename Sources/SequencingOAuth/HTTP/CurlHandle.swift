@@ -26,7 +26,6 @@ final class CurlHandle: @unchecked Sendable {
     self.easy = easy
     version = configuration.version
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    set(CURLOPT_ERRORBUFFER, errorText)
     setFixedOptions()
     setCallbacks(loop)
     try setConnection(configuration)
@@ -49,14 +48,24 @@ final class CurlHandle: @unchecked Sendable {
     }
   }
 
-  /// libcurl's own words on the last failure, on one line.
+  /// libcurl's own words on the request's failure, on one line.
   var errorDetail: String {
     String(
       String(cString: errorText).prefix(200).map { $0.isASCII && !$0.isNewline ? $0 : " " })
   }
 
-  func clearError() {
+  /// Forgets what failed, and takes no words until ``recordErrors()``.
+  ///
+  /// Before it has a connection for a request, libcurl looks after those that it keeps, and calls a
+  /// failure of another one this request's. It keeps the first words only.
+  func ignoreErrors() {
     errorText.pointee = 0
+    set(CURLOPT_ERRORBUFFER, nil)
+  }
+
+  /// From here on what fails is the request.
+  func recordErrors() {
+    set(CURLOPT_ERRORBUFFER, errorText)
   }
 
   /// Takes a list of header lines, which lives until the next one.

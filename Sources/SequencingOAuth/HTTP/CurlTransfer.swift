@@ -248,6 +248,7 @@ final class CurlTransfer: @unchecked Sendable {
   /// have acted on the first copy all the same, so what is not idempotent is not sent twice: a
   /// second use of a code or a rotated refresh token can end the session.
   func willSend() -> Bool {
+    handle.recordErrors()
     let isRepeated = attempts.withLock { $0 > 0 }
     if isRepeated, !request.isIdempotent {
       attempts.withLock { $0 += 1 }

@@ -9,22 +9,59 @@ import Testing
   /// INADEQUATE_SECURITY.
   @Test(arguments: [1, 2, 8, 11, 12] as [UInt8])
   func `its reason is told`(code: UInt8) async throws {
-    let server = try RawServer { raw in
+    let server = try Self.resetting(because: code)
+    defer { server.stop() }
+    let error = await failure(.connectionFailed) { try await Self.post(to: server) }
+    #expect(
+      (error?.cause as? CurlError)?.streamErrorCode == UInt32(code), "\(String(describing: error))")
+  }
+
+  /// libcurl looks after the connections that it keeps in the name of the request that comes next.
+  ///
+  /// Here it finds one on which it has to answer, and where nobody hears it any more.
+  @Test func `what befalls another connection is not taken for it`() async {
+    // In a process of its own: libcurl looks once in a second, at any request.
+    await #expect(processExitsWith: .success) {
+      let answered = DispatchSemaphore(value: 0)
+      let (endings, hasEnded) = AsyncStream.makeStream(of: Void.self)
+      let other = try RawServer { raw in
+        defer { hasEnded.finish() }
+        guard let connection = HTTP2Connection(raw), let stream = connection.readRequest() else {
+          return
+        }
+        connection.answer(stream)
+        answered.wait()
+        connection.ping()
+        shutdown(raw.socket, Int32(SHUT_WR))
+        // Now it closes, and as it has not read all, the client cannot write any more either.
+      }
+      try #require(try await Self.post(to: other).status == 200)
+      answered.signal()
+      for await _ in endings {}
+      try await Task.sleep(for: .milliseconds(1500))
+      let server = try Self.resetting(because: 11)
+      let error = await failure(.connectionFailed) { try await Self.post(to: server) }
+      try #require(
+        (error?.cause as? CurlError)?.streamErrorCode == 11, "\(String(describing: error))")
+    }
+  }
+
+  private static func resetting(because code: UInt8) throws -> RawServer {
+    try RawServer { raw in
       guard let connection = HTTP2Connection(raw), let stream = connection.readRequest() else {
         return
       }
       connection.reset(stream, because: code)
       while !raw.read().isEmpty {}
     }
+  }
+
+  @discardableResult
+  private static func post(to server: RawServer) async throws -> HTTPResponse {
     var configuration = HTTPClientConfiguration.direct
     configuration.version = .http2PriorKnowledge
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
-    let error = await failure(.connectionFailed) {
-      try await CurlHTTPClient(configuration: configuration).send(
-        HTTPRequest(method: "POST", url: url))
-    }
-    #expect(
-      (error?.cause as? CurlError)?.streamErrorCode == UInt32(code), "\(String(describing: error))")
-    server.stop()
+    return try await CurlHTTPClient(configuration: configuration).send(
+      HTTPRequest(method: "POST", url: url))
   }
 }

@@ -7,6 +7,7 @@ final class HTTP2Connection {
     case headers = 1
     case reset = 3
     case settings = 4
+    case ping = 6
     case goAway = 7
   }
 
@@ -45,6 +46,11 @@ final class HTTP2Connection {
   /// Ends a stream without an answer, for a reason (section 7).
   func reset(_ stream: UInt8, because code: UInt8) {
     connection.write(Self.frame(.reset, stream: stream, [0, 0, 0, code]))
+  }
+
+  /// Asks for a sign of life, which is to be answered (section 6.7).
+  func ping() {
+    connection.write(Self.frame(.ping, [UInt8](repeating: 0, count: 8)))
   }
 
   /// Says that no stream after this one will be answered.
