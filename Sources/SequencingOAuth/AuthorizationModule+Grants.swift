@@ -12,6 +12,12 @@ extension AuthorizationModule {
     try await signIns.token { await self.outcome(of: $0) }
   }
 
+  /// The same, unless a sign-in has ended since there were so many: its failure is this call's, and
+  /// where it brought a token this is `nil`.
+  func signIn(since endCount: Int) async throws(SQOAuthError) -> SQToken? {
+    try await signIns.token(since: endCount) { await self.outcome(of: $0) }
+  }
+
   /// Starts a sign-in that goes on whoever waits for it.
   func startSignIn() {
     signIns.start { await self.outcome(of: $0) }

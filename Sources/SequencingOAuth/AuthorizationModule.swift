@@ -125,13 +125,19 @@ extension AuthorizationModule {
   }
 
   /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.
+  ///
+  /// However many callers need the browser at a time, it opens once for all of them.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
-    do throws(SQOAuthError) {
-      return try await token()
-    } catch {
-      guard error.requiresSignIn else { throw error }
-      return try await signIn()
+    while true {
+      let endCount = signIns.endCount
+      do throws(SQOAuthError) {
+        return try await token()
+      } catch {
+        guard error.requiresSignIn else { throw error }
+        // The others may have signed in by the time that this caller is awake.
+        if let token = try await signIn(since: endCount) { return token }
+      }
     }
   }
 

@@ -10,7 +10,20 @@ final class SignIns: Sendable {
     var isKept = false
     /// A cancelled sign-in that has not let go of its port yet.
     var ending: SignIn?
+    /// How many have ended, other than for want of callers.
+    var endCount = 0
+    /// Why the last of these failed.
+    var failure: SQOAuthError?
     var onEnd: (@Sendable (SignIn.Outcome) -> Void)?
+  }
+
+  /// A caller's part in a sign-in.
+  fileprivate struct Entry {
+    let signIn: SignIn
+    /// Whether the caller is the one to begin it.
+    let isNew: Bool
+    /// A cancelled one that must have ended first.
+    let previous: SignIn?
   }
 
   typealias Run = @Sendable (SignIn) async -> SignIn.Outcome
@@ -25,14 +38,37 @@ final class SignIns: Sendable {
   /// Whether a sign-in is under way.
   var isUnderWay: Bool { state.withLock { $0.signIn != nil } }
 
+  /// How many sign-ins have ended so far.
+  var endCount: Int { state.withLock(\.endCount) }
+
   /// Starts a sign-in for good, or makes the one under way last whoever else gives up.
   func start(_ run: @escaping Run) {
-    _ = join(keep: true, run)
+    begin(state.withLock { $0.enter(isKept: true) }, run)
   }
 
   /// Signs in, or joins the sign-in under way; the last such caller that is cancelled ends it.
   func token(_ run: @escaping Run) async throws(SQOAuthError) -> SQToken {
-    let signIn = join(keep: false, run)
+    try await token(of: state.withLock { $0.enter() }, run)
+  }
+
+  /// The same for a caller that has wanted a token since so many sign-ins had ended.
+  ///
+  /// One that ended meanwhile was this caller's, too, so none is begun: its failure is thrown, and
+  /// where it brought a token this is `nil`.
+  func token(
+    since endCount: Int, _ run: @escaping Run
+  ) async throws(SQOAuthError) -> SQToken? {
+    let entry: Result<Entry?, SQOAuthError> = state.withLock { state in
+      guard state.signIn == nil, state.endCount > endCount else { return .success(state.enter()) }
+      return state.failure.map { .failure($0) } ?? .success(nil)
+    }
+    guard let entry = try entry.get() else { return nil }
+    return try await token(of: entry, run)
+  }
+
+  private func token(of entry: Entry, _ run: @escaping Run) async throws(SQOAuthError) -> SQToken {
+    begin(entry, run)
+    let signIn = entry.signIn
     guard let outcome = await signIn.work.outcome.value() else {
       leave(signIn)
       throw .signInCancelled
@@ -42,7 +78,7 @@ final class SignIns: Sendable {
 
   /// Ends the sign-in under way; a later call starts a new one at once.
   func cancel() {
-    state.withLock { $0.detach() }?.cancel()
+    state.withLock { $0.cancel() }?.cancel()
   }
 
   /// Offers a redirect to the sign-in under way.
@@ -50,31 +86,20 @@ final class SignIns: Sendable {
     state.withLock(\.signIn)?.offer(redirect) ?? false
   }
 
-  private func join(keep: Bool, _ run: @escaping Run) -> SignIn {
-    let (signIn, isNew, previous) = state.withLock { state in
-      let previous = state.ending
-      let isNew = state.signIn == nil
-      let signIn = state.signIn ?? SignIn()
-      state.signIn = signIn
-      state.ending = nil
-      state.waiters += keep ? 0 : 1
-      state.isKept = state.isKept || keep
-      return (signIn, isNew, previous)
-    }
-    if isNew {
-      signIn.work.start {
-        // Two sign-ins of one client may need the same port.
-        _ = await previous?.work.outcome.value()
-        let outcome = await run(signIn)
-        let onEnd = self.state.withLock { state in
-          state.end(signIn)
-          return state.onEnd
-        }
-        onEnd?(outcome)
-        signIn.work.outcome.resolve(outcome)
+  private func begin(_ entry: Entry, _ run: @escaping Run) {
+    guard entry.isNew else { return }
+    let signIn = entry.signIn
+    signIn.work.start {
+      // Two sign-ins of one client may need the same port.
+      _ = await entry.previous?.work.outcome.value()
+      let outcome = await run(signIn)
+      let onEnd = self.state.withLock { state in
+        state.end(signIn, outcome)
+        return state.onEnd
       }
+      onEnd?(outcome)
+      signIn.work.outcome.resolve(outcome)
     }
-    return signIn
   }
 
   private func leave(_ signIn: SignIn) {
@@ -90,20 +115,45 @@ final class SignIns: Sendable {
 }
 
 extension SignIns.State {
+  /// Takes a caller in: one that waits, or one that only has the sign-in go on.
+  fileprivate mutating func enter(isKept: Bool = false) -> SignIns.Entry {
+    let entry = SignIns.Entry(
+      signIn: signIn ?? SignIn(), isNew: signIn == nil, previous: ending)
+    signIn = entry.signIn
+    ending = nil
+    if isKept { self.isKept = true } else { waiters += 1 }
+    return entry
+  }
+
   /// Takes the sign-in out, so that a further call starts a new one.
   fileprivate mutating func detach() -> SignIn? {
     guard let signIn else { return nil }
-    end(signIn)
+    self.signIn = nil
+    waiters = 0
+    isKept = false
     ending = signIn
     return signIn
   }
 
+  /// The same for all callers, whoever of them has not come to wait for it yet.
+  fileprivate mutating func cancel() -> SignIn? {
+    guard let signIn = detach() else { return nil }
+    note(.failure(.signInCancelled))
+    return signIn
+  }
+
   /// Forgets a sign-in that has ended.
-  fileprivate mutating func end(_ ended: SignIn) {
+  fileprivate mutating func end(_ ended: SignIn, _ outcome: SignIn.Outcome) {
+    if signIn === ended {
+      _ = detach()
+      note(outcome)
+    }
     if ending === ended { ending = nil }
-    guard signIn === ended else { return }
-    signIn = nil
-    waiters = 0
-    isKept = false
+  }
+
+  private mutating func note(_ outcome: SignIn.Outcome) {
+    endCount += 1
+    failure = nil
+    if case .failure(let error) = outcome { failure = error }
   }
 }

@@ -1,7 +1,9 @@
 import Foundation
-import SequencingOAuth
+import LoopbackHTTP
 import TestSupport
 import Testing
+
+@testable import SequencingOAuth
 
 /// The one call that gets a token by whatever way there is.
 @Suite("requestAccess", .timeLimit(.minutes(1))) struct RequestAccessTests {
@@ -66,6 +68,79 @@ import Testing
     for caller in callers { #expect(try await caller.value.accessToken == "T2") }
     #expect(bench.requests == ["refresh R1", "authorization_code"])
     #expect(bench.bench.opened.count == 1)
+  }
+
+  /// Two that wait for a refresh which is refused, of whom one goes on only when the other has had
+  /// the browser's answer.
+  private func latecomer(
+    to bench: SessionBench
+  ) async throws -> (first: Result<SQToken, any Error>, second: Result<SQToken, any Error>) {
+    let module = bench.module
+    bench.clock.advance(by: 3600)
+    bench.server.gate.close()
+    bench.server.next(SessionEndTests.invalidGrant)
+    let executor = HoldingExecutor()
+    let second = Task(executorPreference: executor) { try await module.requestAccess() }
+    try await bench.server.gate.isHolding()
+    try await executor.rests()
+    executor.hold()
+    let first = begin { try await module.requestAccess() }
+    bench.server.gate.open()
+    let outcome = await first.result
+    executor.letGo()
+    return (outcome, await second.result)
+  }
+
+  @Test func `one that comes late has the token that another's sign-in brought`() async throws {
+    let bench = try await SessionBench().restored()
+    let (first, second) = try await latecomer(to: bench)
+    #expect(try first.get().accessToken == "T2" && second.get().accessToken == "T2")
+    #expect(bench.requests == ["refresh R1", "authorization_code"])
+    #expect(bench.bench.opened.count == 1)
+  }
+
+  @Test func `one that comes later still, without a look at the token, begins no sign-in`()
+    async throws
+  {
+    let bench = try SessionBench()
+    let endCount = bench.module.signIns.endCount
+    _ = try await bench.module.signIn()
+    #expect(try await bench.module.signIn(since: endCount) == nil)
+    #expect(bench.bench.opened.count == 1)
+  }
+
+  @Test func `one that comes late does not ask a user again who has said no`() async throws {
+    let bench = try await SessionBench(browser: { bench, page in
+      bench.oauth.handleRedirect(try page.redirect("error=access_denied"))
+    }).restored()
+    let (first, second) = try await latecomer(to: bench)
+    failure(.accessDenied) { try first.get() }
+    failure(.accessDenied) { try second.get() }
+    #expect(bench.bench.opened.count == 1 && bench.memory == nil)
+  }
+
+  @Test func `one that comes late is told of a sign-in that was cancelled`() async throws {
+    let bench = try await SessionBench(browser: { bench, _ in bench.oauth.module.cancelSignIn() })
+      .restored()
+    let (first, second) = try await latecomer(to: bench)
+    failure(.cancelled) { try first.get() }
+    failure(.cancelled) { try second.get() }
+    #expect(bench.bench.opened.count == 1)
+  }
+
+  @Test func `a later call after a sign-in that failed opens the browser again`() async throws {
+    let refuses = Locked(true)
+    let bench = try SessionBench(browser: { bench, page in
+      if refuses.withLock(\.self) {
+        bench.oauth.handleRedirect(try page.redirect("error=access_denied"))
+      } else {
+        try await Bench.allow(bench, page)
+      }
+    })
+    await failure(.accessDenied) { try await bench.module.requestAccess() }
+    refuses.withLock { $0 = false }
+    #expect(try await bench.module.requestAccess().accessToken == "T1")
+    #expect(bench.bench.opened.count == 2)
   }
 
   @Test func `a user who says no is an error, and nothing hangs`() async throws {

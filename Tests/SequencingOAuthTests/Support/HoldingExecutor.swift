@@ -1,0 +1,49 @@
+import Dispatch
+import LoopbackHTTP
+
+/// Where tasks run that a test holds back: one that could go on stands still until it is let go, as
+/// one does now and then that the system forgets for a while.
+final class HoldingExecutor: TaskExecutor {
+  private struct State {
+    var isHolding = false
+    var held: [UnownedJob] = []
+    var running = 0
+  }
+
+  private let state = Locked(State())
+  private let queue = DispatchQueue(label: "HoldingExecutor")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let isHeld = state.withLock { state in
+      if state.isHolding { state.held.append(job) } else { state.running += 1 }
+      return state.isHolding
+    }
+    if !isHeld { run(job) }
+  }
+
+  /// Returns when every task here waits for something.
+  func rests() async throws {
+    while state.withLock(\.running) > 0 { try await Task.sleep(for: .milliseconds(2)) }
+  }
+
+  /// Holds what would go on from now on.
+  func hold() { state.withLock { $0.isHolding = true } }
+
+  func letGo() {
+    let jobs = state.withLock { state in
+      state.isHolding = false
+      state.running += state.held.count
+      defer { state.held = [] }
+      return state.held
+    }
+    for job in jobs { run(job) }
+  }
+
+  private func run(_ job: UnownedJob) {
+    queue.async { [self] in
+      job.runSynchronously(on: asUnownedTaskExecutor())
+      state.withLock { $0.running -= 1 }
+    }
+  }
+}
