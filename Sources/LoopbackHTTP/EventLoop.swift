@@ -100,7 +100,7 @@ final class EventLoop {
 
   private func stopListening() {
     guard listener >= 0 else { return }
-    Sockets.close(listener)
+    Sockets.closeListener(listener)
     listener = -1
     // A negative descriptor is passed over by `poll`.
     polled[1].fd = -1

@@ -128,6 +128,13 @@ enum Sockets {
     #endif
   }
 
+  /// Frees a listener's port at once: a child that is about to run a program has a copy of the
+  /// descriptor, which would go on listening.
+  static func closeListener(_ listener: Int32) {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+
   /// Tells the peer that nothing more comes, while it may still be read from.
   static func finishSending(_ socket: Int32) {
     shutdown(socket, Int32(SHUT_WR))

@@ -48,6 +48,32 @@ import Testing
     }
   }
 
+  /// A second descriptor of whatever listens on a port, as a child has it before it runs its program.
+  private func copyOfListener(at port: UInt16) throws -> Int32 {
+    let descriptor = (3..<4096 as Range<Int32>).first { descriptor in
+      var address = sockaddr_in()
+      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let isBound = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          getsockname(descriptor, $0, &size) == 0
+        }
+      }
+      var listens: Int32 = 0
+      var length = socklen_t(MemoryLayout<Int32>.size)
+      getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length)
+      return isBound && listens == 1 && UInt16(bigEndian: address.sin_port) == port
+    }
+    return fcntl(try #require(descriptor), F_DUPFD_CLOEXEC, 0)
+  }
+
+  @Test func `stop frees the port, though a child has the listener still`() async throws {
+    let server = try LoopbackServer { _ in .text("") }
+    let copy = try copyOfListener(at: server.port)
+    defer { close(copy) }
+    await server.stop()
+    await (try await rebound(server.port)).stop()
+  }
+
   @Test func `stop frees the port, though connections were open`() async throws {
     let server = try LoopbackServer { _ in .text("served") }
     let connection = try await LoopbackConnection(port: server.port)
