@@ -23,7 +23,8 @@ final class Connection {
     case closed
   }
 
-  static let lingerTime: Duration = .seconds(1)
+  /// How long a client may fall silent that sends on behind its response, and how long in all.
+  private static let lingerTime: (silent: Duration, total: Duration) = (.seconds(5), .seconds(30))
   /// How much a client may send ahead while its request is handled.
   private static let maximumBacklog = 64 * 1024
 
@@ -33,6 +34,7 @@ final class Connection {
   var phase = Phase.reading
   var output = OutputQueue()
   var deadline: Int64
+  private var lingerEnd = Monotonic.never
   private var parser: RequestParser
   /// Counts requests, so that an answer that comes late is not taken for the next one's.
   private var exchange: UInt64 = 0
@@ -81,7 +83,8 @@ final class Connection {
     let count = Sockets.receive(socket, into: scratch)
     if count > 0 {
       switch phase {
-      case .closing, .lingering, .closed: break
+      case .closing, .closed: break
+      case .lingering: linger(now: now)
       case .reading, .handling, .scripted:
         parser.append(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
         readOn(now: now)
@@ -207,7 +210,12 @@ final class Connection {
     guard !isStopping, !peerHasFinished else { return closeInOrder() }
     Sockets.finishSending(socket)
     phase = .lingering
-    expect(Self.lingerTime, from: now)
+    lingerEnd = Monotonic.after(Self.lingerTime.total, from: now)
+    linger(now: now)
+  }
+
+  private func linger(now: Int64) {
+    deadline = min(Monotonic.after(Self.lingerTime.silent, from: now), lingerEnd)
   }
 
   /// The server stops: what is owed is still sent, everything else ends.
