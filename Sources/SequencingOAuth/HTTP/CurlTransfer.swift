@@ -50,6 +50,7 @@ final class CurlTransfer: @unchecked Sendable {
   private var joins = false
   /// Whether there was none.
   private(set) var foundNone = false
+  private var hasFallenSilent = false
   /// Whether the server has answered, though it may not have read the whole request.
   private(set) var isAnswered = false
 
@@ -130,10 +131,15 @@ final class CurlTransfer: @unchecked Sendable {
     handle.set(CURLOPT_FORBID_REUSE, 1)
   }
 
+  /// Whether it failed because the connection broke or the server fell silent.
+  var hasLostServer: Bool { failure?.code == .connectionFailed || hasFallenSilent }
+
   /// Why it is ended at its deadline.
   func timeUp(_ now: UInt64) -> SQOAuthError {
+    let hasEnded = clock.hasEnded(now)
+    if !hasEnded { hasFallenSilent = true }
     let message =
-      clock.hasEnded(now)
+      hasEnded
       ? "\(target.authority) did not complete its answer within the \(request.timeout ?? .zero) "
         + "that the request allows"
       : "\(target.authority) fell silent for the \(request.idleTimeout ?? .zero) that the request "

@@ -17,8 +17,8 @@ struct StreamedExchange {
     async let _: Void = produce()
     async let consumed = consume()
     await wait()
-    // What came before the connection was lost is delivered: a download goes on behind it.
-    if transfer.failure?.code == .connectionFailed { _ = await consumed }
+    // What came before the server was lost is delivered: a download goes on behind it.
+    if transfer.hasLostServer { _ = await consumed }
     // Throwing from here cancels both tasks, and waits for them.
     var response = try transfer.response()
     let (body, error) = await consumed

@@ -143,6 +143,22 @@ import Testing
     #expect(largestLead.withLock { $0 } < 15_000_000)
   }
 
+  @Test func `what came before the server fell silent is delivered`() async throws {
+    let server = try Server.playing([
+      .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .wait(.seconds(50)),
+    ])
+    var request = try server.request()
+    request.idleTimeout = .seconds(4)
+    let received = Locked(Data())
+    request.destination = .stream { _, data in
+      received.withLock { $0 += data }
+      // At the head, for so long that the request has ended when the content's turn comes.
+      if data.isEmpty { try? await Task.sleep(for: .seconds(6)) }
+    }
+    await failure(.requestTimedOut) { try await client.send(request) }
+    #expect(received.withLock { $0 } == Data("x".utf8))
+  }
+
   @Test func `a server that stalls on a stream trips the idle time-out`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .wait(.seconds(50)),
