@@ -108,11 +108,12 @@ final class CurlEventLoop: Sendable {
     let ended = multi.withLockIfAvailable { multi in
       if multi.isStopped { return [CurlTransfer]() }
       multi.addAlone(transfer, patience: Self.patience)
-      if multi.deadline < multi.sleepsUntil {
+      let ended = multi.takeUnwatched()
+      if multi.deadline < multi.sleepsUntil || multi.hasNews {
         multi.sleepsUntil = 0
         ring()
       }
-      return multi.takeNews().ended
+      return ended
     }
     guard let ended else { return false }
     finish(ended)

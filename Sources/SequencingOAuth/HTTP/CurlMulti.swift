@@ -176,14 +176,26 @@ final class CurlMulti {
     if nextCheck <= now { checkTime(now) }
   }
 
+  /// Whether the progress of any transfer is watched.
+  private var hasWatched: Bool { watchedCount > 0 || ended.contains { $0.progress != nil } }
+
+  /// Whether callers are to be told of their transfers' end.
+  var hasNews: Bool { !ended.isEmpty }
+
   /// What the loop's thread has to tell, outside the lock.
   func takeNews() -> (reports: [@Sendable () -> Void], ended: [CurlTransfer]) {
-    var reports: [@Sendable () -> Void] = []
-    if watchedCount > 0 || ended.contains(where: { $0.progress != nil }) {
-      reports = (active + ended).compactMap { $0.progress?.due() }
-    }
+    let reports = hasWatched ? (active + ended).compactMap { $0.progress?.due() } : []
+    return (reports, takeEnded())
+  }
+
+  /// What another thread may tell: nothing where there are reports besides.
+  func takeUnwatched() -> [CurlTransfer] {
+    hasWatched ? [] : takeEnded()
+  }
+
+  private func takeEnded() -> [CurlTransfer] {
     defer { ended.removeAll() }
-    return (reports, ended)
+    return ended
   }
 
   private func finish(_ transfer: CurlTransfer, _ code: CURLcode) {
