@@ -31,7 +31,7 @@ public final class SQLiteTokenStore: TokenStore {
   ///
   /// Without a key its records are in clear.
   public convenience init(path: String, key: StoreKey? = nil) {
-    self.init(path: path, key: key, busyTimeout: .seconds(5))
+    self.init(path: path, key: key, busyTimeout: .seconds(30))
   }
 
   /// A store in the user's state folder, under a name that keeps apps apart.
