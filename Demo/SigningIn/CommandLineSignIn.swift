@@ -72,7 +72,7 @@ extension Interrupts {
   /// first.
   func failure(_ failure: Failure) async -> Failure {
     guard failure.code == SQOAuthError.Code.browserUnavailable.rawValue,
-      await haveCome(within: .milliseconds(50))
+      await haveCome(within: .seconds(1))
     else { return failure }
     return Failure(SQOAuthError(.cancelled, "the sign-in was cancelled"))
   }
