@@ -110,6 +110,9 @@ struct Coordinator: Sendable, Equatable {
       return signedIn(Main(token, files: files))
     case (.userIsNotAuthorized(let notice), .waiting):
       screen = .login(notice: notice)
+    case (.pageIsReady(let address), .login):
+      // The session ended before its files were asked for, and the pipe asks for access.
+      screen = .waiting(Waiting(player: .browser, address: address, isForFiles: true))
     case (.signOut, .main):
       screen = .login(notice: nil)
       return .signOut

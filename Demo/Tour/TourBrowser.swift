@@ -31,6 +31,7 @@ final class TourBrowser: UserAgent {
   }
 
   func open(_ url: URL) async throws {
+    try Task.checkCancellation()
     tell(.pageIsReady(url.absoluteString))
     guard !isPlayed.load(ordering: .relaxed) else { return try await visitor.open(url) }
     do {

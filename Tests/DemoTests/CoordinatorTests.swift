@@ -165,6 +165,18 @@ import Testing
         (.filesAreRead(.read([file], isAll: true)), "main of alice, with 1 file", nil),
       ]),
     Walk(
+      name: "a session that ends before the files are asked for: the pipe asks for access",
+      steps: signedIn + [
+        (.readFiles, "main of alice", .readFiles),
+        (
+          .sessionDidEnd(.ended(code: "revoked", message: "so")), "login after the end by revoked",
+          nil
+        ),
+        (.pageIsReady("http://a"), "waiting", nil),
+        (.playUser, "waiting", .playUser(address: "http://a")),
+        (.userIsAuthorized(token), "main of nobody, reading", .askWhoSignedIn(token)),
+      ]),
+    Walk(
       name: "a revocation that fails changes nothing but is told",
       steps: signedIn + [
         (.revoke, "main of alice", .revoke),

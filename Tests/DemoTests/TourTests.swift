@@ -82,7 +82,6 @@ import Testing
     let demo = try await start()
     try terminal.press("s")
     try await shows("Family history.md")
-    try terminal.press("f")
     try terminal.press("v")
     try await shows("revoked: the tokens were revoked")
     #expect(!terminal.frame.contains("Family history.md"))
