@@ -2,14 +2,18 @@ import Foundation
 
 /// A TCP socket on a port of 127.0.0.1 that is nobody else's for as long as this is held.
 ///
-/// A program that is to serve there can inherit it once it listens; no port needs to be looked for
-/// that is free a moment later too.
+/// A program that is to serve there can inherit it once it listens, or, where it says SO_REUSEADDR,
+/// listen beside it as long as it does not; no port needs to be looked for that is free a moment
+/// later too.
 package final class BoundSocket: Sendable {
   package let descriptor: Int32
   package let port: UInt16
 
   package init() throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var yes: Int32 = 1
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

@@ -62,8 +62,9 @@ final class ChildRecord: Sendable {
 
   /// Writes the whole input and closes it.
   func write(_ data: Data) {
-    guard let end = state.withLock({ $0.inputEnd }) else { return }
-    Thread.detachNewThread { [self] in
+    // Taken, so that nobody else closes it, and its number is another file's, while it is written to.
+    guard let end = takeInputEnd() else { return }
+    Thread.detachNewThread {
       // A program that does not read its input is no reason for this process to die.
       var pipe = sigset_t()
       sigemptyset(&pipe)
@@ -75,16 +76,19 @@ final class ChildRecord: Sendable {
         if count < 0, errno != EINTR { break }
         rest = rest.dropFirst(max(0, count))
       }
-      closeInput()
+      close(end)
     }
   }
 
   func closeInput() {
-    let end = state.withLock { state in
+    if let end = takeInputEnd() { close(end) }
+  }
+
+  private func takeInputEnd() -> Int32? {
+    state.withLock { state in
       defer { state.inputEnd = nil }
       return state.inputEnd
     }
-    if let end { close(end) }
   }
 
   func signal(_ number: Int32) {

@@ -6,8 +6,10 @@ package func eventually<Value>(
 ) async throws -> Value {
   let deadline = ContinuousClock.now + limit
   while true {
+    // Looked at before it asks, so that after a long pause it asks once more.
+    let isLast = ContinuousClock.now >= deadline
     if let answer = try await ask() { return answer }
-    guard ContinuousClock.now < deadline else { throw NeverHappened(what: what, limit: limit) }
+    guard !isLast else { throw NeverHappened(what: what, limit: limit) }
     try await Task.sleep(for: .milliseconds(10))
   }
 }

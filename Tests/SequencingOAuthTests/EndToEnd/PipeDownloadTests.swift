@@ -198,7 +198,7 @@ import Testing
 
   @Test func `one that falls silent in the middle is asked for the rest`() async throws {
     var configuration = PipeConfiguration()
-    configuration.timeout = .seconds(4)
+    configuration.timeout = .seconds(5)
     let place = try await Place(pattern(1_000_000), configuration)
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 500_000))
     try await place.download()

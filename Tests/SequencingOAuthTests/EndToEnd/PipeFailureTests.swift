@@ -102,10 +102,10 @@ import Testing
 
   // MARK: Time
 
-  /// A drive whose pipes soon lose their patience; long enough for a busy machine to connect.
+  /// A drive whose pipes soon lose their patience; long enough for a busy machine to be served.
   private func impatientDrive() async throws -> DriveBench {
     var configuration = PipeConfiguration()
-    configuration.timeout = .seconds(4)
+    configuration.timeout = .seconds(10)
     return try await DriveBench(configuration)
   }
 

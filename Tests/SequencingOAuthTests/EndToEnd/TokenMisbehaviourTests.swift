@@ -12,7 +12,7 @@ struct TokenMisbehaviourTests {
     _ misbehaviour: SandboxMisbehaviour, ends codes: Set<SQOAuthError.Code>,
     timeout: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    let bench = try await SandboxBench().register { $0.timeout = timeout }
+    let bench = try await SandboxBench().register(byHand: true) { $0.timeout = timeout }
     bench.sandbox.misbehave(at: .token, misbehaviour)
     let error = try #require(await bench.fail(sourceLocation: sourceLocation))
     #expect(codes.contains(error.code), "\(error)", sourceLocation: sourceLocation)
@@ -24,6 +24,8 @@ struct TokenMisbehaviourTests {
     for secret in ["code", "code_verifier"].compactMap({ bench.tokenRequests.first?.form($0) }) {
       #expect(!everyText(of: error).contains(secret), sourceLocation: sourceLocation)
     }
+    // A limit that was to be exceeded soon is too short for a sign-in that is to succeed.
+    if timeout < .seconds(20) { try bench.register(byHand: true) { $0.timeout = .seconds(20) } }
     _ = try await bench.oauth.authorize()
     #expect(bench.tokenRequests.count == 2, sourceLocation: sourceLocation)
   }
@@ -88,9 +90,9 @@ struct TokenMisbehaviourTests {
 
   @Test func `a slow server meets the time limit`() async throws {
     try await expect(
-      .delay(.seconds(50)), ends: [.requestTimedOut], timeout: .seconds(1))
+      .delay(.seconds(50)), ends: [.requestTimedOut], timeout: .seconds(4))
     try await expect(
-      .drip(every: .milliseconds(200)), ends: [.requestTimedOut], timeout: .seconds(1))
+      .drip(every: .milliseconds(200)), ends: [.requestTimedOut], timeout: .seconds(4))
   }
 
   @Test func `a response without what it must have is refused`() async throws {

@@ -45,7 +45,7 @@ import Testing
   @Test func `ten thousand requests cancelled at random end each in one way`() async throws {
     let server = try Server { _, index in
       index.isMultiple(of: 3)
-        ? .script([.wait(.seconds(20))]) : .response(LoopbackResponse(status: 200))
+        ? .script([.wait(.seconds(1000))]) : .response(LoopbackResponse(status: 200))
     }
     let request = try server.request()
     let outcomes = await withTaskGroup(of: SQOAuthError.Code?.self) { group in

@@ -106,9 +106,10 @@ import Testing
 
   @Test func `a byte now and then does not outlast the total time-out`() async throws {
     var steps: [LoopbackStep] = [
-      .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n".utf8))
+      .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".utf8))
     ]
     for _ in 0..<100 { steps += [.send(Data("x".utf8)), .wait(.milliseconds(50))] }
+    steps.append(.wait(.seconds(1000)))
     let server = try Server.playing(steps)
     var request = try server.request()
     request.timeout = .milliseconds(400)

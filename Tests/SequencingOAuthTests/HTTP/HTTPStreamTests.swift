@@ -61,11 +61,11 @@ import Testing
     let server = try Server.answering()
     let chunks = Chunks()
     var request = try server.request("POST")
-    request.idleTimeout = .milliseconds(1500)
+    request.idleTimeout = .seconds(10)
     request.body = .stream(length: nil) {
       {
         let chunk = chunks.next(of: [Data("a".utf8), Data("b".utf8)])
-        if chunk == Data("b".utf8) { try await Task.sleep(for: .seconds(3)) }
+        if chunk == Data("b".utf8) { try await Task.sleep(for: .seconds(12)) }
         return chunk
       }
     }
@@ -126,7 +126,7 @@ import Testing
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
     var request = HTTPRequest(url: url)
     request.maximumResponseBytes = 20_000_000
-    request.idleTimeout = .milliseconds(1500)
+    request.idleTimeout = .seconds(10)
     let received = Locked(0)
     let largestLead = Locked(0)
     request.destination = .stream { _, data in
@@ -134,7 +134,7 @@ import Testing
         $0 += data.count
         return $0
       }
-      if count == 0 { try await Task.sleep(for: .seconds(3)) }
+      if count == 0 { try await Task.sleep(for: .seconds(12)) }
       largestLead.withLock { $0 = max($0, sent.withLock { $0 } - count) }
     }
     _ = try await client.send(request)

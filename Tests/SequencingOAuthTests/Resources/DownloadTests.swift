@@ -53,7 +53,7 @@ import Testing
   @Test func `a server that falls silent is asked for the rest`() async throws {
     let content = pattern(400_000)
     let server = try RangeServer(content, faults: [.stall(after: 100_000)])
-    _ = try await bench.download(server) { $0.idleTimeout = .seconds(4) }
+    _ = try await bench.download(server) { $0.idleTimeout = .seconds(5) }
     #expect(server.ranges == [nil, "bytes=100000-"])
     #expect(try Data(contentsOf: bench.destination) == content)
   }
@@ -63,8 +63,8 @@ import Testing
       pattern(2_000_000), faults: (0..<20).map { _ in .stall(after: 100_000) })
     await failure(.requestTimedOut) {
       try await bench.download(server) {
-        $0.timeout = .seconds(4)
-        $0.idleTimeout = .milliseconds(1500)
+        $0.timeout = .seconds(12)
+        $0.idleTimeout = .seconds(5)
       }
     }
     #expect((1...4).contains(server.requests.count))
@@ -162,15 +162,18 @@ import Testing
 
   @Test func `the second of two downloads to one file is told so`() async throws {
     let content = pattern(400_000)
-    let server = try RangeServer(content, faults: [.stall(after: 100_000)])
-    let first = Task { try await bench.download(server) { $0.idleTimeout = .seconds(3) } }
-    try await eventually("the first is under way") { bench.progress.last?.completed == 100_000 }
+    let rest = Gate(isOpen: false)
+    defer { rest.open() }
+    let server = try RangeServer(content, faults: [.cut(after: 100_000), .hold(rest)])
+    let first = Task { try await bench.download(server) }
+    try await eventually("the first is under way") { rest.waiting == 1 }
     let request = try server.request()
     let second = ResumableDownload(request, to: bench.destination)
     let error = await failure(.fileInUse) {
       try await second.run { _ throws(SQOAuthError) in HTTPResponse(status: 200) }
     }
     #expect(error?.message.contains("file.bin.partial") == true)
+    rest.open()
     #expect(try await first.value.status == 206)
     #expect(try Data(contentsOf: bench.destination) == content)
   }

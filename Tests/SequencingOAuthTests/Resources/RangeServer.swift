@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// A server of one resource with ranges (RFC 9110, section 14), and of what can go wrong with it.
@@ -11,6 +12,8 @@ final class RangeServer: Sendable {
     case cut(after: Int)
     /// So many bytes come and then nothing more.
     case stall(after: Int)
+    /// Nothing is answered before the gate opens.
+    case hold(Gate)
     /// Something else is answered.
     case reply(LoopbackReply)
   }
@@ -38,7 +41,13 @@ final class RangeServer: Sendable {
   ) throws {
     let state = Shared(State(resource: Resource(content: content, fields: fields), faults: faults))
     self.state = state
-    server = try Server { request, _ in state.locked.withLock { Self.reply(&$0, request) } }
+    server = try Server { request, _ in
+      let fault: Fault? = state.locked.withLock { state in
+        state.faults.isEmpty ? nil : state.faults.removeFirst()
+      }
+      if case .hold(let gate)? = fault { await gate.pass() }
+      return Self.reply(state.locked.withLock(\.resource), request, fault)
+    }
   }
 
   var requests: [LoopbackRequest] { server.requests }
@@ -55,10 +64,10 @@ final class RangeServer: Sendable {
     state.locked.withLock { $0.faults += faults }
   }
 
-  private static func reply(_ state: inout State, _ request: LoopbackRequest) -> LoopbackReply {
-    let fault = state.faults.isEmpty ? nil : state.faults.removeFirst()
+  private static func reply(
+    _ resource: Resource, _ request: LoopbackRequest, _ fault: Fault?
+  ) -> LoopbackReply {
     if case .reply(let reply)? = fault { return reply }
-    let resource = state.resource
     let response = resource.response(to: request)
     var head = "HTTP/1.1 \(response.status) Said\r\n"
     for field in response.headers { head += "\(field.name): \(field.value)\r\n" }

@@ -88,12 +88,12 @@ import Testing
     bench.module.refreshesAutomatically = true
     // The first one is over when it comes, and renewed at once; the next one a second later.
     for count in 1...3 {
-      try await eventually(within: .seconds(5)) { bench.clock.sleepers == 1 }
+      try await eventually("the timer sleeps") { bench.clock.sleepers == 1 }
       #expect(bench.refreshes.count == count)
       bench.clock.advance(by: 0.5)
       #expect(bench.clock.sleepers == 1)
       bench.clock.advance(by: 0.5)
-      try await eventually(within: .seconds(5)) { bench.refreshes.count == count + 1 }
+      try await eventually("it refreshes") { bench.refreshes.count == count + 1 }
     }
   }
 

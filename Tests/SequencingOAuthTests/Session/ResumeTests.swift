@@ -176,7 +176,7 @@ import Testing
     bench.oauth.launchTokenTimerUpdate(with: bench.server.issue(at: bench.clock.now))
     await bench.clock.hasSleeper()
     #expect(bench.memory == "T1 R1")
-    try await eventually(within: .seconds(5)) { bench.observer.words == ["failed store_failed"] }
+    try await eventually("it is told") { bench.observer.words == ["failed store_failed"] }
     bench.store.fails()
     bench.clock.advance(by: 1)
     try await eventually { await bench.store.content() == "T1 R1" }

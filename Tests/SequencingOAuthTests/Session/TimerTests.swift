@@ -155,7 +155,7 @@ import Testing
   ) async throws {
     let bench = try await SessionBench(lifetime: lifetime).restored()
     bench.module.refreshesAutomatically = true
-    try await eventually(within: .seconds(5)) {
+    try await eventually("the timer sleeps, or storms") {
       bench.clock.sleepers > 0 || bench.refreshes.count > 50
     }
     let count = bench.refreshes.count

@@ -4,38 +4,30 @@ import Testing
 
 /// A server of the system that a test runs as its counterpart, ended with the test.
 final class Program: Sendable {
-  let port: UInt16
   private let process: ChildProcess
+  /// Keeps the port from others before the program listens there.
+  private let socket: BoundSocket
 
-  private init(_ process: ChildProcess, port: UInt16) {
+  private init(_ process: ChildProcess, _ socket: BoundSocket) {
     self.process = process
-    self.port = port
+    self.socket = socket
   }
+
+  var port: UInt16 { socket.port }
 
   /// Everything it has written so far.
   var text: String { process.output + process.errors }
 
   /// Starts a server on a port that is given to it, and returns when it accepts connections.
-  ///
-  /// A port that was free a moment ago may be taken meanwhile: then it is tried on another.
   static func serving(_ command: (_ port: UInt16) -> [String]) async throws -> Program {
-    var said = ""
-    for _ in 0..<5 {
-      let port = try freePort()
-      let program = Program(try ChildProcess(command(port)), port: port)
-      while program.process.isRunning {
-        if RawServer.canConnect(port) { return program }
-        try await Task.sleep(for: .milliseconds(20))
-      }
-      said = program.text
+    let socket = try BoundSocket()
+    let program = Program(try ChildProcess(command(socket.port)), socket)
+    while program.process.isRunning {
+      // Nobody but the program can accept it: the socket here does not listen.
+      if RawServer.canConnect(socket.port) { return program }
+      try await Task.sleep(for: .milliseconds(20))
     }
-    throw ProgramError(said: said)
-  }
-
-  private static func freePort() throws -> UInt16 {
-    let server = try RawServer { _ in }
-    server.stop()
-    return server.port
+    throw ProgramError(said: program.text)
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
-import LoopbackHTTP
+
+@testable import LoopbackHTTP
 
 /// A listening socket whose connections are served by a blocking closure, each on its own thread.
 ///
@@ -29,10 +30,10 @@ final class RawServer: Sendable {
     port = UInt16(bigEndian: address.sin_port)
     Thread.detachNewThread { [self] in
       while true {
-        let socket = accept(listener, nil, nil)
-        if socket < 0 { break }
-        // A process that another test starts meanwhile must not keep the connection open.
-        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+        // A process that another test starts meanwhile must not keep the connection open, so it is
+        // closed on `exec` from the start. It comes non-blocking, and is read and written here.
+        guard let (socket, _) = Sockets.accept(listener) else { break }
+        _ = fcntl(socket, F_SETFL, 0)
         accepted.withLock { $0 += 1 }
         Thread.detachNewThread {
           serve(RawConnection(socket: socket))
