@@ -109,14 +109,19 @@ import Testing
   }
 
   @Test func `keep the account when the server cannot be reached`() async throws {
-    let sandbox = try await SandboxServer.start()
-    let old = try await keepExpiredAccount(at: sandbox)
-    await sandbox.stop()
+    let port = try ClosedPort()
+    let token = SQToken(
+      accessToken: "secret-token", expirationDate: Date(timeIntervalSinceNow: -1),
+      refreshToken: "refresh")
+    try await store.save(
+      AccountRecord(
+        id: "default", clientID: "x", issuer: "http://127.0.0.1:\(port.number)", token: token))
     let outcome = try await run(["token"] + kept)
     #expect(outcome.status == 1)
     #expect(outcome.output.isEmpty)
     #expect(outcome.firstError.hasPrefix("error: connection_failed: "))
-    #expect(try await store.load("default")?.token.refreshToken == old.refreshToken)
+    #expect(try await store.load("default")?.token.refreshToken == "refresh")
+    withExtendedLifetime(port) {}
   }
 
   @Test(arguments: [

@@ -16,6 +16,17 @@ import Testing
     try await DemoProcess.run(arguments, in: folder, environment: environment)
   }
 
+  /// Starts it, and interrupts it when its browser has written all of `seen`, whose last line is
+  /// `end`; the signal is for the browser too, which has to ignore it.
+  private func interrupted(
+    _ arguments: [String], _ environment: [String: String] = [:]
+  ) async throws -> DemoProcess.Outcome {
+    let demo = try DemoProcess(arguments, in: folder, environment: environment)
+    try await eventually("the browser has run") { folder.read("seen").hasSuffix("end\n") }
+    demo.send(SIGINT)
+    return await demo.outcome()
+  }
+
   /// The options that lead to a server that never has to answer.
   private let nowhere = [
     "login", "--authorize", "http://127.0.0.1:9/authorize", "--token", "http://127.0.0.1:9/token",
@@ -62,8 +73,8 @@ import Testing
     let outcome = try await run(
       ["login", "--browser", "sandbox", "--store", "memory"] + provider + auth, secret)
     #expect(outcome.status == 0, "\(outcome.errors)")
-    let command = try await run(
-      ["login", "--timeout", "1", "--browser", "sh -c 'env > \(seen)'"] + provider + auth, secret)
+    let script = "sh -c 'trap \"\" INT; env >\(seen); echo end >>\(seen)'"
+    let command = try await interrupted(["login", "--browser", script] + provider + auth, secret)
     #expect(command.status == 3)
     #expect(folder.read("seen").contains("HOME="))
     #expect(!folder.read("seen").contains("SQ_CLIENT_SECRET"))
@@ -151,9 +162,11 @@ import Testing
   }
 
   @Test func `opens the browser that the user has chosen for all programs`() async throws {
-    try folder.write("printf '%s ' \"$@\" >\(folder.file("seen"))", to: "browser")
-    let outcome = try await run(
-      nowhere + ["--timeout", "1"], ["BROWSER": "sh \(folder.file("browser")) %s:other"])
+    let seen = folder.file("seen")
+    try folder.write(
+      "trap '' INT; printf '%s ' \"$@\" >\(seen); echo end >>\(seen)", to: "browser")
+    let outcome = try await interrupted(
+      nowhere, ["BROWSER": "sh \(folder.file("browser")) %s:other"])
     #expect(outcome.status == 3)
     #expect(folder.read("seen").hasPrefix("http://127.0.0.1:9/authorize?response_type=code&"))
   }
@@ -169,21 +182,27 @@ import Testing
 
   @Test func `gives a command the address as its last word`() async throws {
     let seen = folder.file("seen")
-    let outcome = try await run(
-      nowhere + ["--timeout", "1", "--browser", "sh -c 'printf \"%s \" \"$@\" >\(seen)' sh 'a b'"])
+    let script = "trap \"\" INT; printf \"%s \" \"$@\" >\(seen); echo end >>\(seen)"
+    let outcome = try await interrupted(nowhere + ["--browser", "sh -c '\(script)' sh 'a b'"])
     #expect(outcome.status == 3)
     #expect(folder.read("seen").hasPrefix("a b http://127.0.0.1:9/authorize?response_type=code&"))
   }
 
   @Test func `prints the address on standard output`() async throws {
-    let outcome = try await run(nowhere + ["--timeout", "1", "--browser", "print"])
+    let demo = try DemoProcess(nowhere + ["--browser", "print"], in: folder)
+    try await eventually("a line is printed") { demo.output.hasSuffix("\n") }
+    demo.send(SIGINT)
+    let outcome = await demo.outcome()
     #expect(outcome.status == 3)
     #expect(outcome.lines.count == 1)
     #expect(outcome.output.hasPrefix("http://127.0.0.1:9/authorize?"))
   }
 
   @Test func `prints the address on standard error where the output is for JSON`() async throws {
-    let outcome = try await run(nowhere + ["--timeout", "1", "--browser", "print", "--json"])
+    let demo = try DemoProcess(nowhere + ["--browser", "print", "--json"], in: folder)
+    try await eventually("the address is printed") { demo.errors.contains(#/\nhttp:.+\n/#) }
+    demo.send(SIGINT)
+    let outcome = await demo.outcome()
     #expect(outcome.status == 3)
     #expect(outcome.output.isEmpty)
     #expect(outcome.errors.contains("\nhttp://127.0.0.1:9/authorize?"))

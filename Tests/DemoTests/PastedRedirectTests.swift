@@ -5,14 +5,15 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `A redirect that reaches no program` {
   private let folder: TemporaryFolder
-  private let input = Pipe()
+  /// What the program reads, and what a person writes into it.
+  private let input: FileHandle
+  private let keyboard: FileHandle
 
   init() throws {
     folder = try TemporaryFolder()
-    // Another test's program must not hold the end of this pipe.
-    for end in [input.fileHandleForReading, input.fileHandleForWriting] {
-      _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
-    }
+    let pipe = try ChildPipe()
+    input = FileHandle(fileDescriptor: pipe.readEnd, closeOnDealloc: true)
+    keyboard = FileHandle(fileDescriptor: pipe.writeEnd, closeOnDealloc: true)
   }
 
   private func sandbox(_ redirectURI: String) async throws -> SandboxServer {
@@ -28,11 +29,11 @@ import Testing
       [
         "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "app",
         "--redirect-uri", redirectURI, "--store", "file:" + folder.file("tokens"),
-      ] + more, in: folder, input: input.fileHandleForReading)
+      ] + more, in: folder, input: input)
   }
 
   private func write(_ line: String) throws {
-    try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+    try keyboard.write(contentsOf: Data("\(line)\n".utf8))
   }
 
   @Test(arguments: [
@@ -72,7 +73,7 @@ import Testing
   @Test func `cannot be pasted where there is no input`() async throws {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
-    try input.fileHandleForWriting.close()
+    try keyboard.close()
     let outcome = await (try start(at: sandbox, uri)).outcome()
     #expect(outcome.status == 3)
     #expect(outcome.errors.contains("\nerror: cancelled: standard input ended"))

@@ -70,9 +70,10 @@ import Testing
   }
 
   @Test func `dies quietly when nobody reads any more`() async throws {
-    let pipe = Pipe()
-    try pipe.fileHandleForReading.close()
-    let demo = try DemoProcess(["help"], in: folder, output: pipe.fileHandleForWriting)
+    let pipe = try ChildPipe()
+    close(pipe.readEnd)
+    let output = FileHandle(fileDescriptor: pipe.writeEnd, closeOnDealloc: true)
+    let demo = try DemoProcess(["help"], in: folder, output: output)
     let outcome = await demo.outcome()
     #expect(outcome.isKilled && outcome.status == SIGPIPE)
   }

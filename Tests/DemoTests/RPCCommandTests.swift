@@ -122,14 +122,14 @@ import Testing
   }
 
   @Test func `tells any other error by its number`() async throws {
-    try await withServers { sandbox, server in
-      try await store.keepExpiredAccount(at: sandbox)
-      let url = server.url.absoluteString
-      server.kill()
-      let outcome = try await rpc([url])
-      #expect(outcome.status == 1 && outcome.output.isEmpty)
-      #expect(outcome.firstError.hasPrefix("error: unavailable: Unexpected RPC error 14: "))
-    }
+    let sandbox = try await SandboxServer.start()
+    try await store.keepExpiredAccount(at: sandbox)
+    let port = try ClosedPort()
+    let outcome = try await rpc(["http://127.0.0.1:\(port.number)"])
+    #expect(outcome.status == 1 && outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: unavailable: Unexpected RPC error 14: "))
+    withExtendedLifetime(port) {}
+    await sandbox.stop()
   }
 
   @Test func `asks to sign in where nobody is, and calls nothing`() async throws {
@@ -161,13 +161,14 @@ import Testing
     let demo = try DemoProcess(
       ["rpc", "http://127.0.0.1:\(listener.port)", "--store", "memory"], in: folder,
       environment: ["SQ_ACCESS_TOKEN": "abc"])
-    let connection = try await eventually("the call is made") {
-      let descriptor = accept(listener.descriptor, nil, nil)
-      return descriptor < 0 ? nil : descriptor
+    // It is left waiting, so that no other test's program gets it, too.
+    try await eventually("the call is made") {
+      var connections = pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0)
+      return poll(&connections, 1, 0) == 1
     }
     demo.send(SIGINT)
     let outcome = await demo.outcome()
-    close(connection)
+    withExtendedLifetime(listener) {}
     #expect(outcome.status == 3 && !outcome.isKilled)
     #expect(outcome.errors == "error: cancelled: it was interrupted\n")
   }

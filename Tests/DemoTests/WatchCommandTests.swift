@@ -29,7 +29,7 @@ import Testing
     let outcome = await demo.outcome()
     #expect(outcome.status == 0 && !outcome.isKilled)
     #expect(outcome.lines.count == 1)
-    let line = #/refreshed [0-9-]+T[0-9:]+Z, expires in 1 h 0 min\n/#
+    let line = #/refreshed [0-9-]+T[0-9:]+Z, expires in (1 h 0 min|59 min \d+ s)\n/#
     #expect(outcome.output.wholeMatch(of: line) != nil, "\(outcome.output)")
     #expect(!outcome.errors.contains("error"))
     let latest = sandbox.latestRefreshToken(inFamilyOf: old.refreshToken)

@@ -8,6 +8,8 @@ extension Browser {
     telling screen: Screen, _ configuration: ClientConfiguration
   ) -> SQOAuth {
     var environment = ClientEnvironment()
+    // The landing page waits for the token however long the server takes.
+    environment.clock = ManualClock(now: Date())
     environment.userAgent = CustomUserAgent { try await self.go(to: $0.absoluteString) }
     let oauth = SQOAuth(environment: environment)
     oauth.register(configuration)

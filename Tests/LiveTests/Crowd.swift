@@ -9,6 +9,8 @@ struct Crowd: Sendable {
 
   let module: AuthorizationModule
   let requests = TokenRequestCount()
+  /// What has become of the session since the sign-in.
+  let events: AsyncStream<SessionEvent>
   private let store: FileTokenStore
 
   /// Signs alice in.
@@ -26,6 +28,7 @@ struct Crowd: Sendable {
         scopes: ["read", "write"], provider: .issuer(server.issuer)),
       environment: environment)
     try await module.signIn()
+    events = module.events
     module.refreshesAutomatically = true
   }
 

@@ -20,7 +20,6 @@ import Testing
       let demo = try await WatchingDemo(at: server)
       let crowd = try await Crowd(
         at: server, keptIn: FileTokenStore(path: folder.file("tokens")))
-      let events = crowd.module.events
       let start = ContinuousClock.now
       try await crowd.rotate(times: 20)
       try await crowd.newestRefreshTokenWorks(at: server)
@@ -31,7 +30,7 @@ import Testing
       #expect(Double(crowd.requests.sent) <= elapsed / (0.9 * Self.life) + 3)
       #expect(crowd.requests.mostAtOnce == 1)
       #expect(crowd.requests.statuses == [200: crowd.requests.sent])
-      try await Self.check(events, refreshes: crowd.requests.sent - 1)
+      try await Self.check(crowd.events, refreshes: crowd.requests.sent - 1)
 
       try await demo.tells(20)
       try await demo.interrupt()

@@ -76,6 +76,8 @@ struct LandingPageViewTests {
     }
     let asked = Locked<URL?>(nil)
     var environment = ClientEnvironment()
+    // The page waits for the token however long the browser takes.
+    environment.clock = ManualClock(now: Date())
     environment.userAgent = CustomUserAgent { url in asked.withLock { $0 = url } }
     let screen = Screen()
     let oauth = SQOAuth(environment: environment)

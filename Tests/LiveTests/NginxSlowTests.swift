@@ -37,13 +37,15 @@ import Testing
   ) async throws {
     try await NginxBench.running { bench in
       try bench.write(Data(count: 50_000_000), "files/a.bin")
+      // With a connection that is there, nginx sees each request before its time is up.
+      #expect(try await bench.module.send(bench.request("GET", "/files", way)).status == 200)
       var idle = try bench.request("GET", "/slow/a.bin", way)
-      idle.idleTimeout = .milliseconds(200)
+      idle.idleTimeout = .milliseconds(700)
       let silence = await bench.failure(idle)
       #expect(silence?.code == .requestTimedOut && silence?.message.contains("silent") == true)
 
       var total = try bench.request("GET", "/slow/a.bin", way)
-      total.timeout = .milliseconds(1500)
+      total.timeout = .seconds(3)
       let end = await bench.failure(total)
       #expect(end?.code == .requestTimedOut && end?.message.contains("complete") == true)
       #expect(bench.module.isAuthorized && bench.refreshes.isEmpty)
@@ -52,7 +54,8 @@ import Testing
       large.maximumResponseBytes = 100_000
       #expect(await bench.failure(large)?.code == .responseTooLarge)
       // nginx hears each time that nobody listens any more.
-      #expect(try await bench.nginx.requests(atLeast: 3).allSatisfy { !$0.isComplete })
+      let requests = try await bench.nginx.requests(atLeast: 4).dropFirst()
+      #expect(requests.allSatisfy { !$0.isComplete })
     }
   }
 

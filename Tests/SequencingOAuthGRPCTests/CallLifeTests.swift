@@ -143,11 +143,14 @@ import Testing
 
   @Test func `a time that is up ends the call, and the server knows it`() async throws {
     try await GRPCServer.running { server in
-      let call = try RPCChannel(server).test("Hang", "time")
-      try call.setTimeout(.milliseconds(300))
+      let channel = try RPCChannel(server)
+      // The server says the end of a call only where it has begun with it.
+      _ = try await channel.test("Measure").response()
+      let call = try channel.test("Hang", "time")
+      try call.setTimeout(.seconds(5))
       await failure(.deadlineExceeded) { try await call.response() }
       try await server.line(after: "ENDED Hang time")
-      let late = try RPCChannel(server).test("Echo")
+      let late = try channel.test("Echo")
       try late.setTimeout(.zero)
       await failure(.deadlineExceeded) { try await late.response() }
       try await server.caughtUp()

@@ -113,7 +113,8 @@ import Testing
     freezes: Bool
   ) async throws {
     let (desktop, prompter) = try await askingDesktop()
-    let store = store(desktop, limit: freezes ? .seconds(2) : .seconds(60))
+    // What freezes is waited for until the limit, which must not be over before it asks.
+    let store = store(desktop, limit: freezes ? .seconds(8) : .seconds(60))
     let loading = Task { await failure(.storeFailed) { try await store.load("a") } }
     try await eventually("it asks") {
       try await desktop.call(

@@ -46,9 +46,10 @@ final class PseudoTerminal: Sendable {
   /// Everything that the program has sent, with its control sequences.
   var everything: String { shown.withLock { String(decoding: $0, as: UTF8.self) } }
 
-  /// The text of the last frame.
+  /// The text of the last frame that has come to its end.
   var frame: String {
-    let last = everything.components(separatedBy: "\u{1B}[H").last ?? ""
+    let whole = everything.components(separatedBy: "\u{1B}[J").dropLast().last ?? ""
+    let last = whole.components(separatedBy: "\u{1B}[H").last ?? ""
     return last.replacing(#/\x1B\[[0-9;?]*[A-Za-z]/#, with: "")
   }
 
