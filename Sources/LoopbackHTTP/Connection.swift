@@ -18,8 +18,9 @@ final class Connection {
     case scripted(ScriptCursor)
     /// Sends what is left, then says that nothing more comes.
     case closing
-    /// Reads away what the client still sends, so that closing does not reset the response.
-    case lingering
+    /// Reads away what the client still sends, until then at most, so that closing does not reset
+    /// the response.
+    case lingering(until: Int64)
     case closed
   }
 
@@ -34,7 +35,6 @@ final class Connection {
   var phase = Phase.reading
   var output = OutputQueue()
   var deadline: Int64
-  private var lingerEnd = Monotonic.never
   private var parser: RequestParser
   /// Counts requests, so that an answer that comes late is not taken for the next one's.
   private var exchange: UInt64 = 0
@@ -84,7 +84,7 @@ final class Connection {
     if count > 0 {
       switch phase {
       case .closing, .closed: break
-      case .lingering: linger(now: now)
+      case .lingering(let end): linger(until: end, now: now)
       case .reading, .handling, .scripted:
         parser.append(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
         readOn(now: now)
@@ -209,13 +209,12 @@ final class Connection {
     // Without a reader on the other side there is nobody to wait for.
     guard !isStopping, !peerHasFinished else { return closeInOrder() }
     Sockets.finishSending(socket)
-    phase = .lingering
-    lingerEnd = Monotonic.after(Self.lingerTime.total, from: now)
-    linger(now: now)
+    linger(until: Monotonic.after(Self.lingerTime.total, from: now), now: now)
   }
 
-  private func linger(now: Int64) {
-    deadline = min(Monotonic.after(Self.lingerTime.silent, from: now), lingerEnd)
+  private func linger(until end: Int64, now: Int64) {
+    phase = .lingering(until: end)
+    deadline = min(Monotonic.after(Self.lingerTime.silent, from: now), end)
   }
 
   /// The server stops: what is owed is still sent, everything else ends.

@@ -63,7 +63,7 @@ package final class LoopbackServer: Sendable {
     do throws(LoopbackError) {
       try EventLoop.start(EventLoop(listener: listener, context: context))
     } catch {
-      Sockets.close(listener)
+      Sockets.closeListener(listener)
       throw error
     }
   }
