@@ -16,15 +16,10 @@ import Testing
     try await DemoProcess.run(arguments, in: folder, environment: environment)
   }
 
-  /// Starts it, and interrupts it when its browser has written all of `seen`, whose last line is
-  /// `end`; the signal is for the browser too, which has to ignore it.
   private func interrupted(
     _ arguments: [String], _ environment: [String: String] = [:]
   ) async throws -> DemoProcess.Outcome {
-    let demo = try DemoProcess(arguments, in: folder, environment: environment)
-    try await eventually("the browser has run") { folder.read("seen").hasSuffix("end\n") }
-    demo.send(SIGINT)
-    return await demo.outcome()
+    try await DemoProcess.interrupted(arguments, in: folder, environment: environment)
   }
 
   /// The options that lead to a server that never has to answer.

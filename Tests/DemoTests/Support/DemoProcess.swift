@@ -45,6 +45,17 @@ final class DemoProcess: Sendable {
       .outcome()
   }
 
+  /// Starts it, and interrupts it when its browser has written all of the folder's `seen`, whose last
+  /// line is `end`; the signal is for the browser too, which has to ignore it.
+  static func interrupted(
+    _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:]
+  ) async throws -> Outcome {
+    let demo = try DemoProcess(arguments, in: folder, environment: environment)
+    try await eventually("the browser has run") { folder.read("seen").hasSuffix("end\n") }
+    demo.send(SIGINT)
+    return await demo.outcome()
+  }
+
   /// Waits for its end, and kills it when the test is over.
   func outcome() async -> Outcome {
     let status = (try? await process.result())?.status ?? 128 + SIGKILL
