@@ -20,7 +20,7 @@ final class Connection {
     guard result == SQLITE_OK, let handle else {
       let error = SQLiteError(handle)
       sqlite3_close_v2(handle)
-      throw Self.failure(error)
+      throw Self.failure(error, nil)
     }
     self.handle = handle
     sq_set_checkpoint_on_close(handle, 0)
@@ -141,17 +141,28 @@ final class Connection {
   }
 
   private func failure() -> SQOAuthError {
-    Self.failure(SQLiteError(handle))
+    Self.failure(SQLiteError(handle), handle)
   }
 
-  private static func failure(_ error: SQLiteError) -> SQOAuthError {
+  private static func failure(_ error: SQLiteError, _ handle: OpaquePointer?) -> SQOAuthError {
     if error.isDamage {
       return SQOAuthError(
         .storeDamaged, "it is damaged; it is left as it is (\(error))", cause: error)
     }
     if error.kind == SQLITE_BUSY {
-      return SQOAuthError(.storeFailed, "another process keeps it locked (\(error))", cause: error)
+      let holder = handle.flatMap(writer) ?? "another process"
+      return SQOAuthError(.storeFailed, "\(holder) keeps it locked (\(error))", cause: error)
     }
     return SQOAuthError(.storeFailed, "it cannot be used (\(error))", cause: error)
+  }
+
+  /// The process that keeps others from writing, if the kernel tells.
+  ///
+  /// A database with a log is locked in the log's index; to write without one, in the file itself.
+  private static func writer(_ handle: OpaquePointer) -> String? {
+    guard let path = sqlite3_db_filename(handle, "main").map({ String(cString: $0) }) else {
+      return nil
+    }
+    return FileLock.holder(of: path) ?? FileLock.holder(of: path + "-shm")
   }
 }

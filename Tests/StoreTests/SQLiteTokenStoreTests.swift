@@ -205,7 +205,7 @@ import Testing
       input: .open)
     _ = try await other.line(after: "locked")
     let error = await failure(.storeFailed) { try await store.save(record("b")) }
-    #expect(error?.message.contains("another process") == true)
+    #expect(error?.message.contains("process \(other.processID) (sqlite3) keeps it locked") == true)
     // Who only reads waits for nobody.
     #expect(try await store.list() == ["a"])
     await other.stop()

@@ -15,23 +15,43 @@ package struct FileLock: Sendable {
   private let file: Int32
 
   /// Takes the lock of a path, whose file is made if it is not there; blocks the thread until then.
-  package static func wait(for path: String) throws(FileError) -> FileLock {
-    let lock = try FileLock(opening: path)
-    try lock.take(LOCK_EX)
-    return lock
+  ///
+  /// The lock is asked for again and again: a thread that waits inside the kernel cannot give up.
+  ///
+  /// - Throws: After the limit an error that names the file and the process that has it locked.
+  package static func wait(
+    for path: String, limit: Duration = .seconds(30)
+  ) throws(FileError) -> FileLock {
+    let start = ContinuousClock.now
+    // Short enough to find the gap between two uses by a process that takes it all the time.
+    var pause: UInt32 = 250
+    while true {
+      if let lock = try ifFree(path) { return lock }
+      guard ContinuousClock.now - start < limit else {
+        throw FileError(locked: path, for: limit)
+      }
+      usleep(pause)
+      pause = min(2 * pause, 8000)
+    }
   }
 
-  /// The same without waiting: `nil` where the lock is not free.
-  static func ifFree(_ path: String) throws(FileError) -> FileLock? {
+  /// Takes the lock without waiting; `nil` while another holder has it.
+  package static func ifFree(_ path: String) throws(FileError) -> FileLock? {
     let lock = try FileLock(opening: path)
     do throws(FileError) {
       try lock.take(LOCK_EX | LOCK_NB)
       return lock
     } catch {
-      guard error.errno == EWOULDBLOCK else { throw error }
+      guard error.isLocked else { throw error }
       return nil
     }
   }
+
+  /// The process that has a file locked, such as "process 1234 (sq-demo)", if the kernel tells.
+  ///
+  /// It reads the locks of flock(2) and of fcntl(2), and takes none, so a program may ask about any
+  /// file.
+  package static func holder(of path: String) -> String? { LockHolder.name(of: path) }
 
   private init(opening path: String) throws(FileError) {
     file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)

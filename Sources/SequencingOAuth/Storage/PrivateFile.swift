@@ -12,13 +12,6 @@
   import Darwin
 #endif
 
-/// A system call that failed on a file.
-package struct FileError: Error, Hashable, CustomStringConvertible {
-  let call: String
-  let errno: Int32
-  package var description: String { "\(call): \(String(cString: strerror(errno)))" }
-}
-
 /// A file that only its owner can read, replaced whole or not at all.
 ///
 /// Every call blocks; call it on a thread that may. A symbolic link in the file's place is refused.
@@ -37,14 +30,7 @@ package struct PrivateFile: Sendable {
       throw FileError(call: "open", errno: errno)
     }
     defer { close(file) }
-    var content = Data()
-    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-    while true {
-      let count = Self.restarting { Self.readSome(file, &buffer) }
-      guard count >= 0 else { throw FileError(call: "read", errno: errno) }
-      guard count > 0 else { return content }
-      content.append(contentsOf: buffer[..<count])
-    }
+    return try FileBytes.read(file, atMost: .max)
   }
 
   /// Replaces the content; when it returns, the new content survives a loss of power.
@@ -62,7 +48,7 @@ package struct PrivateFile: Sendable {
     guard file >= 0 else { throw FileError(call: "open", errno: errno) }
     do throws(FileError) {
       defer { close(file) }
-      try write(content, to: file)
+      try FileBytes.write(content, to: file)
       guard fsync(file) == 0 else { throw FileError(call: "fsync", errno: errno) }
     } catch {
       unlink(temporary)
@@ -77,10 +63,12 @@ package struct PrivateFile: Sendable {
     try syncFolder()
   }
 
-  /// Waits until nobody else has the file's lock, in a file beside it: it is renamed over itself.
-  package func lock() throws(FileError) -> FileLock {
+  /// Takes the file's lock, which is a file beside it, since this one is renamed over itself.
+  ///
+  /// - Throws: After the limit an error that names the lock file and its holder.
+  package func lock(limit: Duration = .seconds(30)) throws(FileError) -> FileLock {
     try makeFolder()
-    return try FileLock.wait(for: path + ".lock")
+    return try FileLock.wait(for: path + ".lock", limit: limit)
   }
 
   /// Makes the folder, and those above it, for the owner alone.
@@ -117,55 +105,11 @@ package struct PrivateFile: Sendable {
     guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(call: "open", errno: ELOOP) }
   }
 
-  private func write(_ content: Data, to file: Int32) throws(FileError) {
-    let failure: Int32? = content.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = Self.restarting {
-          Self.writeSome(file, UnsafeRawBufferPointer(rebasing: rest))
-        }
-        guard count > 0 else { return errno }
-        rest = rest.dropFirst(count)
-      }
-      return nil
-    }
-    if let failure { throw FileError(call: "write", errno: failure) }
-  }
-
   /// Makes what was named, renamed or removed in the folder survive a loss of power.
   package func syncFolder() throws(FileError) {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError(call: "open", errno: errno) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw FileError(call: "fsync", errno: errno) }
-  }
-
-  private static func readSome(_ file: Int32, _ buffer: inout [UInt8]) -> Int {
-    buffer.withUnsafeMutableBytes { bytes in
-      #if canImport(Glibc)
-        Glibc.read(file, bytes.baseAddress, bytes.count)
-      #elseif canImport(Musl)
-        Musl.read(file, bytes.baseAddress, bytes.count)
-      #else
-        Darwin.read(file, bytes.baseAddress, bytes.count)
-      #endif
-    }
-  }
-
-  private static func writeSome(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    #if canImport(Glibc)
-      Glibc.write(file, bytes.baseAddress, bytes.count)
-    #elseif canImport(Musl)
-      Musl.write(file, bytes.baseAddress, bytes.count)
-    #else
-      Darwin.write(file, bytes.baseAddress, bytes.count)
-    #endif
-  }
-
-  private static func restarting(_ call: () -> Int) -> Int {
-    while true {
-      let result = call()
-      if result >= 0 || errno != EINTR { return result }
-    }
   }
 }

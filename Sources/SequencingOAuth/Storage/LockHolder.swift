@@ -1,0 +1,72 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Finds in the kernel's list of locks the process that has a file locked.
+///
+/// - SeeAlso: proc(5), `/proc/locks`
+package enum LockHolder {
+  /// The process by number and name, as far as the kernel tells them.
+  static func name(of path: String) -> String? {
+    #if os(Linux)
+      var status = stat()
+      guard lstat(path, &status) == 0, let locks = text(of: "/proc/locks"),
+        let process = process(
+          in: locks, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+      else { return nil }
+      let name = text(of: "/proc/\(process)/comm").map { " (\($0.prefix { $0 != "\n" }))" }
+      let note = process == getpid() ? ", which is this one," : ""
+      return "process \(process)\(ErrorResponse.clean(name ?? ""))\(note)"
+    #else
+      return nil
+    #endif
+  }
+
+  /// The number of the process that has a file locked, in a text of the form of `/proc/locks`.
+  ///
+  /// A shared lock counts only if it is on the whole file: every program that has a database of
+  /// SQLite's open shares some of its bytes. A process in another container has no number here.
+  package static func process(in locks: String, device: UInt64, inode: UInt64) -> Int32? {
+    let file = place(device: device, inode: inode)
+    var sharing: Int32?
+    for line in locks.split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      // After the number, `->` marks a lock that is still being waited for.
+      guard fields.count >= 6, ["FLOCK", "POSIX", "OFDLCK"].contains(fields[1]),
+        fields[5] == file, let process = Int32(fields[4]), process > 0
+      else { continue }
+      if fields[3] == "WRITE" { return process }
+      if fields[1] == "FLOCK" { sharing = process }
+    }
+    return sharing
+  }
+
+  /// The device's two numbers in hexadecimal, which makedev(3) has packed, and the inode.
+  private static func place(device: UInt64, inode: UInt64) -> String {
+    let major = device >> 8 & 0xfff | device >> 32 & 0xffff_f000
+    let minor = device & 0xff | device >> 12 & 0xffff_ff00
+    return [major, minor].map { number in
+      let digits = String(number, radix: 16)
+      return (digits.count < 2 ? "0" : "") + digits
+    }.joined(separator: ":") + ":\(inode)"
+  }
+
+  private static func text(of path: String) -> String? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    return (try? FileBytes.read(file, atMost: 4 * 1024 * 1024)).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+}
