@@ -30,7 +30,10 @@ struct SQDemo {
     let console = Console()
     do throws(Failure) {
       switch try Invocation(words, commands: commands, secrets: secrets) {
-      case .run(let command): try await command.run(console)
+      case .run(let command):
+        try await Interrupts.cancelling { () async throws(Failure) in
+          try await command.run(console)
+        }
       case .print(let text): try console.result(text)
       }
       end(.success)

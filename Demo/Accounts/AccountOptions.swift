@@ -69,7 +69,9 @@ extension AccountOptions {
     }
     if signsInWhenNeeded { signIn?.whenNeeded() }
     do throws(Failure) {
-      try await work(Account(oauth: oauth, server: server, store: opened, signIn: signIn))
+      try await oauth.settling(console) { () throws(Failure) in
+        try await work(Account(oauth: oauth, server: server, store: opened, signIn: signIn))
+      }
     } catch {
       throw error.naming(oauth.module.hasAccessToken ? record.id : nil)
     }
@@ -112,9 +114,11 @@ extension AccountOptions {
     oauth.module.attributes = KeptClient(configuration, at: server).attributes
     let signIn = CommandLineSignIn(
       oauth, options, at: place ?? configuration.provider.name, console)
-    if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
-    try await work(
-      Account(oauth: oauth, server: server.address, store: store, signIn: signIn))
+    try await oauth.settling(console) { () throws(Failure) in
+      if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
+      try await work(
+        Account(oauth: oauth, server: server.address, store: store, signIn: signIn))
+    }
   }
 
   private func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {

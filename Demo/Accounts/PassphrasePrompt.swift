@@ -47,12 +47,8 @@ struct PassphrasePrompt: Sendable {
 
   private func line(_ question: String, _ console: Console) async throws(Failure) -> String {
     let (answers, continuation) = AsyncStream.makeStream(of: Answer.self)
-    let interrupts = Interrupts { continuation.yield(.end) }
     let terminal = HiddenInput(Self.input)
-    defer {
-      terminal.show()
-      interrupts.stop()
-    }
+    defer { terminal.show() }
     try? console.errors.write(question)
     // A thread of its own, since the read waits for a person.
     DispatchQueue(label: "sq-demo.passphrase").async {

@@ -7,6 +7,8 @@ enum ExitStatus: Int32, Sendable {
   case wrongUsage = 2
   /// Denied, cancelled or timed out.
   case cancelled = 3
+  /// The newest token could not be kept: it ended with the program.
+  case notKept = 4
 }
 
 /// Why a command did not succeed: what it says on standard error, and how it ends.
@@ -32,6 +34,27 @@ struct Failure: Error, Equatable {
     )
     challenge = error.challenge?.inWords
     hint = Self.hint(error)
+  }
+
+  /// A token that is in memory only when the program ends.
+  init(notKept error: SQOAuthError) {
+    self.init(
+      "not_kept", "the newest token could not be kept: \(error.code): \(error.message)",
+      status: .notKept)
+    hint = Self.signInAgain
+  }
+
+  /// The command was ended by a signal before it was done.
+  static let interrupted = Failure("cancelled", "it was interrupted", status: .cancelled)
+
+  /// The failure, unless a signal is its cause.
+  ///
+  /// A Ctrl-C reaches the browser's command too, and the news of that command's end may come first.
+  func orInterrupted() async -> Failure {
+    guard code == SQOAuthError.Code.browserUnavailable.rawValue else { return self }
+    try? await Task.sleep(for: .seconds(1))
+    guard Task.isCancelled else { return self }
+    return Failure(SQOAuthError(.cancelled, "the sign-in was cancelled"))
   }
 
   private static func hint(_ error: SQOAuthError) -> String? {
@@ -74,7 +97,7 @@ struct Failure: Error, Equatable {
     do throws(SQOAuthError) {
       return try await body()
     } catch {
-      throw Failure(error)
+      throw Task.isCancelled && error.code == .cancelled ? .interrupted : Failure(error)
     }
   }
 

@@ -50,10 +50,12 @@ struct Call: Command {
     try await account.withAccount(console) { account throws(Failure) in
       let http = try request.http(body: body, at: account.server)
       let response: HTTPResponse
-      do throws(SQOAuthError) {
-        response = try await account.oauth.module.send(http)
+      do throws(Failure) {
+        response = try await Failure.translating { () throws(SQOAuthError) in
+          try await account.oauth.module.send(http)
+        }
       } catch {
-        throw Failure(error).hiding(account.oauth.result.token)
+        throw error.hiding(account.oauth.result.token)
       }
       try console.content(Array(response.body))
       if !(200...299).contains(response.status) {

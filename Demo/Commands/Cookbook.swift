@@ -31,12 +31,10 @@ struct Cookbook: Command {
         tell: { step, result throws(Failure) in
           try console.result("\(step.padded(to: 11))\(result.printable)")
         })
-      try await Interrupts.cancelling { () async throws(Failure) in
-        do {
-          try await cookbook.run()
-        } catch {
-          throw Failure(any: error)
-        }
+      do {
+        try await cookbook.run()
+      } catch {
+        throw await Failure(any: error).orInterrupted()
       }
     }
   }

@@ -58,13 +58,9 @@ struct Files: Command {
     try await account.withAccount(console) { account throws(Failure) in
       let address = try DriveAddress(drive, at: account.server)
       do throws(Failure) {
-        try await Interrupts.cancelling { () async throws(Failure) in
-          try await run(at: address, account, console)
-        }
+        try await run(at: address, account, console)
       } catch {
-        // Of what was interrupted, a refresh token that is on its way would be lost.
-        await account.oauth.module.settle()
-        throw error.hiding(account.oauth.result.token)
+        throw await error.orInterrupted().hiding(account.oauth.result.token)
       }
     }
   }

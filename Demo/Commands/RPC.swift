@@ -53,17 +53,12 @@ struct RPC: Command {
     do throws(Failure) {
       try await call(with: .account(account.oauth.module), console)
     } catch {
-      // Of what was interrupted, a refresh token that is on its way would be lost.
-      await account.oauth.module.settle()
       throw error.hiding(account.oauth.result.token)
     }
   }
 
   private func call(with credential: RPCCredential, _ console: Console) async throws(Failure) {
     if console.errors.isTerminal { console.progress(RPCServer.waiting) }
-    let sentence = try await Interrupts.cancelling { [server] () async throws(Failure) in
-      try await server.call(with: credential)
-    }
-    try console.result(sentence)
+    try console.result(try await server.call(with: credential))
   }
 }

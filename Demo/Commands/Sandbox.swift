@@ -51,18 +51,14 @@ struct Sandbox: Command {
   }
 
   func run(_ console: Console) async throws(Failure) {
-    // Before anyone can know that it runs, so that a signal always ends it in order.
-    let (interrupted, interruption) = AsyncStream.makeStream(of: Never.self)
-    let interrupts = Interrupts { interruption.finish() }
-    defer { interrupts.stop() }
-
     var options = SandboxOptions()
     options.port = port
     options.accessTokenLifetime = lifetime
     let server = try await EmbeddedSandbox.start(options)
     let report = SandboxReport(server)
     try console.result(printsJSON ? try report.json() : report.text)
-    for await _ in interrupted {}
+    // It ends with the task, which a signal cancels.
+    while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
     await server.stop()
   }
 }

@@ -37,15 +37,11 @@ struct Watch: Command {
     var account = account
     account.delegate = watcher
     try await account.withAccount(console) { account throws(Failure) in
-      let interrupts = Interrupts { continuation.finish() }
-      defer { interrupts.stop() }
       guard let token = account.oauth.result.token else { return }
       try Self.announce(token, console)
       account.oauth.launchTokenTimerUpdate(with: token)
+      // It ends with the task, which a signal cancels.
       for await event in events { try Self.report(event, console) }
-      // A refresh token that is on its way would be lost.
-      account.oauth.module.refreshesAutomatically = false
-      await account.oauth.module.settle()
       // Below the sign of the key that was pressed.
       if console.output.isTerminal { try console.result("") }
     }
@@ -69,6 +65,9 @@ struct Watch: Command {
       let now = Date()
       try console.result(
         "refreshed \(now.formatted(.iso8601)), expires \(token.expiryInWords(at: now))")
+    case .replaced(let token):
+      console.warn("another program signed a user in to the account")
+      try report(.refreshed(token), console)
     case .refreshFailed(let error):
       let advice = error.requiresSignIn ? "; it may be that only a new sign-in helps" : ""
       console.warn("\(error.code.rawValue.printable): \(error.message)\(advice)")

@@ -17,16 +17,14 @@ struct CommandLineSignIn: Sendable {
     pasted = PastedRedirects(oauth, console)
   }
 
-  /// Signs in; Ctrl-C cancels.
+  /// Signs in.
   func run() async throws(Failure) {
     useBrowser(announce: {})
-    try await Interrupts.cancelling { () async throws(Failure) in
-      announce()
-      do throws(SQOAuthError) {
-        _ = try await oauth.authorize()
-      } catch {
-        throw failure(error)
-      }
+    announce()
+    do throws(SQOAuthError) {
+      _ = try await oauth.authorize()
+    } catch {
+      throw await failure(error).orInterrupted()
     }
   }
 
@@ -64,39 +62,5 @@ struct CommandLineSignIn: Sendable {
       console.warn("the redirect URI's scheme has no dot, so that any other app may claim it")
     }
     if let announcement = options.browser.announcement { console.progress(announcement) }
-  }
-}
-
-extension Interrupts {
-  /// Why something failed: a Ctrl-C reaches the browser's command too, and its end may be heard of
-  /// first.
-  func failure(_ failure: Failure) async -> Failure {
-    guard failure.code == SQOAuthError.Code.browserUnavailable.rawValue,
-      await haveCome(within: .seconds(1))
-    else { return failure }
-    return Failure(SQOAuthError(.cancelled, "the sign-in was cancelled"))
-  }
-
-  /// Runs a body in a task that Ctrl-C cancels.
-  static func cancelling<Value: Sendable>(
-    _ body: @escaping @Sendable () async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    let (gate, opening) = AsyncStream.makeStream(of: Never.self)
-    let task = Task { () async -> Result<Value, Failure> in
-      for await _ in gate {}
-      do throws(Failure) {
-        return .success(try await body())
-      } catch {
-        return .failure(error)
-      }
-    }
-    // Before anyone can know that something is under way.
-    let interrupts = Interrupts { task.cancel() }
-    defer { interrupts.stop() }
-    opening.finish()
-    switch await task.value {
-    case .success(let value): return value
-    case .failure(let failure): throw await interrupts.failure(failure)
-    }
   }
 }

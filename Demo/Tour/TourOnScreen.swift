@@ -22,9 +22,6 @@ struct TourOnScreen {
   /// Returns when the person quits.
   func run() async {
     let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
-    // For as long as the terminal is changed, a signal must not end the program at once.
-    let interrupts = Interrupts { continuation.yield(.event(.quit)) }
-    defer { interrupts.stop() }
     let terminal = RawTerminal()
     terminal.enter()
     defer { terminal.leave() }
@@ -74,6 +71,8 @@ struct TourOnScreen {
       // Once a second in any case: a browser's own messages may have been printed over the screen.
       draw(coordinator.screen, ticks, terminal, anyway: isOther(input) || ticks % 10 == 0)
     }
+    // A signal has cancelled the task.
+    app.perform(.quit)
   }
 
   private func isOther(_ input: Input) -> Bool {

@@ -41,8 +41,9 @@ extension AuthorizationModule {
     do throws(SQOAuthError) {
       guard !Task.isCancelled else { throw .signInCancelled }
       _ = try context.configuration.get()
-      // A store that cannot even be read would lose the token: better known before the browser.
-      if let record = try await session.load() { context.resumeAttributes(of: record) }
+      // A store that cannot be read or written would lose the token: the user hears that before the
+      // browser opens.
+      if let record = try await session.checkStore() { context.resumeAttributes(of: record) }
       let grant = AuthorizationCodeGrant(
         endpoint: try await context.endpoint(isFresh: true),
         isWaiting: { signIn.isWaiting($0) },
@@ -109,6 +110,8 @@ extension AuthorizationModule {
   ) async throws(SQOAuthError) -> SQToken {
     let epoch = session.epoch
     let endpoint = try await context.endpoint()
+    // A token in the client's own name can be asked for again.
+    if kind == nil { _ = try await session.checkStore() }
     let token = try await grant(endpoint)
     try await take(token, from: endpoint, kind, of: epoch)
     return token

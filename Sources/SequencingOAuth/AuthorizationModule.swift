@@ -116,12 +116,16 @@ extension AuthorizationModule {
     try await session.token(.new(since: session.renewals))
   }
 
-  /// Returns when no refresh is under way and the store has whatever it is to have.
+  /// Returns when no refresh is under way and the store has the newest token.
   ///
-  /// For a program that is about to end: a refresh token that is on its way would be lost.
-  public func settle() async {
-    try? await session.settled()
-    await session.writesMade()
+  /// A program calls it before it ends: a refresh token that is on its way would be lost. A token
+  /// that the store refused before is offered once more. The call goes on when its task is
+  /// cancelled; it waits no longer than a refresh and the store's locks take.
+  ///
+  /// - Throws: ``SQOAuthError``: why the store does not have the newest token, or still has an
+  ///   account that was signed out. The token is in memory only, and ends with the program.
+  public func settle() async throws(SQOAuthError) {
+    try await session.settle()
   }
 
   /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.

@@ -10,6 +10,7 @@ public struct ClientEnvironment: Sendable {
     var clock: any WallClock = SystemClock()
     var tokenResponseParser: any TokenResponseParser = StandardTokenResponseParser()
     var requestAuthenticator: any ResourceRequestAuthenticator = BearerAuthenticator()
+    var refreshesUnkeptTokens = false
     var metadata = MetadataCache()
     var timers = TimerQueue(SystemClock())
   }
@@ -64,6 +65,17 @@ public struct ClientEnvironment: Sendable {
   public var requestAuthenticator: any ResourceRequestAuthenticator {
     get { parts.value.requestAuthenticator }
     set { parts.value.requestAuthenticator = newValue }
+  }
+
+  /// Whether a token is refreshed although its successor cannot be kept; `false` by default.
+  ///
+  /// A refresh token that the server accepts once is sent only after the ``tokenStore`` has made
+  /// sure of room for its successor, so that no failure of a disk ends a sign-in. A daemon that
+  /// would rather live on what it has in memory than stop, on a read-only file system for example,
+  /// sets this to `true`. When that process ends, its users must sign in again.
+  public var refreshesUnkeptTokens: Bool {
+    get { parts.value.refreshesUnkeptTokens }
+    set { parts.value.refreshesUnkeptTokens = newValue }
   }
 
   /// What is known of the servers.

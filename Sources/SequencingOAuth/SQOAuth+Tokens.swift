@@ -95,6 +95,7 @@ extension SQOAuth {
     callbackQueue.async {
       switch event {
       case .refreshed(let token): delegate.tokenIsRefreshed(token)
+      case .replaced(let token): delegate.sessionIsReplaced(token)
       case .refreshFailed(let error): delegate.tokenRefreshDidFail(error)
       case .ended(let reason): delegate.sessionDidEnd(reason)
       }

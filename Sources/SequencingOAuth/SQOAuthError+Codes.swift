@@ -107,6 +107,10 @@ extension SQOAuthError.Code {
   public static let wrongPassphrase = Self(rawValue: "wrong_passphrase")
   /// Another process works on the account and does not come to an end.
   public static let accountInUse = Self(rawValue: "account_in_use")
+  /// Another process signed a user in to the account while a request waited for its token.
+  ///
+  /// The request was not sent: it was made by the user before.
+  public static let sessionReplaced = Self(rawValue: "session_replaced")
   /// There is an account, a module or a key of that name already.
   public static let duplicateName = Self(rawValue: "duplicate_name")
 }

@@ -6,6 +6,10 @@ public protocol TokenRefreshDelegate: AnyObject, Sendable {
   /// There is a newer token; it has the refresh token that is in force, and it is stored.
   func tokenIsRefreshed(_ token: SQToken)
 
+  /// Another process signed a user in to the account, who may be another user; the token is that
+  /// sign-in's. Calls ``tokenIsRefreshed(_:)`` unless it is implemented.
+  func sessionIsReplaced(_ token: SQToken)
+
   /// One attempt to refresh the token, or to store it, failed; the session goes on. Does nothing
   /// unless it is implemented.
   func tokenRefreshDidFail(_ error: SQOAuthError)
@@ -15,6 +19,11 @@ public protocol TokenRefreshDelegate: AnyObject, Sendable {
 }
 
 extension TokenRefreshDelegate {
+  /// Calls ``tokenIsRefreshed(_:)``.
+  public func sessionIsReplaced(_ token: SQToken) {
+    tokenIsRefreshed(token)
+  }
+
   /// Does nothing.
   public func tokenRefreshDidFail(_ error: SQOAuthError) {}
 

@@ -9,6 +9,7 @@ import SequencingOAuth
 /// The accounts in an open database; used by one thread at a time.
 final class AccountTable {
   private let connection: Connection
+  private let landings: Landings
   private var coding: RecordCoding
   /// Whether the log may hold what was erased, since somebody was reading it.
   private var logHoldsErased = false
@@ -22,6 +23,7 @@ final class AccountTable {
         try Connection(empty), header: try RecordCoding.make(key).header)
     }
     connection = try Connection(file)
+    landings = Landings(store: file)
     try DatabaseFormat.check(header: try connection.header())
     // Before anything that may meet another process at work.
     connection.setBusyTimeout(busyTimeout)
@@ -41,7 +43,13 @@ final class AccountTable {
   /// Whether the file is no longer what its path leads to.
   var hasMoved: Bool { connection.hasMoved }
 
+  /// The newest record of an account: the database's, or its successor that has landed beside it.
   func load(_ id: String) throws(SQOAuthError) -> AccountRecord? {
+    guard let stored = try stored(id) else { return nil }
+    return try landings.landed(after: stored, coding.sealer) ?? stored
+  }
+
+  private func stored(_ id: String) throws(SQOAuthError) -> AccountRecord? {
     try reading { () throws(SQOAuthError) in
       try connection.run("SELECT value FROM accounts WHERE id = ?1", .text(id)) {
         row throws(SQOAuthError) in try coding.decode(row.blob(0), id: id)
@@ -50,6 +58,40 @@ final class AccountTable {
   }
 
   func save(_ record: AccountRecord) throws(SQOAuthError) {
+    try put(record)
+    landings.remove(record.id, coding.sealer)
+  }
+
+  /// Whether a record is safe beside the database, though it could not be saved there.
+  func hasLanded(_ record: AccountRecord) -> Bool {
+    guard let stored = try? stored(record.id) else { return false }
+    return (try? landings.landed(after: stored, coding.sealer)) == record
+  }
+
+  /// Makes a landing file for the successor of a record, or finds out whether one could be made.
+  ///
+  /// The database's write lock is taken and let go: where a foreign program keeps it, the answer
+  /// could not be saved.
+  func reserve(
+    _ id: String, replacing record: AccountRecord?, syncingOn queue: BlockingQueue
+  ) throws(SQOAuthError) -> AccountReservation {
+    var newest: AccountRecord?
+    try connection.transaction { () throws(SQOAuthError) in
+      guard record != nil, let stored = try stored(id) else { return }
+      newest = stored
+      // The landing file is about to be made anew, so what has landed goes into the database.
+      guard let landed = try landings.landed(after: stored, coding.sealer) else { return }
+      try put(landed)
+      newest = landed
+    }
+    guard let newest else {
+      try landings.check()
+      return AccountReservation()
+    }
+    return try landings.reserve(after: newest, coding.sealer, syncingOn: queue)
+  }
+
+  private func put(_ record: AccountRecord) throws(SQOAuthError) {
     // A record under a key that is not the database's any more would be lost.
     try connection.run(
       """
@@ -64,6 +106,7 @@ final class AccountTable {
 
   func erase(_ id: String) throws(SQOAuthError) {
     try connection.run("DELETE FROM accounts WHERE id = ?1", .text(id)) { _ in }
+    landings.remove(id, coding.sealer)
     if connection.changes > 0 || logHoldsErased { try emptyLog() }
   }
 
@@ -76,14 +119,15 @@ final class AccountTable {
   func all() throws(SQOAuthError) -> [AccountRecord] {
     try reading { () throws(SQOAuthError) in
       try connection.run("SELECT id, value FROM accounts") { row throws(SQOAuthError) in
-        try coding.decode(row.blob(1), id: try id(row))
+        let stored = try coding.decode(row.blob(1), id: try id(row))
+        return try landings.landed(after: stored, coding.sealer) ?? stored
       }.sorted { $0.id < $1.id }
     }
   }
 
   /// Writes every record anew, and the header with them, or nothing.
   func changeKey(to key: StoreKey?) throws(SQOAuthError) {
-    let new = try RecordCoding.make(key)
+    let (old, new) = (coding, try RecordCoding.make(key))
     try connection.transaction { () throws(SQOAuthError) in
       guard try DatabaseFormat.header(connection) == coding.header else { throw keyWasChanged }
       for id in try list() {
@@ -95,6 +139,7 @@ final class AccountTable {
       try DatabaseFormat.setHeader(new.header, connection)
     }
     coding = new
+    for id in try list() { landings.remove(id, old.sealer) }
     try emptyLog()
   }
 

@@ -39,6 +39,14 @@ enum RecordCoding {
     }
   }
 
+  /// What seals the records, if they are sealed.
+  var sealer: RecordSealer? {
+    switch self {
+    case .clear: nil
+    case .sealed(let sealer): sealer
+    }
+  }
+
   func encode(_ record: AccountRecord) throws(SQOAuthError) -> Data {
     switch self {
     case .sealed(let sealer): try sealer.seal(record)

@@ -25,6 +25,7 @@ public final class SQLiteTokenStore: TokenStore {
   public let path: String
   private let database: AccountDatabase
   private let locks: AccountLocks
+  private let landings: Landings
   private let queue = BlockingQueue("SQLiteTokenStore")
 
   /// A store in a file of the app's choice, which the first call opens, and makes if need be.
@@ -47,6 +48,7 @@ public final class SQLiteTokenStore: TokenStore {
     self.path = path
     database = AccountDatabase(path: path, key: key, busyTimeout: busyTimeout)
     locks = AccountLocks(folder: path + ".locks")
+    landings = Landings(store: path)
   }
 
   deinit {
@@ -61,7 +63,17 @@ public final class SQLiteTokenStore: TokenStore {
 
   /// Adds or replaces a record.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
-    try await run { table throws(SQOAuthError) in try table.save(record) }
+    do throws(SQOAuthError) {
+      try await run { table throws(SQOAuthError) in try table.save(record) }
+    } catch {
+      // It is safe where it landed, and the next change of the account puts it into the database.
+      guard error.code == .storeFailed, await hasLanded(record) else { throw error }
+    }
+  }
+
+  private func hasLanded(_ record: AccountRecord) async -> Bool {
+    let hasLanded = try? await run { table throws(SQOAuthError) in table.hasLanded(record) }
+    return hasLanded ?? false
   }
 
   /// Removes the record of an account, and what the files still hold of it.
@@ -82,6 +94,28 @@ public final class SQLiteTokenStore: TokenStore {
   /// The right to change an account, among all processes that use the database.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try await queue.run { [locks] () throws(SQOAuthError) in try locks.lease(id) }
+  }
+
+  /// The process that has the right to change an account.
+  public func leaseHolder(_ id: String) async -> String? {
+    try? await queue.run { [locks] () throws(SQOAuthError) in locks.holder(id) }
+  }
+
+  /// Makes a file beside the database with room for the account's next record.
+  public func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws(SQOAuthError) -> AccountReservation {
+    try await queue.run { [queue, locks, database, landings] () throws(SQOAuthError) in
+      guard record != nil || landings.hasStore else {
+        try landings.check()
+        return AccountReservation()
+      }
+      // A new sign-in may not have the lease; its refreshes will need it.
+      if record == nil { try locks.lease(id)?.release() }
+      return try database.use { table throws(SQOAuthError) in
+        try table.reserve(id, replacing: record, syncingOn: queue)
+      }
+    }
   }
 
   /// Seals all records under another key, or writes them in clear, in one step that happens whole or

@@ -128,6 +128,22 @@ public final class DesktopTokenStore: TokenStore {
     }
   }
 
+  /// The process that has the right to change an account.
+  public func leaseHolder(_ id: String) async -> String? {
+    if let holder = await keyring.leaseHolder(id) { return holder }
+    return await file.leaseHolder(id)
+  }
+
+  /// Makes sure of the account's next record, in the keyring or beside the file.
+  public func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws(SQOAuthError) -> AccountReservation {
+    switch try await run({ places throws(SQOAuthError) in try places.next() }) {
+    case .keyring: try await keyring.reserve(id, replacing: record)
+    case .encryptedFile: try await file.reserve(id, replacing: record)
+    }
+  }
+
   private func store() async throws(SQOAuthError) -> (any TokenStore)? {
     switch try await run({ places throws(SQOAuthError) in try places.current() }) {
     case .keyring: keyring

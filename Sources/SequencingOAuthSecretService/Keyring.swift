@@ -58,6 +58,12 @@ struct Keyring: Sendable {
     }
   }
 
+  /// Finds out whether a record could be saved, by unlocking the keyring and saving what is there.
+  func check(_ id: String) throws(SQOAuthError) {
+    if let stored = try load(id) { return try save(stored) }
+    try run { session throws(KeyringFailure) in try session.open() }
+  }
+
   func erase(_ id: String) throws(SQOAuthError) {
     try run { session throws(KeyringFailure) in
       for item in try session.items(attributes(id)) { try session.delete(item) }

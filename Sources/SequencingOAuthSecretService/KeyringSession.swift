@@ -89,11 +89,23 @@ extension KeyringSession {
   private func unlock(_ items: [KeyringItem]) throws(KeyringFailure) {
     let list = Self.list(items)
     defer { g_list_free(list) }
+    try unlock(list, count: items.count)
+  }
+
+  private func unlock(_ object: UnsafeMutableRawPointer) throws(KeyringFailure) {
+    let list = g_list_prepend(nil, object)
+    defer { g_list_free(list) }
+    try unlock(list, count: 1)
+  }
+
+  private func unlock(
+    _ list: UnsafeMutablePointer<GList>?, count: Int
+  ) throws(KeyringFailure) {
     var error: UnsafeMutablePointer<GError>?
-    let count = secret_service_unlock_sync(service, list, limit.cancellable, nil, &error)
+    let unlocked = secret_service_unlock_sync(service, list, limit.cancellable, nil, &error)
     if let error { throw KeyringFailure(adopting: error, limit: limit) }
     // A user who says no is no error to libsecret.
-    guard count == items.count else { throw refusal }
+    guard unlocked == count else { throw refusal }
   }
 
   /// Why nothing was unlocked where libsecret has no error.
@@ -135,13 +147,25 @@ extension KeyringSession {
 
   /// Whether the default collection is there and open, so that a save asks the user nothing.
   func isOpen() throws(KeyringFailure) -> Bool {
+    guard let collection = try defaultCollection() else { return false }
+    defer { g_object_unref(collection) }
+    return secret_collection_get_locked(collection) == 0
+  }
+
+  /// Unlocks the default collection, which may ask the user. Without one, the first save makes it.
+  func open() throws(KeyringFailure) {
+    guard let collection = try defaultCollection() else { return }
+    defer { g_object_unref(collection) }
+    guard secret_collection_get_locked(collection) != 0 else { return }
+    try unlock(UnsafeMutableRawPointer(collection))
+  }
+
+  private func defaultCollection() throws(KeyringFailure) -> UnsafeMutablePointer<SecretCollection>? {
     var error: UnsafeMutablePointer<GError>?
     let collection = secret_collection_for_alias_sync(
       service, "default", SECRET_COLLECTION_NONE, limit.cancellable, &error)
     if let error { throw KeyringFailure(adopting: error, limit: limit) }
-    guard let collection else { return false }
-    defer { g_object_unref(collection) }
-    return secret_collection_get_locked(collection) == 0
+    return collection
   }
 }
 

@@ -93,6 +93,22 @@ public final class SecretServiceTokenStore: TokenStore {
     try await queue.run { [locks] () throws(SQOAuthError) in try locks.lease(id) }
   }
 
+  /// The process that has the right to change an account.
+  public func leaseHolder(_ id: String) async -> String? {
+    try? await queue.run { [locks] () throws(SQOAuthError) in locks.holder(id) }
+  }
+
+  /// Unlocks the keyring and rewrites the account's item, so that the next one can be saved too.
+  ///
+  /// No token is written anywhere else. A process that is killed between a server's answer and the
+  /// keyring's takes the new token with it.
+  public func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws(SQOAuthError) -> AccountReservation {
+    try await run { keyring throws(SQOAuthError) in try keyring.check(id) }
+    return AccountReservation()
+  }
+
   private func run<Value: Sendable>(
     _ body: @escaping @Sendable (Keyring) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {

@@ -83,7 +83,7 @@ struct Probe {
     let account = try await manager.account(
       try ClientConfiguration(clientID: "sandbox-app", provider: .issuer(issuer)), id: "a")
     let token = try await account.token()
-    await account.settle()
+    try await account.settle()
     say(token.accessToken)
   }
 

@@ -53,4 +53,23 @@ struct StoppingStore: TokenStore {
       steps.pass("released")
     }
   }
+
+  func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws -> AccountReservation {
+    steps.pass("reserve")
+    let room = try await store.reserve(id, replacing: record)
+    steps.pass("reserved")
+    return AccountReservation(
+      land: { record in
+        steps.pass("land")
+        await room.land(record)
+        steps.pass("landed")
+      },
+      release: {
+        steps.pass("give back")
+        room.release()
+        steps.pass("given back")
+      })
+  }
 }

@@ -74,7 +74,8 @@ import Testing
     let bench = try await Bench(kind)
     for (step, requests) in [
       ("load 1", 0), ("loaded 1", 0), ("lease 1", 0), ("leased 1", 0), ("load 2", 0),
-      ("loaded 2", 0), ("saved 1", 1), ("release 1", 1), ("released 1", 1),
+      ("loaded 2", 0), ("reserve 1", 0), ("reserved 1", 0), ("saved 1", 1), ("give back 1", 1),
+      ("given back 1", 1), ("release 1", 1), ("released 1", 1),
     ] {
       let before = bench.tokenRequests
       let killed = try await bench.start(until: step).result()
@@ -89,7 +90,26 @@ import Testing
     #expect(bench.sandbox.refreshTokenReuses == 0)
   }
 
-  /// Between the server's answer and the save nobody has the new refresh token.
+  /// From the moment at which it has landed the answer is safe, and the next process finds it.
+  @Test(arguments: StoreKind.landing, ["landed 1", "save 1"])
+  func `a process that is killed before it saved what has landed costs nothing`(
+    kind: StoreKind, step: String
+  ) async throws {
+    let bench = try await Bench(kind)
+    let killed = try await bench.start(until: step).result()
+    #expect(killed.status == 128 + SIGKILL, "\(killed.output)\(killed.errors)")
+    let before = bench.tokenRequests
+    let result = try await bench.start().result()
+    #expect(result.status == 0 && bench.tokenRequests == before, "\(result.errors)")
+    #expect(try await bench.stored()?.token.refreshToken == bench.sandbox.latestRefreshToken)
+    try await bench.expire()
+    #expect(try await bench.start().result().status == 0)
+    #expect(bench.sandbox.refreshTokenReuses == 0)
+    #expect(!(try bench.folder.contents().contains { $0.contains(".landing") }))
+  }
+
+  /// Between the server's answer and its landing nobody has the new refresh token. A keyring has
+  /// nowhere for it to land, so there it is until the save.
   ///
   /// That is the one moment that costs the session; the user signs in again, and nothing else is
   /// lost.
@@ -98,7 +118,7 @@ import Testing
     kind: StoreKind
   ) async throws {
     let bench = try await Bench(kind)
-    let killed = try await bench.start(until: "save 1").result()
+    let killed = try await bench.start(until: "land 1").result()
     #expect(killed.status == 128 + SIGKILL, "\(killed.output)\(killed.errors)")
     let result = try await bench.start().result()
     #expect(result.status == 1 && result.code == .invalidGrant, "\(result.output)")

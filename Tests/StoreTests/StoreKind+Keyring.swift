@@ -74,4 +74,9 @@ struct KeyringStore: TokenStore {
   func list() async throws -> [String] { try await store.value.list() }
   func all() async throws -> [AccountRecord] { try await store.value.all() }
   func lease(_ id: String) async throws -> AccountLease? { try await store.value.lease(id) }
+  func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws -> AccountReservation {
+    try await store.value.reserve(id, replacing: record)
+  }
 }

@@ -52,6 +52,8 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
   static let all = [memory, file, encrypted, sqlite, encryptedSQLite, keyless] + keyring
   /// Those that outlive a process, and that several may have open.
   static let shared = all.filter { $0.address != nil }
+  /// Those that keep an answer beside them until they have taken it in.
+  static let landing = onDisk
   /// Those whose files a test can look at, or take the space or the right to write from.
   static let onDisk = shared.filter(\.isInFolder)
 }

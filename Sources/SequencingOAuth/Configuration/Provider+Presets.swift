@@ -12,13 +12,18 @@ extension Provider {
 
   /// Google, with the endpoints of its published metadata.
   ///
-  /// A desktop client has a secret there, which Google does not treat as one.
-  public static let google = Provider(
-    name: "Google", baseURL: "",
-    authorizationEndpoint: "https://accounts.google.com/o/oauth2/v2/auth",
-    tokenEndpoint: "https://oauth2.googleapis.com/token",
-    revocationEndpoint: "https://oauth2.googleapis.com/revoke",
-    issuer: "https://accounts.google.com")
+  /// A desktop client has a secret there, which Google does not treat as one. A refresh token stays
+  /// in force until the user takes it back.
+  public static let google: Provider = {
+    var provider = Provider(
+      name: "Google", baseURL: "",
+      authorizationEndpoint: "https://accounts.google.com/o/oauth2/v2/auth",
+      tokenEndpoint: "https://oauth2.googleapis.com/token",
+      revocationEndpoint: "https://oauth2.googleapis.com/revoke",
+      issuer: "https://accounts.google.com")
+    provider.keepsRefreshTokens = true
+    return provider
+  }()
 
   /// Facebook Login: the secret goes in the body, and there are no refresh tokens.
   ///

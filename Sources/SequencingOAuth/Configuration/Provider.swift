@@ -31,6 +31,12 @@ public struct Provider: Sendable, Hashable {
   public var tokenResponseQuirks: TokenResponseQuirks = []
   /// What the revocation endpoint understands.
   public var revocationStyle: RevocationStyle = .rfc7009
+  /// Whether this provider accepts a refresh token again after a refresh.
+  ///
+  /// A refresh then spends nothing, and is made although the token store cannot be written. Where
+  /// it is `false`, each account learns by its latest refresh whether its server does so; see
+  /// ``AccountRecord/keepsRefreshToken``.
+  public var keepsRefreshTokens = false
 
   /// A server that publishes its metadata under its issuer identifier.
   ///

@@ -10,13 +10,20 @@ import CCrypto
 package enum Digest {
   /// The SHA-256 of a string's UTF-8 bytes.
   package static func sha256(_ text: String) -> Data {
+    var text = text
+    return text.withUTF8 { sha256(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// The SHA-256 of some bytes.
+  package static func sha256(_ bytes: Data) -> Data {
+    bytes.withUnsafeBytes { sha256($0) }
+  }
+
+  private static func sha256(_ input: UnsafeRawBufferPointer) -> Data {
     OpenSSL.begin()
     var digest = Data(count: 32)
-    var text = text
-    let succeeded = text.withUTF8 { input in
-      digest.withUnsafeMutableBytes { output in
-        EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, EVP_sha256(), nil)
-      }
+    let succeeded = digest.withUnsafeMutableBytes { output in
+      EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, EVP_sha256(), nil)
     }
     // It fails only where libcrypto offers no SHA-256 at all; a wrong challenge must not go out.
     precondition(succeeded == 1, "libcrypto has no SHA-256")

@@ -50,7 +50,7 @@ extension AuthorizationModule {
   package func tokenUse(for origin: ResourceOrigin) async throws(SQOAuthError) -> TokenUse {
     try check(origin)
     let mark = session.mark
-    return use(try await token(), at: origin, since: mark)
+    return try use(try await token(), at: origin, of: mark)
   }
 
   /// The same where a valid token is at hand, and `nil` where it has to be waited for.
@@ -65,7 +65,20 @@ extension AuthorizationModule {
   /// The server was checked.
   func accessUse(for origin: ResourceOrigin) async throws(SQOAuthError) -> TokenUse {
     let mark = session.mark
-    return use(try await requestAccess(), at: origin, since: mark)
+    return try use(try await requestAccess(), at: origin, of: mark)
+  }
+
+  /// The use of a token that was waited for, if no other process has signed a user in meanwhile.
+  private func use(
+    _ token: SQToken, at origin: ResourceOrigin, of mark: SignInMark?
+  ) throws(SQOAuthError) -> TokenUse {
+    if let mark, let now = session.mark, now.replacements != mark.replacements {
+      throw SQOAuthError(
+        .sessionReplaced,
+        "another process signed a user in to the account \"\(ErrorResponse.clean(accountID))\" "
+          + "while this request waited; it was not sent, since the user before made it")
+    }
+    return use(token, at: origin, since: mark)
   }
 
   /// The use of a token that was asked for when another sign-in may have been in force.

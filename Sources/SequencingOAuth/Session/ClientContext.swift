@@ -28,6 +28,11 @@ final class ClientContext: Sendable {
     set { state.withLock { $0.configuration = newValue } }
   }
 
+  /// Whether the server is known to accept a refresh token again.
+  var keepsRefreshTokens: Bool {
+    (try? configuration.get().provider.keepsRefreshTokens) ?? false
+  }
+
   /// What the app keeps with the account.
   var attributes: [String: String] {
     get { state.withLock(\.attributes) }

@@ -4,6 +4,12 @@
 public enum SessionEvent: Sendable {
   /// There is a newer token: it was refreshed here, or another process did it.
   case refreshed(SQToken)
+  /// Another process signed a user in to the account, who may be another user; the token is that
+  /// sign-in's.
+  ///
+  /// Requests that still waited for a token of the sign-in before fail with
+  /// ``SQOAuthError/Code/sessionReplaced``.
+  case replaced(SQToken)
   /// One attempt to refresh failed, or its token could not be stored; the session goes on.
   case refreshFailed(SQOAuthError)
   /// The session is over and its token gone.

@@ -101,7 +101,7 @@ final class SessionLease: Sendable {
       if let lease = try await store.attempt("lock the account", { try await $0.lease(id) }) {
         return lease
       }
-      guard clock.now < end else { throw inUse }
+      guard clock.now < end else { throw inUse(by: await store.leaseHolder(id)) }
       try? await Task.sleep(for: pause)
       pause = min(pause * 2, .milliseconds(32))
       guard isWanted else { throw .waitCancelled }
@@ -116,10 +116,10 @@ final class SessionLease: Sendable {
     }
   }
 
-  private var inUse: SQOAuthError {
+  private func inUse(by holder: String?) -> SQOAuthError {
     SQOAuthError(
       .accountInUse,
-      "another process has been at work on the account \"\(ErrorResponse.clean(accountID))\" for "
-        + "\(Int(Self.patience)) s; if it hangs, end it")
+      "\(holder ?? "another process") has been at work on the account "
+        + "\"\(ErrorResponse.clean(accountID))\" for \(Int(Self.patience)) s; if it hangs, end it")
   }
 }

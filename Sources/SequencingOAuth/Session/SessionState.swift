@@ -75,6 +75,8 @@ struct SessionState {
   private(set) var dismissals = 0
   /// How often the token was renewed.
   private(set) var renewals = 0
+  /// How often a record of another process's sign-in took the place of the one that was held.
+  private(set) var replacements = 0
   /// The one change of the token that is under way.
   private(set) var changeUnderWay: Change?
   private var schedule = TokenSchedule.expired
@@ -220,13 +222,23 @@ extension SessionState {
     ready = record.token
   }
 
-  /// The record that the store refused, if it is time to offer it again.
+  /// Takes over a record that another process stored. Returns whether it is from another sign-in,
+  /// and so perhaps another user's.
+  mutating func adopt(_ record: AccountRecord, at now: Date, jitter: Double) -> Bool {
+    let isReplaced =
+      if let mine = self.record?.session, let its = record.session { mine != its } else { false }
+    if isReplaced { replacements += 1 }
+    storeHolds(record.token)
+    hold(record, at: now, jitter: jitter)
+    return isReplaced
+  }
+
+  /// The record that the store refused, if it is time to offer it again: at a moment, or at once.
   ///
   /// Not while a change is under way: its own record may be on the way to the store already.
-  func recordToSaveAgain(at now: Date) -> AccountRecord? {
-    guard let unsaved, changeUnderWay == nil, !unsaved.backOff.isInForce(at: now) else {
-      return nil
-    }
+  func recordToSaveAgain(at now: Date?) -> AccountRecord? {
+    guard let unsaved, changeUnderWay == nil else { return nil }
+    if let now, unsaved.backOff.isInForce(at: now) { return nil }
     return unsaved.record
   }
 
@@ -253,12 +265,13 @@ extension SessionState {
   mutating func end(isDismissal: Bool) -> Voided {
     var void: Voided = (renewal, nil)
     if case .takeover(let takeover)? = changeUnderWay { void.takeover = takeover }
-    let (claim, ends, renewals) = (claim + 1, ends + 1, renewals)
+    let (claim, ends, renewals, replacements) = (claim + 1, ends + 1, renewals, replacements)
     let dismissals = dismissals + (isDismissal ? 1 : 0)
     self = SessionState()
     self.claim = claim
     self.ends = ends
     self.renewals = renewals
+    self.replacements = replacements
     self.dismissals = dismissals
     return void
   }

@@ -6,6 +6,8 @@ import LoopbackHTTP
 struct SignInMark: Sendable, Equatable {
   /// How often the session had ended.
   let ends: Int
+  /// How often a sign-in of another process took the session's place.
+  let replacements: Int
   /// ``AccountRecord/session``.
   let name: String?
 }
@@ -24,5 +26,7 @@ extension TokenSession {
 }
 
 extension SessionState {
-  fileprivate var mark: SignInMark? { record.map { SignInMark(ends: ends, name: $0.session) } }
+  fileprivate var mark: SignInMark? { 
+    record.map { SignInMark(ends: ends, replacements: replacements, name: $0.session) }
+  }
 }

@@ -23,11 +23,13 @@ struct StoreWrites {
   private var isRunning = false
   private(set) var last: Write?
   private var lastIsErase = false
+  /// Why the store refused the last change, if that was an end.
+  private(set) var owed: SQOAuthError?
   /// Whether the last change was an end that the store refused.
-  private(set) var owesErase = false
+  var owesErase: Bool { owed != nil }
 
   /// Whether an end is on its way: there is nothing in the store that counts.
-  var isErasing: Bool { lastIsErase && (isRunning || !jobs.isEmpty) }
+  var isErasing: Bool { lastIsErase && !owesErase && (isRunning || !jobs.isEmpty) }
 
   /// Adds a change behind those that were asked for.
   mutating func add(_ change: Change, to store: any TokenStore) -> Write {
@@ -35,7 +37,7 @@ struct StoreWrites {
     jobs.append(job)
     last = job.end
     if case .erase = change { lastIsErase = true } else { lastIsErase = false }
-    owesErase = false
+    owed = nil
     return job.end
   }
 
@@ -54,7 +56,7 @@ struct StoreWrites {
   }
 
   /// The store refused an end; a record that is on its way replaces what was to be erased.
-  mutating func didNotErase(_ job: Job) {
-    owesErase = last === job.end
+  mutating func didNotErase(_ job: Job, _ error: SQOAuthError) {
+    owed = last === job.end ? error : nil
   }
 }

@@ -1,7 +1,10 @@
 import LoopbackHTTP
 
-// One renewal, from the store to the store. It runs in a task of its own, which nobody who waits
-// for it can cancel.
+// One renewal, from the store to the store. It runs in a task of its own, which no waiting caller can
+// cancel.
+//
+// No refresh token is sent before it is known that its successor can be kept: the account's lease is
+// held, its record has been read, and the store has made room for the next one.
 extension TokenSession {
   func start(_ renewal: SessionState.Renewal) {
     renewal.work.start(here: true) {
@@ -21,9 +24,10 @@ extension TokenSession {
     of renewal: SessionState.Renewal, withoutLeaseBecause failure: SQOAuthError?
   ) async -> SharedWork<SQToken?>.Outcome {
     do throws(SQOAuthError) {
-      // Whoever has the account may be about to spend the refresh token. A store that cannot lock,
-      // though, does not keep the session from going on.
-      if let failure, failure.code == .accountInUse { throw failure }
+      // The account's holder may be about to spend the refresh token.
+      if let failure, failure.code == .accountInUse || spends(renewal.record) {
+        throw failure.beforeSending
+      }
       return .success(try await renewed(renewal))
     } catch {
       if error.endsSession {
@@ -34,7 +38,7 @@ extension TokenSession {
       }
       let now = now
       return state.withLock { state in
-        // A failure of what was made void is no failure of what came in its place.
+        // If this renewal was made void, its error does not count for what replaced it.
         guard state.core.isCurrent(renewal) else { return .success(nil) }
         state.core.end(renewal, error, at: now)
         state.events.append(.refreshFailed(error))
@@ -43,50 +47,109 @@ extension TokenSession {
     }
   }
 
-  /// The renewed token, or `nil` where the renewal was made void meanwhile.
+  /// The renewed token, or `nil` if the renewal was made void meanwhile.
+  ///
+  /// Nothing is sent before the stored record is known and its successor has a place.
   private func renewed(
     _ renewal: SessionState.Renewal
   ) async throws(SQOAuthError) -> SQToken? {
     var record = renewal.record
-    // Another process may have done it already: its token is the newest one then.
     switch await stored(preferredTo: record, renewal) {
     case .newer(let newer):
+      // Another process has refreshed the token already.
       if let token = adopt(newer, renewal) { return token }
       record = newer
     case .gone:
-      // An end makes this renewal void, and its waiters look again. There is nothing to erase:
-      // what is in the store by now is from a new sign-in elsewhere.
+      // The end makes this renewal void, and its waiters look again. Nothing is erased: a record
+      // that is in the store by now is from a new sign-in in another process.
       end(.signedOut, foundBy: renewal, erases: false)
       return nil
     case .void:
       return nil
-    case .same, .unreadable:
-      // A store that cannot be read does not keep the session from going on.
+    case .older:
+      // A store that cannot keep this record would not keep the next one either.
+      if spends(record), try await !save(record, before: renewal) { return nil }
+    case .unreadable(let failure):
+      if spends(record) { throw failure.beforeSending }
+    case .same:
       break
     }
+    return try await spend(record, renewal)
+  }
+
+  /// Sends the refresh token once room for the answer is made sure of, and keeps the answer.
+  private func spend(
+    _ record: AccountRecord, _ renewal: SessionState.Renewal, again: Bool = false
+  ) async throws(SQOAuthError) -> SQToken? {
+    let room = try await room(after: record)
+    defer { room.release() }
+    guard state.withLock({ $0.core.isCurrent(renewal) }) else { return nil }
     do throws(SQOAuthError) {
-      return await keep(try await context.renew(record), of: record, renewal)
+      return await keep(try await context.renew(record), of: record, in: room, renewal)
     } catch {
-      guard error.endsSession else { throw error }
+      guard error.endsSession, !again else { throw error }
       switch await stored(preferredTo: record, renewal) {
       case .newer(let newer):
-        // Two processes may have sent one refresh token at once; the other one's was accepted.
+        // Two processes may have sent one refresh token; the server accepted the other one's.
         if let token = adopt(newer, renewal) { return token }
-        return await keep(try await context.renew(newer), of: newer, renewal)
+        return try await spend(newer, renewal, again: true)
       case .unreadable(let failure):
         // What cannot be read may be newer; an end would erase it.
         throw failure
-      case .same, .gone, .void:
+      case .same, .older, .gone, .void:
         throw error
       }
     }
   }
 
+  // MARK: A place for what comes back
+
+  /// Whether a refresh of a record uses up what the server accepts only once.
+  private func spends(_ record: AccountRecord) -> Bool {
+    guard record.token.refreshToken != nil, !record.keepsRefreshToken else { return false }
+    return !context.keepsRefreshTokens && !context.environment.refreshesUnkeptTokens
+  }
+
+  /// Room in the store for the successor of a record.
+  private func room(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
+    guard spends(record) else { return AccountReservation() }
+    let id = accountID
+    do throws(SQOAuthError) {
+      return try await context.environment.tokenStore.attempt("make room for the next token") {
+        try await $0.reserve(id, replacing: record)
+      }
+    } catch {
+      throw error.beforeSending
+    }
+  }
+
+  /// Saves the record that is held, which the store does not have; `false` if the renewal was made
+  /// void meanwhile.
+  private func save(
+    _ record: AccountRecord, before renewal: SessionState.Renewal
+  ) async throws(SQOAuthError) -> Bool {
+    let write = state.withLock { state in
+      state.core.isCurrent(renewal) ? enqueue(&state, .save(record)) : nil
+    }
+    guard let write else { return false }
+    let saved = await made(write)
+    let now = now
+    state.withLock { $0.core.didSave(record, saved.error, at: now) }
+    if let error = saved.error { throw error.beforeSending }
+    return true
+  }
+
+  // MARK: The store and what another process put there
+
   /// What a look into the store shows.
   private enum Stored {
+    /// The record that is held.
     case same
+    /// Another process's record.
     case newer(AccountRecord)
-    /// The renewal was made void meanwhile, and is to send nothing.
+    /// A record that the held one replaces, or none: the store could not keep the held one.
+    case older
+    /// The renewal was made void meanwhile, and must send nothing.
     case void
     /// Another process signed the user out.
     case gone
@@ -101,9 +164,10 @@ extension TokenSession {
       guard state.core.isCurrent(renewal) else { return .void }
       switch found {
       case .failure(let error): return .unreadable(error)
-      case .success(nil): return state.core.wasStored ? .gone : .same
+      case .success(nil): return state.core.wasStored ? .gone : .older
       case .success(let stored?):
-        return state.core.prefers(stored, to: record) ? .newer(stored) : .same
+        if stored.token.isSame(as: record.token) { return .same }
+        return state.core.prefers(stored, to: record) ? .newer(stored) : .older
       }
     }
   }
@@ -114,20 +178,27 @@ extension TokenSession {
     let now = now
     return state.withLock { state in
       guard state.core.isCurrent(renewal) else { return nil }
-      state.core.storeHolds(record.token)
-      state.core.hold(record, at: now, jitter: .random(in: 0...1))
-      guard let token = state.core.usableToken(at: now) else { return nil }
-      state.core.end(renewal, at: now)
-      state.events.append(.refreshed(token))
+      let isReplaced = state.core.adopt(record, at: now, jitter: .random(in: 0...1))
+      let token = state.core.usableToken(at: now)
+      if isReplaced {
+        state.events.append(.replaced(record.token))
+      } else if let token {
+        state.events.append(.refreshed(token))
+      }
+      if token != nil { state.core.end(renewal, at: now) }
       return token
     }
   }
 
-  /// Stores a new token, then shows it; a store that fails is told, the token is not given up.
+  /// Stores a new token, then shows it. If the store fails, the token stays in memory.
   private func keep(
-    _ token: SQToken, of old: AccountRecord, _ renewal: SessionState.Renewal
+    _ token: SQToken, of old: AccountRecord, in room: AccountReservation,
+    _ renewal: SessionState.Renewal
   ) async -> SQToken? {
-    let record = old.with(token, attributes: context.attributes(after: old))
+    let record = old.refreshed(token, attributes: context.attributes(after: old))
+    guard state.withLock({ $0.core.isCurrent(renewal) }) else { return nil }
+    // First of all: from here on no end of the process loses it.
+    await room.land(record)
     let write = state.withLock { state in
       state.core.isCurrent(renewal) ? enqueue(&state, .save(record)) : nil
     }
@@ -153,4 +224,11 @@ extension SQOAuthError {
   ///
   /// - SeeAlso: RFC 6749, section 5.2
   fileprivate var endsSession: Bool { code == .invalidGrant && response != nil }
+
+  /// The error of a refresh that sent nothing, because its answer could not have been kept.
+  fileprivate var beforeSending: SQOAuthError {
+    SQOAuthError(
+      code, "\(message); the refresh token was not sent, since its successor must be kept",
+      cause: cause)
+  }
 }

@@ -24,6 +24,23 @@ extension TokenSession {
     return try await context.environment.tokenStore.attempt("be read") { try await $0.load(id) }
   }
 
+  /// The account's record; the store was asked whether a new one could be saved, before anything is
+  /// spent for it.
+  func checkStore() async throws(SQOAuthError) -> AccountRecord? {
+    let record = try await load()
+    let (id, environment) = (accountID, context.environment)
+    if environment.refreshesUnkeptTokens { return record }
+    let store = environment.tokenStore
+    // Another process may have the lease, which is no failure. A new account has no lock file yet.
+    if record != nil {
+      try await store.attempt("lock the account") { try await $0.lease(id) }?.release()
+    }
+    try await store.attempt("make room for the token") {
+      try await $0.reserve(id, replacing: nil)
+    }.release()
+    return record
+  }
+
   /// Does work while nobody else changes the account; it gets why that cannot be kept up, if so.
   func leased<Value, Failure>(
     from store: (any TokenStore)? = nil,
@@ -45,22 +62,51 @@ extension TokenSession {
   }
 
   /// Stores a token again that the store had refused, if it is time.
-  func saveAgain() async {
-    let now = now
-    guard let record = state.withLock({ $0.core.recordToSaveAgain(at: now) }) else { return }
-    await leased { _ in await saveAgain(record, at: now) }
+  func saveAgain() async { await saveAgain(at: now) }
+
+  /// Stores a token again that the store had refused: if a moment is given, only if the back-off is
+  /// over by then.
+  private func saveAgain(at date: Date?) async {
+    guard let record = state.withLock({ $0.core.recordToSaveAgain(at: date) }) else { return }
+    await leased { _ in await saveAgain(record, at: date) }
   }
 
-  private func saveAgain(_ record: AccountRecord, at now: Date) async {
+  private func saveAgain(_ record: AccountRecord, at date: Date?) async {
     let found = await look()
+    let now = now
     let write = state.withLock { state -> StoreWrites.Write? in
-      guard state.core.recordToSaveAgain(at: now) == record else { return nil }
+      guard state.core.recordToSaveAgain(at: date) == record else { return nil }
       return save(record, unlessNewer: found, &state, at: now)
     }
     guard let write else { return }
     let saved = await made(write)
     let then = self.now
     state.withLock { $0.core.didSave(record, saved.error, at: then) }
+  }
+
+  /// Returns when no change of the token is under way and the store has the newest one.
+  ///
+  /// - Throws: Why the store does not have it; it is in memory only then.
+  func settle() async throws(SQOAuthError) {
+    // In a task of its own: a program that is about to end may have cancelled the caller's.
+    let settling = Task { () -> Result<Void, SQOAuthError> in
+      _ = try? await settled()
+      await writesMade()
+      await saveAgain(at: nil)
+      await eraseAgain()
+      changed()
+      return state.withLock { state in
+        (state.core.unsaved?.backOff.error ?? state.writes.owed).map { .failure($0) }
+          ?? .success(())
+      }
+    }
+    try await settling.value.get()
+  }
+
+  /// Erases an account again that the store had refused to erase.
+  private func eraseAgain() async {
+    let write = state.withLock { $0.writes.owesErase ? enqueue(&$0, .erase) : nil }
+    if let write { _ = await made(write) }
   }
 
   /// Adds a change of the store; called under the lock.
@@ -115,7 +161,7 @@ extension TokenSession {
       }
       return .success(())
     } catch {
-      if case .erase = job.change { state.withLock { $0.writes.didNotErase(job) } }
+      if case .erase = job.change { state.withLock { $0.writes.didNotErase(job, error) } }
       return .failure(error)
     }
   }

@@ -25,8 +25,7 @@ public struct AccountLocks: Sendable {
   ///
   /// - Throws: ``SQOAuthError/Code/storeFailed``.
   public func lease(_ id: String) throws(SQOAuthError) -> AccountLease? {
-    let name = Hexadecimal.encode(Digest.sha256(id).prefix(16))
-    let path = "\(folder)/\(name).lock"
+    let path = path(id)
     do throws(FileError) {
       try PrivateFile(path: path).makeFolder()
       guard let lock = try FileLock.ifFree(path) else { return nil }
@@ -36,5 +35,17 @@ public struct AccountLocks: Sendable {
         .storeFailed, "the account's lock file \(ErrorResponse.clean(path)) failed (\(error))",
         cause: error)
     }
+  }
+
+  /// Who has the lease of an account, in words, with the path of its lock file.
+  ///
+  /// It makes system calls on files, so call it on a thread that may block for them.
+  public func holder(_ id: String) -> String? {
+    let path = path(id)
+    return FileLock.holder(of: path).map { "\($0), by the lock file \(ErrorResponse.clean(path))" }
+  }
+
+  private func path(_ id: String) -> String {
+    "\(folder)/\(Hexadecimal.encode(Digest.sha256(id).prefix(16))).lock"
   }
 }

@@ -27,6 +27,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     let tokenEndpoint: String?
     let grant: Grant?
     let session: String?
+    let keepsRefreshToken: Bool
     let token: SQToken
     let attributes: [String: String]
   }
@@ -47,6 +48,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   ///
   /// A record that has another one may be of another user.
   public var session: String? { values.value.session }
+  /// Whether the latest refresh left the refresh token in force, so that a refresh spends nothing.
+  public var keepsRefreshToken: Bool { values.value.keepsRefreshToken }
   /// The newest token, with the refresh token that is in force.
   public var token: SQToken { values.value.token }
   /// What the app keeps with the account, such as a name to show.
@@ -55,19 +58,23 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   /// Makes a record.
   public init(
     id: String, clientID: String, issuer: String? = nil, tokenEndpoint: String? = nil,
-    grant: Grant? = nil, session: String? = nil, token: SQToken, attributes: [String: String] = [:]
+    grant: Grant? = nil, session: String? = nil, keepsRefreshToken: Bool = false, token: SQToken,
+    attributes: [String: String] = [:]
   ) {
     values = Boxed(
       Values(
         id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
-        session: session, token: token, attributes: attributes))
+        session: session, keepsRefreshToken: keepsRefreshToken, token: token,
+        attributes: attributes))
   }
 
-  /// The same account with another token, and with what the app keeps with it by now.
-  func with(_ token: SQToken, attributes: [String: String]) -> AccountRecord {
+  /// The account after a refresh, with what the app keeps with it by now.
+  func refreshed(_ token: SQToken, attributes: [String: String]) -> AccountRecord {
     AccountRecord(
       id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
-      session: session, token: token, attributes: attributes)
+      session: session,
+      keepsRefreshToken: token.refreshToken != nil && token.refreshToken == self.token.refreshToken,
+      token: token, attributes: attributes)
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -77,6 +84,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     case tokenEndpoint = "token_endpoint"
     case grant
     case session
+    case keepsRefreshToken = "keeps_refresh_token"
     case token
     case attributes
   }
@@ -93,6 +101,8 @@ extension AccountRecord {
       tokenEndpoint: try container.decodeIfPresent(String.self, forKey: .tokenEndpoint),
       grant: try container.decodeIfPresent(Grant.self, forKey: .grant),
       session: try container.decodeIfPresent(String.self, forKey: .session),
+      keepsRefreshToken: try container.decodeIfPresent(Bool.self, forKey: .keepsRefreshToken)
+        ?? false,
       token: try container.decode(SQToken.self, forKey: .token),
       attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes) ?? [:])
   }
@@ -106,6 +116,7 @@ extension AccountRecord {
     try container.encodeIfPresent(tokenEndpoint, forKey: .tokenEndpoint)
     try container.encodeIfPresent(grant, forKey: .grant)
     try container.encodeIfPresent(session, forKey: .session)
+    if keepsRefreshToken { try container.encode(true, forKey: .keepsRefreshToken) }
     try container.encode(token, forKey: .token)
     if !attributes.isEmpty { try container.encode(attributes, forKey: .attributes) }
   }

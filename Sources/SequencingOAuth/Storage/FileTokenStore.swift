@@ -45,4 +45,14 @@ public final class FileTokenStore: TokenStore {
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try await file.lease(id)
   }
+
+  /// The process that has the right to change an account.
+  public func leaseHolder(_ id: String) async -> String? { await file.leaseHolder(id) }
+
+  /// Makes a file beside the store with room for the account's next record.
+  public func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws(SQOAuthError) -> AccountReservation {
+    try await file.reserve(id, replacing: record)
+  }
 }

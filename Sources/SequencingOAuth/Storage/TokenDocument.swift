@@ -34,6 +34,10 @@ extension TokenDocument: TokenFileContent {
 extension TokenDocument {
   /// The document as JSON.
   struct Format: TokenFileFormat {
+    var sealer: RecordSealer? { nil }
+
+    func checkKey() {}
+
     func create() -> TokenDocument { TokenDocument() }
 
     func decode(_ bytes: Data) throws(SQOAuthError) -> TokenDocument {

@@ -19,6 +19,10 @@ protocol TokenFileContent: Sendable {
 /// Its messages do not name the file, but go on after "the file cannot be read:".
 protocol TokenFileFormat: Sendable {
   associatedtype Content: TokenFileContent
+  /// What seals the records, where they are sealed and the file was read or made before.
+  var sealer: RecordSealer? { get }
+  /// Refuses a key with which no file could be made; makes nothing.
+  func checkKey() throws(SQOAuthError)
   /// The content of a file that is not there yet.
   func create() throws(SQOAuthError) -> Content
   func decode(_ bytes: Data) throws(SQOAuthError) -> Content
@@ -38,9 +42,10 @@ extension TokenFileFormat {
 /// A file that cannot be understood is an error and is never written over.
 final class TokenFile<Format: TokenFileFormat>: Sendable {
   let format: Format
+  let landings: Landings
   private let file: PrivateFile
-  private let locks: AccountLocks
-  private let queue = BlockingQueue("TokenFile")
+  let locks: AccountLocks
+  let queue = BlockingQueue("TokenFile")
   private let latest = Locked<Latest?>(nil)
 
   /// The file as it was last read or written: to compare bytes takes much less than to read them.
@@ -56,6 +61,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
     self.format = format
     file = PrivateFile(path: path)
     locks = AccountLocks(folder: path + ".locks")
+    landings = Landings(store: path)
   }
 
   /// Whether there is a file, which is then one that can be read.
@@ -66,21 +72,26 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
     try await run { file throws(SQOAuthError) in
       try file.content().map { content throws(SQOAuthError) in
-        try file.naming("be read") { () throws(SQOAuthError) in try content.record(id) }
+        try file.record(id, in: content)
       } ?? nil
     }
   }
 
   func save(_ record: AccountRecord) async throws(SQOAuthError) {
-    try await rewrite { content, format throws(SQOAuthError) in
-      var content = try format.existing(content)
-      try content.save(record)
-      return content
+    do throws(SQOAuthError) {
+      try await rewrite(landing: record.id) { content, format throws(SQOAuthError) in
+        var content = try format.existing(content)
+        try content.save(record)
+        return content
+      }
+    } catch {
+      // It is safe where it landed, and the next change of the account puts it into the file.
+      guard error.code == .storeFailed, await hasLanded(record) else { throw error }
     }
   }
 
   func erase(_ id: String) async throws(SQOAuthError) {
-    try await rewrite { content, _ throws(SQOAuthError) in
+    try await rewrite(landing: id) { content, _ throws(SQOAuthError) in
       var content = content
       content?.erase(id)
       return content
@@ -94,13 +105,11 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   func all() async throws(SQOAuthError) -> [AccountRecord] {
     try await run { file throws(SQOAuthError) in
       guard let content = try file.content() else { return [] }
-      return try file.naming("be read") { () throws(SQOAuthError) in
-        var records: [AccountRecord] = []
-        for id in content.ids.sorted() {
-          if let record = try content.record(id) { records.append(record) }
-        }
-        return records
+      var records: [AccountRecord] = []
+      for id in content.ids.sorted() {
+        if let record = try file.record(id, in: content) { records.append(record) }
       }
+      return records
     }
   }
 
@@ -108,30 +117,27 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
     try await run { file throws(SQOAuthError) in try file.locks.lease(id) }
   }
 
+  func leaseHolder(_ id: String) async -> String? {
+    try? await run { file throws(SQOAuthError) in file.locks.holder(id) }
+  }
+
   /// Reads, changes and writes the file while no other process does; what is `nil` is not written.
   ///
-  /// What is not kept is read again before it is used, so that the format sees that it was written.
+  /// Content that is not kept is read again before it is used, so that the format sees that it was
+  /// written. The landing file of the account that changed goes.
   func rewrite(
-    keepsContent: Bool = true,
+    keepsContent: Bool = true, landing id: String? = nil,
     _ change:
       @escaping @Sendable (Format.Content?, Format) throws(SQOAuthError) -> Format.Content?
   ) async throws(SQOAuthError) {
     try await run { file throws(SQOAuthError) in
       let lock = try file.lock()
       defer { lock.release() }
-      let old = try file.content()
-      let new = try file.naming("be written") { () throws(SQOAuthError) in
-        try change(old, file.format).map { content throws(SQOAuthError) in
-          Latest(bytes: try file.format.encode(content), content: content)
-        }
-      }
-      guard let new else { return }
-      try file.write(new.bytes)
-      file.keep(keepsContent ? new : nil)
+      try file.rewriteLocked(keepsContent: keepsContent, landing: id, change)
     }
   }
 
-  private func run<Value: Sendable>(
+  func run<Value: Sendable>(
     _ body: @escaping @Sendable (TokenFile) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     try await queue.run { () throws(SQOAuthError) in try body(self) }
@@ -140,8 +146,26 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
 
 // What blocks, on the queue.
 extension TokenFile {
+  /// Reads, changes and writes the file, whose lock is held.
+  func rewriteLocked(
+    keepsContent: Bool = true, landing id: String?,
+    _ change: (Format.Content?, Format) throws(SQOAuthError) -> Format.Content?
+  ) throws(SQOAuthError) {
+    let old = try content()
+    let new = try naming("be written") { () throws(SQOAuthError) in
+      try change(old, format).map { content throws(SQOAuthError) in
+        Latest(bytes: try format.encode(content), content: content)
+      }
+    }
+    if let new {
+      try write(new.bytes)
+      keep(keepsContent ? new : nil)
+    }
+    if let id { landings.remove(id, format.sealer) }
+  }
+
   /// What the file holds, or `nil` where there is none.
-  private func content() throws(SQOAuthError) -> Format.Content? {
+  func content() throws(SQOAuthError) -> Format.Content? {
     let bytes: Data?
     do throws(FileError) {
       bytes = try file.read()
@@ -168,7 +192,7 @@ extension TokenFile {
     }
   }
 
-  private func lock() throws(SQOAuthError) -> FileLock {
+  func lock() throws(SQOAuthError) -> FileLock {
     do throws(FileError) {
       return try file.lock()
     } catch {
@@ -177,7 +201,7 @@ extension TokenFile {
   }
 
   /// Names the file in an error that does not.
-  private func naming<Value>(
+  func naming<Value>(
     _ what: String, _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
     do throws(SQOAuthError) {

@@ -26,6 +26,28 @@ public protocol TokenStore: Sendable {
   /// an account in it, needs none, which is the default; one that several share gets it from
   /// ``AccountLocks``.
   func lease(_ id: String) async throws -> AccountLease?
+
+  /// Who has the lease of an account, in words for an error message, if that is known.
+  ///
+  /// By default it is not.
+  func leaseHolder(_ id: String) async -> String?
+
+  /// Makes sure that the next record of an account can be kept, before anything is spent for it.
+  ///
+  /// Many servers accept a refresh token once. Before the SDK sends one, it calls this in the
+  /// account's lease with the record that is stored; what it throws stops the refresh, which is
+  /// tried again later. The SDK then gives the answer to ``AccountReservation/land(_:)``, calls
+  /// ``save(_:)``, and calls ``AccountReservation/release()``; where no answer comes, it only
+  /// releases.
+  ///
+  /// Before a sign-in opens the browser it is called with `nil`, and without the lease. It then
+  /// finds out whether a record could be saved, and changes nothing that another process uses.
+  ///
+  /// By default it makes sure of nothing: a store whose `save` can fail, for a full disk or for
+  /// want of a right, should find that out here.
+  func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws -> AccountReservation
 }
 
 extension TokenStore {
@@ -41,6 +63,16 @@ extension TokenStore {
 
   /// A lease that excludes nobody.
   public func lease(_ id: String) async throws -> AccountLease? { AccountLease {} }
+
+  /// Nothing is known of the lease's holder.
+  public func leaseHolder(_ id: String) async -> String? { nil }
+
+  /// A reservation of nothing: the record goes straight to ``save(_:)``.
+  public func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws -> AccountReservation {
+    AccountReservation()
+  }
 }
 
 extension TokenStore {

@@ -87,7 +87,7 @@ import Testing
     // What the other one had begun does not bring the account back.
     try await store.save(bench.record(bench.server.issue(at: bench.clock.now)))
     other.release()
-    await bench.module.settle()
+    try await bench.module.settle()
     #expect(try await content() == nil)
   }
 
@@ -123,7 +123,7 @@ import Testing
     bench.oauth.userDidSignOut()
     await failure(.notAuthorized) { try await caller.value }
     other.release()
-    await module.settle()
+    try await module.settle()
     try await lease().release()
     #expect(try await content() == nil && bench.requests.isEmpty)
   }
@@ -149,9 +149,30 @@ import Testing
     #expect(try await content() == nil && second.currentToken == nil)
   }
 
-  @Test func `a lock that cannot be made stops no refresh`() async throws {
-    try Data().write(to: URL(filePath: store.path + ".locks"))
-    #expect(try await bench.module.refresh().accessToken == "T2")
+  @Test func `where no lock can be made, nothing is sent until one can`() async throws {
+    let locks = URL(filePath: store.path + ".locks")
+    // Whether or not the folder was made already.
+    try? FileManager.default.removeItem(at: locks)
+    try Data().write(to: locks)
+    let module = bench.module
+    let error = await failure(.storeFailed) { try await module.refresh() }
+    #expect(error?.message.contains(locks.path) == true && error?.requiresSignIn == false)
+    #expect(bench.requests.isEmpty && bench.memory == "T1 R1")
+    #expect(try await module.token().accessToken == "T1", "it serves until it expires")
+    try FileManager.default.removeItem(at: locks)
+    bench.clock.advance(by: 1)
+    #expect(try await module.refresh().accessToken == "T2")
     #expect(try await content() == "T2 R2")
+  }
+
+  @Test func `whoever holds the lease is named`() async throws {
+    let other = try await lease()
+    let module = bench.module
+    let caller = begin { try await module.refresh() }
+    bench.clock.advance(by: 121)
+    let error = await failure(.accountInUse) { try await caller.value }
+    #expect(error?.message.contains("process \(getpid()) (") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains(store.path + ".locks/") == true)
+    other.release()
   }
 }

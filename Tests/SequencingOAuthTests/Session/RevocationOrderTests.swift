@@ -30,7 +30,7 @@ import Testing
     #expect(bench.memory == nil)
     server.open()
     #expect(try await revocation.value == "T1 R1")
-    await bench.module.settle()
+    try await bench.module.settle()
     #expect(await bench.observer.words(1) == ["ended signedOut"])
     #expect(await bench.store.content() == nil)
     #expect(bench.store.calls.count { $0 == "erase" } == 1)
@@ -43,7 +43,7 @@ import Testing
     #expect(try await bench.oauth.authorize().accessToken == "T2")
     server.open()
     #expect(try await revocation.value == "T1 R1")
-    await bench.module.settle()
+    try await bench.module.settle()
     #expect(bench.memory == "T2 R2" && bench.observer.words.isEmpty)
     #expect(await bench.store.content() == "T2 R2")
   }
@@ -106,7 +106,7 @@ import Testing
     await failure(.cancelled) { try await revocation.value }
     await failure(.cancelled) { try await caller.value }
     bench.store.saving.open()
-    await module.settle()
+    try await module.settle()
     #expect(bench.memory == "T2 R2" && server.waiting == 0)
     #expect(await bench.store.content() == "T2 R2")
   }

@@ -55,7 +55,7 @@ import Testing
     let caller = begin { try await module.refresh() }
     try await store.saving.isHolding()
     let settling = begin {
-      await module.settle()
+      try await module.settle()
       return (module.currentToken?.accessToken, await store.content())
     }
     #expect(await store.content() == "T1 R1")
@@ -65,7 +65,7 @@ import Testing
     _ = try await caller.value
 
     bench.oauth.userDidSignOut()
-    await module.settle()
+    try await module.settle()
     #expect(await store.content() == nil)
   }
 
@@ -78,10 +78,48 @@ import Testing
     guard case .refreshFailed(let error) = bench.observer.events.last else { return }
     #expect(error.cause is ScriptedStore.Full)
     #expect(!everyText(of: error).contains("T2"))
-    // The next refresh starts from what is in memory: R1 is spent.
+    // R2 is sent when the store has it, and not before.
     bench.clock.advance(by: 3600)
+    await failure(.storeFailed) { try await bench.module.token() }
+    #expect(bench.refreshes == ["R1"] && bench.memory == "T2 R2")
+    bench.store.fails()
+    bench.clock.advance(by: 10)
     #expect(try await bench.module.token().accessToken == "T3")
     #expect(bench.refreshes == ["R1", "R2"])
+    #expect(await bench.store.content() == "T3 R3")
+  }
+
+  @Test func `settling stores what the store had refused, or says why it cannot`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.store.fails(toSave: true)
+    try await bench.module.refresh()
+    let error = await failure(.storeFailed) { try await bench.module.settle() }
+    #expect(error?.cause is ScriptedStore.Full)
+    bench.store.fails()
+    // The back-off is for the timer; a program that is about to end has no time for it.
+    try await bench.module.settle()
+    #expect(await bench.store.content() == "T2 R2")
+    bench.store.fails(toErase: true)
+    bench.oauth.userDidSignOut()
+    await failure(.storeFailed) { try await bench.module.settle() }
+    bench.store.fails()
+    try await bench.module.settle()
+    #expect(await bench.store.content() == nil)
+  }
+
+  /// A program that was told to end has cancelled its tasks, and settles then.
+  @Test func `settling goes on when its task is cancelled`() async throws {
+    let bench = try await SessionBench().restored()
+    let module = bench.module
+    bench.server.gate.close()
+    let caller = begin { try await module.refresh() }
+    try await bench.server.gate.isHolding()
+    let settling = begin { try await module.settle() }
+    settling.cancel()
+    caller.cancel()
+    bench.server.gate.open()
+    try await settling.value
+    #expect(await bench.store.content() == "T2 R2")
   }
 
   @Test func `the timer stores it again when the store has had time`() async throws {
@@ -129,12 +167,7 @@ import Testing
     #expect(await bench.store.content() == "T3 R3")
   }
 
-  @Test func `a store that cannot be read does not keep the session from going on`() async throws {
-    let bench = try await SessionBench().restored()
-    bench.store.fails(toLoad: true, toSave: true)
-    bench.clock.advance(by: 3600)
-    #expect(try await bench.module.token().accessToken == "T2")
-    #expect(bench.memory == "T2 R2")
+  @Test func `a store that cannot be read at the start does not count as a sign-out`() async throws {
     let other = try SessionBench()
     other.store.fails(toLoad: true)
     let error = await failure(.storeFailed) { try await other.module.token() }
@@ -192,12 +225,12 @@ import Testing
     bench.store.saving.close()
     let caller = begin { try await module.refresh() }
     try await bench.store.saving.isHolding()
-    // T2 is due to be saved again while T3 is on its way.
+    // The refresh saves T2 before it sends R2, and the timer leaves that to it.
     bench.clock.advance(by: 10)
     bench.store.saving.open()
     #expect(try await caller.value.accessToken == "T3")
     await bench.clock.hasSleeper()
-    #expect(bench.store.saves == ["save T2 R2", "save T3 R3"])
+    #expect(bench.store.saves == ["save T2 R2", "save T2 R2", "save T3 R3"])
     #expect(await bench.store.content() == "T3 R3")
   }
 
@@ -212,7 +245,7 @@ import Testing
     try await bench.store.loading.isHolding()
     bench.oauth.userDidSignOut()
     bench.store.loading.open()
-    await bench.module.settle()
+    try await bench.module.settle()
     try await eventually { bench.clock.sleepers == 0 }
     #expect(await bench.store.content() == nil)
     #expect(bench.store.saves == ["save T2 R2"], "only the one that failed")

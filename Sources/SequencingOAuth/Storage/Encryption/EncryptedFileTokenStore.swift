@@ -1,3 +1,5 @@
+import LoopbackHTTP
+
 /// Keeps tokens in one encrypted file.
 ///
 /// Each record is sealed for its account with AES-256-GCM under a new nonce at each write, and the
@@ -52,9 +54,12 @@ public final class EncryptedFileTokenStore: TokenStore {
   /// ``SQOAuthError/Code/wrongPassphrase``. The old file's blocks stay on the disk until the
   /// system writes over them.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
-    try await file.rewrite(keepsContent: false) { content, format throws(SQOAuthError) in
-      try format.rekey(content, to: key)
+    let old = Locked<RecordSealer?>(nil)
+    try await file.rewrite(keepsContent: false) { [file] content, format throws(SQOAuthError) in
+      old.withLock { $0 = format.sealer }
+      return try format.rekey(file.adopted(content), to: key)
     }
+    await file.removeLandings(sealedBy: old.withLock(\.self))
   }
 
   /// The record of an account.
@@ -79,5 +84,15 @@ public final class EncryptedFileTokenStore: TokenStore {
   /// The right to change an account, among all processes that use the file.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try await file.lease(id)
+  }
+
+  /// The process that has the right to change an account.
+  public func leaseHolder(_ id: String) async -> String? { await file.leaseHolder(id) }
+
+  /// Makes a file beside the store with room for the account's next record.
+  public func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws(SQOAuthError) -> AccountReservation {
+    try await file.reserve(id, replacing: record)
   }
 }

@@ -65,6 +65,15 @@ public struct EncryptionService: Sendable {
   }
 }
 
+extension EncryptionService {
+  /// Sixteen bytes that depend on a text and the key, and that show neither.
+  ///
+  /// - SeeAlso: RFC 5869
+  func fingerprint(of text: Data) throws(SQOAuthError) -> Data {
+    try KeyDerivation.hkdf(key, salt: Data(), info: text, count: 16)
+  }
+}
+
 extension EncryptionService: CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {

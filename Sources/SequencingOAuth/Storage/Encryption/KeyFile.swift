@@ -24,6 +24,9 @@ struct KeyFile: Sendable {
     return key
   }
 
+  /// Refuses a file that cannot be read or opened; a file that is not there is no failure.
+  func check() throws(SQOAuthError) { _ = try readIfPresent() }
+
   /// The key, which is a new one where there is no file; of many who do so at once all get one key.
   func makeIfAbsent() throws(SQOAuthError) -> Data {
     // An administrator's may stand where this program writes nothing, not even a lock.

@@ -62,6 +62,12 @@ package struct RecordSealer: Sendable {
     try sealing.service.open(box, authenticating: Self.context(purpose, context))
   }
 
+  /// A name for an account's files beside the store, which shows nothing of the account's id to
+  /// a reader without the key.
+  func name(of id: String) throws(SQOAuthError) -> Data {
+    try sealing.service.fingerprint(of: Self.context("name", Data(id.utf8)))
+  }
+
   private static func context(_ id: String) -> Data {
     context("record", Data(id.utf8))
   }

@@ -24,6 +24,12 @@ final class SealedFormat: TokenFileFormat {
     state = Locked(State(key: key))
   }
 
+  var sealer: RecordSealer? { state.withLock(\.sealer) }
+
+  func checkKey() throws(SQOAuthError) {
+    try StoreSecret.check(state.withLock(\.key))
+  }
+
   func create() throws(SQOAuthError) -> SealedDocument {
     let sealer = try RecordSealer.make(state.withLock(\.key))
     state.withLock { $0.sealer = sealer }

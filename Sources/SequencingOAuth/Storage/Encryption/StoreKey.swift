@@ -76,6 +76,15 @@ enum StoreSecret: Sendable {
     }
   }
 
+  /// Refuses a key that cannot be used; a key file that is not there is no failure.
+  static func check(_ key: StoreKey) throws(SQOAuthError) {
+    if case .file(let path, let passphrase) = key.source {
+      try KeyFile(path: path, passphrase: passphrase).check()
+    } else {
+      _ = try Self(key, makingFile: false)
+    }
+  }
+
   /// A passphrase that is not empty.
   static func checked(_ passphrase: String) throws(SQOAuthError) -> Self {
     guard !passphrase.isEmpty else {

@@ -18,6 +18,7 @@ final class RefreshRecorder: TokenRefreshDelegate {
   }
 
   func tokenIsRefreshed(_ token: SQToken) { record(.refreshed(token)) }
+  func sessionIsReplaced(_ token: SQToken) { record(.replaced(token)) }
   func tokenRefreshDidFail(_ error: SQOAuthError) { record(.refreshFailed(error)) }
   func sessionDidEnd(_ reason: SessionEnd) { record(.ended(reason)) }
 
@@ -36,6 +37,7 @@ extension SessionEvent {
   var word: String {
     switch self {
     case .refreshed(let token): "refreshed \(token.accessToken)"
+    case .replaced(let token): "replaced \(token.accessToken)"
     case .refreshFailed(let error): "failed \(error.code)"
     case .ended(.signedOut): "ended signedOut"
     case .ended(.revoked): "ended revoked"

@@ -11,6 +11,8 @@ final class ScriptedStore: TokenStore {
     var failsToLoad = false
     var failsToSave = false
     var failsToErase = false
+    var failsToReserve = false
+    var canLease = true
   }
 
   let memory = MemoryTokenStore()
@@ -23,8 +25,13 @@ final class ScriptedStore: TokenStore {
   /// Every save that was begun, in order.
   var saves: [String] { calls.filter { $0.hasPrefix("save") } }
 
-  func fails(toLoad: Bool = false, toSave: Bool = false, toErase: Bool = false) {
+  func fails(
+    toLoad: Bool = false, toSave: Bool = false, toErase: Bool = false, toReserve: Bool = false,
+    toLease: Bool = false
+  ) {
     state.withLock { state in
+      state.failsToReserve = toReserve
+      state.canLease = !toLease
       state.failsToLoad = toLoad
       state.failsToSave = toSave
       state.failsToErase = toErase
@@ -60,6 +67,18 @@ final class ScriptedStore: TokenStore {
   }
 
   func list() async throws -> [String] { await memory.list() }
+
+  func lease(_ id: String) async throws -> AccountLease? {
+    guard state.withLock(\.canLease) else { throw Full() }
+    return AccountLease {}
+  }
+
+  func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws -> AccountReservation {
+    if state.withLock(\.failsToReserve) { throw Full() }
+    return AccountReservation()
+  }
 
   private func begin(_ call: String, _ fails: any KeyPath<State, Bool> & Sendable) throws {
     let isFailing = state.withLock { state in

@@ -1,0 +1,30 @@
+import SequencingOAuth
+
+extension SQOAuth {
+  /// Does some work, then waits until the store has the newest token, however the work ended.
+  ///
+  /// Every command that works with an account ends here, also by a signal.
+  func settling(
+    _ console: Console, _ work: () async throws(Failure) -> Void
+  ) async throws(Failure) {
+    var failure: Failure?
+    do throws(Failure) {
+      try await work()
+    } catch {
+      failure = error
+    }
+    module.refreshesAutomatically = false
+    let patience = Task {
+      try await Task.sleep(for: .seconds(1))
+      console.progress("Waiting for a refresh that is under way. Ctrl-C ends this at once.")
+    }
+    defer { patience.cancel() }
+    do throws(SQOAuthError) {
+      try await module.settle()
+    } catch {
+      if let failure, failure.code != error.code.rawValue { console.report(failure) }
+      throw Failure(notKept: error)
+    }
+    if let failure { throw failure }
+  }
+}

@@ -1,0 +1,66 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A new record of an account that is not in its store yet, with a mark of the record that it
+/// replaces.
+///
+/// The mark decides whether the record still counts. If the store holds another record by now, a
+/// later refresh or another sign-in has replaced the old one, and this landing is out of date.
+struct Landing: Codable, Sendable {
+  let record: AccountRecord
+  private let replaces: String
+
+  init(_ record: AccountRecord, after old: AccountRecord) {
+    self.record = record
+    replaces = Self.mark(of: old)
+  }
+
+  /// Whether the record is the successor of a stored one, from the same sign-in.
+  func follows(_ stored: AccountRecord) -> Bool {
+    replaces == Self.mark(of: stored) && record.id == stored.id && record.session == stored.session
+  }
+
+  private static func mark(of record: AccountRecord) -> String {
+    let token = record.token
+    return Hexadecimal.encode(
+      Digest.sha256("\(token.accessToken)\n\(token.refreshToken ?? "")"))
+  }
+}
+
+/// The bytes of a landing file: a line with the content's length and digest, then the content.
+///
+/// The file was made with room to spare, and its writer may have been killed half-way. Only content
+/// that fits its digest counts.
+enum LandingFrame {
+  private static let version = "1"
+  private static let name = "SequencingOAuth landing"
+
+  static func framed(_ content: Data) -> Data {
+    Data("\(name) \(version) \(content.count) \(digest(content))\n".utf8) + content
+  }
+
+  /// The content, or `nil` where it is not whole.
+  ///
+  /// - Throws: ``SQOAuthError/Code/storeTooNew`` for a later version's file.
+  static func content(of bytes: Data) throws(SQOAuthError) -> Data? {
+    guard let end = bytes.prefix(200).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+    let fields = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
+    guard fields.count >= 3, fields[0...1].joined(separator: " ") == name else { return nil }
+    guard fields[2] == version else {
+      throw SQOAuthError(
+        .storeTooNew, "version \(fields[2].prefix(20)) of its format is newer than this program")
+    }
+    guard fields.count == 5, let count = Int(fields[3]), count >= 0, count <= bytes.endIndex - end - 1 else {
+      return nil
+    }
+    let content = Data(bytes[(end + 1)...].prefix(count))
+    return digest(content) == fields[4] ? content : nil
+  }
+
+  private static func digest(_ content: Data) -> String {
+    Hexadecimal.encode(Digest.sha256(content))
+  }
+}

@@ -1,0 +1,127 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The landing files of one store, which stand beside it: one for each account that is being
+/// refreshed.
+///
+/// A landing file keeps the answer to a refresh from the moment it arrives until the store has it.
+/// Where a process ends in between, the next one that loads the account finds the record there. It
+/// is protected as the store is: sealed if the store is, under a name that does not show the
+/// account's. The calls block, and are made by the holder of the account's lease, but for
+/// ``landed(after:_:)``.
+package struct Landings: Sendable {
+  /// Room for a record and what a server may add to it.
+  private static let smallestRoom = 64 * 1024
+  private static let purpose = "landing"
+
+  private let store: String
+
+  /// The landing files of the store at a path.
+  package init(store path: String) {
+    store = path
+  }
+
+  /// The record that follows a stored one, if it has landed and waits to be put into the store.
+  package func landed(
+    after stored: AccountRecord, _ sealer: RecordSealer?
+  ) throws(SQOAuthError) -> AccountRecord? {
+    guard var content = try content(of: path(stored.id, sealer)) else { return nil }
+    if let sealer {
+      guard let opened = try? sealer.open(content, as: Self.purpose, with: Data(stored.id.utf8))
+      else { return nil }
+      content = opened
+    }
+    guard let landing = try? JSONDecoder().decode(Landing.self, from: content),
+      landing.follows(stored)
+    else { return nil }
+    return landing.record
+  }
+
+  private func content(of path: String) throws(SQOAuthError) -> Data? {
+    let bytes: Data?
+    do throws(FileError) {
+      bytes = try PrivateFile(path: path).read()
+    } catch {
+      // It may hold the only refresh token that the server still accepts.
+      throw failure(path, "be read", error)
+    }
+    guard let bytes else { return nil }
+    return try LandingFrame.content(of: bytes)
+  }
+
+  /// Makes an account's landing file, with room for the successor of a stored record.
+  package func reserve(
+    after stored: AccountRecord, _ sealer: RecordSealer?, syncingOn queue: BlockingQueue
+  ) throws(SQOAuthError) -> AccountReservation {
+    let file = try make(
+      path(stored.id, sealer), size: max(Self.smallestRoom, 4 * (try stored.json().count)))
+    return AccountReservation(
+      land: { record in
+        // The save that follows reports what goes wrong.
+        guard let content = try? Self.encode(Landing(record, after: stored), sealer),
+          (try? file.write(LandingFrame.framed(content))) != nil
+        else { return }
+        try? await queue.run { file.sync() }
+      },
+      release: { file.finish() })
+  }
+
+  /// Finds out whether a landing file could be made, and leaves nothing behind.
+  ///
+  /// If the store's folder is not there yet, a file is tried where that folder would be made.
+  package func check() throws(SQOAuthError) {
+    var folder = PrivateFile(path: store).folder
+    while access(folder, F_OK) != 0, folder.contains("/"), folder != "/" {
+      folder = PrivateFile(path: folder).folder
+    }
+    let name = "landing-check-\(UInt32.random(in: 0...UInt32.max))"
+    try make("\(folder)/\(name)", size: Self.smallestRoom).finish()
+  }
+
+  /// Whether the store itself is there.
+  package var hasStore: Bool { access(store, F_OK) == 0 }
+
+  /// Removes an account's landing file, if there is one.
+  package func remove(_ id: String, _ sealer: RecordSealer?) {
+    if let path = try? path(id, sealer) { unlink(path) }
+  }
+
+  private func make(_ path: String, size: Int) throws(SQOAuthError) -> LandingFile {
+    do throws(FileError) {
+      return try LandingFile(making: path, size: size)
+    } catch {
+      throw failure(path, "be made", error)
+    }
+  }
+
+  private static func encode(
+    _ landing: Landing, _ sealer: RecordSealer?
+  ) throws -> Data {
+    let content = try JSONEncoder().encode(landing)
+    guard let sealer else { return content }
+    return try sealer.seal(content, as: purpose, with: Data(landing.record.id.utf8))
+  }
+
+  private func path(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) -> String {
+    let name = try sealer?.name(of: id) ?? Digest.sha256(id).prefix(16)
+    return "\(store).landing-\(Hexadecimal.encode(name))"
+  }
+
+  private func failure(_ path: String, _ what: String, _ error: FileError) -> SQOAuthError {
+    SQOAuthError(
+      .storeFailed,
+      "the file \(ErrorResponse.clean(path)), which keeps the next token, cannot \(what) (\(error))",
+      cause: error)
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// A signal in the middle of a refresh, when the server has replaced the refresh token already.
+@Suite(.timeLimit(.minutes(2))) struct `A command that a signal ends` {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  static let commands = [
+    ["token"], ["call", "GET", "/api/me"], ["files", "--drive", "/api/drive"], ["watch"],
+  ]
+
+  @Test(arguments: commands, [SIGINT, SIGTERM, SIGHUP])
+  func `waits for the new refresh token and keeps it`(
+    command: [String], signal: Int32
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let store = DemoStore.file
+    let old = try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
+    // The answer is on its way for some seconds.
+    sandbox.misbehave(at: .token, .drip(1, every: .milliseconds(10)))
+    let demo = try DemoProcess(command + store.options(folder), in: folder)
+    _ = try await sandbox.requests(to: .token, atLeast: 1)
+    demo.send(signal)
+    let outcome = await demo.outcome()
+    let isWatch = command == ["watch"]
+    #expect(outcome.status == (isWatch ? 0 : 3) && !outcome.isKilled, "\(outcome.errors)")
+    #expect(isWatch || outcome.errors.contains("error: cancelled: "))
+    #expect(isWatch || outcome.output.isEmpty)
+    let latest = sandbox.latestRefreshToken(inFamilyOf: old.refreshToken)
+    #expect(latest != old.refreshToken)
+    let kept = try await store.open(store.path(folder)).load("default")
+    #expect(kept?.token.refreshToken == latest)
+    await sandbox.stop()
+  }
+
+  @Test func `ends at once at a second signal`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let store = DemoStore.file
+    try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
+    sandbox.misbehave(at: .token, .cut(.afterProcessing))
+    let silence = AsyncStream.makeStream(of: Void.self)
+    sandbox.behave()
+    sandbox.misbehave(at: .token, .hold(until: { for await _ in silence.stream {} }))
+    let demo = try DemoProcess(["token"] + store.options(folder), in: folder)
+    _ = try await sandbox.requests(to: .token, atLeast: 1)
+    demo.send(SIGINT)
+    try await eventually("it says what it waits for") {
+      demo.errors.contains("Waiting for a refresh that is under way.")
+    }
+    demo.send(SIGINT)
+    let outcome = await demo.outcome()
+    #expect(outcome.isKilled && outcome.status == SIGINT)
+    silence.continuation.finish()
+    await sandbox.stop()
+  }
+
+  /// Its tokens are over at once, so the timer refreshes as soon as the sign-in is done.
+  @Test func `login waits for the refresh that its sign-in began`() async throws {
+    let sandbox = try await SandboxServer.start()
+    sandbox.misbehave(at: .token, .expiresIn(0))
+    sandbox.misbehave(at: .token, .drip(1, every: .milliseconds(5)))
+    let store = DemoStore.file
+    let outcome = try await DemoProcess.run(
+      [
+        "login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString,
+        "--client-id", "sandbox-app",
+      ] + store.options(folder), in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let kept = try await store.open(store.path(folder)).load("default")
+    #expect(kept?.token.refreshToken == sandbox.latestRefreshToken)
+    await sandbox.stop()
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Another process signs the user out, and somebody in, on the store that both use.
+@Suite("A session that another process replaces", .timeLimit(.minutes(1)))
+struct ReplacedSessionTests {
+  /// A session whose token has expired, beside a store that has another sign-in's.
+  private func replaced(
+    first: String? = "first", second: String? = "second"
+  ) async throws -> SessionBench {
+    let bench = try SessionBench()
+    await bench.store.memory.save(Self.record(bench.server.issue(at: bench.clock.now), first))
+    try await bench.module.restore()
+    bench.clock.advance(by: 3600)
+    await bench.store.memory.save(Self.record(bench.server.issue(at: bench.clock.now), second))
+    return bench
+  }
+
+  private static func record(_ token: SQToken, _ session: String?) -> AccountRecord {
+    AccountRecord(id: "default", clientID: "client", session: session, token: token)
+  }
+
+  @Test func `the app hears that the token is of another sign-in`() async throws {
+    let bench = try await replaced()
+    let stream = RefreshRecorder.listening(to: bench.module.events)
+    #expect(try await bench.module.token().accessToken == "T2")
+    #expect(await bench.observer.words(1) == ["replaced T2"])
+    #expect(await stream.words(1) == ["replaced T2"])
+    #expect(bench.requests.isEmpty)
+  }
+
+  @Test func `it hears it also where that token has to be refreshed first`() async throws {
+    let bench = try await replaced()
+    bench.clock.advance(by: 3600)
+    #expect(try await bench.module.token().accessToken == "T3")
+    #expect(await bench.observer.words(2) == ["replaced T2", "refreshed T3"])
+    #expect(bench.refreshes == ["R2"])
+  }
+
+  @Test func `a request of the user before is not sent with the new user's token`() async throws {
+    let bench = try await replaced()
+    let url = try #require(URL(string: "https://api.example/files"))
+    let error = await failure(.sessionReplaced) {
+      try await bench.module.send(HTTPRequest(url: url))
+    }
+    #expect(error?.requiresSignIn == false && error?.message.contains("\"default\"") == true)
+    #expect(bench.requests.isEmpty)
+    // The new user's requests are.
+    #expect(try await bench.module.send(HTTPRequest(url: url)).status == 200)
+    #expect(bench.requests == ["GET /files T2"])
+  }
+
+  @Test func `nor is a pipe's, or put on a request`() async throws {
+    let bench = try await replaced()
+    let url = try #require(URL(string: "https://api.example/files"))
+    await failure(.sessionReplaced) { try await bench.module.authenticate(HTTPRequest(url: url)) }
+    let other = try await replaced()
+    let pipe = try Pipeline("https://api.example", module: other.module).add("files")
+    let error = await #expect(throws: PipeError.self) { try await pipe.read() }
+    guard case .noAccess(let reason)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(reason.code == .sessionReplaced)
+    #expect(other.requests.isEmpty)
+  }
+
+  @Test(arguments: [("same", "same"), (nil, "new"), ("old", nil)] as [(String?, String?)])
+  func `a refresh of the same sign-in is none, nor is one whose sign-in is not known`(
+    first: String?, second: String?
+  ) async throws {
+    let bench = try await replaced(first: first, second: second)
+    let url = try #require(URL(string: "https://api.example/files"))
+    #expect(try await bench.module.send(HTTPRequest(url: url)).status == 200)
+    #expect(await bench.observer.words(1) == ["refreshed T2"])
+  }
+
+  @Test func `a delegate that does not tell the two apart hears of a refresh`() async throws {
+    final class Plain: TokenRefreshDelegate {
+      let heard = Gate(isOpen: false)
+      func tokenIsRefreshed(_ token: SQToken) { heard.open() }
+    }
+    let bench = try await replaced()
+    let plain = Plain()
+    bench.oauth.tokenRefreshDelegate = plain
+    try await bench.module.token()
+    await plain.heard.pass()
+  }
+}
