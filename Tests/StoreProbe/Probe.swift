@@ -18,6 +18,7 @@ struct Probe {
       try await run(arguments[0], Array(arguments.dropFirst()))
     case ("load", 1): try await load(arguments[0])
     case ("save", 0): try await save()
+    case ("next", 0...1): try await next(fillingDiskWith: arguments.first)
     case ("erase", 1):
       try await store.erase(arguments[0])
       say("erased")
@@ -48,6 +49,30 @@ struct Probe {
     while let line = readLine() {
       try await store.save(JSONDecoder().decode(AccountRecord.self, from: Data(line.utf8)))
       say("saved")
+    }
+  }
+
+  /// Does what a refresh does with the store; the new record is the first line of standard input.
+  ///
+  /// The disk may become full while the request would be under way.
+  private func next(fillingDiskWith filler: String?) async throws {
+    let record = try JSONDecoder().decode(AccountRecord.self, from: Data((readLine() ?? "").utf8))
+    let room = try await store.reserve(record.id, replacing: try await store.load(record.id))
+    say("reserved")
+    if let filler { fillDisk(filler) }
+    await room.land(record)
+    say("landed")
+    try await store.save(record)
+    say("saved")
+    room.release()
+  }
+
+  private func fillDisk(_ path: String) {
+    let file = open(path, O_WRONLY | O_CREAT, 0o600)
+    defer { close(file) }
+    for size in [65536, 4096, 1] {
+      let zeros = [UInt8](repeating: 0, count: size)
+      while write(file, zeros, size) > 0 {}
     }
   }
 

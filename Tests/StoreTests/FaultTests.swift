@@ -34,6 +34,26 @@ import Testing
       of: ["erase", "a"], kind, fault, from: [Self.old, record("b")], to: [record("b")])
   }
 
+  @Test(arguments: StoreKind.landing, Fault.allCases)
+  func `a refresh whose store goes wrong leaves the old record, or the new one once it has landed`(
+    kind: StoreKind, fault: Fault
+  ) async throws {
+    try await breakEachCall(
+      of: ["next"], kind, fault, from: [Self.old, record("b")], to: [Self.new, record("b")])
+  }
+
+  @Test(arguments: [StoreKind.file, .encrypted])
+  func `room is on the disk before a request, and the answer before it is put in its place`(
+    kind: StoreKind
+  ) async throws {
+    let calls = try await calls(of: ["next"], kind)
+    let made = try #require(calls.firstIndex(of: "fallocate"), "\(calls)")
+    #expect(calls[(made + 1)...].first { $0 != "open" } == "fsync")
+    let landed = try #require(calls.firstIndex(of: "pwrite"))
+    #expect(calls[made..<landed].contains("fsync of a folder"))
+    #expect(calls[landed...].dropFirst().first == "fsync")
+  }
+
   /// The power cannot be cut here; that the disk is told everything, and in which order, can be seen.
   @Test(arguments: [StoreKind.file, .encrypted], [["save"], ["erase", "a"]])
   func `a file is on the disk before it gets its name, and the name before the lock is let go`(
@@ -43,7 +63,8 @@ import Testing
     let last = try #require(calls.lastIndex(of: "write"))
     #expect(
       calls[last...].filter { $0 != "open" }
-        == ["write", "fsync", "rename", "fsync of a folder", "flock"])
+        // Last the landing file goes, whose content the file has by now.
+        == ["write", "fsync", "rename", "fsync of a folder", "unlink", "flock"])
   }
 
   @Test(arguments: [StoreKind.sqlite, .encryptedSQLite], [["save"], ["erase", "a"]])
@@ -83,6 +104,9 @@ import Testing
       #expect(records == before || records == after, "\(what)")
       expectTypedEnd(of: result, fault, what)
       if result.status == 0 { #expect(records == after, "\(what)") }
+      if result.output.contains("landed"), result.status != 1 {
+        #expect(records == after, "\(what)")
+      }
       try await expectUsable(kind, folder, what)
       guard result.errors.contains("fault: ") else {
         #expect(result.status == 0, "\(what)")

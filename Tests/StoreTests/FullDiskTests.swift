@@ -40,6 +40,35 @@ struct FullDiskTests {
     #expect(try decoded(lines[8]) == record("b"))
   }
 
+  /// The answer is here by then, and the server accepts nothing else any more.
+  @Test(arguments: StoreKind.landing)
+  func `a disk that fills up in the middle of a refresh loses nothing`(kind: StoreKind) async throws {
+    let (folder, input) = (try TemporaryFolder(), try TemporaryFolder())
+    let old = record("a", token: SQToken(accessToken: "old"))
+    let new = record("a", token: SQToken(accessToken: "new"))
+    for (name, record) in [("old", old), ("new", new)] {
+      try StoreProbe.lines([record]).write(
+        toFile: input.file(name), atomically: false, encoding: .utf8)
+    }
+    let result = try await ChildProcess.run(
+      FullDisk.unshare + ["bash", "-c", FullDisk.refreshScript],
+      environment: [
+        "FOLDER": folder.path, "INPUT": input.path, "PROBE": StoreProbe.executable,
+        "STORE": kind.address?(folder),
+      ])
+    let lines = result.output.split(separator: "\n").map(String.init)
+    try #require(lines.count >= 6, "\(result.output)\(result.errors)")
+    #expect(Array(lines[0...2]) == ["saved", "reserved", "landed"])
+    #expect(lines[3] == "saved", "\(result.errors)")
+    #expect(try decoded(lines[4]) == new)
+    // The next refresh sends nothing until the store has what has landed. A database's log may have
+    // had room for it at once.
+    let refused = kind.needsRoomToRead ? nil : "full 1"
+    #expect(lines[5] == refused ?? lines[5], "\(result.errors)")
+    #expect(try decoded(lines[lines.count - 4]) == new)
+    #expect(lines.suffix(3) == ["reserved", "landed", "saved"])
+  }
+
   private func decoded(_ line: String) throws -> AccountRecord {
     try JSONDecoder().decode(AccountRecord.self, from: Data(line.utf8))
   }
@@ -66,6 +95,20 @@ enum FullDisk {
     "$PROBE" "$STORE" save <"$INPUT/new"
     "$PROBE" "$STORE" load a
     "$PROBE" "$STORE" load b
+    """
+
+  static let refreshScript = """
+    set -eu
+    mount -t tmpfs -o size=2m,mode=0700 tmpfs "$FOLDER"
+    "$PROBE" "$STORE" save <"$INPUT/old"
+    "$PROBE" "$STORE" next "$FOLDER/filler" <"$INPUT/new"
+    "$PROBE" "$STORE" load a
+    status=0
+    "$PROBE" "$STORE" next <"$INPUT/new" || status=$?
+    echo "full $status"
+    rm "$FOLDER/filler"
+    "$PROBE" "$STORE" load a
+    "$PROBE" "$STORE" next <"$INPUT/new"
     """
 
   static let isAllowed: @Sendable () async throws -> Bool = {
