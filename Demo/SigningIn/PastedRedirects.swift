@@ -21,6 +21,19 @@ final class PastedRedirects: Sendable {
       SQOAuthError(.cancelled, "standard input ended before the redirect was pasted"))
   }
 
+  /// Why a line was not the answer, and what to do.
+  private static func refusal(of outcome: RedirectOutcome, _ start: String) -> String {
+    switch outcome {
+    case .foreignAddress:
+      "That is not the answer: it is not an address at \(start). Paste the whole address:"
+    case .wrongState:
+      "That is not the answer to this sign-in but to another one, or not all of it. "
+        + "Paste the whole address:"
+    case .answered, .noSignIn, .tooLate:
+      "That is not the answer to this sign-in. Paste the whole address:"
+    }
+  }
+
   /// Asks for the redirect, and reads lines until one is the answer or there are no more.
   func read(for redirectURI: RedirectURI) {
     let start = redirectURI.string.prefix { $0 != "?" }.description.printable
@@ -32,8 +45,9 @@ final class PastedRedirects: Sendable {
         guard oauth.isAuthorizationPending else { return }
         let redirect = line.split(whereSeparator: \.isWhitespace).joined()
         guard !redirect.isEmpty else { continue }
-        if oauth.module.handleRedirect(redirect) { return }
-        console.progress("That is not the answer to this sign-in; paste the whole address:")
+        let outcome = oauth.module.receiveRedirect(redirect)
+        if outcome == .answered { return }
+        console.progress(Self.refusal(of: outcome, start))
       }
       inputHasEnded.store(true, ordering: .releasing)
       oauth.cancelAuthorization()

@@ -26,8 +26,9 @@ extension Option {
   static let scope = Option(
     "--scope", value: "SCOPE", help: "What to ask for; several scopes with spaces between them.")
   static let auth = Option(
-    "--auth", value: "basic|post|none",
-    help: "How the client proves itself, whatever the server's metadata lists.")
+    "--auth", value: "basic|basic-unescaped|post|none",
+    help: "How the client proves itself, whatever the server's metadata lists. With "
+      + "basic-unescaped its identifier and secret are sent as they are.")
   static let timeout = Option(
     "--timeout", value: "SECONDS", help: "How long you may take to sign in; 300 by default.")
 }
@@ -155,9 +156,12 @@ extension SignInOptions {
     switch text {
     case nil: nil
     case "basic": .basic
+    case "basic-unescaped": .basicUnescaped
     case "post": .post
     case "none": .publicClient
-    case let text?: throw .usage("--auth takes basic, post or none, not \"\(text.printable)\"")
+    case let text?:
+      throw .usage(
+        "--auth takes basic, basic-unescaped, post or none, not \"\(text.printable)\"")
     }
   }
 

@@ -38,6 +38,11 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: RFC 6749, section 4.5
   public var extensionGrants: [String: @Sendable (_ form: [SandboxParameter]) -> String?] = [:]
+  /// Whether the identifier and the secret of Basic credentials are form-decoded.
+  ///
+  /// RFC 6749, section 2.3.1, has it so. Many servers take both as they are; `false` makes the sandbox
+  /// one of them.
+  public var decodesBasicCredentials = true
   /// Whether clients with a secret must use PKCE too; public ones always must.
   public var requiresPKCEOfAll = false
   /// How many bytes the files of one drive may have together.

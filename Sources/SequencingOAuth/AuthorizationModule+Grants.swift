@@ -28,14 +28,6 @@ extension AuthorizationModule {
     signIns.cancel()
   }
 
-  /// Passes on the text of a URL that the app was opened with.
-  ///
-  /// Returns `true` where it was the answer to the sign-in under way. `false` has no effect: the
-  /// URL is for someone else, or for another sign-in.
-  public func handleRedirect(_ redirect: String) -> Bool {
-    signIns.offer(redirect)
-  }
-
   private func outcome(of signIn: SignIn) async -> SignIn.Outcome {
     let epoch = session.epoch
     do throws(SQOAuthError) {

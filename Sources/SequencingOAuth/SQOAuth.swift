@@ -1,12 +1,6 @@
 public import Dispatch
 import LoopbackHTTP
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
-
 /// Signs a user in and holds the token: the shared instance that most apps use, or one of several.
 ///
 /// Register the client, set the delegate, call ``authorizeUser()``. Every method may be called from
@@ -119,15 +113,6 @@ extension SQOAuth {
   /// Ends the sign-in under way, if there is one; a redirect that comes later is refused.
   public func cancelAuthorization() {
     module.cancelSignIn()
-  }
-
-  /// Passes on a URL that the app was opened with, for a redirect URI that the app receives itself.
-  ///
-  /// Returns `true` where it was the answer to the sign-in under way. `false` has no effect: the
-  /// URL is for someone else, or for another sign-in.
-  @discardableResult
-  public func handleRedirect(_ url: URL) -> Bool {
-    module.handleRedirect(url.absoluteString)
   }
 
   /// Forgets the token, in memory at once and in the store soon; the server is not told.

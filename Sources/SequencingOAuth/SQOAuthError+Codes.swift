@@ -21,6 +21,16 @@ extension SQOAuthError.Code {
   public static let serverError = Self(rawValue: "server_error")
   /// The server is overloaded or being maintained.
   public static let temporarilyUnavailable = Self(rawValue: "temporarily_unavailable")
+  /// The user has to deal with the server's pages (OpenID Connect Core 1.0, section 3.1.2.6).
+  public static let interactionRequired = Self(rawValue: "interaction_required")
+  /// The user has to log in at the server (OpenID Connect Core 1.0, section 3.1.2.6).
+  public static let loginRequired = Self(rawValue: "login_required")
+  /// The user has not consented (OpenID Connect Core 1.0, section 3.1.2.6).
+  public static let consentRequired = Self(rawValue: "consent_required")
+  /// The resource is unknown or not acceptable (RFC 8707, section 2).
+  public static let invalidTarget = Self(rawValue: "invalid_target")
+  /// The server wants a DPoP proof with its nonce, which the SDK does not make (RFC 9449, section 8).
+  public static let useDPoPNonce = Self(rawValue: "use_dpop_nonce")
   /// The server cannot revoke a token of this kind (RFC 7009, section 2.2.1).
   public static let unsupportedTokenType = Self(rawValue: "unsupported_token_type")
 

@@ -6,19 +6,21 @@ public struct SQOAuthError: Error, Sendable {
   /// Which kind of failure this is.
   public let code: Code
   /// What happened and, where something can be done about it, what to do.
-  public let message: String
+  public internal(set) var message: String
   /// The error that led to this one.
   public let cause: (any Error)?
   /// The server's own error response, where one came.
   public let response: ErrorResponse?
   /// The HTTP status of the response that led to this error, where one came.
-  public let status: Int?
+  public internal(set) var status: Int?
   /// Why a resource server refused the token, where it said so.
   public let challenge: BearerChallenge?
   /// How long the server asks to be left alone, where it said so: at most a day.
   ///
   /// - SeeAlso: RFC 9110, section 10.2.3
   public let retryAfter: Duration?
+  /// What the server's error response answers, where that gives its code another meaning.
+  var occasion: Occasion?
 
   /// Makes an error; a message must hold no secret.
   public init(
@@ -36,6 +38,14 @@ public struct SQOAuthError: Error, Sendable {
 }
 
 extension SQOAuthError {
+  /// A request whose refusal means something else than the same code in answer to other requests.
+  enum Occasion: Sendable, Hashable {
+    /// An authorization request for which the server may have shown the user its pages.
+    case pages
+    /// A refresh (RFC 6749, section 6).
+    case refresh
+  }
+
   /// A failure's name, in the spelling of the wire where the failure came over it.
   ///
   /// The set is open: a server may send any code, and a later version of the SDK may add its own.

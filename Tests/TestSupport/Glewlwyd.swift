@@ -17,7 +17,16 @@ package final class Glewlwyd: Sendable {
   package enum Client: String, Sendable {
     case `public`
     case confidential
-    package var secret: String? { self == .confidential ? "s3cr3t" : nil }
+    /// Its secret holds characters that forms encode.
+    case awkward
+
+    package var secret: String? {
+      switch self {
+      case .public: nil
+      case .confidential: "s3cr3t"
+      case .awkward: "~a b/c=d+e%41*"
+      }
+    }
   }
 
   package let issuer: String

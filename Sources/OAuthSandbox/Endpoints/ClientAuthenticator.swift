@@ -36,7 +36,8 @@ enum ClientAuthenticator {
   static func client(
     of request: SandboxRequest, _ sandbox: SandboxState
   ) throws(OAuthFault) -> SandboxClient {
-    let (id, secret, method) = try credentials(request)
+    let (id, secret, method) = try credentials(
+      request, decodesBasic: sandbox.options.decodesBasicCredentials)
     guard let client = sandbox.client(id) else { throw .invalidClient("There is no such client.") }
     guard client.authentication.contains(method) else {
       throw .invalidClient("The client is not registered for \(method.rawValue).")
@@ -46,7 +47,7 @@ enum ClientAuthenticator {
   }
 
   private static func credentials(
-    _ request: SandboxRequest
+    _ request: SandboxRequest, decodesBasic: Bool
   ) throws(OAuthFault) -> (id: String, secret: String?, SandboxClient.Authentication) {
     let fields = request.headers.filter { $0.name == "authorization" }
     guard fields.count <= 1 else { throw .invalidRequest("Authorization came more than once.") }
@@ -54,7 +55,7 @@ enum ClientAuthenticator {
       guard request.form("client_secret") == nil else {
         throw .invalidRequest("The client authenticated in two ways.")
       }
-      let (id, secret) = try basic(field.value)
+      let (id, secret) = try basic(field.value, decodes: decodesBasic)
       guard request.form("client_id") ?? id == id else {
         throw .invalidRequest("client_id names another client.")
       }
@@ -68,17 +69,21 @@ enum ClientAuthenticator {
   }
 
   /// Both halves are form-encoded before they are joined (RFC 6749, section 2.3.1).
-  private static func basic(_ field: String) throws(OAuthFault) -> (String, String) {
+  private static func basic(
+    _ field: String, decodes: Bool
+  ) throws(OAuthFault) -> (String, String) {
     let parts = field.split(separator: " ")
     guard parts.count == 2, parts[0].lowercased() == "basic",
       let data = Data(base64Encoded: String(parts[1])),
       let text = String(bytes: data, encoding: .utf8), let colon = text.firstIndex(of: ":"),
-      let id = decoded(text[..<colon]), let secret = decoded(text[text.index(after: colon)...])
+      let id = half(text[..<colon], decodes),
+      let secret = half(text[text.index(after: colon)...], decodes)
     else { throw .invalidClient("The Basic credentials cannot be read.") }
     return (id, secret)
   }
 
-  private static func decoded(_ half: Substring) -> String? {
+  private static func half(_ half: Substring, _ isEncoded: Bool) -> String? {
+    guard isEncoded else { return String(half) }
     // In a form it is a value, so it is read as one; a bare & or = is not encoded at all.
     guard !half.contains("&"), !half.contains("=") else { return nil }
     return FormCoding.decode("v=" + half)?.first?.value

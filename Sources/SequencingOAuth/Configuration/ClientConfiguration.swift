@@ -95,7 +95,9 @@ public struct ClientConfiguration: Sendable, Hashable {
     // An empty secret is how a form field says that there is none.
     let clientSecret = clientSecret?.isEmpty == true ? nil : clientSecret
     let redirect: RedirectURI? = if let redirectURI { try RedirectURI(redirectURI) } else { nil }
-    try Self.check(clientAuthentication, hasSecret: clientSecret != nil)
+    try Self.check(
+      clientAuthentication, providers: provider.clientAuthentication, id: clientID,
+      secret: clientSecret)
     values = Boxed(
       Values(
         clientID: clientID, clientSecret: clientSecret,
@@ -133,24 +135,6 @@ public struct ClientConfiguration: Sendable, Hashable {
     case .issuer(let issuer):
       _ = try Discovery(issuer: issuer, timeout: .zero).addresses()
       return nil
-    }
-  }
-
-  private static func check(
-    _ authentication: ClientAuthentication?, hasSecret: Bool
-  ) throws(SQOAuthError) {
-    switch authentication {
-    case nil, .publicClient?:
-      break
-    case .basic?, .post?:
-      guard hasSecret else {
-        throw SQOAuthError(
-          .invalidConfiguration, "authentication by Basic or in the body needs a client secret")
-      }
-    case let other?:
-      throw SQOAuthError(
-        .invalidConfiguration,
-        "\"\(ErrorResponse.clean(other.rawValue))\" is not a client authentication of this SDK")
     }
   }
 }

@@ -10,22 +10,51 @@
 struct Discovery: Sendable {
   let issuer: String
   let timeout: Duration
+  /// Tells how far away the date of a `Retry-After` is.
+  var clock: any WallClock = SystemClock()
 
-  /// Tries the address of RFC 8414, then the two of OpenID Connect, while the server has nothing.
+  /// Tries the address of RFC 8414, then the two of OpenID Connect, until one has the document.
+  ///
+  /// Servers redirect, fail or show a page at addresses where they have nothing, so none of that ends
+  /// the search. When every address fails, the error is the one that helps most.
   func fetch(with client: any HTTPClient) async throws(SQOAuthError) -> ProviderMetadata {
-    var refusal: SQOAuthError?
+    var failure: SQOAuthError?
     for url in try addresses() {
-      var request = HTTPRequest(url: url, headers: ["Accept": "application/json"])
-      request.timeout = timeout
-      let response = try await client.exchange(request)
       do throws(SQOAuthError) {
-        try checkStatus(response)
-        return try ProviderMetadata(document: response.body, issuer: issuer)
-      } catch  where error.code == .invalidResponse {
-        refusal = refusal ?? error
+        return try await document(at: url, client)
+      } catch {
+        guard let weight = Self.weight(of: error) else { throw error }
+        if weight > failure.flatMap(Self.weight) ?? -1 { failure = error }
       }
     }
-    throw refusal ?? SQOAuthError(.invalidResponse, "the issuer has no metadata document")
+    throw failure ?? SQOAuthError(.invalidResponse, "the issuer has no metadata document")
+  }
+
+  /// How much an address's failure says about the server; `nil` when it ends the search.
+  ///
+  /// A document of another issuer, or with an endpoint that is not protected, is a matter of trust.
+  /// A server that cannot be reached at one address cannot be reached at the others either.
+  private static func weight(of error: SQOAuthError) -> Int? {
+    switch error.code {
+    // The document may be there at another time.
+    case .serverError, .temporarilyUnavailable: 3
+    // There is no document, only another page or none.
+    case .invalidResponse where error.status != nil: 0
+    case .redirectRefused: 1
+    // There is a document, and it cannot be used.
+    case .invalidResponse, .invalidConfiguration, .responseTooLarge: 2
+    default: nil
+    }
+  }
+
+  private func document(
+    at url: URL, _ client: any HTTPClient
+  ) async throws(SQOAuthError) -> ProviderMetadata {
+    var request = HTTPRequest(url: url, headers: ["Accept": "application/json"])
+    request.timeout = timeout
+    let response = try await client.exchange(request)
+    try check(response, from: url)
+    return try ProviderMetadata(document: response.body, issuer: issuer)
   }
 
   /// The well-known addresses, without doubles.
@@ -45,24 +74,20 @@ struct Discovery: Sendable {
     ].filter { seen.insert($0).inserted }.compactMap { URL(string: $0) }
   }
 
-  private func checkStatus(_ response: HTTPResponse) throws(SQOAuthError) {
+  private func check(_ response: HTTPResponse, from url: URL) throws(SQOAuthError) {
     switch response.status {
     case 200:
       guard JSONMessage.isJSON(response) else {
         throw SQOAuthError(
-          .invalidResponse, "the issuer's metadata document is not JSON by its content type",
+          .invalidResponse, "what \(url) has is not JSON by its content type, and so no metadata",
           status: 200)
       }
-    case 300..<400:
-      throw .redirectRefused(by: "the issuer's metadata address", status: response.status)
-    case 500...:
-      throw SQOAuthError(
-        .serverError, "the issuer's metadata address failed with status \(response.status)",
-        status: response.status)
+    case 300..<400, 429, 500...:
+      throw .failure(of: "the metadata address \(url)", response, now: clock.now)
     default:
       throw SQOAuthError(
         .invalidResponse,
-        "the issuer has no metadata document (status \(response.status)); "
+        "the issuer has no metadata document at \(url) (status \(response.status)); "
           + "check the issuer, or give the endpoints by hand", status: response.status)
     }
   }

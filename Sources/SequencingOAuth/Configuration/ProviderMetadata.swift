@@ -55,11 +55,14 @@ extension ProviderMetadata {
   init(document: Data, issuer: String) throws(SQOAuthError) {
     let document = try JSONMessage.decode(
       Document.self, from: document, as: "metadata document")
+    guard let named = document.issuer else {
+      throw SQOAuthError(.invalidResponse, "the metadata names no issuer")
+    }
     // RFC 8414, section 3.3: identical, with no normalisation.
-    guard let named = document.issuer, named.utf8.elementsEqual(issuer.utf8) else {
+    guard named.utf8.elementsEqual(issuer.utf8) else {
       throw SQOAuthError(
         .issuerMismatch,
-        "the metadata names the issuer \"\(ErrorResponse.clean(document.issuer ?? ""))\"; "
+        "the metadata names the issuer \"\(ErrorResponse.clean(named))\"; "
           + "use exactly that string if it is the one you trust")
     }
     guard let token = document.tokenEndpoint else {

@@ -59,7 +59,8 @@ struct AuthorizationCodeGrant: Sendable {
     let pending = PendingAuthorization(
       AuthorizationResponse.Expectation(
         redirectURI: redirectURI, state: state, issuer: metadata.issuer,
-        requiresIssuer: metadata.sendsIssuerInResponse))
+        requiresIssuer: metadata.sendsIssuerInResponse,
+        allowsPages: !configuration.forbidsPages))
     receiver?.deliver {
       await LandingPage(for: pending.offer($0), outcome: page, by: environment.clock)
     }
@@ -132,6 +133,15 @@ struct AuthorizationCodeGrant: Sendable {
       .pkceUnsupported,
       "the server's metadata does not list the code challenge method S256; "
         + "set acceptsServersWithoutPKCE if you accept that")
+  }
+}
+
+extension ClientConfiguration {
+  /// Whether the authorization request asks the server to show no page at all.
+  ///
+  /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1 (`prompt`)
+  fileprivate var forbidsPages: Bool {
+    authorizationParameters.value("prompt")?.split(separator: " ").contains("none") == true
   }
 }
 

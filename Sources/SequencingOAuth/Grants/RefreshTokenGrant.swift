@@ -11,10 +11,14 @@ struct RefreshTokenGrant: Sendable {
       .init("grant_type", "refresh_token"),
       .init("refresh_token", refreshToken),
     ]
-    // An absent scope means that it did not change.
-    return try await endpoint.token(
-      parameters, at: endpoint.metadata.refreshEndpoint, scope: token.scope
-    ).refreshing(token)
+    do throws(SQOAuthError) {
+      // An absent scope means that it did not change.
+      return try await endpoint.token(
+        parameters, at: endpoint.metadata.refreshEndpoint, scope: token.scope
+      ).refreshing(token)
+    } catch {
+      throw error.answeringRefresh()
+    }
   }
 }
 

@@ -40,13 +40,9 @@ final class TokenEndpoint: Sendable {
     ).read(answer)
   }
 
-  /// How the client authenticates, here and at the revocation endpoint.
+  /// How the client authenticates here.
   func clientAuthentication() throws(SQOAuthError) -> ClientAuthentication {
-    try ClientAuthentication.chosen(
-      configuration.clientAuthentication,
-      providers: configuration.provider.clientAuthentication,
-      hasSecret: configuration.clientSecret != nil,
-      supported: metadata.clientAuthenticationMethods)
+    try configuration.authentication(supported: metadata.clientAuthenticationMethods)
   }
 
   /// Refuses a token without which the app cannot work.

@@ -9,6 +9,8 @@ struct AuthorizationResponse: Sendable {
     let issuer: String?
     /// Whether the server promised to send `iss`.
     let requiresIssuer: Bool
+    /// Whether the server may show the user its pages before it answers.
+    var allowsPages = true
   }
 
   /// What a redirect turned out to be.
@@ -36,13 +38,15 @@ struct AuthorizationResponse: Sendable {
     return .answer(
       Result { () throws(SQOAuthError) in
         try checkForm(pairs, fragment: redirect)
-        try checkIssuer(pairs, expected)
-        if let error = pairs.value("error") { throw try refusal(error, pairs) }
-        guard let code = pairs.value("code"), isCode(code) else {
-          throw SQOAuthError(
-            .invalidAuthorizationResponse, "the redirect carries neither a code nor an error")
+        let lacksIssuer = try checkIssuer(pairs, expected)
+        if let error = pairs.value("error") {
+          throw try refusal(error, pairs, expected, lacksIssuer: lacksIssuer)
         }
-        return AuthorizationResponse(code: code)
+        guard !lacksIssuer else {
+          throw SQOAuthError(
+            .issuerMismatch, "the redirect lacks \"iss\", which the server promises to send")
+        }
+        return AuthorizationResponse(code: try code(in: pairs))
       })
   }
 
@@ -73,27 +77,27 @@ struct AuthorizationResponse: Sendable {
     }
   }
 
+  /// Refuses another issuer; returns whether the promised one is missing.
   private static func checkIssuer(
     _ pairs: [FormCoding.Pair], _ expected: Expectation
-  ) throws(SQOAuthError) {
-    guard let issuer = pairs.value("iss") else {
-      guard !expected.requiresIssuer else {
-        throw SQOAuthError(
-          .issuerMismatch, "the redirect lacks \"iss\", which the server promises to send")
-      }
-      return
-    }
+  ) throws(SQOAuthError) -> Bool {
+    guard let issuer = pairs.value("iss") else { return expected.requiresIssuer }
     // Without a configured issuer there is nothing to compare it with (RFC 9207, section 2.4).
-    guard let wanted = expected.issuer else { return }
+    guard let wanted = expected.issuer else { return false }
     // As bytes: Swift's own comparison takes some different characters for the same.
     guard issuer.utf8.elementsEqual(wanted.utf8) else {
       throw SQOAuthError(
         .issuerMismatch, "the redirect comes from another issuer than the one that was asked")
     }
+    return false
   }
 
+  /// The server's own error.
+  ///
+  /// Some servers send `iss` with a code only. An error without it ends the sign-in too (RFC 9207,
+  /// section 2.4); nothing is sent to the server then, so its reason can be told safely.
   private static func refusal(
-    _ error: String, _ pairs: [FormCoding.Pair]
+    _ error: String, _ pairs: [FormCoding.Pair], _ expected: Expectation, lacksIssuer: Bool
   ) throws(SQOAuthError) -> SQOAuthError {
     guard !ErrorResponse.clean(error).isEmpty else {
       throw SQOAuthError(
@@ -102,17 +106,31 @@ struct AuthorizationResponse: Sendable {
     let response = ErrorResponse(
       error: error, errorDescription: pairs.value("error_description"),
       errorURI: pairs.value("error_uri"))
-    return SQOAuthError(
+    var refusal = SQOAuthError(
       response.error,
       response.errorDescription.map { "the authorization server says: \($0)" }
         ?? (response.error == .accessDenied
           ? "access was denied" : "the authorization server refused the request"),
       response: response)
+    if expected.allowsPages { refusal.occasion = .pages }
+    if lacksIssuer {
+      refusal.message += " (the answer lacks \"iss\", which the server promises to send)"
+    }
+    return refusal
   }
 
-  /// RFC 6749, appendix A.11: visible characters and spaces.
-  private static func isCode(_ code: String) -> Bool {
-    !code.isEmpty && code.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+  private static func code(in pairs: [FormCoding.Pair]) throws(SQOAuthError) -> String {
+    guard let code = pairs.value("code"), !code.isEmpty else {
+      throw SQOAuthError(
+        .invalidAuthorizationResponse, "the redirect carries neither a code nor an error")
+    }
+    // RFC 6749, appendix A.11: visible characters and spaces.
+    guard code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+      throw SQOAuthError(
+        .invalidAuthorizationResponse,
+        "the redirect carries a malformed code: one with characters outside %x20-7E")
+    }
+    return code
   }
 
   private static func single(_ name: String, in pairs: [FormCoding.Pair]) -> String? {

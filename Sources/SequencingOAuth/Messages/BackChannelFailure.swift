@@ -52,8 +52,9 @@ extension SQOAuthError {
   /// The same error with the status of the response that it was found in, and no secret in its
   /// message.
   func with(status: Int, removing secrets: SentSecrets) -> SQOAuthError {
-    SQOAuthError(
-      code, secrets.removed(from: message), cause: cause, response: response,
-      status: self.status ?? status, challenge: challenge, retryAfter: retryAfter)
+    var error = self
+    error.message = secrets.removed(from: message)
+    error.status = self.status ?? status
+    return error
   }
 }

@@ -23,9 +23,17 @@ enum FormCoding {
     encode(pairs, space: "%20")
   }
 
-  /// One value as it stands in a body, and inside Basic credentials (RFC 6749, section 2.3.1).
+  /// One value as it stands in a body.
   static func encodeValue(_ value: String) -> String {
     encode(value, space: "+")
+  }
+
+  /// An identifier or a secret as it stands in Basic credentials (RFC 6749, section 2.3.1).
+  ///
+  /// Every decoder of forms reads it back. Many servers decode nothing there, so `~` and `*`, which
+  /// mean themselves either way, are left alone, and a space becomes `%20`, as in a URL.
+  static func encodeCredential(_ value: String) -> String {
+    encode(value, space: "%20", plain: "~*")
   }
 
   /// One segment of a URL's path, percent-encoded.
@@ -57,20 +65,24 @@ enum FormCoding {
     return String(decoding: result, as: UTF8.self)
   }
 
-  private static func encode(_ value: String, space: String) -> String {
+  private static func encode(_ value: String, space: String, plain: String = "") -> String {
     var result: [UInt8] = []
-    append(value, space: space, to: &result)
+    append(value, space: space, plain: plain, to: &result)
     return String(decoding: result, as: UTF8.self)
   }
 
   private static let digits = Array("0123456789ABCDEF".utf8)
 
-  private static func append(_ text: String, space: String, to result: inout [UInt8]) {
+  private static func append(
+    _ text: String, space: String, plain: String = "", to result: inout [UInt8]
+  ) {
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
         UInt8(ascii: "_"):
+        result.append(byte)
+      case _ where plain.utf8.contains(byte):
         result.append(byte)
       case UInt8(ascii: " "):
         result += space.utf8

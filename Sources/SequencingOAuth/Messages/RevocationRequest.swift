@@ -35,10 +35,7 @@ struct RevocationRequest: Sendable {
     }
     let client = ClientCredentials(
       id: configuration.clientID, secret: configuration.clientSecret,
-      authentication: try ClientAuthentication.chosen(
-        configuration.clientAuthentication,
-        providers: configuration.provider.clientAuthentication,
-        hasSecret: configuration.clientSecret != nil,
+      authentication: try configuration.authentication(
         supported: metadata.revocationAuthenticationMethods
           ?? metadata.clientAuthenticationMethods))
     func request(_ token: String, _ kind: Kind) -> RevocationRequest {

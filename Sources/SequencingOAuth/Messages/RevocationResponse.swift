@@ -15,6 +15,14 @@ struct RevocationResponse: Sendable {
 
   /// Returns when the token is of no use any more; what it throws leaves the token as it was.
   func check(_ response: HTTPResponse) throws(SQOAuthError) {
+    do throws(SQOAuthError) {
+      try checkAnswer(response)
+    } catch {
+      throw request.client.explaining(error)
+    }
+  }
+
+  private func checkAnswer(_ response: HTTPResponse) throws(SQOAuthError) {
     switch response.status {
     case 200..<300:
       // Section 2.2: the status says it all and the body is ignored; Facebook's says more.

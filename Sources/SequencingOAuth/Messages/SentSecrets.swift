@@ -25,6 +25,7 @@ package struct SentSecrets: Sendable {
       // By scalars: a combining mark behind a secret would make its last character another one.
       scalars.replace(secret.unicodeScalars, with: mark)
       scalars.replace(FormCoding.encodeValue(secret).unicodeScalars, with: mark)
+      scalars.replace(FormCoding.encodeCredential(secret).unicodeScalars, with: mark)
     }
     return String(scalars)
   }

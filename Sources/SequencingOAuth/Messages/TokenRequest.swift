@@ -16,7 +16,8 @@ struct TokenRequest: Sendable {
   let authentication: ClientAuthentication
   let timeout: Duration
 
-  private var client: ClientCredentials {
+  /// Who asks, and how that is proved.
+  var client: ClientCredentials {
     ClientCredentials(id: clientID, secret: clientSecret, authentication: authentication)
   }
 

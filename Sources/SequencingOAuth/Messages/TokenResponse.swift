@@ -17,6 +17,14 @@ struct TokenResponse: Sendable {
   private var secrets: SentSecrets { request?.secrets ?? SentSecrets([]) }
 
   func read(_ response: HTTPResponse) throws(SQOAuthError) -> SQToken {
+    do throws(SQOAuthError) {
+      return try token(in: response)
+    } catch {
+      throw request?.client.explaining(error) ?? error
+    }
+  }
+
+  private func token(in response: HTTPResponse) throws(SQOAuthError) -> SQToken {
     guard !(300..<400).contains(response.status) else { throw failure(response) }
     let members = JSONMessage.members(of: response.body)
     // Some servers report errors with status 200; none of their bodies may pass for a token.

@@ -77,7 +77,8 @@ final class ClientContext: Sendable {
   ) async throws(SQOAuthError) -> ProviderMetadata {
     if let known = configuration.metadata { return known }
     // Whose endpoints were not given by hand is known by an issuer.
-    let discovery = Discovery(issuer: configuration.server, timeout: configuration.timeout)
+    let discovery = Discovery(
+      issuer: configuration.server, timeout: configuration.timeout, clock: environment.clock)
     return try await environment.metadata.metadata(
       by: discovery, environment.httpClient, isFresh: isFresh)
   }

@@ -12,10 +12,12 @@ final class SignIn: Sendable {
     self.pending.withLock { $0 = pending }
   }
 
-  /// Offers a redirect; `true` where it was the answer.
-  func offer(_ redirect: String) -> Bool {
-    guard let pending = pending.withLock(\.self) else { return false }
-    return pending.offer(redirect) == .taken
+  /// What an answer would have to carry, once the sign-in waits for one.
+  var expectation: AuthorizationResponse.Expectation? { pending.withLock(\.self)?.expectation }
+
+  /// Offers a redirect; `nil` when the sign-in does not wait for one yet.
+  func offer(_ redirect: String) -> PendingAuthorization.Offer? {
+    pending.withLock(\.self)?.offer(redirect)
   }
 
   /// Ends the sign-in as soon as it can be; without effect once the token is there.

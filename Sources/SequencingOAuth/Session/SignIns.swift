@@ -14,6 +14,8 @@ final class SignIns: Sendable {
     var endCount = 0
     /// Why the last of these failed.
     var failure: SQOAuthError?
+    /// What the answer to the last sign-in that is over had to carry, so that a late one is known.
+    var over: Boxed<AuthorizationResponse.Expectation>?
     var onEnd: (@Sendable (SignIn.Outcome) -> Void)?
   }
 
@@ -82,8 +84,12 @@ final class SignIns: Sendable {
   }
 
   /// Offers a redirect to the sign-in under way.
-  func offer(_ redirect: String) -> Bool {
-    state.withLock(\.signIn)?.offer(redirect) ?? false
+  func offer(_ redirect: String) -> RedirectOutcome {
+    let (signIn, over) = state.withLock { ($0.signIn, $0.over) }
+    if let offer = signIn?.offer(redirect) { return RedirectOutcome(offer) }
+    guard let over, case .answer = AuthorizationResponse.judge(redirect, against: over.value)
+    else { return .noSignIn }
+    return .tooLate
   }
 
   private func begin(_ entry: Entry, _ run: @escaping Run) {
@@ -132,6 +138,7 @@ extension SignIns.State {
     waiters = 0
     isKept = false
     ending = signIn
+    if let expectation = signIn.expectation { over = Boxed(expectation) }
     return signIn
   }
 

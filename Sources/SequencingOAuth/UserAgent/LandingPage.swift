@@ -23,7 +23,7 @@ enum LandingPage: Sendable {
   init(outcome: Result<SQToken, SQOAuthError>) {
     switch outcome {
     case .success: self = .signedIn
-    case .failure(let error) where error.code == .accessDenied: self = .denied
+    case .failure(let error) where error.isDenial: self = .denied
     case .failure(let error): self = .failed(error.code)
     }
   }

@@ -14,7 +14,7 @@ final class PendingAuthorization: Sendable {
     case tooLate
   }
 
-  private let expectation: AuthorizationResponse.Expectation
+  let expectation: AuthorizationResponse.Expectation
   private let answer = OneShot<Result<AuthorizationResponse, SQOAuthError>>()
   private let sawWrongState = Locked(false)
 

@@ -21,8 +21,13 @@ extension Fuzzer {
   }
 
   private static func checkEncodings(of text: String) throws {
-    for encoded in [FormCoding.encodeValue(text), FormCoding.encodePathSegment(text)] {
-      try require(encoded.utf8.allSatisfy(isFormByte), "encoded as \(encoded)")
+    for (encoded, plain) in [
+      (FormCoding.encodeValue(text), ""), (FormCoding.encodeCredential(text), "~*"),
+      (FormCoding.encodePathSegment(text), ""),
+    ] {
+      try require(
+        encoded.utf8.allSatisfy { isFormByte($0) || plain.utf8.contains($0) },
+        "encoded as \(encoded)")
       try require(!encoded.contains("&") && !encoded.contains("="), "encoded as \(encoded)")
       guard let pair = FormCoding.decode("x=" + encoded)?.first else {
         throw Finding(description: "what was written is not read: \(encoded)")

@@ -70,7 +70,27 @@ import Testing
     }
   }
 
-  @Test(arguments: [ClientAuthentication.basic, .post])
+  @Test(arguments: [("a:b", "s"), ("a\nb", "s"), ("a", "s\u{7F}"), ("a", "\t")])
+  func `unescaped Basic is refused for credentials that it cannot carry`(
+    id: String, secret: String
+  ) throws {
+    var provider = Provider.endpoints(token: "https://id.example/token")
+    failure(.invalidConfiguration) {
+      try ClientConfiguration(
+        clientID: id, clientSecret: secret, provider: provider,
+        clientAuthentication: .basicUnescaped)
+    }
+    provider.clientAuthentication = .basicUnescaped
+    failure(.invalidConfiguration) {
+      try ClientConfiguration(clientID: id, clientSecret: secret, provider: provider)
+    }
+    _ = try ClientConfiguration(
+      clientID: id, clientSecret: secret, provider: provider, clientAuthentication: .basic)
+    _ = try ClientConfiguration(clientID: id, provider: provider)
+    _ = try ClientConfiguration(clientID: "a", clientSecret: "s:\u{FC} /", provider: provider)
+  }
+
+  @Test(arguments: [ClientAuthentication.basic, .post, .basicUnescaped])
   func `a method that needs a secret is refused without one`(method: ClientAuthentication) {
     for secret in [nil, ""] {
       failure(.invalidConfiguration) {

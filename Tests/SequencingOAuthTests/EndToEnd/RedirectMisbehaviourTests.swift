@@ -46,6 +46,19 @@ import Testing
       ends: alteration == .doubled ? .invalidAuthorizationResponse : .issuerMismatch)
   }
 
+  @Test func `a denial is a denial though it lacks the promised issuer`() async throws {
+    for alteration in [SandboxMisbehaviour.Alteration.missing, .wrong] {
+      let bench = try await SandboxBench(decision: .deny).register()
+      bench.sandbox.misbehave(at: .authorization, .issuer(alteration))
+      let isMissing = alteration == .missing
+      let error = await bench.fail(isMissing ? .accessDenied : .issuerMismatch)
+      #expect(error?.isCancellation == isMissing)
+      #expect(
+        await bench.delegate.events(1) == [isMissing ? .cancelled : .failed(.issuerMismatch)])
+      #expect(bench.tokenRequests.isEmpty)
+    }
+  }
+
   @Test(arguments: [SandboxMisbehaviour.Alteration.wrong, .empty, .value("http://127.0.0.1:1")])
   func `a wrong issuer is refused where the app named the right one`(
     alteration: SandboxMisbehaviour.Alteration

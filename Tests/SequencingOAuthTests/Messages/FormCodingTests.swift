@@ -36,6 +36,14 @@ import Testing
       FormCoding.encodeValue(text).utf8.allSatisfy { isUnreserved($0) || allowed.contains($0) })
   }
 
+  @Test(arguments: difficult)
+  func `a credential is read back by every decoder of forms`(text: String) {
+    let encoded = FormCoding.encodeCredential(text)
+    #expect(FormCoding.decode("a=" + encoded).map { $0.map(\.value) } == [text])
+    // Without a plus, which some decoders take for a space and some for itself.
+    #expect(encoded.utf8.allSatisfy { isUnreserved($0) || "%-._~*".utf8.contains($0) })
+  }
+
   @Test func `a space is a plus in a body and percent 20 in a query`() {
     #expect(FormCoding.encodeBody([.init("a b", "c d")]) == "a+b=c+d")
     #expect(FormCoding.encodeQuery([.init("a b", "c d")]) == "a%20b=c%20d")

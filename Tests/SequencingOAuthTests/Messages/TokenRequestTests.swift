@@ -66,7 +66,7 @@ import Testing
     ("a:b", "c:d", "a%3Ab:c%3Ad"),
     ("100%", "%41", "100%25:%2541"),
     ("\u{FC}", "\u{20AC}", "%C3%BC:%E2%82%AC"),
-    ("a b", "c+d", "a+b:c%2Bd"),
+    ("a b", "c+d", "a%20b:c%2Bd"), ("a~b", "c*d", "a~b:c*d"),
     ("https://id.example/c?x=1&y", "", "https%3A%2F%2Fid.example%2Fc%3Fx%3D1%26y:"),
     ("", "s", ":s"),
   ])

@@ -40,11 +40,30 @@ import Testing
     json("404", .invalidResponse, "", 404),
     json("invalid_client", .invalidClient, error("invalid_client"), 401),
     json("unauthorized_client", .unauthorizedClient, error("unauthorized_client"), 400),
-    json("invalid_request", .invalidRequest, error("invalid_request"), 400),
+    // Refusals after which only a new sign-in helps, though the server may yet change its mind.
+    json("invalid_request", .invalidRequest, error("invalid_request"), 400, requiresSignIn: true),
+    json("access_denied", .accessDenied, error("access_denied"), 403, requiresSignIn: true),
+    json(
+      "consent_required with 200", "consent_required", error("consent_required"), 200,
+      requiresSignIn: true),
+    json("login_required", "login_required", error("login_required"), 400, requiresSignIn: true),
+    json(
+      "interaction_required", "interaction_required", error("interaction_required"), 401,
+      requiresSignIn: true),
+    // The same codes of a server that has other troubles.
+    json("invalid_request with 503", .invalidRequest, error("invalid_request"), 503),
+    json("access_denied with 429", .accessDenied, error("access_denied"), 429),
+    // What a new sign-in does not change.
     json("invalid_scope", .invalidScope, error("invalid_scope"), 400),
+    json("invalid_target", "invalid_target", error("invalid_target"), 400),
+    json(
+      "unsupported_grant_type", .unsupportedGrantType, error("unsupported_grant_type"), 400),
+    json("use_dpop_nonce", "use_dpop_nonce", error("use_dpop_nonce"), 400),
+    json("an unknown code", "own_code", error("own_code"), 400),
     // A server that claims one of the SDK's own codes.
     json("not_authorized", .notAuthorized, error("not_authorized"), 400),
     json("cancelled", .cancelled, error("cancelled"), 400),
+    json("request_refused", .requestRefused, error("request_refused"), 400),
     Row(
       testDescription: "400 without an error", code: .requestRefused,
       answer: ScriptedHTTPClient.json("", status: 400), requiresSignIn: true),
@@ -54,11 +73,20 @@ import Testing
 
   static func json(
     _ name: String, _ code: SQOAuthError.Code, _ body: String, _ status: Int,
-    type: String = "application/json"
+    type: String = "application/json", requiresSignIn: Bool = false
   ) -> Row {
-    Row(testDescription: name, code: code) { _ in
+    let answer: TokenServer.Answer = { _ in
       HTTPResponse(status: status, headers: ["Content-Type": type], body: Data(body.utf8))
     }
+    return Row(
+      testDescription: name, code: code, answer: answer, requiresSignIn: requiresSignIn)
+  }
+
+  static func json(
+    _ name: String, _ code: String, _ body: String, _ status: Int, requiresSignIn: Bool = false
+  ) -> Row {
+    json(
+      name, SQOAuthError.Code(rawValue: code), body, status, requiresSignIn: requiresSignIn)
   }
 
   @Test(arguments: rows) func `it keeps the session, and a later one works`(
@@ -69,6 +97,7 @@ import Testing
     bench.server.next(row.answer)
     let error = await failure(row.code) { try await bench.module.token() }
     #expect(error?.requiresSignIn == row.requiresSignIn)
+    #expect(error?.response == nil || error?.isCancellation == false, "no user was asked")
     #expect(bench.memory == "T1 R1")
     #expect(await bench.store.content() == "T1 R1")
     #expect(bench.store.saves.isEmpty && !bench.store.calls.contains("erase"))

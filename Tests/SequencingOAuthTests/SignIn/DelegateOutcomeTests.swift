@@ -62,6 +62,7 @@ import Testing
     ),
     // The user's or the app's will.
     ("access_denied", ok, answers("error=access_denied"), .cancelled, 0),
+    ("consent_required after pages", ok, answers("error=consent_required"), .cancelled, 0),
     (
       "window closed", ok, { _, _ in throw SQOAuthError(.cancelled, "closed") }, .cancelled, 0
     ),
@@ -99,6 +100,23 @@ import Testing
       #expect(row.event == (error.isCancellation ? .cancelled : .failed(error.code)))
     }
     #expect(await bench.delegate.events(1) == [row.event], "the delegate hears of it too")
+  }
+
+  /// With `prompt=none` the server shows no page, so no user has said no.
+  @Test(arguments: [("none", false), ("none login", false), ("consent", true), ("nonesuch", true)])
+  func `consent_required is a denial where the server may have shown pages`(
+    prompt: String, isDenial: Bool
+  ) async throws {
+    let code = SQOAuthError.Code(rawValue: "consent_required")
+    var provider = Provider.endpoints(
+      authorization: "https://id.example/authorize", token: "https://id.example/token")
+    provider.authorizationParameters = ["prompt": prompt]
+    let bench = try Bench(browser: Self.answers("error=consent_required"))
+      .register(provider: provider)
+    let error = await failure(code) { try await bench.oauth.authorize() }
+    #expect(error?.isCancellation == isDenial && error?.requiresSignIn == false)
+    #expect(await bench.delegate.events(1) == [isDenial ? .cancelled : .failed(code)])
+    #expect(bench.http.requests.isEmpty)
   }
 
   @Test func `a sign-in before a client is registered is told to the delegate`() async throws {

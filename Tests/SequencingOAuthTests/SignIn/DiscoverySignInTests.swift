@@ -38,7 +38,7 @@ import Testing
       .register(provider: .issuer(Self.issuer), change: change)
   }
 
-  @Test(arguments: addresses, [404, 400, 403, 405, 410])
+  @Test(arguments: addresses, [404, 400, 403, 405, 410, 301, 302, 307, 429, 500, 502, 503])
   func `each address is tried until one has the document`(
     address: String, status: Int
   ) async throws {
@@ -89,6 +89,7 @@ import Testing
     }
     await failure(.redirectRefused) { try await bench.oauth.authorize() }
     #expect(bench.opened.isEmpty)
+    #expect(bench.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
   }
 
   @Test(arguments: ["<html>", "[]", "{", "{}"])
@@ -123,12 +124,15 @@ import Testing
     let promise = Self.document(#","authorization_response_iss_parameter_supported":true"#)
     for (query, code) in [
       ("code=abc", SQOAuthError.Code.issuerMismatch),
-      ("error=access_denied", .issuerMismatch),
+      ("error=access_denied", .accessDenied),
+      ("error=access_denied&iss=https://id.example/t1", .issuerMismatch),
       ("code=abc&iss=https://id.example/t1", .issuerMismatch),
     ] {
       let bench = try bench(Self.server(promise), query: query)
       await failure(code) { try await bench.oauth.authorize() }
       #expect(bench.http.forms.isEmpty, "the code is never sent")
+      #expect(
+        await bench.delegate.events(1) == [code == .accessDenied ? .cancelled : .failed(code)])
     }
     let good = try bench(Self.server(promise), query: "code=abc&iss=https%3A%2F%2Fid.example%2Ft")
     #expect(try await good.oauth.authorize().accessToken == "T")

@@ -89,4 +89,90 @@ import Testing
     #expect(try await bench.oauth.authorize().accessToken == "T")
     #expect(bench.http.forms.first?["redirect_uri"] == "com.example.app:/cb?tenant=7")
   }
+
+  // MARK: - What became of it
+
+  @Test func `each way to miss has its own name`() async throws {
+    let bench = try Bench(browser: Bench.idle).register()
+    let oauth = bench.oauth
+    #expect(oauth.receiveRedirect("com.example.app:/cb?code=abc&state=x") == .noSignIn)
+    oauth.authorizeUser()
+    let page = try await bench.isWaiting()
+    let right = try page.redirect("code=abc")
+    for (redirect, outcome) in [
+      ("com.example.app:/other?code=abc&state=\(page.state)", RedirectOutcome.foreignAddress),
+      ("nonsense", .foreignAddress), ("", .foreignAddress),
+      ("com.example.app:/cb?code=abc", .wrongState),
+      ("com.example.app:/cb?code=abc&state=x", .wrongState),
+      ("com.example.app:/cb", .wrongState), ("com.example.app:/cb?code=%zz", .wrongState),
+    ] {
+      #expect(oauth.receiveRedirect(redirect) == outcome, "\(redirect)")
+      #expect(oauth.module.receiveRedirect(redirect) == outcome)
+      #expect(!oauth.module.handleRedirect(redirect))
+      guard let url = URL(string: redirect) else { continue }
+      #expect(oauth.receiveRedirect(url) == outcome)
+      #expect(oauth.module.receiveRedirect(url) == outcome && !oauth.handleRedirect(url))
+    }
+    #expect(oauth.isAuthorizationPending && bench.http.requests.isEmpty)
+    #expect(oauth.receiveRedirect(right) == .answered)
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
+  }
+
+  @Test func `a second answer comes too late, while the code is redeemed and after that`()
+    async throws
+  {
+    let gate = Gate()
+    gate.close()
+    let token = ScriptedHTTPClient.token()
+    let bench = try Bench(
+      answer: {
+        await gate.pass()
+        return try await token($0)
+      }, browser: Bench.idle
+    ).register()
+    bench.oauth.authorizeUser()
+    let page = try await bench.isWaiting()
+    let answer = try page.redirect("code=abc")
+    #expect(bench.oauth.receiveRedirect(answer) == .answered)
+    try await gate.isHolding()
+    for query in ["code=abc", "code=other", "error=access_denied"] {
+      #expect(bench.oauth.receiveRedirect(try page.redirect(query)) == .tooLate)
+    }
+    #expect(bench.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .wrongState)
+    gate.open()
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(bench.oauth.receiveRedirect(answer) == .tooLate)
+    #expect(bench.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .noSignIn)
+    #expect(bench.oauth.receiveRedirect("com.example.app:/other") == .noSignIn)
+    #expect(bench.http.requests.count == 1)
+  }
+
+  @Test func `the answer to a sign-in that was given up comes too late`() async throws {
+    let bench = try Bench(browser: Bench.idle).register()
+    for (round, isTimeout) in [(1, false), (2, true)] {
+      bench.oauth.authorizeUser()
+      let page = try await bench.isWaiting(opened: round)
+      if isTimeout { bench.clock.advance(by: 300) } else { bench.oauth.cancelAuthorization() }
+      #expect(await bench.delegate.events(round).count == round)
+      #expect(bench.oauth.receiveRedirect(try page.redirect("code=abc")) == .tooLate)
+    }
+    // Only the last one is known, and a sign-in under way is what counts.
+    let first = try #require(bench.opened.first)
+    #expect(bench.oauth.receiveRedirect(try first.redirect("code=abc")) == .noSignIn)
+    bench.oauth.authorizeUser()
+    _ = try await bench.isWaiting(opened: 3)
+    #expect(bench.oauth.receiveRedirect(try first.redirect("code=abc")) == .wrongState)
+    #expect(bench.http.requests.isEmpty)
+    bench.oauth.cancelAuthorization()
+  }
+
+  @Test func `before the browser is open there is nothing to answer`() async throws {
+    let bench = try SessionBench()
+    bench.store.loading.close()
+    bench.oauth.authorizeUser()
+    try await bench.store.loading.isHolding()
+    #expect(bench.oauth.receiveRedirect("com.example.app:/cb?code=abc&state=x") == .noSignIn)
+    bench.store.loading.open()
+    #expect(await bench.bench.delegate.events(1) == [.authorized("T1")])
+  }
 }

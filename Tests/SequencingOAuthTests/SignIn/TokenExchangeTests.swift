@@ -49,7 +49,7 @@ import Testing
 
   @Test func `the secret goes into the header, into the body, or nowhere`() async throws {
     let cases: [(String?, ClientAuthentication?, String?, Set<String>)] = [
-      ("p: %\u{FC}", nil, "Basic Y2xpZW50OnAlM0ErJTI1JUMzJUJD", []),
+      ("p: %\u{FC}", nil, "Basic Y2xpZW50OnAlM0ElMjAlMjUlQzMlQkM=", []),
       ("s", .basic, "Basic Y2xpZW50OnM=", []), ("s", .post, nil, ["client_id", "client_secret"]),
       (nil, nil, nil, ["client_id"]), ("s", .publicClient, nil, ["client_id"]),
     ]

@@ -47,6 +47,14 @@ import Testing
     #expect(await bench.delegate.events(1).count == 1)
   }
 
+  @Test(arguments: ["access_denied", "consent_required"])
+  func `the page of a denial says so`(code: String) async throws {
+    let (bench, page, _) = try await LoopbackRedirectTests.waiting()
+    let answer = try await RawClient.get(try page.redirect("error=\(code)"))
+    #expect(answer.contains("You were not signed in"))
+    #expect(await bench.delegate.events(1) == [.cancelled])
+  }
+
   @Test(arguments: ["code=C4N4RY&state=x", "error=\(nasty)&state=\(nasty)"])
   func `the page of a wrong state echoes nothing and says that it is not the answer`(
     query: String

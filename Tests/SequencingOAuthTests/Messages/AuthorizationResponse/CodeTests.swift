@@ -38,6 +38,18 @@ import Testing
     #expect(judge(query) == .refused(.invalidAuthorizationResponse))
   }
 
+  @Test(arguments: ["a%00b", "a%0D%0Ab", "%C3%BC", "a%7F", "%F0%9F%98%80", "C4N4RY%0A"])
+  func `an impossible code is called malformed, and not missing`(code: String) throws {
+    let error = try #require(
+      redirect.response("\(redirect.redirectURI)?state=\(Redirect.state)&code=\(code)").error)
+    #expect(error.code == .invalidAuthorizationResponse)
+    #expect(error.message.contains("malformed") && !error.message.contains("neither"))
+    ErrorTextTests.expectSilence(error)
+    let missing = try #require(
+      redirect.response("\(redirect.redirectURI)?state=\(Redirect.state)&code=").error)
+    #expect(missing.message.contains("neither"))
+  }
+
   @Test(arguments: ["access_token", "token", "id_token", "refresh_token", "response"])
   func `a token where only a code belongs is refused`(name: String) {
     for value in ["abc", ""] {

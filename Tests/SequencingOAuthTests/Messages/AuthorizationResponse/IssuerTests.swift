@@ -37,9 +37,24 @@ import Testing
     }
   }
 
-  @Test(arguments: ["code=abc", "error=access_denied"])
+  @Test(arguments: ["code=abc", "code=", "", "Error=access_denied"])
   func `a promised issuer must be there`(query: String) {
     #expect(judge(query, promised: true) == .refused(.issuerMismatch))
+  }
+
+  /// The sign-in ends either way and nothing is requested, so the server's reason may be told.
+  @Test(arguments: ["access_denied", "server_error", "my_own_code"])
+  func `an error without the promised issuer keeps its code, with a note`(code: String) throws {
+    let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: true)
+    let address = "\(redirect.redirectURI)?state=\(Redirect.state)&error=\(code)"
+    for query in ["", "&error_description=why", "&code=abc"] {
+      let error = try #require(redirect.response(address + query).error)
+      #expect(error.code.rawValue == code && error.response?.error.rawValue == code)
+      #expect(error.isCancellation == (code == "access_denied"))
+      #expect(error.message.contains("\"iss\""))
+    }
+    let full = try #require(redirect.response(address + "&iss=\(Redirect.issuer)").error)
+    #expect(full.code.rawValue == code && !full.message.contains("\"iss\""))
   }
 
   @Test func `an issuer that was not promised may be missing`() {

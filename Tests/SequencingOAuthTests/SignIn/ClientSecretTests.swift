@@ -1,0 +1,202 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+/// How identifier and secret travel, in the requests that a server would get.
+///
+/// Many servers do not decode what RFC 6749, section 2.3.1, has clients encode for Basic.
+@Suite(.timeLimit(.minutes(1))) struct ClientSecretTests {
+  /// A client of a discovered server, which lists these methods, or of one whose endpoints are given.
+  static func bench(
+    id: String = "client", secret: String, methods: [String]? = nil,
+    authentication: ClientAuthentication? = nil,
+    answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token()
+  ) throws -> Bench {
+    let list = methods.map { $0.map { "\"\($0)\"" }.joined(separator: ",") }
+    let document = DiscoverySignInTests.document(
+      list.map { #","token_endpoint_auth_methods_supported":[\#($0)]"# } ?? "")
+    let bench = Bench(
+      answer: DiscoverySignInTests.server(document, token: answer),
+      browser: DelegateOutcomeTests.answers("code=abc"))
+    bench.oauth.register(
+      try ClientConfiguration(
+        clientID: id, clientSecret: secret, redirectURI: "com.example.app:/cb",
+        provider: .issuer(DiscoverySignInTests.issuer), clientAuthentication: authentication))
+    return bench
+  }
+
+  /// What the last request's Basic field holds, as a server has it before any other decoding.
+  static func basic(_ bench: Bench) throws -> String? {
+    guard let field = bench.http.requests.last?.headers["Authorization"] else { return nil }
+    #expect(field.hasPrefix("Basic "))
+    let data = try #require(Data(base64Encoded: String(field.dropFirst("Basic ".count))))
+    return String(data: data, encoding: .utf8)
+  }
+
+  static let both = ["client_secret_basic", "client_secret_post"]
+
+  /// Secrets that Basic has to encode, and what they become.
+  static let changed = [
+    ("a/b", "a%2Fb"), ("a=", "a%3D"), ("a+b", "a%2Bb"), ("a b", "a%20b"), ("a:b", "a%3Ab"),
+    ("50%", "50%25"), ("%41", "%2541"), ("\u{FC}", "%C3%BC"), ("a&b", "a%26b"), ("\"", "%22"),
+  ]
+
+  @Test(arguments: ["s3cr3t", "a~b", "a-._b", "~", "a*b"])
+  func `a secret that Basic leaves as it is travels by Basic, as it is`(
+    secret: String
+  ) async throws {
+    for methods in [Self.both, Self.both.reversed(), ["client_secret_basic"], nil] {
+      let bench = try Self.bench(secret: secret, methods: methods)
+      _ = try await bench.oauth.authorize()
+      #expect(try Self.basic(bench) == "client:\(secret)")
+      #expect(bench.http.forms.last?["client_secret"] == nil)
+    }
+  }
+
+  @Test(arguments: changed)
+  func `a secret that Basic would change travels in the body where the server takes it there`(
+    secret: String, encoded: String
+  ) async throws {
+    let bench = try Self.bench(secret: secret, methods: Self.both)
+    _ = try await bench.oauth.authorize()
+    #expect(try Self.basic(bench) == nil)
+    #expect(bench.http.forms.last?["client_secret"] == secret)
+    #expect(bench.http.forms.last?["client_id"] == "client")
+    #expect(bench.http.forms.count == 1)
+  }
+
+  @Test(arguments: changed)
+  func `it is encoded where the server lists only Basic, lists nothing, or the app wants Basic`(
+    secret: String, encoded: String
+  ) async throws {
+    for (methods, authentication) in [
+      (["client_secret_basic"], nil), (nil, nil), (Self.both, ClientAuthentication.basic),
+    ] {
+      let bench = try Self.bench(
+        secret: secret, methods: methods, authentication: authentication)
+      _ = try await bench.oauth.authorize()
+      #expect(try Self.basic(bench) == "client:\(encoded)")
+      #expect(bench.http.forms.last?["client_secret"] == nil)
+      #expect(bench.http.forms.count == 1)
+    }
+  }
+
+  @Test func `an identifier that Basic would change counts like a secret`() async throws {
+    let id = "https://app.example/"
+    let bench = try Self.bench(id: id, secret: "s", methods: Self.both)
+    _ = try await bench.oauth.authorize()
+    #expect(try Self.basic(bench) == nil && bench.http.forms.last?["client_id"] == id)
+    let other = try Self.bench(id: id, secret: "s")
+    _ = try await other.oauth.authorize()
+    #expect(try Self.basic(other) == "https%3A%2F%2Fapp.example%2F:s")
+  }
+
+  @Test(arguments: changed)
+  func `unescaped Basic sends both as they are, where it is asked for by name`(
+    secret: String, encoded: String
+  ) async throws {
+    let bench = try Self.bench(
+      id: "cl/ent", secret: secret, methods: Self.both, authentication: .basicUnescaped)
+    _ = try await bench.oauth.authorize()
+    #expect(try Self.basic(bench) == "cl/ent:\(secret)")
+    let names = Set((bench.http.forms.last ?? [:]).keys)
+    #expect(names.isDisjoint(with: ["client_id", "client_secret"]))
+    #expect(bench.http.forms.count == 1)
+  }
+
+  @Test func `a revocation goes by its endpoint's own list`() async throws {
+    for (methods, isBasic) in [("", false), (#""client_secret_basic""#, true)] {
+      let both = #"["client_secret_basic","client_secret_post"]"#
+      let members = [
+        #""token_endpoint_auth_methods_supported":\#(both)"#,
+        methods.isEmpty ? nil : #""revocation_endpoint_auth_methods_supported":[\#(methods)]"#,
+        #""revocation_endpoint":"https://id.example/revoke""#,
+      ]
+      let document = DiscoverySignInTests.document(
+        members.compactMap { $0.map { ",\($0)" } }.joined())
+      let bench = try Self.bench(secret: "a/b")
+      bench.http.answer(DiscoverySignInTests.server(document))
+      _ = try await bench.oauth.authorize()
+      bench.http.answer(
+        DiscoverySignInTests.server(document, token: ScriptedHTTPClient.json("", status: 401)))
+      let error = await failure { try await bench.oauth.module.revoke() }
+      #expect(error?.message.contains(".basicUnescaped") == isBasic)
+      bench.http.answer(DiscoverySignInTests.server(document))
+      try await bench.oauth.module.revoke()
+      #expect(bench.http.requests.last?.url.path() == "/revoke")
+      #expect(try Self.basic(bench) == (isBasic ? "client:a%2Fb" : nil))
+      #expect(bench.http.forms.last?["client_secret"] == (isBasic ? nil : "a/b"))
+    }
+  }
+
+  // MARK: - A client that is refused
+
+  static let refusals: [ScriptedHTTPClient.Answer] = [
+    ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401),
+    ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 400),
+    ScriptedHTTPClient.json(#"{"error":"invalid_client","error_description":"no"}"#),
+    ScriptedHTTPClient.json("", status: 401), ScriptedHTTPClient.json("", status: 403),
+  ]
+
+  @Test(arguments: refusals.indices)
+  func `the error of a refused Basic names both ways out, where it had to encode`(
+    index: Int
+  ) async throws {
+    let refuses = Self.refusals[index]
+    let encoded = try Self.bench(secret: "C4N4RY/", answer: refuses)
+    let error = await failure { try await encoded.oauth.authorize() }
+    #expect(error?.message.contains(".post") == true)
+    #expect(error?.message.contains(".basicUnescaped") == true)
+    #expect(encoded.http.forms.count == 1, "nothing is tried out")
+    ErrorTextTests.expectSilence(error)
+
+    for (secret, method) in [
+      ("s3cr3t", nil), ("a/b", ClientAuthentication.post), ("a/b", .basicUnescaped),
+    ] {
+      let other = try Self.bench(secret: secret, authentication: method, answer: refuses)
+      let error = await failure { try await other.oauth.authorize() }
+      #expect(error?.message.contains(".post") == false)
+    }
+  }
+
+  @Test func `another refusal says nothing of Basic`() async throws {
+    let bench = try Self.bench(
+      secret: "a/b", answer: ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 401))
+    let error = await failure(.invalidGrant) { try await bench.oauth.authorize() }
+    #expect(error?.message.contains("Basic") == false)
+  }
+
+  // MARK: - At a server
+
+  @Test func `a server that decodes reads every method but unescaped Basic`() async throws {
+    try await expect(
+      [nil: true, .basic: true, .post: true, .basicUnescaped: false], decodes: true)
+  }
+
+  @Test func `a server that does not decode reads every method but Basic`() async throws {
+    try await expect(
+      [nil: true, .basic: false, .post: true, .basicUnescaped: true], decodes: false)
+  }
+
+  /// Gets a token in the client's own name by each method, with a secret that Basic has to encode.
+  private func expect(
+    _ outcomes: [ClientAuthentication?: Bool], decodes: Bool
+  ) async throws {
+    var options = SandboxOptions()
+    options.decodesBasicCredentials = decodes
+    options.clients = [SandboxClient(id: "cl/ent", secret: "~a b/c=d+e%41*")]
+    for (method, works) in outcomes {
+      let bench = try await SandboxBench(options).register(
+        clientID: "cl/ent", secret: "~a b/c=d+e%41*", authentication: method)
+      do throws(SQOAuthError) {
+        let token = try await bench.oauth.module.requestAccessTokenAsClient(scope: "demo")
+        #expect(works && bench.sandbox.isActive(token.accessToken))
+      } catch {
+        #expect(!works && error.code == .invalidClient, "\(method as Any): \(error)")
+        #expect(error.message.contains(".basicUnescaped") == (method == .basic))
+      }
+      #expect(bench.tokenRequests.count == 1, "nothing is tried out")
+    }
+  }
+}
