@@ -98,6 +98,11 @@ let package = Package(
       ],
       path: "Tests/StoreProbe",
       swiftSettings: settings),
+    .executableTarget(
+      name: "torture",
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP"],
+      path: "Tests/Torture",
+      swiftSettings: settings),
     .testTarget(
       name: "StoreTests",
       dependencies: [

@@ -30,7 +30,11 @@ enum Help {
       accounts are kept, and --version the version.
 
       Exit status: 0 done, 1 not authorized, 2 wrong usage, 3 denied, cancelled or
-      timed out. What went wrong is told on standard error: 'error: CODE: message'.
+      timed out, 4 the newest token could not be kept. Standard error has the reason:
+      'error: CODE: message'.
+
+      Ctrl-C and the signals that ask a program to end let a refresh that is under way
+      come to its end; a second one ends the program at once.
       """
   }
 

@@ -21,7 +21,8 @@ public final class SandboxServer: Sendable {
   /// The issuer identifier: `http://127.0.0.1:` and the port.
   public let issuer: URL
   let core: SandboxCore
-  private let server: LoopbackServer
+  private let server: Locked<LoopbackServer>
+  private let listen: @Sendable (UInt16) throws(LoopbackError) -> LoopbackServer
 
   /// Starts a sandbox; it ends with ``stop()``, or when nobody holds it any more.
   public static func start(
@@ -34,17 +35,22 @@ public final class SandboxServer: Sendable {
     var limits = LoopbackLimits()
     limits.connections = 1024
     let entrance = Locked<SandboxCore?>(nil)
-    do {
-      server = try LoopbackServer(
-        port: options.port, limits: limits,
+    listen = { [limits] port throws(LoopbackError) in
+      try LoopbackServer(
+        port: port, limits: limits,
         admission: { head in entrance.withLock { $0 }?.admission(of: head) ?? .unread },
         handler: { request in
           guard let core = entrance.withLock({ $0 }) else { return .script([]) }
           return await core.reply(to: request)
         })
+    }
+    let server: LoopbackServer
+    do throws(LoopbackError) {
+      server = try listen(options.port)
     } catch {
       throw SandboxError(error)
     }
+    self.server = Locked(server)
     let address = "http://\(server.authority)"
     guard let issuer = URL(string: address) else { throw .unexpectedAnswer(address) }
     self.issuer = issuer
@@ -55,7 +61,25 @@ public final class SandboxServer: Sendable {
 
   /// Ends it: the port is free when this returns.
   public func stop() async {
-    await server.stop()
+    await server.withLock(\.self).stop()
+  }
+
+  /// Closes its port and every connection, and listens there again after a while, with all that it
+  /// knew.
+  ///
+  /// Requests that are under way get no answer, though some may have had their effect.
+  ///
+  /// - Throws: ``SandboxError``, if another program has taken the port meanwhile.
+  public func restart(after pause: Duration = .zero) async throws {
+    let old = server.withLock(\.self)
+    await old.stop()
+    try? await Task.sleep(for: pause)
+    do throws(LoopbackError) {
+      let new = try listen(old.port)
+      server.withLock { $0 = new }
+    } catch {
+      throw SandboxError(error)
+    }
   }
 
   /// The address of an endpoint.

@@ -79,6 +79,30 @@ import Testing
     await sandbox.stop()
   }
 
+  /// The folder goes while the request is under way, and what was reserved in it as well.
+  @Test(arguments: [["token"], ["call", "GET", "/api/me"], ["files", "--drive", "/api/drive"]])
+  func `that breaks after the server has answered is told, with a status of its own`(
+    command: [String]
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let store = DemoStore.file
+    let sandbox = try await SandboxServer.start()
+    try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
+    sandbox.misbehave(at: .token, .drip(1, every: .milliseconds(10)))
+    let demo = try DemoProcess(command + store.options(folder), in: folder)
+    _ = try await sandbox.requests(to: .token, atLeast: 1)
+    try FileManager.default.moveItem(
+      atPath: folder.file("deep"), toPath: folder.file("elsewhere"))
+    try Data().write(to: URL(filePath: folder.file("deep")))
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 4, "\(outcome.errors)")
+    #expect(outcome.errors.contains("error: not_kept: the newest token could not be kept: store_f"))
+    #expect(outcome.errors.contains("Sign in again with 'sq-demo login"))
+    // What was asked for was done.
+    #expect(!outcome.output.isEmpty)
+    await sandbox.stop()
+  }
+
   private static func mend(_ folder: String) throws {
     let files = FileManager.default
     for name in try files.contentsOfDirectory(atPath: folder) {

@@ -1,0 +1,83 @@
+import Foundation
+import LoopbackHTTP
+
+/// Programs that ask for tokens, several at a time, for as long as it lasts.
+final class Crowd: Sendable {
+  private let arena: Arena
+  private let tally: Tally
+  private let running = Locked<[(account: Account, run: Run)]>([])
+
+  init(_ arena: Arena, _ tally: Tally) {
+    self.arena = arena
+    self.tally = tally
+  }
+
+  /// Works with several programs at a time until a moment.
+  func work(until end: ContinuousClock.Instant, width: Int) async {
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<width {
+        group.addTask {
+          while ContinuousClock.now < end {
+            guard let account = self.arena.accounts.randomElement() else { return }
+            await self.use(account)
+          }
+        }
+      }
+    }
+  }
+
+  /// Asks for an account's token once; returns whether there was one.
+  @discardableResult
+  func use(_ account: Account) async -> Bool {
+    do {
+      let start = tally.start(account)
+      let run = try Run(arena.command(account))
+      running.withLock { $0.append((account, run)) }
+      let outcome = await run.outcome()
+      running.withLock { $0.removeAll { $0.run === run } }
+      return try await judge(outcome, of: account, start)
+    } catch {
+      tally.ended("the torture itself failed: \(error)")
+      return false
+    }
+  }
+
+  private func judge(
+    _ outcome: Run.Outcome, of account: Account, _ start: Tally.Start
+  ) async throws -> Bool {
+    if outcome.isKilled {
+      tally.ended("killed")
+      // Also by a second signal, which ends a program at once.
+      tally.suspects("its program was killed in the middle of a refresh", of: account)
+      return false
+    }
+    switch (outcome.status, outcome.code) {
+    case (0, _):
+      tally.ended("a token")
+      tally.works(account, start)
+      return true
+    case (1, "invalid_grant"?), (1, "no_account"?):
+      tally.ended("signed out: \(outcome.code ?? "")")
+      guard tally.lost(account, start, outcome.errors) else { return false }
+      // What the next programs find.
+      while (try? await arena.signIn(account)) == nil {
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      tally.signedIn(account)
+    case (4, _):
+      tally.ended("a token, which could not be kept")
+      tally.suspects("its program said that the token could not be kept", of: account)
+    case (_, let code?): tally.ended("a clear word: \(code)")
+    default: _ = tally.lost(account, start, "status \(outcome.status): \(outcome.errors)")
+    }
+    return false
+  }
+
+  /// The accounts that a program works on now.
+  var busy: [Account] { running.withLock { $0.map(\.account) } }
+
+  /// A program that is running now, and its account.
+  func anyone() -> (account: Account, run: Run)? {
+    running.withLock { $0.randomElement() }.map { ($0.account, $0.run) }
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import LoopbackHTTP
+
+/// A program that was started, and how it ended.
+final class Run: Sendable {
+  struct Outcome: Sendable {
+    let status: Int32
+    let isKilled: Bool
+    let output: String
+    let errors: String
+
+    /// The code of the error that the program ended with: `store_failed`.
+    var code: String? {
+      errors.split(separator: "\n").last { $0.hasPrefix("error: ") }
+        .flatMap { $0.dropFirst("error: ".count).split(separator: ":").first.map(String.init) }
+    }
+  }
+
+  struct Failed: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private let number: pid_t
+  private let end = OneShot<Outcome>()
+  /// Whether its number may be another program's by now.
+  private let isOver = Locked(false)
+
+  /// Starts a command, which finds itself by its path or in `PATH`.
+  init(_ command: [String]) throws {
+    let said = NSTemporaryDirectory() + "sq-torture-said-\(UUID().uuidString)"
+    number = try Self.spawn(command, output: said + ".out", errors: said + ".err")
+    // A thread of its own waits: a program may be stopped for seconds.
+    Thread { self.end.resolve(Self.outcome(self.wait(), said)) }.start()
+  }
+
+  /// The status of the program, once it has ended.
+  private func wait() -> Int32 {
+    var info = siginfo_t()
+    while waitid(P_PID, id_t(number), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    return isOver.withLock { isOver in
+      isOver = true
+      var status: Int32 = 0
+      waitpid(number, &status, 0)
+      return status
+    }
+  }
+
+  private static func spawn(
+    _ command: [String], output: String, errors: String
+  ) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    for (file, path) in [(Int32(1), output), (2, errors)] {
+      posix_spawn_file_actions_addopen(&actions, file, path, O_WRONLY | O_CREAT, 0o600)
+    }
+    let words = command.map { strdup($0) } + [nil]
+    defer { words.forEach { free($0) } }
+    var number: pid_t = 0
+    let error = posix_spawnp(&number, command[0], &actions, nil, words, environ)
+    guard error == 0 else { throw Failed(description: String(cString: strerror(error))) }
+    return number
+  }
+
+  private static func outcome(_ status: Int32, _ said: String) -> Outcome {
+    let texts = [".out", ".err"].map { end in
+      defer { unlink(said + end) }
+      return String(decoding: (try? Data(contentsOf: URL(filePath: said + end))) ?? Data(), as: UTF8.self)
+    }
+    return Outcome(
+      status: status >> 8 & 0xff, isKilled: status & 0x7f != 0, output: texts[0], errors: texts[1])
+  }
+
+  func outcome() async -> Outcome { await end.wait() }
+
+  /// Sends a signal, unless the program has ended.
+  func signal(_ signal: Int32) {
+    isOver.withLock { if !$0 { kill(number, signal) } }
+  }
+
+  /// Runs a command, which must succeed.
+  static func succeeds(_ command: [String]) async throws {
+    let outcome = await (try Run(command)).outcome()
+    guard outcome.status == 0, !outcome.isKilled else {
+      throw Failed(description: "\(command.joined(separator: " ")): \(outcome.errors)")
+    }
+  }
+}

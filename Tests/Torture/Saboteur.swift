@@ -1,0 +1,152 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+
+/// Breaks things at random moments, and mends them a moment later.
+struct Saboteur: Sendable {
+  let arena: Arena
+  let crowd: Crowd
+  let tally: Tally
+
+  typealias Deed = (name: String, needsRights: Bool, action: @Sendable () async throws -> Void)
+
+  /// Works until a moment; everything is mended when this returns.
+  func work(until end: ContinuousClock.Instant) async {
+    let deeds = all.filter { arena.hasRights || !$0.needsRights }
+    while ContinuousClock.now < end {
+      try? await pause(0.05...0.4)
+      guard let deed = deeds.randomElement() else { return }
+      do {
+        try await deed.action()
+        tally.did(deed.name)
+      } catch {
+        tally.did("\(deed.name): impossible just then")
+      }
+    }
+    arena.sandbox.behave()
+  }
+
+  private var all: [Deed] {
+    [
+      ("a program killed", false, { await kill() }),
+      ("a program interrupted", false, { signal([SIGINT, SIGTERM, SIGHUP].randomElement()) }),
+      ("a program stopped and continued", false, { try await stop() }),
+      ("a disk filled", true, { try await fill() }),
+      ("a folder without the right to write", true, { try await revoke() }),
+      ("a read-only file system", true, { try await protect() }),
+      ("a store locked by a foreign program", false, { try await lock() }),
+      ("an account's lease held", false, { try await lease() }),
+      ("the server slow", false, { slow() }),
+      ("the server failing", false, { arena.sandbox.misbehave(at: .token, .status(503)) }),
+      ("a connection cut before the request had an effect", false, { cutBefore() }),
+      ("a connection cut after the server had rotated", false, { try await cutAfter() }),
+      ("the server restarted", false, { try await restart() }),
+    ]
+  }
+
+  private func pause(_ seconds: ClosedRange<Double>) async throws {
+    try await Task.sleep(for: .seconds(Double.random(in: seconds)))
+  }
+
+  // MARK: Programs
+
+  private func kill() async {
+    guard let (account, run) = crowd.anyone() else { return }
+    tally.suspects("its program was killed in the middle of a refresh", of: account)
+    run.signal(SIGKILL)
+  }
+
+  private func signal(_ number: Int32?) {
+    if let number { crowd.anyone()?.run.signal(number) }
+  }
+
+  private func stop() async throws {
+    guard let (_, run) = crowd.anyone() else { return }
+    run.signal(SIGSTOP)
+    try await pause(0.2...2)
+    run.signal(SIGCONT)
+  }
+
+  // MARK: Stores
+
+  private var store: StoreUnderTest { arena.stores.randomElement() ?? arena.stores[0] }
+
+  private func fill() async throws {
+    let filler = store.folder + "/filler"
+    _ = try? await Run.succeeds(["bash", "-c", #"cat /dev/zero >"$0" 2>/dev/null"#, filler])
+    try? await pause(0.2...1.5)
+    unlink(filler)
+  }
+
+  private func revoke() async throws {
+    let folder = store.folder
+    chmod(folder, 0o555)
+    try? await pause(0.2...1.5)
+    chmod(folder, 0o700)
+  }
+
+  private func protect() async throws {
+    let folder = store.folder
+    try await Run.succeeds(["mount", "-o", "remount,ro", folder])
+    try? await pause(0.2...1.5)
+    try await Run.succeeds(["mount", "-o", "remount,rw", folder])
+  }
+
+  private func lock() async throws {
+    let store = store
+    let seconds = Double.random(in: 0.2...2)
+    guard store.isDatabase else {
+      return try await Run.succeeds(["flock", store.path + ".lock", "sleep", "\(seconds)"])
+    }
+    try await Run.succeeds([
+      "sqlite3", store.path, "BEGIN IMMEDIATE", ".shell sleep \(seconds)", "ROLLBACK",
+    ])
+  }
+
+  private func lease() async throws {
+    guard let account = arena.accounts.randomElement(),
+      let lease = try AccountLocks(folder: account.store.path + ".locks").lease(account.id)
+    else { return }
+    defer { lease.release() }
+    try await pause(0.2...2)
+  }
+
+  // MARK: The server
+
+  private func slow() {
+    let delay = SandboxMisbehaviour.delay(.milliseconds(Int.random(in: 50...1500)))
+    let drip = SandboxMisbehaviour.drip(1, every: .milliseconds(Int.random(in: 1...8)))
+    arena.sandbox.misbehave(at: .token, Bool.random() ? delay : drip)
+  }
+
+  private func restart() async throws {
+    suspectBusy("the server restarted in the middle of its refresh")
+    try await arena.sandbox.restart(after: .milliseconds(300))
+    suspectBusy("the server restarted in the middle of its refresh")
+  }
+
+  private func suspectBusy(_ reason: String) {
+    for account in crowd.busy { tally.suspects(reason, of: account) }
+  }
+
+  private func cutBefore() {
+    arena.sandbox.misbehave(at: .token, .cut(.beforeProcessing, reset: .random()))
+  }
+
+  private func cutAfter() async throws {
+    let sandbox = arena.sandbox
+    let before = sandbox.requests(to: .token).count
+    let place: SandboxMisbehaviour.Cut = Bool.random() ? .afterProcessing : .duringAnswer
+    sandbox.misbehave(at: .token, .cut(place, reset: .random()))
+    // Of several requests at a time the log does not say which one it was.
+    for account in crowd.busy { tally.suspects(Self.cut, of: account) }
+    for request in try await sandbox.requests(to: .token, atLeast: before + 1).dropFirst(before) {
+      let token = request.form.first { $0.name == "refresh_token" }?.value ?? ""
+      for account in arena.accounts where arena.owns(account, token) {
+        tally.suspects(Self.cut, of: account)
+      }
+    }
+  }
+
+  private static let cut = "its connection was cut after the server had rotated"
+}

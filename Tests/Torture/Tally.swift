@@ -1,0 +1,85 @@
+import LoopbackHTTP
+
+/// What was done and what came of it.
+final class Tally: Sendable {
+  private struct State {
+    var deeds: [String: Int] = [:]
+    var ends: [String: Int] = [:]
+    var residue: [String: Int] = [:]
+    var lost: [String] = []
+    /// What may have cost an account its answer, since it last worked, and when.
+    var suspicion: [Account: (reason: String, since: ContinuousClock.Instant)] = [:]
+    /// How often an account was lost.
+    var losses: [Account: Int] = [:]
+  }
+
+  /// When a program was started, and how often its account had been lost by then.
+  struct Start: Sendable {
+    fileprivate let instant = ContinuousClock.now
+    fileprivate let losses: Int
+  }
+
+  private let state = Locked(State())
+
+  func did(_ deed: String) { state.withLock { $0.deeds[deed, default: 0] += 1 } }
+
+  func ended(_ end: String) { state.withLock { $0.ends[end, default: 0] += 1 } }
+
+  /// Something may have taken an answer of the server's with it.
+  func suspects(_ reason: String, of account: Account) {
+    state.withLock { $0.suspicion[account] = (reason, .now) }
+  }
+
+  func start(_ account: Account) -> Start {
+    state.withLock { Start(losses: $0.losses[account] ?? 0) }
+  }
+
+  /// The account works, by a program that was started after what was suspected.
+  func works(_ account: Account, _ start: Start) {
+    state.withLock { state in
+      guard let suspicion = state.suspicion[account], suspicion.since < start.instant else { return }
+      state.suspicion[account] = nil
+    }
+  }
+
+  /// The server does not know the account's tokens any more. Returns whether this program is the
+  /// first to find out.
+  func lost(_ account: Account, _ start: Start, _ words: String) -> Bool {
+    state.withLock { state in
+      guard state.losses[account] ?? 0 == start.losses else { return false }
+      state.losses[account, default: 0] += 1
+      if let suspicion = state.suspicion.removeValue(forKey: account) {
+        state.residue[suspicion.reason, default: 0] += 1
+      } else {
+        state.lost.append("\(account): \(words)")
+      }
+      return true
+    }
+  }
+
+  /// The account was signed in anew; programs that were started before that found nothing.
+  func signedIn(_ account: Account) {
+    state.withLock { $0.losses[account, default: 0] += 1 }
+  }
+
+  var losses: [String] { state.withLock(\.lost) }
+
+  var report: String {
+    let state = state.withLock(\.self)
+    let lines = { (title: String, counts: [String: Int]) in
+      ["\(title):"]
+        + counts.sorted { $0.key < $1.key }.map { "  \("\($0.value)".leftPadded(to: 6))  \($0.key)" }
+    }
+    return
+      (lines("What was done", state.deeds) + lines("How runs ended", state.ends)
+      + lines("Residue: sign-ins lost to what no client can prevent", state.residue)
+      + ["Lost otherwise: \(state.lost.count)"] + state.lost.map { "  \($0)" })
+      .joined(separator: "\n")
+  }
+}
+
+extension String {
+  fileprivate func leftPadded(to count: Int) -> String {
+    String(repeating: " ", count: max(0, count - self.count)) + self
+  }
+}

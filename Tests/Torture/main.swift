@@ -1,0 +1,48 @@
+// Many programs share accounts while a saboteur breaks whatever they stand on: `torture MINUTES`
+// At the end every account works, or its program said clearly, before anything was spent, why not.
+// `torture kills COUNT` kills programs around a server's answer instead, and counts what that costs.
+import Foundation
+import LoopbackHTTP
+
+let arguments = CommandLine.arguments.dropFirst()
+let kills = arguments.first == "kills" ? arguments.last.flatMap { Int($0) } : nil
+let minutes = kills == nil ? arguments.first.flatMap(Double.init) : 0
+guard let minutes else {
+  FileHandle.standardError.write(Data("usage: torture MINUTES, or torture kills COUNT\n".utf8))
+  exit(2)
+}
+// The programs find no account but those of the torture.
+setenv("HOME", "/nonexistent", 1)
+setenv("XDG_STATE_HOME", "/nonexistent", 1)
+let folder = NSTemporaryDirectory() + "sq-torture-\(UUID().uuidString)"
+try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+// Another user must find the way to the stores.
+chmod(folder, 0o755)
+let arena = try await Arena(folder: folder)
+if let kills {
+  try await Kills(arena: arena).run(kills)
+  exit(0)
+}
+let tally = Tally()
+let crowd = Crowd(arena, tally)
+if !arena.hasRights { print("Not root: no disk is filled and no right is taken away.") }
+
+let end = ContinuousClock.now + .seconds(60 * minutes)
+async let crowding: Void = crowd.work(until: end, width: 4)
+await Saboteur(arena: arena, crowd: crowd, tally: tally).work(until: end)
+await crowding
+
+// Whatever happened, each account works now.
+var broken: [String] = []
+for account in arena.accounts {
+  var works = false
+  for _ in 0..<40 where !works {
+    works = await crowd.use(account)
+    if !works { try await Task.sleep(for: .milliseconds(500)) }
+  }
+  if !works { broken.append("\(account)") }
+}
+print(tally.report)
+print("Accounts that work at the end: \(arena.accounts.count - broken.count) of \(arena.accounts.count)")
+for account in broken { print("  not: \(account)") }
+exit(broken.isEmpty && tally.losses.isEmpty ? 0 : 1)
