@@ -3,6 +3,8 @@ import SequencingOAuth
 /// Which account a command works with: one that is kept, or that of a new sign-in.
 struct AccountOptions: Sendable {
   static let options = [Option.account] + SignInOptions.options + StoreOptions.options
+  /// The options of a command that makes requests with the token.
+  static let optionsOfRequests = options.map { $0 == .timeout ? .waits : $0 }
 
   typealias Work = (Account) async throws(Failure) -> Void
 
@@ -25,16 +27,29 @@ struct AccountOptions: Sendable {
   }
 
   /// Works with the account that is kept, or signs in first where there is none.
+  ///
+  /// An account whose session has ended is not signed in by the way: that is for 'login'.
   func withAccount(_ console: Console, _ work: Work) async throws(Failure) {
     let (opened, isDone) = try await tryKept(console, work)
     guard !isDone else { return }
-    if choice.id != nil, signIn.server == nil { throw try await choice.isMissing(in: opened) }
+    if signIn.server == nil {
+      if let record = try await choice.remembered(in: opened) { throw signedOut(record) }
+      if choice.id != nil { throw try await choice.isMissing(in: opened) }
+    }
     try await self.signIn(signIn, opened, console, work)
   }
 
   /// Works with the account that is kept; returns `false` where there is none.
-  func withKeptAccount(_ console: Console, _ work: Work) async throws(Failure) -> Bool {
-    try await tryKept(console, work).isDone
+  ///
+  /// `mayBeSignedOut` says that an account whose session has ended is none; else it is a failure.
+  func withKeptAccount(
+    _ console: Console, mayBeSignedOut: Bool = false, _ work: Work
+  ) async throws(Failure) -> Bool {
+    let (opened, isDone) = try await tryKept(console, work)
+    guard !isDone, let record = try await choice.remembered(in: opened) else { return isDone }
+    guard mayBeSignedOut else { throw signedOut(record) }
+    try await opened?.clients?.forget(record.id)
+    return false
   }
 
   /// Signs in and works with that account, whether or not there is one.
@@ -43,7 +58,8 @@ struct AccountOptions: Sendable {
   func withNewAccount(_ console: Console, _ work: Work) async throws(Failure) {
     guard choice.id != nil, signIn.server == nil, let opened = try await store.openIfThere(console)
     else { return try await self.signIn(signIn, nil, console, work) }
-    let record = try await choice.record(in: opened)
+    let kept = try await choice.record(in: opened)
+    let record = if let kept { kept } else { try await choice.remembered(in: opened) }
     let options = try record.map { record throws(Failure) in try signIn.completed(by: record) }
     try await self.signIn(options ?? signIn, opened, console, work)
   }
@@ -69,11 +85,43 @@ extension AccountOptions {
     }
     if signsInWhenNeeded { signIn?.whenNeeded() }
     do throws(Failure) {
-      try await work(Account(oauth: oauth, server: server, store: opened, signIn: signIn))
+      try await work(
+        Account(
+          oauth: oauth, server: server, hasListedResources: !options.resources.isEmpty,
+          store: opened, signIn: signIn))
     } catch {
-      throw error.naming(oauth.module.hasAccessToken ? record.id : nil)
+      if !oauth.module.hasAccessToken {
+        await remember(record.id, record.clientID, KeptClient(record), in: opened, console)
+      }
+      throw error.naming(signInCommand(record))
     }
     return (opened, true)
+  }
+
+  /// Keeps how an account was signed in; what goes wrong with it is no failure of the command.
+  private func remember(
+    _ id: String, _ clientID: String, _ client: KeptClient, in store: OpenStore, _ console: Console
+  ) async {
+    do throws(Failure) {
+      try await store.clients?.remember(id, clientID, client)
+    } catch {
+      console.warn(
+        "how the account was signed in cannot be kept, so a later sign-in needs the provider's "
+          + "options again: \(error.message)")
+    }
+  }
+
+  /// The failure where an account's session has ended.
+  private func signedOut(_ record: AccountRecord) -> Failure {
+    Failure(
+      SQOAuthError.Code.notAuthorized.rawValue,
+      "the account \"\(record.id.printable)\" is not signed in any more", status: .notAuthorized
+    ).withHint(Failure.signInAgain).naming(signInCommand(record))
+  }
+
+  /// What signs an account in again; `nil` where the account does not tell its server.
+  private func signInCommand(_ record: AccountRecord) -> String? {
+    KeptClient(record).server == nil ? nil : store.signInCommand(record.id)
   }
 
   /// Signs in and works with that account; one of the built-in sandbox lasts as long.
@@ -112,9 +160,23 @@ extension AccountOptions {
     oauth.module.attributes = KeptClient(configuration, at: server).attributes
     let signIn = CommandLineSignIn(
       oauth, options, at: place ?? configuration.provider.name, console)
-    if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
-    try await work(
-      Account(oauth: oauth, server: server.address, store: store, signIn: signIn))
+    let outcome: Result<Void, Failure>
+    do throws(Failure) {
+      if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
+      outcome = .success(
+        try await work(
+          Account(
+            oauth: oauth, server: server.address, hasListedResources: !options.resources.isEmpty,
+            store: store, signIn: signIn)))
+    } catch {
+      outcome = .failure(error)
+    }
+    // A sandbox that ends with the program signs nobody in again.
+    if place == nil, oauth.module.hasAccessToken {
+      let client = KeptClient(configuration, at: server)
+      await remember(choice.newID, configuration.clientID, client, in: store, console)
+    }
+    try outcome.get()
   }
 
   private func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {
@@ -131,10 +193,9 @@ extension Failure {
     return withHint("Name another --account: its own one, or a new one to sign in there.")
   }
 
-  /// The same with a hint that names the account where that one can be signed in again.
-  fileprivate func naming(_ id: String?) -> Failure {
-    guard let id, hint == Self.signInAgain else { return self }
-    return withHint(
-      "Sign in again with 'sq-demo login --account \(ShellWords.quote(id.printable))'.")
+  /// This failure with a hint that names the command that signs the account in again.
+  fileprivate func naming(_ command: String?) -> Failure {
+    guard let command, hint == Self.signInAgain else { return self }
+    return withHint("Sign in again with '\(command)'.")
   }
 }

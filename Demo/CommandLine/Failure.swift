@@ -40,6 +40,8 @@ struct Failure: Error, Equatable {
       "With --browser print the address is shown, to be opened by hand."
     case .notRegistered:
       "Name the provider, with the options that 'login' was given."
+    case .originNotAllowed:
+      "Name the server with --resource, beside those that 'login' was given."
     case .wrongPassphrase:
       "Nothing was changed. 'sq-demo help stores' tells where the key comes from."
     case .storeDamaged:

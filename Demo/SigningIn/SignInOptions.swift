@@ -28,15 +28,25 @@ extension Option {
   static let auth = Option(
     "--auth", value: "basic|post|none",
     help: "How the client proves itself, whatever the server's metadata lists.")
+  static let resource = Option(
+    "--resource", value: "URL", repeats: true,
+    help: "A server that may see the token; may be given more than once. Then the token goes to "
+      + "no other, whatever URL a command gets. Without this option it goes to your provider and "
+      + "to the server of the URL that you give.")
   static let timeout = Option(
     "--timeout", value: "SECONDS", help: "How long you may take to sign in; 300 by default.")
+  /// The one of a command that makes requests, where it limits each wait.
+  static let waits = Option(
+    timeout.name, value: "SECONDS",
+    help: "How long the server may be silent, 60 by default, and how long you may take to sign in, "
+      + "300 by default.")
 }
 
 /// Where and how to sign in, for every command that may have to.
 struct SignInOptions: Sendable {
   static let options: [Option] = [
     .issuer, .authorize, .tokenEndpoint, .revocationEndpoint, .clientID, .clientSecretFile,
-    .redirectURI, .scope, .auth, .browser, .timeout,
+    .redirectURI, .scope, .auth, .resource, .browser, .timeout,
   ]
 
   static let defaultRedirectURI = "http://127.0.0.1/callback"
@@ -47,8 +57,12 @@ struct SignInOptions: Sendable {
   private(set) var server: Server?
   private(set) var redirectURI: RedirectURI
   private(set) var scope: String?
+  /// The servers that alone may see the token; empty where none was named.
+  private(set) var resources: Set<ResourceOrigin>
   let browser: BrowserOption
   let timeout: Duration
+  /// How long a server may let a request wait.
+  let patience: Duration
   private var secret: ClientSecret?
   private var authentication: ClientAuthentication?
   /// Whether the redirect URI is not the default one.
@@ -69,8 +83,11 @@ struct SignInOptions: Sendable {
     namesRedirectURI = arguments.contains(.redirectURI)
     redirectURI = try Self.redirectURI(arguments[.redirectURI])
     scope = arguments[.scope]
+    resources = try Self.resources(arguments.all(.resource))
     browser = try BrowserOption(arguments[.browser])
-    timeout = try Self.timeout(arguments[.timeout])
+    let limit = try Self.timeout(arguments[.timeout])
+    timeout = limit ?? .seconds(300)
+    patience = limit ?? .seconds(60)
     secret =
       try arguments[.clientSecretFile]
       .map { path throws(Failure) in try ClientSecret(file: path) } ?? arguments.secrets.client
@@ -95,10 +112,13 @@ struct SignInOptions: Sendable {
     options.server = server
     options.secret = secret ?? kept.secret
     options.scope = scope ?? kept.scope
+    options.resources = resources.isEmpty ? kept.resources : resources
     options.authentication = authentication ?? kept.authentication
     if !namesRedirectURI, let uri = kept.redirectURI {
       options.redirectURI = try Self.redirectURI(uri)
     }
+    guard options.secret != nil || options.authentication == .publicClient || !kept.needsSecret
+    else { throw Self.needsSecret(record.id) }
     options.configuration = try options.client(record.clientID, of: server)
     return options
   }
@@ -133,6 +153,7 @@ struct SignInOptions: Sendable {
         clientID: clientID, clientSecret: secret?.value, redirectURI: redirectURI.string,
         scope: scope, provider: server.provider, clientAuthentication: authentication)
       client.signInTimeout = timeout
+      client.resourceOrigins = resources
       return client
     } catch {
       throw .refused(error)
@@ -151,6 +172,14 @@ extension SignInOptions {
     }
   }
 
+  private static func resources(_ texts: [String]) throws(Failure) -> Set<ResourceOrigin> {
+    do throws(SQOAuthError) {
+      return Set(try texts.map { text throws(SQOAuthError) in try ResourceOrigin(text) })
+    } catch {
+      throw .refused(error)
+    }
+  }
+
   private static func authentication(_ text: String?) throws(Failure) -> ClientAuthentication? {
     switch text {
     case nil: nil
@@ -161,12 +190,21 @@ extension SignInOptions {
     }
   }
 
-  private static func timeout(_ text: String?) throws(Failure) -> Duration {
-    guard let text else { return .seconds(300) }
+  private static func timeout(_ text: String?) throws(Failure) -> Duration? {
+    guard let text else { return nil }
     guard let seconds = Int(text), (1...86_400).contains(seconds) else {
       throw .usage("--timeout takes whole seconds, from 1 to 86400")
     }
     return .seconds(seconds)
+  }
+
+  private static func needsSecret(_ id: String) -> Failure {
+    Failure(
+      "secret_needed",
+      "the client of the account \"\(id.printable)\" has a secret, which was not kept",
+      status: .notAuthorized
+    ).withHint(
+      "Put it into \(ClientSecret.variable), or into a file that --client-secret-file names.")
   }
 
   private static func needsProvider(_ option: Option) -> Failure {
