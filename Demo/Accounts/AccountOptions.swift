@@ -90,9 +90,10 @@ extension AccountOptions {
           oauth: oauth, server: server, hasListedResources: !options.resources.isEmpty,
           store: opened, signIn: signIn))
     } catch {
-      if !oauth.module.hasAccessToken {
-        await remember(record.id, record.clientID, KeptClient(record), in: opened, console)
-      }
+      guard !oauth.module.hasAccessToken else { throw error.naming(signInCommand(record)) }
+      // Whoever signed the account out has also forgotten how it was signed in.
+      guard error.code == SQOAuthError.Code.invalidGrant.rawValue else { throw error }
+      await remember(record.id, record.clientID, KeptClient(record), in: opened, console)
       throw error.naming(signInCommand(record))
     }
     return (opened, true)
@@ -193,9 +194,11 @@ extension Failure {
     return withHint("Name another --account: its own one, or a new one to sign in there.")
   }
 
-  /// This failure with a hint that names the command that signs the account in again.
+  /// This failure with a hint that names the account in the command that signs it in again.
   fileprivate func naming(_ command: String?) -> Failure {
-    guard let command, hint == Self.signInAgain else { return self }
-    return withHint("Sign in again with '\(command)'.")
+    guard let command, let hint, [Self.signInAgain, Self.signInForMore].contains(hint) else {
+      return self
+    }
+    return withHint(hint.replacing("'sq-demo login'", with: "'\(command)'"))
   }
 }

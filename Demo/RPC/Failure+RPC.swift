@@ -32,7 +32,7 @@ extension Failure {
     case .deadlineExceeded where !error.isFromServer:
       "The server did not answer in time; --timeout gives it longer."
     case .permissionDenied where error.challenge?.error == .insufficientScope:
-      "Sign in again with 'sq-demo login' and a wider --scope."
+      signInForMore
     default:
       nil
     }

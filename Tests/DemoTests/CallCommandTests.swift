@@ -151,6 +151,9 @@ import Testing
     #expect(outcome.firstError.hasPrefix("error: insufficient_scope: "))
     #expect(outcome.errors.contains("\nchallenge: Bearer error=\"insufficient_scope\", "))
     #expect(outcome.errors.contains("scope=\"demo\""))
+    let command = "sq-demo login --account default --store file:\(store.path)"
+    #expect(
+      outcome.errors.hasSuffix("\nSign in again with '\(command)' and a wider --scope.\n"))
     #expect(sandbox.requests(to: .token).isEmpty)
     await sandbox.stop()
   }

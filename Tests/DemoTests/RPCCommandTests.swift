@@ -119,7 +119,7 @@ import Testing
         outcome.errors == """
           error: permission_denied: Unexpected RPC error 7: the token does not allow it
           challenge: Bearer error="insufficient_scope", scope="admin"
-          Sign in again with 'sq-demo login' and a wider --scope.
+          Sign in again with 'sq-demo login --account default --store file:\(store.path)' and a wider --scope.
 
           """)
     }
