@@ -16,7 +16,7 @@ struct AccountOptions: Sendable {
   /// Hears what becomes of the token, from its first moment on.
   var delegate: (any TokenRefreshDelegate)?
   let choice: AccountChoice
-  private let store: StoreOptions
+  let store: StoreOptions
 
   /// Checks the options; `areForNew` says that only an account that is named is of interest.
   init(_ arguments: Arguments, areForNew: Bool = false) throws(Failure) {
@@ -91,38 +91,12 @@ extension AccountOptions {
           store: opened, signIn: signIn))
     } catch {
       guard !oauth.module.hasAccessToken else { throw error.naming(signInCommand(record)) }
-      // Whoever signed the account out has also forgotten how it was signed in.
+      // The program that signed the account out has also forgotten how it was signed in.
       guard error.code == SQOAuthError.Code.invalidGrant.rawValue else { throw error }
       await remember(record.id, record.clientID, KeptClient(record), in: opened, console)
       throw error.naming(signInCommand(record))
     }
     return (opened, true)
-  }
-
-  /// Keeps how an account was signed in; what goes wrong with it is no failure of the command.
-  private func remember(
-    _ id: String, _ clientID: String, _ client: KeptClient, in store: OpenStore, _ console: Console
-  ) async {
-    do throws(Failure) {
-      try await store.clients?.remember(id, clientID, client)
-    } catch {
-      console.warn(
-        "how the account was signed in cannot be kept, so a later sign-in needs the provider's "
-          + "options again: \(error.message)")
-    }
-  }
-
-  /// The failure where an account's session has ended.
-  private func signedOut(_ record: AccountRecord) -> Failure {
-    Failure(
-      SQOAuthError.Code.notAuthorized.rawValue,
-      "the account \"\(record.id.printable)\" is not signed in any more", status: .notAuthorized
-    ).withHint(Failure.signInAgain).naming(signInCommand(record))
-  }
-
-  /// What signs an account in again; `nil` where the account does not tell its server.
-  private func signInCommand(_ record: AccountRecord) -> String? {
-    KeptClient(record).server == nil ? nil : store.signInCommand(record.id)
   }
 
   /// Signs in and works with that account; one of the built-in sandbox lasts as long.
@@ -161,9 +135,16 @@ extension AccountOptions {
     oauth.module.attributes = KeptClient(configuration, at: server).attributes
     let signIn = CommandLineSignIn(
       oauth, options, at: place ?? configuration.provider.name, console)
+    // A sandbox that ends with the program signs nobody in again.
+    let remember: () async -> Void = { [self] in
+      guard place == nil, oauth.module.hasAccessToken else { return }
+      let client = KeptClient(configuration, at: server)
+      await self.remember(choice.newID, configuration.clientID, client, in: store, console)
+    }
+    if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
+    await remember()
     let outcome: Result<Void, Failure>
     do throws(Failure) {
-      if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
       outcome = .success(
         try await work(
           Account(
@@ -172,11 +153,7 @@ extension AccountOptions {
     } catch {
       outcome = .failure(error)
     }
-    // A sandbox that ends with the program signs nobody in again.
-    if place == nil, oauth.module.hasAccessToken {
-      let client = KeptClient(configuration, at: server)
-      await remember(choice.newID, configuration.clientID, client, in: store, console)
-    }
+    if signsInWhenNeeded { await remember() }
     try outcome.get()
   }
 
@@ -192,13 +169,5 @@ extension Failure {
   fileprivate func isOfAnotherClient(_ error: SQOAuthError) -> Failure {
     guard error.code == .invalidConfiguration else { return self }
     return withHint("Name another --account: its own one, or a new one to sign in there.")
-  }
-
-  /// This failure with a hint that names the account in the command that signs it in again.
-  fileprivate func naming(_ command: String?) -> Failure {
-    guard let command, let hint, [Self.signInAgain, Self.signInForMore].contains(hint) else {
-      return self
-    }
-    return withHint(hint.replacing("'sq-demo login'", with: "'\(command)'"))
   }
 }

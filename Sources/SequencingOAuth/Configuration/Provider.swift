@@ -38,7 +38,7 @@ public struct Provider: Sendable, Hashable {
   /// A server that publishes its metadata under its issuer identifier.
   ///
   /// The document is fetched for each sign-in, and believed only if its `issuer` is this string,
-  /// byte for byte.
+  /// byte for byte. Where the APIs of Google's issuer are is known, as it is for ``google``.
   ///
   /// - SeeAlso: RFC 8414; OpenID Connect Discovery 1.0
   public static func issuer(_ issuer: String) -> Provider {

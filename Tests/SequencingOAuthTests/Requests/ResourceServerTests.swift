@@ -46,7 +46,7 @@ import Testing
     #expect(try await bench.module.send(.get("https://api.example/")).status == 200)
   }
 
-  @Test func `of first requests to many servers, one at a time, one server gets the token`()
+  @Test func `of many first requests to as many servers one carries the token`()
     async throws
   {
     let bench = try await bench()
