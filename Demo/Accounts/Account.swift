@@ -5,6 +5,8 @@ struct Account: Sendable {
   let oauth: SQOAuth
   /// An address at its authorization server, where one is known.
   let server: String?
+  /// Whether the servers that may see its token were listed.
+  var hasListedResources = false
   /// Where it is kept.
   let store: OpenStore
   /// How its user signs in, where that is known.

@@ -37,6 +37,15 @@ struct AccountChoice: Sendable {
     return fitting.first ?? record
   }
 
+  /// How the account was signed in, where it is known and the account is not signed in any more.
+  func remembered(in store: OpenStore?) async throws(Failure) -> AccountRecord? {
+    guard let clients = store?.clients else { return nil }
+    if let record = try await clients.record(newID) { return record }
+    guard id == nil else { return nil }
+    let fitting = try await clients.all().filter(fits)
+    return fitting.count == 1 ? fitting.first : nil
+  }
+
   /// The failure where an account was named that is not kept.
   func isMissing(in store: OpenStore?) async throws(Failure) -> Failure {
     let failure = Failure(

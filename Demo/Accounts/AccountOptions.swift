@@ -3,6 +3,8 @@ import SequencingOAuth
 /// Which account a command works with: one that is kept, or that of a new sign-in.
 struct AccountOptions: Sendable {
   static let options = [Option.account] + SignInOptions.options + StoreOptions.options
+  /// The options of a command that makes requests with the token.
+  static let optionsOfRequests = options.map { $0 == .timeout ? .waits : $0 }
 
   typealias Work = (Account) async throws(Failure) -> Void
 
@@ -14,7 +16,7 @@ struct AccountOptions: Sendable {
   /// Hears what becomes of the token, from its first moment on.
   var delegate: (any TokenRefreshDelegate)?
   let choice: AccountChoice
-  private let store: StoreOptions
+  let store: StoreOptions
 
   /// Checks the options; `areForNew` says that only an account that is named is of interest.
   init(_ arguments: Arguments, areForNew: Bool = false) throws(Failure) {
@@ -25,16 +27,29 @@ struct AccountOptions: Sendable {
   }
 
   /// Works with the account that is kept, or signs in first where there is none.
+  ///
+  /// An account whose session has ended is not signed in by the way: that is for 'login'.
   func withAccount(_ console: Console, _ work: Work) async throws(Failure) {
     let (opened, isDone) = try await tryKept(console, work)
     guard !isDone else { return }
-    if choice.id != nil, signIn.server == nil { throw try await choice.isMissing(in: opened) }
+    if signIn.server == nil {
+      if let record = try await choice.remembered(in: opened) { throw signedOut(record) }
+      if choice.id != nil { throw try await choice.isMissing(in: opened) }
+    }
     try await self.signIn(signIn, opened, console, work)
   }
 
   /// Works with the account that is kept; returns `false` where there is none.
-  func withKeptAccount(_ console: Console, _ work: Work) async throws(Failure) -> Bool {
-    try await tryKept(console, work).isDone
+  ///
+  /// `mayBeSignedOut` says that an account whose session has ended is none; else it is a failure.
+  func withKeptAccount(
+    _ console: Console, mayBeSignedOut: Bool = false, _ work: Work
+  ) async throws(Failure) -> Bool {
+    let (opened, isDone) = try await tryKept(console, work)
+    guard !isDone, let record = try await choice.remembered(in: opened) else { return isDone }
+    guard mayBeSignedOut else { throw signedOut(record) }
+    try await opened?.clients?.forget(record.id)
+    return false
   }
 
   /// Signs in and works with that account, whether or not there is one.
@@ -43,7 +58,8 @@ struct AccountOptions: Sendable {
   func withNewAccount(_ console: Console, _ work: Work) async throws(Failure) {
     guard choice.id != nil, signIn.server == nil, let opened = try await store.openIfThere(console)
     else { return try await self.signIn(signIn, nil, console, work) }
-    let record = try await choice.record(in: opened)
+    let kept = try await choice.record(in: opened)
+    let record = if let kept { kept } else { try await choice.remembered(in: opened) }
     let options = try record.map { record throws(Failure) in try signIn.completed(by: record) }
     try await self.signIn(options ?? signIn, opened, console, work)
   }
@@ -70,10 +86,17 @@ extension AccountOptions {
     if signsInWhenNeeded { signIn?.whenNeeded() }
     do throws(Failure) {
       try await oauth.settling(console) { () throws(Failure) in
-        try await work(Account(oauth: oauth, server: server, store: opened, signIn: signIn))
+        try await work(
+          Account(
+            oauth: oauth, server: server, hasListedResources: !options.resources.isEmpty,
+            store: opened, signIn: signIn))
       }
     } catch {
-      throw error.naming(oauth.module.hasAccessToken ? record.id : nil)
+      guard !oauth.module.hasAccessToken else { throw error.naming(signInCommand(record)) }
+      // The program that signed the account out has also forgotten how it was signed in.
+      guard error.code == SQOAuthError.Code.invalidGrant.rawValue else { throw error }
+      await remember(record.id, record.clientID, KeptClient(record), in: opened, console)
+      throw error.naming(signInCommand(record))
     }
     return (opened, true)
   }
@@ -114,10 +137,27 @@ extension AccountOptions {
     oauth.module.attributes = KeptClient(configuration, at: server).attributes
     let signIn = CommandLineSignIn(
       oauth, options, at: place ?? configuration.provider.name, console)
+    // A sandbox that ends with the program signs nobody in again.
+    let remember: () async -> Void = { [self] in
+      guard place == nil, oauth.module.hasAccessToken else { return }
+      let client = KeptClient(configuration, at: server)
+      await self.remember(choice.newID, configuration.clientID, client, in: store, console)
+    }
     try await oauth.settling(console) { () throws(Failure) in
       if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
-      try await work(
-        Account(oauth: oauth, server: server.address, store: store, signIn: signIn))
+      await remember()
+      let outcome: Result<Void, Failure>
+      do throws(Failure) {
+        outcome = .success(
+          try await work(
+            Account(
+              oauth: oauth, server: server.address,
+              hasListedResources: !options.resources.isEmpty, store: store, signIn: signIn)))
+      } catch {
+        outcome = .failure(error)
+      }
+      if signsInWhenNeeded { await remember() }
+      try outcome.get()
     }
   }
 
@@ -133,12 +173,5 @@ extension Failure {
   fileprivate func isOfAnotherClient(_ error: SQOAuthError) -> Failure {
     guard error.code == .invalidConfiguration else { return self }
     return withHint("Name another --account: its own one, or a new one to sign in there.")
-  }
-
-  /// The same with a hint that names the account where that one can be signed in again.
-  fileprivate func naming(_ id: String?) -> Failure {
-    guard let id, hint == Self.signInAgain else { return self }
-    return withHint(
-      "Sign in again with 'sq-demo login --account \(ShellWords.quote(id.printable))'.")
   }
 }

@@ -17,14 +17,19 @@ struct AccountReport: Encodable {
   private let expiresAt: String?
   private let expiresIn: Int?
   private let canRefresh: Bool
+  /// Whether the account is of no use before its user signs in again.
+  private let needsSignIn: Bool
+  /// What signs the account in again; `nil` where it is signed in.
+  private let signInCommand: String?
   /// When the token expires, in words.
   private let expiry: (name: String, value: String)
 
   private enum CodingKeys: String, CodingKey {
     case account, name, clientId, issuer, tokenEndpoint, scope, expiresAt, expiresIn, canRefresh
+    case needsSignIn
   }
 
-  init(_ record: AccountRecord, at date: Date) {
+  init(_ record: AccountRecord, in store: StoreOptions, at date: Date) {
     account = record.id
     name = KeptClient(record).name
     clientId = record.clientID
@@ -34,18 +39,30 @@ struct AccountReport: Encodable {
     expiresAt = record.token.expirationDate?.formatted(.iso8601)
     expiresIn = record.token.secondsLeft(at: date)
     canRefresh = record.token.refreshToken != nil || record.grant != nil
+    let isSignedOut = record.token.accessToken.isEmpty
+    needsSignIn = isSignedOut || !canRefresh && record.token.isExpired(at: date)
+    signInCommand = isSignedOut ? store.signInCommand(record.id) : nil
     expiry = Self.expiry(record.token, at: date)
   }
 
   /// The account for a person, with its id as the first line.
   var text: String {
-    account.printable + "\n"
-      + Fields.text([
-        ("name", name?.printable), ("client", clientId.printable),
-        ("server", (issuer ?? tokenEndpoint)?.printable ?? "not known"),
-        ("scope", scope.map { $0.isEmpty ? "none" : $0.printable } ?? "not told"),
-        expiry, ("refresh", canRefresh ? "possible" : "not possible, only a new sign-in is"),
-      ])
+    let client: [(name: String, value: String?)] = [
+      ("name", name?.printable), ("client", clientId.printable),
+      ("server", (issuer ?? tokenEndpoint)?.printable ?? "not known"),
+    ]
+    return account.printable + "\n" + Fields.text(client + state)
+  }
+
+  /// What can be done with the account.
+  private var state: [(name: String, value: String?)] {
+    if let signInCommand {
+      return [("session", "ended; '\(signInCommand)' signs in again")]
+    }
+    return [
+      ("scope", scope.map { $0.isEmpty ? "none" : $0.printable } ?? "not told"),
+      expiry, ("refresh", canRefresh ? "possible" : "not possible, only a new sign-in is"),
+    ]
   }
 
   private static func expiry(_ token: SQToken, at date: Date) -> (name: String, value: String) {

@@ -5,9 +5,11 @@ import SequencingOAuth
 /// They are named as the standards name them: `issuer`, `authorization_endpoint`, `token_endpoint`
 /// and `revocation_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope` and
 /// `token_endpoint_auth_method` (RFC 7591). The client's identifier is the record's own. `name` is
-/// whose account it is, where that is known.
+/// whose account it is, where that is known, and `resource_origins` are the servers that alone may see
+/// the tokens, with spaces between them.
 ///
-/// The secret is as safe there as the tokens are, which are in the same record.
+/// The secret is as safe there as the tokens are, which are in the same record. What outlives the
+/// tokens (``RememberedClients``) has `needs_client_secret` in its place.
 struct KeptClient: Sendable, Equatable {
   private enum Key: String {
     case issuer
@@ -18,7 +20,9 @@ struct KeptClient: Sendable, Equatable {
     case redirectURI = "redirect_uri"
     case scope
     case authentication = "token_endpoint_auth_method"
+    case resources = "resource_origins"
     case name
+    case needsSecret = "needs_client_secret"
   }
 
   private var values: [Key: String]
@@ -38,6 +42,8 @@ struct KeptClient: Sendable, Equatable {
     values[.redirectURI] = client.redirectURI?.string
     values[.scope] = client.scope
     values[.authentication] = client.clientAuthentication?.rawValue
+    let resources = client.resourceOrigins.map(\.description).sorted()
+    values[.resources] = resources.isEmpty ? nil : resources.joined(separator: " ")
   }
 
   /// What was kept with an account; one that has only its issuer is understood too.
@@ -54,6 +60,16 @@ struct KeptClient: Sendable, Equatable {
     Dictionary(uniqueKeysWithValues: values.map { ($0.rawValue, $1) })
   }
 
+  /// The client without its secret, and with the note that it had one.
+  var withoutSecret: KeptClient {
+    var client = self
+    if client.values.removeValue(forKey: .secret) != nil { client.values[.needsSecret] = "true" }
+    return client
+  }
+
+  /// Whether the client had a secret that is not kept.
+  var needsSecret: Bool { values[.needsSecret] != nil }
+
   var server: Server? {
     if let issuer = values[.issuer] { return .issuer(issuer) }
     guard let authorization = values[.authorizationEndpoint], let token = values[.tokenEndpoint]
@@ -67,6 +83,11 @@ struct KeptClient: Sendable, Equatable {
   var scope: String? { values[.scope] }
   var authentication: ClientAuthentication? {
     values[.authentication].map(ClientAuthentication.init(rawValue:))
+  }
+  /// The servers that alone may see the tokens.
+  var resources: Set<ResourceOrigin> {
+    let texts = values[.resources]?.split(separator: " ") ?? []
+    return Set(texts.compactMap { try? ResourceOrigin(String($0)) })
   }
   var name: String? { values[.name] }
 }

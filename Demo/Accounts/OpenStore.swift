@@ -4,16 +4,20 @@ import SequencingOAuthSecretService
 /// A store of accounts, and where it is in words.
 struct OpenStore: Sendable {
   let store: any TokenStore
+  /// How its accounts were signed in; `nil` for a store that does not last.
+  let clients: RememberedClients?
   private let findPlace: @Sendable () async -> String?
 
-  init(_ store: any TokenStore, place: String?) {
+  init(_ store: any TokenStore, clients: (any TokenStore)? = nil, place: String?) {
     self.store = store
+    self.clients = clients.map { RememberedClients($0) }
     findPlace = { place }
   }
 
   /// The desktop user's, which chooses its place when the first account is saved.
-  init(_ store: DesktopTokenStore) {
+  init(_ store: DesktopTokenStore, clients: any TokenStore) {
     self.store = store
+    self.clients = RememberedClients(clients)
     findPlace = { (try? await store.place)?.description ?? "a place that cannot be told" }
   }
 
@@ -30,6 +34,15 @@ struct OpenStore: Sendable {
   /// Makes a call of the store, with its error as a failure.
   func attempt<Value: Sendable>(
     _ body: @Sendable (any TokenStore) async throws -> Value
+  ) async throws(Failure) -> Value {
+    try await Failure.calling(store, body)
+  }
+}
+
+extension Failure {
+  /// Makes a call of a store, with its error as a failure.
+  static func calling<Value: Sendable>(
+    _ store: any TokenStore, _ body: @Sendable (any TokenStore) async throws -> Value
   ) async throws(Failure) -> Value {
     do {
       return try await body(store)

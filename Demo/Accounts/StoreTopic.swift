@@ -34,6 +34,12 @@ enum StoreTopic: HelpTopic {
     PATH.key, with a random key that only you can read. Without a terminal a new store gets
     a PATH.key too.
 
+    How each account was signed in is kept apart from its tokens, so that 'sq-demo login
+    --account ID' is enough when a session has ended: the server, the client and what was
+    asked for, without a token or a secret. It is in PATH.clients, sealed with the same key
+    where the store is, or in clients.sealed in the state folder. 'sq-demo logout' forgets
+    it.
+
     A key beside its store keeps out whoever has a copy of the store alone, and nobody
     else: not a program that runs as you.
     """

@@ -63,6 +63,10 @@ struct Failure: Error, Equatable {
       "With --browser print the address is shown, to be opened by hand."
     case .notRegistered:
       "Name the provider, with the options that 'login' was given."
+    case .originNotAllowed:
+      "Name the server with --resource, beside those that 'login' was given."
+    case .insufficientScope:
+      signInForMore
     case .wrongPassphrase:
       "Nothing was changed. 'sq-demo help stores' tells where the key comes from."
     case .storeDamaged:
@@ -79,6 +83,7 @@ struct Failure: Error, Equatable {
   }
 
   static let signInAgain = "Sign in again with 'sq-demo login'."
+  static let signInForMore = "Sign in again with 'sq-demo login' and a wider --scope."
 
   /// The command line is not one that the command understands.
   static func usage(_ message: String) -> Failure {

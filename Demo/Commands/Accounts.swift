@@ -12,14 +12,15 @@ struct Accounts: Command {
   static let summary = "List the accounts that are kept."
   static let details = """
     It shows for each its client and its server, what its token allows, when that
-    expires, and whether it can be refreshed without you. With --account it shows that
-    one, and the exit status is 1 where it is not kept. Nothing is asked of a server.
+    expires, and whether it can be refreshed without you. An account whose session has
+    ended is shown with what signs it in again. With --account it shows that one, and the
+    exit status is 1 where it is not kept. Nothing is asked of a server.
 
     Where it looked is told on standard error.
 
     With --json it is one object: accounts, a list of objects with account, client_id,
     issuer, token_endpoint, scope, expires_at (ISO 8601), expires_in (seconds, 0 when it
-    has expired), can_refresh and name, as far as they are known.
+    has expired), can_refresh, needs_sign_in and name, as far as they are known.
     """
   static let options =
     [Option("--account", value: "ID", help: "Show this account only.")] + StoreOptions.options + [
@@ -43,7 +44,7 @@ struct Accounts: Command {
     let records = try await records(in: opened)
     console.progress("Looked in \(await opened?.place ?? store.emptyPlace).")
     guard let records else { throw try await AccountChoice(id: id).isMissing(in: opened) }
-    let reports = records.map { AccountReport($0, at: Date()) }
+    let reports = records.map { AccountReport($0, in: store, at: Date()) }
     guard !printsJSON else {
       return try console.result(try AccountsReport(accounts: reports).json())
     }
@@ -54,7 +55,13 @@ struct Accounts: Command {
 
   /// What is to be shown; `nil` where an account was named that is not there.
   private func records(in store: OpenStore?) async throws(Failure) -> [AccountRecord]? {
-    guard let id else { return try await store?.attempt { try await $0.all() } ?? [] }
-    return try await store?.attempt { try await $0.load(id) }.map { [$0] }
+    guard let id else {
+      let records = try await store?.attempt { try await $0.all() } ?? []
+      let signedIn = Set(records.map(\.id))
+      let others = try await store?.clients?.all().filter { !signedIn.contains($0.id) } ?? []
+      return (records + others).sorted { $0.id < $1.id }
+    }
+    if let record = try await store?.attempt({ try await $0.load(id) }) { return [record] }
+    return try await store?.clients?.record(id).map { [$0] }
   }
 }

@@ -23,14 +23,16 @@ struct Call: Command {
     exit status is 1, and standard error tells the status and what the server asks for.
 
     A token that has expired, or that the server refuses, is refreshed first. It goes to
-    https only, or to http on this machine; a field Authorization is replaced by it. A
-    URL that begins with a slash is one at the authorization server.
+    the server of the URL alone, since no redirect is followed, and to https only, or to
+    http on this machine; where the account was given servers by --resource, to those
+    only. A field Authorization is replaced by it. A URL that begins with a slash is one
+    at the authorization server.
 
     It is an account that a login before has kept, or a new one, as for 'sq-demo
     token': try 'sq-demo call GET /api/me'.
     """
   static let forms = [Form(operands: ["METHOD", "URL"])]
-  static let options = AccountOptions.options + [.header, .body]
+  static let options = AccountOptions.optionsOfRequests + [.header, .body]
 
   private let request: CallRequest
   private let account: AccountOptions
@@ -48,11 +50,16 @@ struct Call: Command {
     // Before a user signs in: what cannot be sent needs no token.
     let body = try request.body()
     try await account.withAccount(console) { account throws(Failure) in
-      let http = try request.http(body: body, at: account.server)
+      let http = try request.http(
+        body: body, at: account.server, patience: self.account.signIn.patience)
       let response: HTTPResponse
       do throws(Failure) {
         response = try await Failure.translating { () throws(SQOAuthError) in
-          try await account.oauth.module.send(http)
+          // A person, or a script of theirs, has named the server; a list says more than that.
+          if !account.hasListedResources {
+            try account.oauth.allowTokens(at: http.url.absoluteString)
+          }
+          return try await account.oauth.module.send(http)
         }
       } catch {
         throw error.hiding(account.oauth.result.token)

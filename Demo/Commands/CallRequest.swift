@@ -43,12 +43,16 @@ struct CallRequest: Sendable {
     }
   }
 
-  /// The request; a path is one at `server`.
-  func http(body: HTTPRequestBody, at server: String?) throws(Failure) -> HTTPRequest {
+  /// The request; a path is one at `server`, which may be silent for as long as `patience`.
+  func http(
+    body: HTTPRequestBody, at server: String?, patience: Duration
+  ) throws(Failure) -> HTTPRequest {
     var request = HTTPRequest(
       method: method, url: try Self.url(try address(at: server)), headers: headers, body: body)
     request.maximumResponseBytes = Int64(Self.limit)
+    // A large body may take long, as long as it moves.
     request.timeout = nil
+    request.idleTimeout = patience
     return request
   }
 

@@ -34,7 +34,7 @@ struct Files: Command {
     Form(action: "rename", operands: ["FILE", "TITLE"]),
     Form(action: "delete", operands: ["FILE"]),
   ]
-  static let options = [.output, .title, .drive, .filesAsJSON] + AccountOptions.options
+  static let options = [.output, .title, .drive, .filesAsJSON] + AccountOptions.optionsOfRequests
 
   private let work: FilesWork
   private let drive: String?
@@ -69,16 +69,19 @@ struct Files: Command {
     at address: DriveAddress, _ account: Account, _ console: Console
   ) async throws(Failure) {
     let module = account.oauth.module
+    let patience = self.account.signIn.patience
     let failure: @Sendable (PipeError) -> Failure = { Failure($0, signIn: account.signIn) }
     let report = FilesReport(console: console, printsJSON: printsJSON)
     switch address {
     case .drive(let url):
-      try await work.run(Drive(url, module, failure: failure), report)
+      let drive = try Drive(url, module, timeout: patience, failure: failure)
+      try await work.run(drive, report)
     case .sequencing(let url):
       guard work == .list else {
         throw .usage("Sequencing's files can be listed only, not got or changed")
       }
-      try await report.list(SequencingList(url, module, failure: failure).list())
+      let list = try SequencingList(url, module, timeout: patience, failure: failure)
+      try await report.list(list.list())
     }
   }
 }

@@ -17,12 +17,15 @@ struct Login: Command {
   static let summary = "Sign in, in your browser or without one."
   static let details = """
     Without --issuer, or --authorize and --token, it is a sandbox inside the program,
-    for this run only: its users are shown on its login page. But an account that is
-    kept, and named by --account, is signed in again where it was before.
+    for this run only: its users are shown on its login page. But an account that was
+    signed in before, and is named by --account, is signed in again where it was, also
+    when its session has ended.
 
     The account is kept under the name that --account gives it, with all that the other
     commands need to go on with it, the client's secret included. One of the same name
-    is replaced.
+    is replaced. How it was signed in is kept beside it, without the secret, until 'sq-demo
+    logout' or 'sq-demo revoke': a client with a secret needs that again when the session
+    has ended.
 
     A redirect URI with a scheme of its own, or with https, leads to no program here.
     When you have signed in, copy the address that the browser is sent to and paste it

@@ -13,12 +13,13 @@ struct RPC: Command {
     The token is that of the environment variable SQ_ACCESS_TOKEN, where that is set; else
     that of an account that a login before has kept, or of a new one, where the options name
     its provider. An account's token that has expired, or that the server refuses, is
-    refreshed, and the call made again once.
+    refreshed, and the call made again once. A server that refuses the call may say in a
+    challenge what it asks for: that is printed too.
 
     The code is in Demo/RPC, and is meant to be read.
     """
   static let forms = [Form(operands: ["URL"])]
-  static let options = [.authorities] + AccountOptions.options
+  static let options = [.authorities] + AccountOptions.optionsOfRequests
 
   private let server: RPCServer
   private let token: GivenToken?
@@ -26,7 +27,9 @@ struct RPC: Command {
 
   init(_ arguments: Arguments) throws(Failure) {
     account = try AccountOptions(arguments)
-    server = try RPCServer(arguments.operands[0], authorities: arguments[.authorities])
+    server = try RPCServer(
+      arguments.operands[0], authorities: arguments[.authorities],
+      timeout: account.signIn.patience)
     token = arguments.secrets.accessToken
     try token?.check()
   }

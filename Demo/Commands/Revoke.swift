@@ -7,6 +7,7 @@ struct Revoke: Command {
   static let details = """
     When the server cannot be asked, or refuses, the account is kept. Where there is no
     such account it says so, and the exit status is 0: nobody is signed in to be revoked.
+    What is forgotten is the same as for 'sq-demo logout'.
 
     Where the endpoints are given by hand the revocation endpoint is needed too.
     """
@@ -19,10 +20,12 @@ struct Revoke: Command {
   }
 
   func run(_ console: Console) async throws(Failure) {
-    let wasThere = try await account.withKeptAccount(console) { account throws(Failure) in
+    let wasThere = try await account.withKeptAccount(console, mayBeSignedOut: true) {
+      account throws(Failure) in
       try await Failure.translating { () throws(SQOAuthError) in
         try await account.oauth.revoke()
       }
+      try await account.store.clients?.forget(account.id)
       try console.result(
         account.id == AccountChoice.defaultID
           ? "Revoked." : "Revoked the account \"\(account.id.printable)\".")

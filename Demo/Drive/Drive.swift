@@ -19,16 +19,18 @@ struct Drive: Sendable {
   /// `base` is the URL below which `files` is. Contents are sent to the same path below `/upload`, as
   /// Google has it.
   init(
-    _ base: String, _ module: AuthorizationModule,
+    _ base: String, _ module: AuthorizationModule, timeout: Duration = .seconds(60),
     failure: @escaping @Sendable (PipeError) -> Failure
   ) throws(Failure) {
     self.failure = failure
     do throws(SQOAuthError) {
       let pipeline = try Pipeline(base, module: module)
-      files = try pipeline.add(
-        "files",
-        PipeConfiguration(paging: .tokens(next: "nextPageToken", parameter: "pageToken")))
-      uploads = try Pipeline(baseURL: pipeline.baseURL.belowUpload, module: module).add("files")
+      var configuration = PipeConfiguration(
+        paging: .tokens(next: "nextPageToken", parameter: "pageToken"))
+      configuration.timeout = timeout
+      files = try pipeline.add("files", configuration)
+      uploads = try Pipeline(baseURL: pipeline.baseURL.belowUpload, module: module)
+        .add("files", configuration)
     } catch {
       throw .refused(error)
     }

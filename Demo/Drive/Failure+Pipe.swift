@@ -29,7 +29,7 @@ extension Failure {
       status: .notAuthorized)
     challenge = refusal.challenge?.inWords
     if refusal.challenge?.error == .insufficientScope {
-      hint = "Sign in again with 'sq-demo login' and a wider --scope."
+      hint = Self.signInForMore
     }
   }
 

@@ -6,15 +6,16 @@ struct SequencingList: Sendable {
   private let failure: @Sendable (PipeError) -> Failure
 
   init(
-    _ url: String, _ module: AuthorizationModule,
+    _ url: String, _ module: AuthorizationModule, timeout: Duration,
     failure: @escaping @Sendable (PipeError) -> Failure
   ) throws(Failure) {
     self.failure = failure
     do throws(SQOAuthError) {
       let origin = try ResourceOrigin(url).description
       let endpoint = String(url.split(separator: "/").dropFirst(2).joined(separator: "/"))
-      pipe = try Pipeline(origin, module: module)
-        .add("files", PipeConfiguration(endpoint: endpoint))
+      var configuration = PipeConfiguration(endpoint: endpoint)
+      configuration.timeout = timeout
+      pipe = try Pipeline(origin, module: module).add("files", configuration)
     } catch {
       throw .refused(error)
     }

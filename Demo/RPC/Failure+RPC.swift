@@ -22,6 +22,19 @@ extension Failure {
       self.init(
         code, "Unexpected RPC error \(error.status.rawValue): \(error.message.printable)",
         status: .notAuthorized)
+      challenge = error.oauth2ChallengeHeader?.printable
+      hint = Self.hint(error)
+    }
+  }
+
+  private static func hint(_ error: RPCError) -> String? {
+    switch error.status {
+    case .deadlineExceeded where !error.isFromServer:
+      "The server did not answer in time; --timeout gives it longer."
+    case .permissionDenied where error.challenge?.error == .insufficientScope:
+      signInForMore
+    default:
+      nil
     }
   }
 }

@@ -23,9 +23,13 @@ struct RPCServer: Sendable {
 
   private let url: URL
   private let configuration: HTTPClientConfiguration
+  private let timeout: Duration
 
-  /// Checks the address and reads the certificates.
-  init(_ text: String, authorities path: String?) throws(Failure) {
+  /// Checks the address and reads the certificates; a call to the server may take `timeout`.
+  init(
+    _ text: String, authorities path: String?, timeout: Duration = .seconds(60)
+  ) throws(Failure) {
+    self.timeout = timeout
     do throws(SQOAuthError) {
       // A token goes there: not in clear to another machine.
       _ = try ResourceOrigin(text)
@@ -66,7 +70,8 @@ struct RPCServer: Sendable {
     let channel = try channel(credential)
     do throws(RPCError) {
       let response = try await channel.unary(
-        TestService.unaryCall, TestService.Request(fillUsername: true, fillOAuthScope: true))
+        TestService.unaryCall, TestService.Request(fillUsername: true, fillOAuthScope: true),
+        timeout: timeout)
       return "Used scope: \(response.oauthScope.printable) "
         + "on behalf of user \(response.username.printable)"
     } catch {

@@ -91,6 +91,7 @@ final class EmbeddedSandbox: Sendable {
         clientID: clientID, redirectURI: options.redirectURI.string, scope: options.scope ?? scope,
         provider: .issuer(issuer))
       configuration.signInTimeout = options.timeout
+      configuration.resourceOrigins = options.resources
       return configuration
     } catch {
       throw .refused(error)

@@ -1,43 +1,10 @@
 import SequencingOAuth
 
-extension Option {
-  static let issuer = Option(
-    "--issuer", value: "URL",
-    help: "The authorization server, by the identifier under which it publishes its metadata.")
-  static let authorize = Option(
-    "--authorize", value: "URL",
-    help: "Its authorization endpoint, where it publishes none; with --token.")
-  static let tokenEndpoint = Option(
-    "--token", value: "URL", help: "Its token endpoint; with --authorize.")
-  static let revocationEndpoint = Option(
-    "--revocation", value: "URL",
-    help: "Its revocation endpoint, if it has one; with --authorize and --token.")
-  static let clientID = Option(
-    "--client-id", value: "ID", help: "The client's identifier at that server.")
-  static let clientSecretFile = Option(
-    "--client-secret-file", value: "PATH",
-    help: "A file whose first line is the client's secret; the environment variable "
-      + "SQ_CLIENT_SECRET can hold it too. A public client has none.")
-  static let redirectURI = Option(
-    "--redirect-uri", value: "URI",
-    help: "Where the server sends you back to, as the client registered it. The default is "
-      + "\(SignInOptions.defaultRedirectURI) on any free port. What is not on a loopback "
-      + "address does not reach this program by itself: it asks you to paste the address.")
-  static let scope = Option(
-    "--scope", value: "SCOPE", help: "What to ask for; several scopes with spaces between them.")
-  static let auth = Option(
-    "--auth", value: "basic|basic-unescaped|post|none",
-    help: "How the client proves itself, whatever the server's metadata lists. With "
-      + "basic-unescaped its identifier and secret are sent as they are.")
-  static let timeout = Option(
-    "--timeout", value: "SECONDS", help: "How long you may take to sign in; 300 by default.")
-}
-
 /// Where and how to sign in, for every command that may have to.
 struct SignInOptions: Sendable {
   static let options: [Option] = [
     .issuer, .authorize, .tokenEndpoint, .revocationEndpoint, .clientID, .clientSecretFile,
-    .redirectURI, .scope, .auth, .browser, .timeout,
+    .redirectURI, .scope, .auth, .resource, .browser, .timeout,
   ]
 
   static let defaultRedirectURI = "http://127.0.0.1/callback"
@@ -48,8 +15,12 @@ struct SignInOptions: Sendable {
   private(set) var server: Server?
   private(set) var redirectURI: RedirectURI
   private(set) var scope: String?
+  /// The servers that alone may see the token; empty where none was named.
+  private(set) var resources: Set<ResourceOrigin>
   let browser: BrowserOption
   let timeout: Duration
+  /// How long a server may let a request wait.
+  let patience: Duration
   private var secret: ClientSecret?
   private var authentication: ClientAuthentication?
   /// Whether the redirect URI is not the default one.
@@ -70,8 +41,11 @@ struct SignInOptions: Sendable {
     namesRedirectURI = arguments.contains(.redirectURI)
     redirectURI = try Self.redirectURI(arguments[.redirectURI])
     scope = arguments[.scope]
+    resources = try Self.resources(arguments.all(.resource))
     browser = try BrowserOption(arguments[.browser])
-    timeout = try Self.timeout(arguments[.timeout])
+    let limit = try Self.timeout(arguments[.timeout])
+    timeout = limit ?? .seconds(300)
+    patience = limit ?? .seconds(60)
     secret =
       try arguments[.clientSecretFile]
       .map { path throws(Failure) in try ClientSecret(file: path) } ?? arguments.secrets.client
@@ -96,10 +70,13 @@ struct SignInOptions: Sendable {
     options.server = server
     options.secret = secret ?? kept.secret
     options.scope = scope ?? kept.scope
+    options.resources = resources.isEmpty ? kept.resources : resources
     options.authentication = authentication ?? kept.authentication
     if !namesRedirectURI, let uri = kept.redirectURI {
       options.redirectURI = try Self.redirectURI(uri)
     }
+    guard options.secret != nil || options.authentication == .publicClient || !kept.needsSecret
+    else { throw Self.needsSecret(record.id) }
     options.configuration = try options.client(record.clientID, of: server)
     return options
   }
@@ -134,6 +111,7 @@ struct SignInOptions: Sendable {
         clientID: clientID, clientSecret: secret?.value, redirectURI: redirectURI.string,
         scope: scope, provider: server.provider, clientAuthentication: authentication)
       client.signInTimeout = timeout
+      client.resourceOrigins = resources
       return client
     } catch {
       throw .refused(error)
@@ -152,6 +130,14 @@ extension SignInOptions {
     }
   }
 
+  private static func resources(_ texts: [String]) throws(Failure) -> Set<ResourceOrigin> {
+    do throws(SQOAuthError) {
+      return Set(try texts.map { text throws(SQOAuthError) in try ResourceOrigin(text) })
+    } catch {
+      throw .refused(error)
+    }
+  }
+
   private static func authentication(_ text: String?) throws(Failure) -> ClientAuthentication? {
     switch text {
     case nil: nil
@@ -165,12 +151,21 @@ extension SignInOptions {
     }
   }
 
-  private static func timeout(_ text: String?) throws(Failure) -> Duration {
-    guard let text else { return .seconds(300) }
+  private static func timeout(_ text: String?) throws(Failure) -> Duration? {
+    guard let text else { return nil }
     guard let seconds = Int(text), (1...86_400).contains(seconds) else {
       throw .usage("--timeout takes whole seconds, from 1 to 86400")
     }
     return .seconds(seconds)
+  }
+
+  private static func needsSecret(_ id: String) -> Failure {
+    Failure(
+      "secret_needed",
+      "the client of the account \"\(id.printable)\" has a secret, which was not kept",
+      status: .notAuthorized
+    ).withHint(
+      "Put it into \(ClientSecret.variable), or into a file that --client-secret-file names.")
   }
 
   private static func needsProvider(_ option: Option) -> Failure {

@@ -54,7 +54,8 @@ final class MainScreen: TokenRefreshDelegate {
         guard let server else { return }
         tell(.callHasEnded(.done(try await server.call(with: .account(oauth.module)))))
       } catch {
-        tell(.callHasEnded(.failed(message: error.message)))
+        let lines = [error.message, error.challenge].compactMap(\.self)
+        tell(.callHasEnded(.failed(message: lines.joined(separator: "\n"))))
       }
     }
   }

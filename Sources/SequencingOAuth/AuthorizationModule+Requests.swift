@@ -8,13 +8,31 @@
 extension AuthorizationModule {
   /// A copy of a request that carries a valid token; the request itself is not changed.
   ///
-  /// An `Authorization` field that is there is replaced. The token goes to no server but those of
-  /// ``ClientConfiguration/resourceOrigins``, and never over http to another machine.
+  /// An `Authorization` field that is there is replaced. The token goes to no server but those that
+  /// ``ClientConfiguration/resourceOrigins`` explains, and never over http to another machine.
   ///
   /// - Throws: ``SQOAuthError``: what ``token()`` throws,
   ///   ``SQOAuthError/Code/originNotAllowed`` or ``SQOAuthError/Code/insecureEndpoint``.
   public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
-    authenticated(request, with: try await tokenUse(for: ResourceOrigin(request.url)))
+    authenticated(request, with: try await tokenUse(for: originOfApps(request)))
+  }
+
+  /// Says that servers may see the tokens: `try module.allowTokens(at: "https://api.example")`.
+  ///
+  /// They may from now on, for as long as this module lives, besides those that
+  /// ``ClientConfiguration/resourceOrigins`` explains. Call it for servers that the app knows by
+  /// itself, and never for the URL that an answer named.
+  ///
+  /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` for http on anything but a loopback address,
+  ///   ``SQOAuthError/Code/malformedRequest`` for what is no http or https URL. Then none is allowed.
+  public func allowTokens(at servers: String...) throws(SQOAuthError) {
+    try allowTokens(atAll: servers)
+  }
+
+  /// Says that servers may see the tokens, all of them or none.
+  func allowTokens(atAll servers: [String]) throws(SQOAuthError) {
+    let origins = try servers.map { server throws(SQOAuthError) in try ResourceOrigin(server) }
+    context.allowTokens(at: origins)
   }
 
   /// Sends a request with a valid token; a token that the server refuses is refreshed, once.
@@ -28,7 +46,7 @@ extension AuthorizationModule {
   ///   server's ``SQOAuthError/challenge``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
-    let use = try await tokenUse(for: ResourceOrigin(request.url))
+    let use = try await tokenUse(for: originOfApps(request))
     do throws(ResourceFailure) {
       return try await exchange(request, with: use)
     } catch {
@@ -82,13 +100,20 @@ extension AuthorizationModule {
     return request
   }
 
+  /// The server of a request that the app made; refuses one that may not see the token.
+  private func originOfApps(_ request: HTTPRequest) throws(SQOAuthError) -> ResourceOrigin {
+    let origin = try ResourceOrigin(request.url)
+    try context.check(origin, namedByApp: true)
+    return origin
+  }
+
   /// Refuses a server that may not see the token.
   func check(_ origin: ResourceOrigin) throws(SQOAuthError) {
-    let allowed = try context.configuration.get().resourceOrigins
-    guard allowed.isEmpty || allowed.contains(origin) else {
-      throw SQOAuthError(
-        .originNotAllowed,
-        "\(origin) is none of the resourceOrigins of the client; the token was not sent")
-    }
+    try context.check(origin, namedByApp: false)
+  }
+
+  /// Takes the app's word for the server of a pipe or a channel that carries this account's token.
+  package func name(_ origin: ResourceOrigin) {
+    context.name(origin)
   }
 }

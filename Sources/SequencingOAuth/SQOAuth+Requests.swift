@@ -5,6 +5,11 @@ extension SQOAuth {
     try await module.authenticate(request)
   }
 
+  /// Says that servers may see the tokens; see ``AuthorizationModule/allowTokens(at:)``.
+  public func allowTokens(at servers: String...) throws(SQOAuthError) {
+    try module.allowTokens(atAll: servers)
+  }
+
   /// Sends a request with a valid token; see ``AuthorizationModule/send(_:)``.
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     try await module.send(request)

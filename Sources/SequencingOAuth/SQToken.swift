@@ -35,7 +35,10 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// When the token was received; with ``expirationDate`` it gives the token's whole life.
   public var issueDate: Date? { storage.issueDate }
 
-  /// The response's further fields, uninterpreted.
+  /// The further fields of the token response, uninterpreted.
+  ///
+  /// A field that the response to a refresh leaves out, such as `id_token`, keeps its value; a field
+  /// whose name contains `expir` does not, since a lifetime counts from the response that named it.
   public var additionalFields: [String: JSONValue] { storage.additionalFields }
 
   private let storage: Storage
@@ -98,12 +101,26 @@ public struct SQToken: Sendable, Hashable, Codable {
 
   /// This token as the successor of another one: what the response left out stays as it was.
   ///
-  /// - SeeAlso: RFC 6749, section 6
+  /// A member that is `null` or an empty string counts as left out.
+  ///
+  /// - SeeAlso: RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2, where a response to a
+  ///   refresh may have no `id_token`
   func refreshing(_ previous: SQToken) -> SQToken {
-    guard refreshToken == nil, let kept = previous.refreshToken else { return self }
-    return SQToken(
-      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
-      refreshToken: kept, issueDate: issueDate, additionalFields: additionalFields)
+    SQToken(
+      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
+      scope: scope ?? previous.scope, refreshToken: refreshToken ?? previous.refreshToken,
+      issueDate: issueDate,
+      additionalFields: previous.lastingFields.merging(additionalFields) {
+        old, new in new == .null || new == .string("") ? old : new
+      })
+  }
+
+  /// The further fields that hold on after a refresh.
+  ///
+  /// A lifetime, such as Keycloak's `refresh_expires_in`, counts from the response that named it.
+  /// Beside the ``issueDate`` of a later response it would be wrong.
+  private var lastingFields: [String: JSONValue] {
+    additionalFields.filter { !$0.key.lowercased().contains("expir") }
   }
 
   private static func split(_ scope: String) -> [String] {

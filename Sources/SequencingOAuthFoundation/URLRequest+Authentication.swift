@@ -9,8 +9,8 @@ extension AuthorizationModule {
   /// A copy of a request that carries a valid token; the request itself is not changed.
   ///
   /// An `Authorization` field that is there is replaced, everything else is kept. The token goes to
-  /// no server but those of `ClientConfiguration.resourceOrigins`, and never over
-  /// http to another machine.
+  /// no server but those that `ClientConfiguration.resourceOrigins` explains, and never over http to
+  /// another machine.
   ///
   /// - Warning: On Linux, `URLSession` follows redirects with the field on them and may never
   ///   complete a response of status 401; `AuthorizationModule.send(_:)` does

@@ -60,7 +60,7 @@ public final class RPCCall: Sendable {
     self.kind = kind
     self.request = request
     url = try channel.url(of: method)
-    state = Locked(State(timeout: channel.options.timeout))
+    state = Locked(State(timeout: channel.options.timeout(of: kind)))
   }
 
   /// Makes a call to a server without an account: `https://host`, or `http://127.0.0.1:50051`.
@@ -103,6 +103,9 @@ extension RPCCall {
   }
 
   /// The time that the call has from its start; `nil` for no limit.
+  ///
+  /// It is ``RPCOptions/timeout`` for a unary call and ``RPCOptions/streamTimeout`` for any other one,
+  /// unless ``setTimeout(_:)`` changed it.
   public var timeout: Duration? { state.withLock(\.timeout) }
 
   /// Gives the call this time from its start: then it ends with ``RPCStatus/deadlineExceeded``.

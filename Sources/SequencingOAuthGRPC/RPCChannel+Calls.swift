@@ -25,6 +25,8 @@ extension RPCChannel {
 
   /// Makes a unary call and returns its response.
   ///
+  /// Without a `timeout` it has that of the channel's options.
+  ///
   /// - Throws: ``RPCError``: how the call ended, if not with ``RPCStatus/ok``.
   public func unary<Request, Response>(
     _ method: RPCMethod<Request, Response>, _ message: Request,

@@ -29,6 +29,9 @@ public final class RPCChannel: Sendable {
 
   /// Makes a channel to a server: `https://host`, or `http://127.0.0.1:50051` in clear.
   ///
+  /// The server may see the tokens of the credential's account from now on, unless the account's
+  /// client lists its servers and this one is not among them.
+  ///
   /// HTTP/2 is spoken from the first byte, whatever version the configuration names.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` where the URL is not that of a server.
@@ -56,6 +59,9 @@ public final class RPCChannel: Sendable {
     self.url = url
     origin = Result { () throws(SQOAuthError) in try ResourceOrigin(url) }
     self.credential = credential
+    if case .account(let module) = credential, case .success(let origin) = origin {
+      module.name(origin)
+    }
     self.options = options
     self.client = client
     self.callbackQueue = callbackQueue ?? DispatchQueue(label: "SequencingOAuthGRPC.callbacks")

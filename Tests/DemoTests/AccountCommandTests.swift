@@ -104,6 +104,11 @@ import Testing
     #expect(outcome.output.isEmpty)
     #expect(outcome.firstError.hasPrefix("error: invalid_grant: "))
     #expect(outcome.errors.contains("sq-demo login"))
+    let known = #"error: not_authorized: the account "default" is not signed in any more"#
+    #expect(try await run(["token"] + kept).firstError == known)
+    #expect(
+      try await run(["logout"] + kept).output
+        == "The account \"default\" was signed out before; now it is forgotten.\n")
     #expect(try await run(["logout"] + kept).output == "Nobody is signed in.\n")
     await sandbox.stop()
   }

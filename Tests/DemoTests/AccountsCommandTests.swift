@@ -265,7 +265,8 @@ import Testing
     // What can be signed in again so is what the hint says.
     try await store.expire("work", withoutRefreshToken: true)
     let expired = try await run(["token"])
-    #expect(expired.errors.contains("Sign in again with 'sq-demo login --account work'."))
+    let command = "sq-demo login --account work --store file:\(store.path)"
+    #expect(expired.errors.contains("Sign in again with '\(command)'."))
     await sandbox.stop()
   }
 

@@ -89,6 +89,56 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `sends the token to no server but those that login was given`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let other = try await SandboxServer.start()
+    let login = [
+      "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", SandboxClient.app.id,
+      "--browser", "sandbox", "--store", "file:" + store.path, "--resource",
+    ]
+    let signedIn = try await DemoProcess.run(login + [sandbox.issuer.absoluteString], in: folder)
+    #expect(signedIn.status == 0, "\(signedIn.errors)")
+    #expect(try await call(["GET", sandbox.url(.me).absoluteString]).status == 0)
+    let refused = try await call(["GET", other.url(.me).absoluteString])
+    #expect(refused.status == 1 && refused.output.isEmpty)
+    #expect(refused.firstError.hasPrefix("error: origin_not_allowed: "), "\(refused.errors)")
+    #expect(
+      refused.errors.hasSuffix(
+        "\nName the server with --resource, beside those that 'login' was given.\n"))
+    #expect(other.requests(to: .me).isEmpty)
+    let named = ["--resource", other.issuer.absoluteString]
+    #expect(try await call(["GET", other.url(.me).absoluteString] + named).status == 1)
+    #expect(other.requests(to: .me).count > 0, "what is given counts, for this run")
+    await sandbox.stop()
+    await other.stop()
+  }
+
+  /// Google's APIs are known; a person may mean another server all the same.
+  @Test func `sends the token to the server that was typed, also where the provider's are known`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    let token = sandbox.issueTokens().accessToken
+    try await store.save(
+      AccountRecord(
+        id: "default", clientID: "app", issuer: "https://accounts.google.com",
+        token: SQToken(accessToken: token)))
+    let outcome = try await call(["GET", sandbox.url(.me).absoluteString])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
+  @Test func `waits for a silent server no longer than it is told`() async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await store.keepExpiredAccount(at: sandbox)
+    sandbox.misbehave(at: .me, .delay(.seconds(3600)))
+    let outcome = try await call(["GET", "/api/me", "--timeout", "1"])
+    #expect(outcome.status == 1 && outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: request_timed_out: "), "\(outcome.errors)")
+    #expect(outcome.firstError.contains(" 1.0 seconds "), "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
   @Test func `shows what the server asks for`() async throws {
     let sandbox = try await SandboxServer.start()
     let tokens = sandbox.issueTokens(scopes: ["profile"])
@@ -101,6 +151,9 @@ import Testing
     #expect(outcome.firstError.hasPrefix("error: insufficient_scope: "))
     #expect(outcome.errors.contains("\nchallenge: Bearer error=\"insufficient_scope\", "))
     #expect(outcome.errors.contains("scope=\"demo\""))
+    let command = "sq-demo login --account default --store file:\(store.path)"
+    #expect(
+      outcome.errors.hasSuffix("\nSign in again with '\(command)' and a wider --scope.\n"))
     #expect(sandbox.requests(to: .token).isEmpty)
     await sandbox.stop()
   }

@@ -24,7 +24,7 @@ import Testing
     let login = try await DemoProcess.run(login(sandbox), in: folder)
     #expect(login.status == 0, "\(login.errors)")
     #expect(login.output.contains("the encrypted file"))
-    for file in ["tokens.sealed", "tokens.key"] {
+    for file in ["tokens.sealed", "tokens.key", "clients.sealed", "clients.key"] {
       let mode = try FileManager.default.attributesOfItem(
         atPath: folder.file("state/sq-demo/\(file)"))
       #expect(mode[.posixPermissions] as? Int == 0o600)

@@ -36,6 +36,15 @@ import Testing
     try await DemoProcess.run(["files"] + words + kept, in: folder)
   }
 
+  @Test func `waits for a silent server no longer than it is told`() async throws {
+    let sandbox = try await signedIn()
+    sandbox.misbehave(at: .driveFiles, .delay(.seconds(3600)))
+    let outcome = try await files(["--timeout", "1"])
+    #expect(outcome.status == 1 && outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: request_timed_out: "), "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
   // MARK: The list
 
   @Test func `prints one file a line, in columns`() async throws {

@@ -110,6 +110,34 @@ import Testing
     }
   }
 
+  @Test func `shows the challenge of a call that the token does not allow`() async throws {
+    try await withServers(options: ["--scope", "admin"]) { sandbox, server in
+      try await store.keepExpiredAccount(at: sandbox)
+      let outcome = try await rpc([server.url.absoluteString])
+      #expect(outcome.status == 1 && outcome.output.isEmpty)
+      #expect(
+        outcome.errors == """
+          error: permission_denied: Unexpected RPC error 7: the token does not allow it
+          challenge: Bearer error="insufficient_scope", scope="admin"
+          Sign in again with 'sq-demo login --account default --store file:\(store.path)' and a wider --scope.
+
+          """)
+    }
+  }
+
+  @Test func `waits for a silent server no longer than it is told`() async throws {
+    let listener = try BoundSocket()
+    try listener.listen()
+    let outcome = try await rpc(
+      ["http://127.0.0.1:\(listener.port)", "--timeout", "1"],
+      environment: ["SQ_ACCESS_TOKEN": "abc"])
+    withExtendedLifetime(listener) {}
+    #expect(outcome.status == 1 && outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: deadline_exceeded: Unexpected RPC error 4: "))
+    #expect(
+      outcome.errors.hasSuffix("\nThe server did not answer in time; --timeout gives it longer.\n"))
+  }
+
   @Test func `uses a good token of the environment without an account`() async throws {
     try await withServers { sandbox, server in
       let token = sandbox.issueTokens(for: "bob", scopes: ["profile"]).accessToken

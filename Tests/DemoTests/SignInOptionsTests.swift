@@ -26,7 +26,12 @@ import Testing
     #expect(options.scope == "demo")
     #expect(options.browser == .system)
     #expect(options.redirectURI.string == "http://127.0.0.1/callback")
-    #expect(options.timeout == .seconds(7))
+    #expect(options.timeout == .seconds(7) && options.patience == .seconds(7))
+  }
+
+  @Test func `limit every wait`() throws {
+    let options = try options([])
+    #expect(options.timeout == .seconds(300) && options.patience == .seconds(60))
   }
 
   @Test func `make a client of an issuer`() throws {
@@ -70,6 +75,8 @@ import Testing
     (provider + ["--auth", "basic"], "invalid_configuration", "needs a client secret"),
     (provider + ["--auth", "jwt"], "usage", "--auth takes"),
     (provider + ["--timeout", "0"], "usage", "--timeout takes"),
+    (provider + ["--resource", "http://api.example"], "insecure_endpoint", "over http"),
+    (provider + ["--resource", "nonsense"], "malformed_request", ""),
     (provider + ["--timeout", "-1"], "usage", "--timeout takes"),
     (provider + ["--timeout", "1.5"], "usage", "--timeout takes"),
     (provider + ["--timeout", "99999999999999999999"], "usage", "--timeout takes"),

@@ -128,6 +128,22 @@ import Testing
   }
 
   @Test(.requiresGRPCIO)
+  func `shows the challenge of a call that its token does not allow`() async throws {
+    try folder.write("", to: "userinfo")
+    let options = ["--userinfo", "@" + folder.file("userinfo"), "--scope", "admin"]
+    try await GRPCServer.running(options: options) { server in
+      let demo = try await start(["tour", "--rpc", server.url.absoluteString])
+      let issuer = try #require(terminal.frame.firstMatch(of: #/server +(http:[0-9.:/]+)/#)?.1)
+      try folder.write("\(issuer)/api/me", to: "userinfo")
+      try terminal.press("s")
+      try await shows("rpc       Unexpected RPC error 7: the token does not allow it")
+      try await shows("          Bearer error=\"insufficient_scope\", scope=\"admin\"")
+      try terminal.press("q")
+      #expect(await demo.outcome().status == 0)
+    }
+  }
+
+  @Test(.requiresGRPCIO)
   func `shows the challenge of a gRPC server that takes no token of its sandbox`() async throws {
     let other = try await SandboxServer.start()
     let userInfo = other.url(.me)

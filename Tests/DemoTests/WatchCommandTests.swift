@@ -73,6 +73,28 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `ends with 1 when another program signs the account out, which stays forgotten`()
+    async throws
+  {
+    var options = SandboxOptions()
+    options.accessTokenLifetime = .seconds(2)
+    let sandbox = try await SandboxServer.start(options)
+    _ = try await store.keepExpiredAccount(at: sandbox)
+    let demo = try start()
+    try await eventually("it watches") { demo.output.hasPrefix("refreshed ") }
+    // What they say is in a folder of its own.
+    let (other, kept) = (try TemporaryFolder(), ["--store", "file:" + store.path])
+    #expect(try await DemoProcess.run(["logout"] + kept, in: other).output == "Signed out.\n")
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 1)
+    #expect(
+      outcome.errors.hasSuffix(
+        "\nerror: signed_out: the account was signed out by another program\n"))
+    let accounts = try await DemoProcess.run(["accounts"] + kept, in: other)
+    #expect(accounts.output == "No account is kept.\n")
+    await sandbox.stop()
+  }
+
   @Test func `ends with 1 where there is no refresh token`() async throws {
     try await store.save(
       AccountRecord(

@@ -69,6 +69,18 @@ import Testing
     }
   }
 
+  @Test func `a request to a second server that the app did not name gets no token`() async throws {
+    let module = try await module()
+    _ = try await module.authenticate(try request())
+    await #expect { try await module.authenticate(try request("https://other.example/")) } throws: {
+      ($0 as? SQOAuthError)?.code == .originNotAllowed
+    }
+    try module.allowTokens(at: "https://api.example", "https://other.example")
+    for url in ["https://api.example/", "https://other.example/"] {
+      _ = try await module.authenticate(try request(url))
+    }
+  }
+
   @Test func `a request without a URL, to another origin or over http gets no token`() async throws
   {
     let module = try await module {

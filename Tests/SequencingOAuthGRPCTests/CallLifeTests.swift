@@ -60,7 +60,7 @@ import Testing
       failure(.failedPrecondition) { try call.setOAuth2AccessToken("T") }
       failure(.failedPrecondition) { try call.setTimeout(.seconds(1)) }
       #expect(try await !call.response().text.contains("x-late"))
-      #expect(call.requestMetadata.isEmpty && call.timeout == nil)
+      #expect(call.requestMetadata.isEmpty && call.timeout == .seconds(60))
     }
   }
 

@@ -171,6 +171,20 @@ import Testing
     }
   }
 
+  @Test func `a channel names its server for its account, and so no other one`() async throws {
+    try await Bench.running { bench in
+      let channel = try RPCChannel.scripted(
+        "https://rpc.example", credential: .account(bench.module)
+      ) { _ in .grpc() }
+      #expect(try await channel.test("X").response().isEmpty)
+      let request = HTTPRequest(url: try #require(URL(string: "https://evil.example/")))
+      let error = await #expect(throws: SQOAuthError.self) {
+        try await bench.module.authenticate(request)
+      }
+      #expect(error?.code == .originNotAllowed)
+    }
+  }
+
   @Test func `a token does not go over http to another machine`() async throws {
     try await Bench.running { bench in
       for credential in [RPCCredential.account(bench.module), .accessToken("T"), .none] {

@@ -14,6 +14,7 @@ public struct ClientConfiguration: Sendable, Hashable {
     let authorizationParameters: [FormCoding.Pair]
     let tokenParameters: [FormCoding.Pair]
     let metadata: ProviderMetadata?
+    let providerOrigins: Set<ResourceOrigin>
     var requiredScopes: Set<String> = []
     var timeout = Duration.seconds(60)
     var signInTimeout = Duration.seconds(300)
@@ -40,6 +41,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   var tokenParameters: [FormCoding.Pair] { values.value.tokenParameters }
   /// The endpoints, where they were given by hand.
   var metadata: ProviderMetadata? { values.value.metadata }
+  /// The servers of the provider's issuer and its endpoints.
+  var providerOrigins: Set<ResourceOrigin> { values.value.providerOrigins }
 
   /// Scopes without which a token is of no use: a sign-in that grants fewer fails.
   public var requiredScopes: Set<String> {
@@ -70,7 +73,21 @@ public struct ClientConfiguration: Sendable, Hashable {
     get { values.value.allowsPasswordGrant }
     set { values.value.allowsPasswordGrant = newValue }
   }
-  /// Where the tokens may be sent; empty for every https origin, and http on a loopback address.
+  /// The servers that may see the tokens; a list that is not empty has all of them.
+  ///
+  /// Without a list, which is the default, tokens go to:
+  ///
+  /// - the provider's own servers: its issuer's, its endpoints', and those of the APIs that a preset
+  ///   such as ``Provider/google`` names;
+  /// - the servers that the app names, each by a ``Pipeline/Pipe``, by an `RPCChannel` or by
+  ///   ``AuthorizationModule/allowTokens(at:)``;
+  /// - where neither names an API, the server of the first request that the app sends or
+  ///   authenticates.
+  ///
+  /// A request to any other server fails with ``SQOAuthError/Code/originNotAllowed``. Whatever is
+  /// listed, a token goes to https, or to http on a loopback address.
+  ///
+  /// - SeeAlso: RFC 9700, section 4.9
   public var resourceOrigins: Set<ResourceOrigin> {
     get { values.value.resourceOrigins }
     set { values.value.resourceOrigins = newValue }
@@ -110,7 +127,7 @@ public struct ClientConfiguration: Sendable, Hashable {
         tokenParameters: try ExtraParameters.check(
           provider.tokenParameters.merging(tokenParameters) { $1 },
           reserved: ExtraParameters.reservedForToken, request: "token request"),
-        metadata: try Self.metadata(of: provider)))
+        metadata: try Self.metadata(of: provider), providerOrigins: provider.origins))
   }
 
   /// The same with a list of scopes, which are sent with a space between them.

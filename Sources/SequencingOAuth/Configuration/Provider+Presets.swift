@@ -1,5 +1,7 @@
 extension Provider {
   /// Sequencing.com: Basic authentication, `mobile=1`, and an address of its own for refreshes.
+  ///
+  /// Its tokens may go to `api.sequencing.com`.
   public static let sequencing: Provider = {
     var provider = Provider(
       name: "Sequencing.com", baseURL: "https://sequencing.com",
@@ -7,27 +9,34 @@ extension Provider {
       refreshEndpoint: "oauth2/token?q=oauth2/token")
     provider.authorizationParameters = ["mobile": "1"]
     provider.clientAuthentication = .basic
+    provider.apiHosts = ["api.sequencing.com"]
     return provider
   }()
 
   /// Google, with the endpoints of its published metadata.
   ///
   /// A desktop client has a secret there, which Google does not treat as one. A refresh token stays
-  /// in force until the user takes it back.
+  /// in force until the user takes it back. The tokens may go to every host below `googleapis.com`,
+  /// where Google has its APIs.
   public static let google: Provider = {
     var provider = Provider(
       name: "Google", baseURL: "",
       authorizationEndpoint: "https://accounts.google.com/o/oauth2/v2/auth",
       tokenEndpoint: "https://oauth2.googleapis.com/token",
-      revocationEndpoint: "https://oauth2.googleapis.com/revoke",
-      issuer: "https://accounts.google.com")
+      revocationEndpoint: "https://oauth2.googleapis.com/revoke", issuer: googleIssuer)
+    provider.apiHosts = googleAPIHosts
     provider.keepsRefreshTokens = true
     return provider
   }()
 
+  static let googleIssuer = "https://accounts.google.com"
+  /// Google alone can have a server there.
+  static let googleAPIHosts: Set<String> = [".googleapis.com"]
+
   /// Facebook Login: the secret goes in the body, and there are no refresh tokens.
   ///
-  /// To revoke is to take back every permission that the user gave the app.
+  /// To revoke is to take back every permission that the user gave the app. Its tokens may go to the
+  /// two hosts of the Graph API.
   public static let facebook: Provider = {
     var provider = Provider(
       name: "Facebook", baseURL: "",
@@ -36,6 +45,7 @@ extension Provider {
       revocationEndpoint: "https://graph.facebook.com/me/permissions")
     provider.clientAuthentication = .post
     provider.revocationStyle = .facebookPermissions
+    provider.apiHosts = ["graph.facebook.com", "graph-video.facebook.com"]
     return provider
   }()
 

@@ -37,15 +37,20 @@ public struct Provider: Sendable, Hashable {
   /// it is `false`, each account learns by its latest refresh whether its server does so; see
   /// ``AccountRecord/keepsRefreshToken``.
   public var keepsRefreshTokens = false
+  /// The hosts of its APIs, which may see its tokens; one that begins with a dot stands for every
+  /// host below it.
+  var apiHosts: Set<String> = []
 
   /// A server that publishes its metadata under its issuer identifier.
   ///
   /// The document is fetched for each sign-in, and believed only if its `issuer` is this string,
-  /// byte for byte.
+  /// byte for byte. Where the APIs of Google's issuer are is known, as it is for ``google``.
   ///
   /// - SeeAlso: RFC 8414; OpenID Connect Discovery 1.0
   public static func issuer(_ issuer: String) -> Provider {
-    Provider(name: issuer, source: .issuer(issuer))
+    var provider = Provider(name: issuer, source: .issuer(issuer))
+    if issuer == googleIssuer { provider.apiHosts = googleAPIHosts }
+    return provider
   }
 
   /// A server whose endpoints are given by hand.
@@ -93,6 +98,30 @@ public struct Provider: Sendable, Hashable {
     if path.contains("://") || base.isEmpty { return path }
     let base = base.reversed().drop { $0 == "/" }.reversed()
     return String(base) + "/" + path.drop { $0 == "/" }
+  }
+}
+
+extension Provider {
+  /// Whether it is known where the APIs of this provider are.
+  var namesAPIs: Bool { !apiHosts.isEmpty }
+
+  /// Whether one of its APIs is there.
+  func hasAPI(at origin: ResourceOrigin) -> Bool {
+    apiHosts.contains { origin.isOnHost($0) }
+  }
+
+  /// The servers of its issuer and its endpoints, as far as they are known without a request.
+  var origins: Set<ResourceOrigin> {
+    let addresses: [String?] =
+      switch source {
+      case .issuer(let issuer): [issuer]
+      case .endpoints(let endpoints):
+        [
+          endpoints.issuer, endpoints.authorization, endpoints.token, endpoints.refresh,
+          endpoints.revocation,
+        ]
+      }
+    return Set(addresses.compactMap { $0.flatMap { try? ResourceOrigin($0) } })
   }
 }
 

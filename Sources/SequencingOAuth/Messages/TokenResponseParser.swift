@@ -30,8 +30,9 @@ public struct TokenResponseContext: Sendable {
 ///
 /// It is called once for each response of status 2xx that holds no OAuth error, on no particular
 /// thread. What it throws ends the grant as ``SQOAuthError/Code/invalidResponse`` (an
-/// ``SQOAuthError`` passes as it is) and nothing is stored. An app's own parser may call
-/// ``StandardTokenResponseParser`` and add to its result.
+/// ``SQOAuthError`` passes as it is) and nothing is stored. In a refresh, the token before gives the
+/// refresh token, the scope and the further fields that the new one lacks. An app's own parser may
+/// call ``StandardTokenResponseParser`` and add to its result.
 public protocol TokenResponseParser: Sendable {
   /// Reads one response.
   func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken

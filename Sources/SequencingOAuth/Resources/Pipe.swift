@@ -32,6 +32,7 @@ extension Pipeline {
       self.configuration = configuration
       self.module = module
       self.queue = queue
+      module.name(address.origin)
     }
 
     /// Ends every operation that is under way with ``PipeError/cancelled``; later ones are not touched.

@@ -40,6 +40,9 @@ public final class Pipeline: Sendable {
 
   /// Makes a pipe and keeps it under a name, which is its path too where none is given.
   ///
+  /// The pipeline's server may see the tokens of the pipe's module from now on, unless the module's
+  /// client lists its servers and this one is not among them.
+  ///
   /// - Throws: ``SQOAuthError/Code/duplicateName`` where the name is taken, and that pipe stays;
   ///   ``SQOAuthError/Code/invalidConfiguration`` for an endpoint that is no path below the base.
   @discardableResult

@@ -26,6 +26,15 @@ public struct ResourceOrigin: Sendable, Hashable, CustomStringConvertible {
     description = "\(target.isSecure ? "https" : "http")://\(target.authority)"
   }
 
+  /// Whether it is https on its own port, on a host of this name or, for a name that begins with a
+  /// dot, on any host below it.
+  func isOnHost(_ name: String) -> Bool {
+    let prefix = "https://"
+    let suffix = "\(name):443"
+    guard description.hasPrefix(prefix), description.hasSuffix(suffix) else { return false }
+    return name.hasPrefix(".") || description.utf8.count == prefix.utf8.count + suffix.utf8.count
+  }
+
   /// Reads the origin of a URL.
   public init(_ url: URL) throws(SQOAuthError) {
     try self.init(url.absoluteString)

@@ -8,6 +8,7 @@ final class ClientContext: Sendable {
     var attributes: [String: String] = [:]
     /// Whether the app has set them since they were last on their way to the store.
     var hasNewAttributes = false
+    var servers = ResourceServers()
   }
 
   private let state: Locked<State>
@@ -25,7 +26,21 @@ final class ClientContext: Sendable {
 
   var configuration: Result<ClientConfiguration, SQOAuthError> {
     get { state.withLock(\.configuration) }
-    set { state.withLock { $0.configuration = newValue } }
+    set {
+      state.withLock { state in
+        if (try? state.configuration.get().provider) != (try? newValue.get().provider) {
+          state.servers.providerDidChange()
+        }
+        state.configuration = newValue
+      }
+    }
+  }
+
+  /// Looks at, or changes, the servers that may see the tokens.
+  func withServers<Value: Sendable>(
+    _ body: (inout ResourceServers, Result<ClientConfiguration, SQOAuthError>) -> Value
+  ) -> Value {
+    state.withLock { body(&$0.servers, $0.configuration) }
   }
 
   /// Whether the server is known to accept a refresh token again.

@@ -114,6 +114,38 @@ import Testing
     if case .bytes(let body) = request.body { #expect(body == Data([0, 0, 0, 0, 1, 7])) }
   }
 
+  @Test func `a unary call has a minute, and its server knows`() async throws {
+    let channel = try RPCChannel.answering(.grpc())
+    _ = try await channel.call(method("X")).response()
+    let request = try #require(channel.requests.first)
+    let left = try #require(request.timeout)
+    #expect(left > .zero && left <= .seconds(60))
+    #expect(request.headers["grpc-timeout"]?.isEmpty == false)
+  }
+
+  @Test(
+    arguments: [
+      (RPCCall.Kind.unary, Duration.seconds(60), Duration.seconds(1)),
+      (.serverStreaming, nil, .seconds(2)), (.clientStreaming, nil, .seconds(2)),
+      (.bidirectional, nil, .seconds(2)),
+    ] as [(RPCCall.Kind, Duration?, Duration)])
+  func `a call has the time of its kind`(
+    kind: RPCCall.Kind, standard: Duration?, chosen: Duration
+  ) throws {
+    var options = RPCOptions()
+    func call() throws -> RPCCall {
+      let url = try #require(URL(string: "https://rpc.example"))
+      return try RPCChannel(url: url, options: options).call(method("X"), kind: kind)
+    }
+    #expect(try call().timeout == standard)
+    options.timeout = .seconds(1)
+    options.streamTimeout = .seconds(2)
+    #expect(try call().timeout == chosen)
+    let other = try call()
+    try other.setTimeout(nil)
+    #expect(other.timeout == nil)
+  }
+
   @Test(arguments: ["", "X", "/X", "/a/b/c", "//b", "/a/", "/a/b?c", "/a/b c", "/a/%62"])
   func `what is no method is refused`(name: String) throws {
     let channel = try RPCChannel.answering(.grpc())

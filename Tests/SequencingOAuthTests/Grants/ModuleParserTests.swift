@@ -37,6 +37,14 @@ import Testing
         == .string("D"))
   }
 
+  @Test func `a scope that the parser does not read stays in a refresh`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.oauth.environment.tokenResponseParser = Own()
+    bench.server.always(Self.answer)
+    let token = try await bench.module.refresh()
+    #expect(token.scope == "demo" && token.accessToken == "A" && token.refreshToken == "B")
+  }
+
   @Test func `a parser that throws stores nothing and ends nothing`() async throws {
     let bench = try await SessionBench().restored()
     bench.oauth.environment.tokenResponseParser = Own()

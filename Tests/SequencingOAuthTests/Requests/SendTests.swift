@@ -277,6 +277,7 @@ import Testing
     async throws
   {
     let bench = try await SessionBench().restored()
+    try bench.module.allowTokens(at: "https://bad.example", "https://api.example")
     bench.api { _ in TokenServer.challenge(Self.invalid) }
     await failure(.invalidToken) { try await bench.module.send(.get("https://bad.example/x")) }
     let count = bench.refreshes.count

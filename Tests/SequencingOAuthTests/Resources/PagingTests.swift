@@ -146,6 +146,15 @@ import Testing
     #expect(bench.session.apiRequests.last?.headers["Authorization"] == "Bearer T1")
   }
 
+  @Test func `another server that another pipe names does get it`() async throws {
+    let bench = try await bench(.linkHeader) { page in
+      page == 1 ? (["Link": "<https://two.example/?page=2>; rel=next"], "") : ([:], "")
+    }
+    try Pipeline("https://two.example", module: bench.session.module).add("files")
+    let second = try await bench.pipe.pages(List.self).first().next()
+    #expect(second?.value.items == [2])
+  }
+
   @Test func `pages that lead back end`() async throws {
     let bench = try await bench(.linkHeader) { page in
       (["Link": "<?page=\(page % 3 + 1)>; rel=next"], "")

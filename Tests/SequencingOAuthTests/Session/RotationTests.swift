@@ -46,6 +46,47 @@ import Testing
     #expect(token.issueDate == bench.clock.now && token.expirationDate == bench.clock.now + 60)
   }
 
+  @Test(arguments: [
+    ("", "id-1"), (#""id_token":null"#, "id-1"), (#""id_token":"""#, "id-1"),
+    (#""id_token":"id-2""#, "id-2"),
+  ])
+  func `an id_token that the response leaves out stays, and a new one takes its place`(
+    member: String, expected: String
+  ) async throws {
+    let bench = try await SessionBench().signedIn(
+      #""id_token":"id-1","session_state":{"a":[1]},"custom":true"#)
+    bench.server.change { $0.more = member }
+    let token = try await bench.module.refresh()
+    let fields: [String: JSONValue] = [
+      "id_token": .string(expected), "session_state": .object(["a": .array([.integer(1)])]),
+      "custom": .bool(true),
+    ]
+    #expect(token.accessToken == "T2" && token.additionalFields == fields)
+    #expect(bench.module.currentToken == token)
+    #expect(await bench.store.memory.load("default")?.token == token)
+    try await bench.module.refresh()
+    #expect(bench.module.currentToken?.additionalFields == fields, "also after one more")
+  }
+
+  /// Keycloak's, Google's and Azure's names of them.
+  @Test(arguments: [
+    "refresh_expires_in", "refresh_token_expires_in", "ext_expires_in", "expires_at", "Expiry",
+  ])
+  func `a lifetime that the response leaves out does not stay`(name: String) async throws {
+    let bench = try await SessionBench().signedIn(#""\#(name)":60,"other":1"#)
+    bench.server.change { $0.more = "" }
+    #expect(try await bench.module.refresh().additionalFields == ["other": .integer(1)])
+    bench.server.change { $0.more = #""\#(name)":30"# }
+    let fields = try await bench.module.refresh().additionalFields
+    #expect(fields == ["other": .integer(1), name: .integer(30)])
+  }
+
+  @Test func `another user's sign-in has no field of the one before`() async throws {
+    let bench = try await SessionBench().signedIn(#""id_token":"id-1""#)
+    bench.server.change { $0.more = "" }
+    #expect(try await bench.oauth.authorize().additionalFields.isEmpty)
+  }
+
   @Test func `a response without an expiry leaves none of the old one`() async throws {
     let bench = try await SessionBench().restored()
     bench.server.change { $0.lifetime = nil }
@@ -77,5 +118,14 @@ extension SessionBench {
         provider: .endpoints(
           authorization: "https://id.example/authorize", token: "https://id.example/token"))
     }
+  }
+}
+
+extension SessionBench {
+  /// A session that began with a sign-in whose token response had these members too.
+  fileprivate func signedIn(_ members: String) async throws -> Self {
+    server.change { $0.more = members }
+    _ = try await oauth.authorize()
+    return self
   }
 }
