@@ -1,4 +1,5 @@
 import Foundation
+import OAuthSandbox
 import SequencingOAuth
 import TestSupport
 import Testing
@@ -32,6 +33,22 @@ import Testing
     #expect(probe.output == "counted\n", "\(probe.errors)")
     #expect(try !hasFile())
     try #require(try await store.lease("a")).release()
+  }
+
+  @Test(arguments: [StoreKind.file, .encrypted, .sqlite])
+  func `after a sign-in, a refresh and a sign-out no lock file is left`(
+    kind: StoreKind
+  ) async throws {
+    let bench = try await ManyProcessesTests.Bench(kind)
+    #expect(try await bench.start().result().status == 0)
+    #expect(bench.tokenRequests == 2, "the account was refreshed")
+    let account = try await AccountManager(store: kind.open(bench.folder)).account(
+      ClientConfiguration(
+        clientID: "sandbox-app", provider: .issuer(bench.sandbox.issuer.absoluteString)), id: "a")
+    try await account.clearAccessToken()
+    await account.settle()
+    #expect(try await bench.stored() == nil)
+    #expect(try bench.folder.contents().filter { $0.contains(".locks/") } == [])
   }
 
   /// Old and new versions run side by side, so the name is for ever.

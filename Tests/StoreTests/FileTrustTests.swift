@@ -147,6 +147,29 @@ import Testing
     try folder.expectPrivate()
   }
 
+  @Test(
+    .requires("the right to mount a file system", FullDisk.isAllowed),
+    arguments: [StoreKind.file, .encrypted])
+  func `on a read-only disk a file keeps the rights that it was given, and no lease is taken`(
+    kind: StoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await kind.open(folder).save(record("a"))
+    let path = try kind.path(folder)
+    try setMode(0o644, path)
+    func run(_ command: [String]) async throws -> ChildProcess.Result {
+      let script = "mount --bind $0 $0 && mount -o remount,bind,ro $0 && exec \"$@\""
+      return try await ChildProcess.run(
+        FullDisk.unshare + ["bash", "-c", script, folder.path, StoreProbe.executable]
+          + [kind.address?(folder) ?? ""] + command)
+    }
+    let loaded = try await run(["load", "a"])
+    #expect(try loaded.record() == record("a"), "\(loaded.errors)")
+    #expect(try SQLiteFolder.mode(path) == 0o644)
+    let lease = try await run(["lease", "a"])
+    #expect(lease.code == .storeFailed && lease.errors.contains("Read-only"), "\(lease.errors)")
+  }
+
   private func expectRefused(
     _ kind: StoreKind, _ folder: TemporaryFolder, _ why: String
   ) async throws {
