@@ -4,8 +4,16 @@ import SequencingOAuth
 /// Takes an account's lock file again and again, among other processes that do so too, and counts
 /// how often another one had it at the same time.
 struct LockRace {
-  /// Whether it is taken as versions did that never removed the file.
-  let isOld: Bool
+  enum Style: String {
+    /// As the SDK takes it.
+    case new
+    /// As versions did that never removed the file, and never compared it.
+    case old
+    /// Like the SDK where the system does not tell whether another program has the file open.
+    case hasty
+  }
+
+  let style: Style
   let path: String
 
   func run(_ rounds: Int) throws -> String {
@@ -27,18 +35,32 @@ struct LockRace {
 
   private func take() throws -> () -> Void {
     while true {
-      if isOld {
+      switch style {
+      case .new: if let lock = try FileLock.ifFree(path) { return { lock.remove() } }
+      case .old: if let file = takeAsBefore() { return { release(file) } }
+      case .hasty:
         if let file = takeAsBefore() {
-          return {
-            flock(file, LOCK_UN)
-            close(file)
+          if isInPlace(file) {
+            return {
+              unlink(path)
+              release(file)
+            }
           }
+          release(file)
         }
-      } else if let lock = try FileLock.ifFree(path) {
-        return { lock.remove() }
       }
       usleep(20)
     }
+  }
+
+  private func release(_ file: Int32) {
+    flock(file, LOCK_UN)
+    close(file)
+  }
+
+  private func isInPlace(_ file: Int32) -> Bool {
+    var (status, named) = (stat(), stat())
+    return fstat(file, &status) == 0 && lstat(path, &named) == 0 && status.st_ino == named.st_ino
   }
 
   private func takeAsBefore() -> Int32? {

@@ -110,7 +110,9 @@ import Testing
     #expect(try folder.contents() == [])
   }
 
-  @Test(arguments: [["new", "new", "new"], ["old", "old", "new", "new"]])
+  @Test(arguments: [
+    ["new", "new", "new"], ["old", "old", "new", "new"], ["hasty", "hasty", "new", "new"],
+  ])
   func `no two processes have one lock, whatever their version`(versions: [String]) async throws {
     let path = folder.file(AccountLocks.name(of: "a"))
     let probes = try versions.map { version in
