@@ -106,7 +106,7 @@ struct DatabaseFile {
   private func keepToOwner(_ place: String) throws(SQOAuthError) {
     for path in ["", "-wal", "-shm", "-journal"].map({ place + $0 }) {
       guard try status(path)?.needsMending == true else { continue }
-      // On a file system that is read-only the one who made it so has chosen the rights.
+      // An administrator who makes a file system read-only chooses the rights on it.
       guard chmod(path, 0o600) == 0 || errno == EROFS else { throw failure("chmod") }
     }
   }

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Lock files of accounts, whose names tell who has an account to anybody who guesses.
+/// Lock files of accounts, whose names confirm a guess at who has an account.
 @Suite(.timeLimit(.minutes(3))) struct AccountLockTests {
   let folder: TemporaryFolder
   let locks: AccountLocks

@@ -7,8 +7,8 @@
 /// Leases by lock files, for stores that several processes use.
 ///
 /// An account has an empty file in the folder while its lease is held, named by a digest of the
-/// account's id. Anybody who can read the folder can try names against the digest, so the file goes
-/// with the lease. A process that is killed leaves its file; the account's next lease removes it,
+/// account's id. A program that can read the folder can try names against the digest, so the file
+/// goes with the lease. A process that is killed leaves its file; the account's next lease removes it,
 /// or the first lease of a process that starts a minute later. The kernel lets go of a lock when its
 /// holder ends, however that happens.
 ///

@@ -9,7 +9,7 @@
 /// What a file must be before its content is believed.
 ///
 /// A file that other users can read is closed to them and believed, since only its owner can have
-/// written it. A file that other users can write is refused: nobody knows who wrote its content.
+/// written it. A file that other users can write is refused: its content may be theirs.
 package struct FileTrust: Sendable {
   /// How many bytes it may have.
   let maximumBytes: Int64
@@ -23,7 +23,7 @@ package struct FileTrust: Sendable {
   /// Databases, of which only parts are ever read.
   package static let database = FileTrust(maximumBytes: .max, mayBeRoots: false)
 
-  /// Whether the file is to be closed to other users before it is believed.
+  /// Whether other users can read the file, which they must not before it is believed.
   ///
   /// - Throws: What is wrong with a file that is not believed at all, and the remedy.
   package func needsMending(
@@ -55,7 +55,7 @@ package struct FileTrust: Sendable {
     do throws(FileError) {
       try Self.closeToOthers(file)
     } catch {
-      // Its rights were chosen by whoever made the file system read-only.
+      // An administrator who makes a file system read-only chooses the rights on it.
       guard error.errno == EROFS else { throw error }
     }
   }

@@ -8,12 +8,12 @@ import Dispatch
   import Darwin
 #endif
 
-/// Gives back a lock whose file has just been removed, when no other program can get it any more.
+/// Gives back a lock whose file has just been removed, once no other program has that file open.
 ///
-/// A program that opened the file before it was removed, and asks for its lock after it is free,
-/// gets the lock of a file that nobody else will find. This version of the SDK notices that by the
-/// file's number; versions 1 and older do not. So the lock is kept as long as another program has
-/// the file open: that is the moment between its open(2) and its flock(2), which then fails.
+/// A program may have opened the file before it was removed, and lock it only afterwards. It then
+/// holds the lock of a file that no path leads to, while the next program locks a new file. This
+/// version of the SDK notices that by the file's number; older versions do not. So the lock is kept
+/// while another program is between its open(2) and its flock(2), which then fails.
 enum LockRemoval {
   /// How long the caller waits for that moment to pass, in steps of 100 µs.
   private static let stepsAtOnce = 100
@@ -47,11 +47,11 @@ enum LockRemoval {
     close(file)
   }
 
-  /// Whether another descriptor of the file was opened, here or in another process; `nil` where the
-  /// system does not tell.
+  /// Whether the file was opened a second time, in this process or another; `nil` if the system does
+  /// not tell.
   ///
-  /// A lease for writing, which is what file servers use, is given to the only one that has a file
-  /// open.
+  /// The kernel gives a lease for writing, which is made for file servers, only on a file that
+  /// nothing else has open.
   ///
   /// - SeeAlso: fcntl(2), section "Leases"
   private static func isOpenElsewhere(_ file: Int32) -> Bool? {

@@ -31,7 +31,7 @@ package struct PrivateFile: Sendable {
 
   /// The content, or `nil` where there is no file.
   package func read() throws(FileError) -> Data? {
-    // To open a pipe would wait for somebody who writes into it.
+    // To open a pipe would wait for a program that writes into it.
     let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard file >= 0 else {
       switch errno {

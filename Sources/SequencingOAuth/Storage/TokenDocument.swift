@@ -74,8 +74,8 @@ extension TokenDocument {
       guard document.sha256.map({ EmbeddedDigest.fits($0, bytes) }) ?? true else {
         throw SQOAuthError(
           .storeDamaged,
-          "its content does not fit its digest: it is damaged, or somebody edited it, and it is left "
-            + "as it is; after an edit of your own, remove its member \"sha256\"")
+          "its content does not fit its digest: it is damaged or was edited, and it is left as it "
+            + "is; after an edit of your own, remove its member \"sha256\"")
       }
       return document
     }
