@@ -35,16 +35,22 @@ struct DatabaseFile {
 
   /// Whether there is a file; a link or a folder in its place is an error.
   private func isThere(_ place: String) throws(SQOAuthError) -> Bool {
-    var status = stat()
-    guard lstat(place, &status) == 0 else {
-      guard errno == ENOENT else { throw failure("lstat") }
-      return false
-    }
-    guard status.st_mode & S_IFMT == S_IFREG else {
+    try status(place) != nil
+  }
+
+  /// The status of a file that is believed, or `nil` if there is none.
+  private func status(
+    _ place: String
+  ) throws(SQOAuthError) -> (needsMending: Bool, size: Int64)? {
+    do throws(FileError) {
+      guard let status = try FileStatus(at: place) else { return nil }
+      return (try FileTrust.database.needsMending(status), status.size)
+    } catch {
+      let part = place.split(separator: "/").last ?? ""
       throw SQOAuthError(
-        .storeFailed, "it is a symbolic link, a folder or a device, which is refused")
+        .storeFailed, "\(ErrorResponse.clean(String(part))) cannot be used (\(error))",
+        cause: error)
     }
-    return true
   }
 
   /// Makes a database under a name of its own and gives it its place, unless another is there by
@@ -53,7 +59,7 @@ struct DatabaseFile {
     _ make: (String) throws(SQOAuthError) -> Void, _ place: String
   ) throws(SQOAuthError) {
     // SQLite would take them for the new database's own.
-    for rest in ["-wal", "-journal"] where Self.hasContent(place + rest) {
+    for rest in ["-wal", "-journal"] where try (status(place + rest)?.size ?? 0) > 0 {
       // Of a database that somebody has made since.
       if try isThere(place) { return }
       throw SQOAuthError(
@@ -78,11 +84,6 @@ struct DatabaseFile {
     }
   }
 
-  private static func hasContent(_ path: String) -> Bool {
-    var status = stat()
-    return lstat(path, &status) == 0 && status.st_size > 0
-  }
-
   private func makeEmpty(_ path: String) throws(SQOAuthError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("open") }
@@ -98,14 +99,15 @@ struct DatabaseFile {
     guard fsync(descriptor) == 0 else { throw failure("fsync") }
   }
 
-  /// Takes from others what a copy or a careless hand gave them.
+  /// Refuses files that may hold what other users wrote, and closes the others to them.
+  ///
+  /// SQLite believes the log and the journal as it believes the database. No file is opened for
+  /// this: a process that closes one of SQLite's files loses all its locks on it.
   private func keepToOwner(_ place: String) throws(SQOAuthError) {
-    for path in [place, place + "-wal", place + "-shm"] {
-      var status = stat()
-      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-        status.st_mode & 0o077 != 0
-      else { continue }
-      guard chmod(path, 0o600) == 0 else { throw failure("chmod") }
+    for path in ["", "-wal", "-shm", "-journal"].map({ place + $0 }) {
+      guard try status(path)?.needsMending == true else { continue }
+      // An administrator who makes a file system read-only chooses the rights on it.
+      guard chmod(path, 0o600) == 0 || errno == EROFS else { throw failure("chmod") }
     }
   }
 

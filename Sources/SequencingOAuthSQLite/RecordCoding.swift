@@ -8,7 +8,7 @@ import SequencingOAuth
 
 /// How a record is written in the database.
 enum RecordCoding {
-  /// As JSON.
+  /// As JSON with a digest, which records of older versions of the SDK do not have.
   case clear
   /// As JSON in a box that fits its account only.
   case sealed(RecordSealer)
@@ -50,7 +50,7 @@ enum RecordCoding {
   func encode(_ record: AccountRecord) throws(SQOAuthError) -> Data {
     switch self {
     case .sealed(let sealer): try sealer.seal(record)
-    case .clear: try record.json()
+    case .clear: EmbeddedDigest.appended(to: try record.json())
     }
   }
 
@@ -59,7 +59,9 @@ enum RecordCoding {
     let record =
       switch self {
       case .sealed(let sealer): try sealer.open(value, id: id)
-      case .clear: try? JSONDecoder().decode(AccountRecord.self, from: value)
+      case .clear:
+        EmbeddedDigest.isWhole(value)
+          ? try? JSONDecoder().decode(AccountRecord.self, from: value) : nil
       }
     guard let record, record.id == id else {
       throw SQOAuthError(.storeDamaged, "a record cannot be understood; it is left as it is")

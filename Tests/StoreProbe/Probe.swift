@@ -33,6 +33,11 @@ struct Probe {
     case ("make-key", 1):
       _ = try await KeyManager.makeKeyFile(at: arguments[0])
       say(try Data(contentsOf: URL(filePath: arguments[0])).base64EncodedString())
+    case ("lock", 3):
+      guard let style = LockRace.Style(rawValue: arguments[0]) else {
+        throw Misuse(message: "no style \(arguments[0])")
+      }
+      say(try LockRace(style: style, path: arguments[1]).run(Int(arguments[2]) ?? 0))
     case ("rekey", 1): try await rekey(.file(arguments[0]))
     default: throw Misuse(message: "no command \(command) with \(arguments.count) arguments")
     }

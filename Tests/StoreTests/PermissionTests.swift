@@ -9,7 +9,7 @@ import Testing
   static let isRoot = getuid() == 0
 
   /// No mask of the user's makes a file wider, and none so narrow that it cannot be read.
-  @Test(arguments: StoreKind.onDisk, ["000", "022", "077", "177"])
+  @Test(arguments: StoreKind.onDisk, ["000", "022", "077", "177", "777"])
   func `files have mode 0600 and folders 0700, whatever the umask`(
     kind: StoreKind, mask: String
   ) async throws {
@@ -124,6 +124,8 @@ import Testing
       kind, in: folder, ["load", "a"], user: Self.nobody)
     // Some stores cannot even be read there; none may be taken for an empty one.
     #expect(try loaded.code == .storeFailed || loaded.record() == kept.first)
+    // Another user's files would be refused.
+    for name in try folder.contents() { chown(folder.file(name), 0, 0) }
     #expect(try await kind.open(folder).all() == kept)
   }
 

@@ -39,6 +39,28 @@ import Testing
     }
   }
 
+  @Test func `a letter that changes in a token is damage, also in clear`() async throws {
+    let files = try SQLiteFolder()
+    try await files.fill(Self.records)
+    var content = try files.bytes()
+    let place = try #require(content.range(of: Data("token of b".utf8)))
+    content[place.lowerBound] ^= 1
+    try content.write(to: URL(filePath: files.path))
+    let store = files.store()
+    await failure(.storeDamaged) { try await store.load("b") }
+    #expect(try await store.load("a") == Self.records[0])
+    #expect(try files.bytes() == content)
+  }
+
+  @Test func `a record of an older version, without a digest, is read`() async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a"), record("b")])
+    let json = String(decoding: try JSONEncoder().encode(record("a")), as: UTF8.self)
+      .replacing("'", with: "''")
+    try await files.sql("UPDATE accounts SET value=CAST('\(json)' AS BLOB) WHERE id='a'")
+    #expect(try await files.store().all() == [record("a"), record("b")])
+  }
+
   /// What comes after a damaged part of the log is lost, as after a loss of power.
   @Test(.timeLimit(.minutes(3)))
   func `a flipped byte in the log gives an earlier state, whole`() async throws {

@@ -45,7 +45,14 @@ final class OpenFile: @unchecked Sendable {
 
   /// Makes a file that only its owner may read, or empties the one that is there.
   static func writing(_ url: URL) throws(HTTPFileError) -> OpenFile {
-    try OpenFile(url, O_WRONLY | O_CREAT | O_TRUNC)
+    let file = try OpenFile(url, O_WRONLY | O_CREAT | O_TRUNC)
+    // A file that its owner could not open again is new: the umask took its rights away.
+    if let status = try? FileStatus(of: file.descriptor), status.isRegular,
+      status.mode & 0o777 != 0o600, status.mode & 0o777 | 0o600 == 0o600
+    {
+      fchmod(file.descriptor, 0o600)
+    }
+    return file
   }
 
   /// - Throws: `EINVAL` for what is no regular file, and so has no length.

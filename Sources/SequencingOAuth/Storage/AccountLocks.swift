@@ -6,30 +6,35 @@
 
 /// Leases by lock files, for stores that several processes use.
 ///
-/// Each account has an empty file in the folder, named by a digest of its id. The file stays when
-/// the account goes: one that was removed could be locked by two at once. The kernel lets go of a
-/// lock when its holder ends, however that happens.
+/// An account has an empty file in the folder while its lease is held, named by a digest of the
+/// account's id. A program that can read the folder can try names against the digest, so the file
+/// goes with the lease. A process that is killed leaves its file; the account's next lease removes it,
+/// or the first lease of a process that starts a minute later. The kernel lets go of a lock when its
+/// holder ends, however that happens.
 ///
 /// - SeeAlso: flock(2)
 public struct AccountLocks: Sendable {
   private let folder: String
+  private let leftovers: LeftoverLocks
 
   /// Leases by files in a folder, which is made, for its owner alone, when the first is taken.
   public init(folder: String) {
     self.folder = folder
+    leftovers = LeftoverLocks(folder: folder)
   }
 
   /// The lease of an account, or `nil` while somebody else has it.
   ///
   /// It makes system calls on files, so call it on a thread that may block for them.
   ///
-  /// - Throws: ``SQOAuthError/Code/storeFailed``.
+  /// - Throws: ``SQOAuthError/Code/storeFailed``, for example if the folder is on a full disk.
   public func lease(_ id: String) throws(SQOAuthError) -> AccountLease? {
     let path = path(id)
     do throws(FileError) {
       try PrivateFile(path: path).makeFolder()
       guard let lock = try FileLock.ifFree(path) else { return nil }
-      return AccountLease { lock.release() }
+      leftovers.removeOnce()
+      return AccountLease { lock.remove() }
     } catch {
       throw SQOAuthError(
         .storeFailed, "the account's lock file \(ErrorResponse.clean(path)) failed (\(error))",
@@ -46,6 +51,17 @@ public struct AccountLocks: Sendable {
   }
 
   private func path(_ id: String) -> String {
-    "\(folder)/\(Hexadecimal.encode(Digest.sha256(id).prefix(16))).lock"
+    "\(folder)/\(Self.name(of: id))"
+  }
+
+  /// The name that every version of the SDK gives an account's lock file.
+  package static func name(of id: String) -> String {
+    Hexadecimal.encode(Digest.sha256(id).prefix(16)) + ".lock"
+  }
+
+  /// Whether a file in the folder is an account's lock file.
+  static func isName(_ name: String) -> Bool {
+    name.hasSuffix(".lock") && name.utf8.count == 37
+      && Hexadecimal.decode("\(name.prefix(32))") != nil
   }
 }

@@ -12,6 +12,7 @@
 ///
 /// - SeeAlso: flock(2)
 package struct FileLock: Sendable {
+  private let path: String
   private let file: Int32
 
   /// Takes the lock of a path, whose file is made if it is not there; blocks the thread until then.
@@ -36,15 +37,18 @@ package struct FileLock: Sendable {
   }
 
   /// Takes the lock without waiting; `nil` while another holder has it.
+  ///
+  /// A lock counts only on the file that the path leads to: its last holder may have removed the
+  /// file between the moments in which it was opened and locked here.
   package static func ifFree(_ path: String) throws(FileError) -> FileLock? {
-    let lock = try FileLock(opening: path)
-    do throws(FileError) {
-      try lock.take(LOCK_EX | LOCK_NB)
-      return lock
-    } catch {
-      guard error.isLocked else { throw error }
-      return nil
+    // Far more often than other holders can come in between.
+    for _ in 0..<1000 {
+      let lock = try FileLock(opening: path)
+      guard try lock.take() else { return nil }
+      if lock.isInPlace { return lock }
+      lock.release()
     }
+    throw FileError("its file system gives one file several numbers", errno: ESTALE)
   }
 
   /// The process that has a file locked, such as "process 1234 (sq-demo)", if the kernel tells.
@@ -54,28 +58,51 @@ package struct FileLock: Sendable {
   package static func holder(of path: String) -> String? { LockHolder.name(of: path) }
 
   private init(opening path: String) throws(FileError) {
-    file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    self.path = path
+    var file = Self.openFile(path)
+    // A process that made the file under a narrow umask may not have opened it yet, or was killed.
+    if file < 0, errno == EACCES, let status = try FileStatus(at: path), status.isRegular,
+      status.owner == geteuid(), chmod(path, 0o600) == 0
+    {
+      file = Self.openFile(path)
+    }
     guard file >= 0 else { throw FileError(call: "open", errno: errno) }
+    self.file = file
     // Whatever the process's umask took away, or the next process could not open it.
     fchmod(file, 0o600)
   }
 
-  /// Closes the file where it fails.
-  private func take(_ operation: Int32) throws(FileError) {
-    while flock(file, operation) != 0 {
+  private static func openFile(_ path: String) -> Int32 {
+    open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+  }
+
+  /// Locks the file, or closes it: `false` while another holder has the lock.
+  private func take() throws(FileError) -> Bool {
+    while flock(file, LOCK_EX | LOCK_NB) != 0 {
       let error = FileError(call: "flock", errno: errno)
-      guard error.errno == EINTR else {
-        close(file)
-        throw error
-      }
+      if error.errno == EINTR { continue }
+      close(file)
+      guard error.isLocked else { throw error }
+      return false
     }
+    return true
+  }
+
+  private var isInPlace: Bool {
+    guard let named = try? FileStatus(at: path), let status = try? FileStatus(of: file) else {
+      return false
+    }
+    return status.isSameFile(as: named)
   }
 
   /// Lets go of the lock; called once.
   package func release() {
-    // To close it would not be enough while a child that another thread has just forked still has
-    // the descriptor.
-    flock(file, LOCK_UN)
-    close(file)
+    LockRemoval.release(file)
+  }
+
+  /// Removes the file and lets go of the lock; called once, instead of ``release()``.
+  package func remove() {
+    guard isInPlace, unlink(path) == 0 else { return release() }
+    LockRemoval.finish(file)
   }
 }

@@ -14,23 +14,39 @@
 
 /// A file that only its owner can read, replaced whole or not at all.
 ///
-/// Every call blocks; call it on a thread that may. A symbolic link in the file's place is refused.
+/// Every call blocks, though none without end; call it on a thread that may. A symbolic link in the
+/// file's place is refused.
 package struct PrivateFile: Sendable {
   package let path: String
+  private let trust: FileTrust
 
   package init(path: String) {
+    self.init(path: path, trust: .tokens)
+  }
+
+  init(path: String, trust: FileTrust) {
     self.path = path
+    self.trust = trust
   }
 
   /// The content, or `nil` where there is no file.
   package func read() throws(FileError) -> Data? {
-    let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    // To open a pipe would wait for a program that writes into it.
+    let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard file >= 0 else {
-      guard errno != ENOENT else { return nil }
-      throw FileError(call: "open", errno: errno)
+      switch errno {
+      case ENOENT: return nil
+      case ELOOP: throw Self.link
+      case EACCES: throw denied
+      default: throw FileError(call: "open", errno: errno)
+      }
     }
     defer { close(file) }
-    return try FileBytes.read(file, atMost: .max)
+    try trust.check(file)
+    // The file may grow meanwhile.
+    let content = try FileBytes.read(file, atMost: Int(trust.maximumBytes) + 1)
+    guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
+    return content
   }
 
   /// Replaces the content; when it returns, the new content survives a loss of power.
@@ -40,6 +56,8 @@ package struct PrivateFile: Sendable {
   ///
   /// - SeeAlso: rename(2), fsync(2)
   package func replace(with content: Data) throws(FileError) {
+    // What could not be read again must not replace what can.
+    guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
     try makeFolder()
     try refuseLink()
     let temporary = path + ".new"
@@ -48,6 +66,8 @@ package struct PrivateFile: Sendable {
     guard file >= 0 else { throw FileError(call: "open", errno: errno) }
     do throws(FileError) {
       defer { close(file) }
+      // Whatever the process's umask took away, or the next run could not read it.
+      try FileTrust.closeToOthers(file)
       try FileBytes.write(content, to: file)
       guard fsync(file) == 0 else { throw FileError(call: "fsync", errno: errno) }
     } catch {
@@ -100,10 +120,24 @@ package struct PrivateFile: Sendable {
   }
 
   private func refuseLink() throws(FileError) {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(call: "open", errno: ELOOP) }
+    if let status = try FileStatus(at: path), !status.isRegular { throw Self.link }
   }
+
+  /// Why the system does not let this user read the file.
+  private var denied: FileError {
+    let failure = FileError(call: "open", errno: EACCES)
+    do throws(FileError) {
+      // Without a status it is a folder on the way that is closed.
+      guard let status = try FileStatus(at: path) else { return failure }
+      _ = try trust.needsMending(status)
+      return FileError("\(failure); set its mode to 0600", errno: EACCES)
+    } catch {
+      return error.errno == EPERM ? error : failure
+    }
+  }
+
+  private static let link = FileError(
+    "a symbolic link, a folder, a pipe or a device is in its place, which is refused", errno: ELOOP)
 
   /// Makes what was named, renamed or removed in the folder survive a loss of power.
   package func syncFolder() throws(FileError) {

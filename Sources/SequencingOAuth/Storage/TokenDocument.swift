@@ -4,20 +4,39 @@
   import Foundation
 #endif
 
-/// The content of a token file in clear: a format version and the accounts.
+/// The content of a token file in clear: a format version, the accounts, and a digest of the file.
 struct TokenDocument: Codable, Sendable {
   static let currentVersion = 1
 
   private let version: Int
   private var accounts: [String: AccountRecord]
+  /// The ``EmbeddedDigest``; older versions of the SDK neither read nor write it.
+  private var sha256: String?
 
   init() {
     version = Self.currentVersion
     accounts = [:]
   }
 
-  private struct Version: Decodable {
+  /// What is known before the accounts are read.
+  private struct Outline: Decodable {
     let version: Int
+    let names: Set<String>
+
+    init(from decoder: any Decoder) throws {
+      let members = try decoder.container(keyedBy: Member.self)
+      version = try members.decode(Int.self, forKey: Member("version"))
+      names = Set(members.allKeys.map(\.stringValue))
+    }
+  }
+
+  private struct Member: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
   }
 }
 
@@ -42,26 +61,36 @@ extension TokenDocument {
 
     func decode(_ bytes: Data) throws(SQOAuthError) -> TokenDocument {
       let decoder = JSONDecoder()
-      guard let version = try? decoder.decode(Version.self, from: bytes).version else {
+      guard let outline = try? decoder.decode(Outline.self, from: bytes) else {
         throw SQOAuthError(.storeDamaged, "it is not a token file, and is left as it is")
       }
-      guard version <= currentVersion else {
+      guard outline.version <= currentVersion else {
         throw SQOAuthError(
-          .storeTooNew, "version \(version) of its format is newer than this program")
+          .storeTooNew, "version \(outline.version) of its format is newer than this program")
       }
-      guard version == currentVersion,
+      guard outline.version == currentVersion,
         let document = try? decoder.decode(TokenDocument.self, from: bytes),
         // A record that is saved under its own name would leave this one's refresh token behind.
-        document.accounts.allSatisfy({ $0.key == $0.value.id })
+        document.accounts.allSatisfy({ $0.key == $0.value.id }),
+        // Without a digest it is an older version's, or the digest's own name is damaged.
+        document.sha256 != nil || outline.names == ["accounts", "version"]
       else { throw SQOAuthError(.storeDamaged, "it is damaged, and is left as it is") }
+      guard document.sha256.map({ EmbeddedDigest.fits($0, bytes) }) ?? true else {
+        throw SQOAuthError(
+          .storeDamaged,
+          "its content does not fit its digest: it is damaged or was edited, and it is left as it "
+            + "is; after an edit of your own, remove its member \"sha256\"")
+      }
       return document
     }
 
     func encode(_ document: TokenDocument) throws(SQOAuthError) -> Data {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      var document = document
+      document.sha256 = EmbeddedDigest.placeholder
       do {
-        return try encoder.encode(document)
+        return EmbeddedDigest.filled(try encoder.encode(document))
       } catch {
         throw SQOAuthError(.storeFailed, "the tokens cannot be encoded", cause: error)
       }

@@ -67,6 +67,20 @@ import Testing
     }
   }
 
+  @Test func `a response's file can be read by its owner under any umask`() async throws {
+    try await withFolder {
+      let server = try Server.answering(200, [], "body")
+      let (url, file) = (try server.request().url, folder.appending(path: "new"))
+      await #expect(processExitsWith: .success) { [url = url as URL, file = file as URL] in
+        umask(0o777)
+        var request = HTTPRequest(url: url)
+        request.destination = .file(file)
+        _ = try await CurlHTTPClient().send(request)
+      }
+      #expect(try mode(file) == 0o600)
+    }
+  }
+
   @Test func `a file that is there is emptied first and keeps its mode`() async throws {
     try await withFolder {
       let file = folder.appending(path: "old")

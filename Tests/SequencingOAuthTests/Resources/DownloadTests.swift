@@ -29,6 +29,18 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
+  @Test func `a download works under a umask that takes all rights`() async throws {
+    let content = pattern(70_000)
+    let server = try RangeServer(content)
+    let probe = try await ChildProcess.run([
+      "bash", "-c", "umask 0777; exec \"$@\"", "-", TransferProbe.executable, "download",
+      try server.request().url.absoluteString, bench.destination.path,
+    ])
+    #expect(probe.status == 0, "\(probe.output)\(probe.errors)")
+    #expect(try Data(contentsOf: bench.destination) == content)
+    #expect(try TemporaryFolder.mode(bench.destination.path) == 0o600)
+  }
+
   @Test func `a file without an announced length arrives whole`() async throws {
     let content = pattern(500_000)
     let server = try RangeServer(content)

@@ -34,7 +34,7 @@ import Testing
 
   @Test func `a file that others could read is closed to them by the next save`() async throws {
     try await FileTokenStore(path: path).save(record("a"))
-    try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
     try await FileTokenStore(path: path).save(record("b"))
     #expect(try TemporaryFolder.mode(path) == 0o600)
   }

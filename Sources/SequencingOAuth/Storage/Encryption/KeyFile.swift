@@ -6,7 +6,8 @@
 
 /// A file with 32 random bytes and nothing else, or with their box under a passphrase.
 ///
-/// It has mode 0600, in a folder that is made with mode 0700. Every call blocks.
+/// It has mode 0600, in a folder that is made with mode 0700. A file of root's may be readable by
+/// others too, as a container's secrets are. Every call blocks.
 struct KeyFile: Sendable {
   private static let context = Data("SequencingOAuth key file".utf8)
 
@@ -14,7 +15,7 @@ struct KeyFile: Sendable {
   private let passphrase: String?
 
   init(path: String, passphrase: String?) {
-    file = PrivateFile(path: path)
+    file = PrivateFile(path: path, trust: .key)
     self.passphrase = passphrase
   }
 
