@@ -130,6 +130,8 @@ extension AuthorizationModule {
 
   /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.
   ///
+  /// The browser opens when there is no token, or when the refresh fails with an error that says
+  /// ``SQOAuthError/requiresSignIn``. After any other failure of the refresh that error is thrown.
   /// However many callers need the browser at a time, it opens once for all of them.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
