@@ -46,7 +46,7 @@ import Testing
       ClientConfiguration(
         clientID: "sandbox-app", provider: .issuer(bench.sandbox.issuer.absoluteString)), id: "a")
     try await account.clearAccessToken()
-    await account.settle()
+    try await account.settle()
     #expect(try await bench.stored() == nil)
     #expect(try bench.folder.contents().filter { $0.contains(".locks/") } == [])
   }

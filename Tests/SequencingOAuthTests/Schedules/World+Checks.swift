@@ -82,7 +82,6 @@ extension World {
     // Whoever asks next may find what another process stored.
     beginnings = !isSignedIn && stored != nil ? 1 : 0
     if !isSignedIn { owner = nil }
-    if stored == oauth.result.token { isOutdated = false }
     if wire.wereTwoInFlight { report.add("two refreshes were in flight at once") }
     checkReuse()
     if let stored { checkNewest(stored) }

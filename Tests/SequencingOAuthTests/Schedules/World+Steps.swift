@@ -26,7 +26,6 @@ extension World {
       if seconds < 0 { try await wait { !self.isDue || self.isRenewing } }
       wire.move { clock.advance(by: seconds) }
     case .timer(let isOn): module.refreshesAutomatically = isOn
-    case .store(.cannotLoad) where isOutdated, .store(.fails) where isOutdated: set(.works)
     case .store(let state): set(state)
     case .signIn(let user): await signIn(user)
     case .signInAndOut(let user): await signInAndOut(user)
@@ -93,10 +92,17 @@ extension World {
         username: "\(user)", password: "\(user)-password", scope: "profile")
       owner = mayBeSigningIn ? nil : "\(user)"
     } catch {
-      // The token is there all the same.
-      if error.code == .storeFailed { owner = mayBeSigningIn ? nil : "\(user)" }
+      // The token is there all the same, unless the store was found wanting before the request.
+      if error.code == .storeFailed, holdsToken(of: user) {
+        owner = mayBeSigningIn ? nil : "\(user)"
+      }
       if error.code == .cancelled { report.add("a sign-in was cancelled: \(error)") }
     }
+  }
+
+  private func holdsToken(of user: Schedule.User) -> Bool {
+    guard let token = oauth.result.token?.refreshToken else { return false }
+    return token == sandbox.latestRefreshToken(for: "\(user)")
   }
 
   /// The sign-in begins first, so it must bring nothing.
@@ -150,7 +156,6 @@ extension World {
       case .newest: stored
       case .outdated: store.history.last { $0.isOutdated(beside: stored) }
       }
-    isOutdated = true
     if let copy { oauth.launchTokenTimerUpdate(with: copy) }
   }
 
@@ -160,7 +165,6 @@ extension World {
     defer { module.refreshesAutomatically = isUpdating }
     guard try await isAllStored() else { return }
     sandbox.behave()
-    isOutdated = true
     switch doing {
     case .refresh: _ = try? await other.refresh()
     case .signIn:

@@ -31,11 +31,6 @@ final class World {
   var mayBeSigningIn = false
   /// How many sessions may have begun since the last check.
   var beginnings = 0
-  /// Whether the store has what the session has not looked at.
-  ///
-  /// A store that cannot be read does not stop a session, which may then send a refresh token that
-  /// another program has spent: the price is known, and no schedule is to pay it.
-  var isOutdated = false
   /// What the last check found.
   var last = (ends: 0, isSignedIn: false)
 
