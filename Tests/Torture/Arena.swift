@@ -37,10 +37,10 @@ final class Arena: Sendable {
   let hasRights = getuid() == 0
   private let programs: String
 
-  init(folder: String) async throws {
+  init(folder: String, tokenLifetime: Duration) async throws {
     self.folder = folder
     var options = SandboxOptions()
-    options.accessTokenLifetime = .seconds(1)
+    options.accessTokenLifetime = tokenLifetime
     sandbox = try await SandboxServer.start(options)
     stores = ["file", "encrypted", "sqlite", "encrypted-sqlite"].map {
       StoreUnderTest(name: $0, folder: "\(folder)/\($0)")
@@ -96,9 +96,13 @@ final class Arena: Sendable {
 
   /// The command that asks for an account's token.
   func command(_ account: Account) -> [String] {
-    let user = hasRights ? ["setpriv", "--reuid=\(Self.user)", "--clear-groups"] : []
-    return user + [
+    asUser([
       "\(programs)/sq-demo", "token", "--store", account.store.address, "--account", account.id,
-    ]
+    ])
+  }
+
+  /// A command that the user runs whose the stores are.
+  func asUser(_ command: [String]) -> [String] {
+    (hasRights ? ["setpriv", "--reuid=\(Self.user)", "--clear-groups"] : []) + command
   }
 }

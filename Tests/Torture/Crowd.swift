@@ -56,7 +56,7 @@ final class Crowd: Sendable {
       tally.ended("a token")
       tally.works(account, start)
       return true
-    case (1, "invalid_grant"?), (1, "no_account"?):
+    case (1, "invalid_grant"?), (1, "no_account"?), (1, "not_authorized"?):
       tally.ended("signed out: \(outcome.code ?? "")")
       guard tally.lost(account, start, outcome.errors) else { return false }
       // What the next programs find.
@@ -67,7 +67,11 @@ final class Crowd: Sendable {
     case (4, _):
       tally.ended("a token, which could not be kept")
       tally.suspects("its program said that the token could not be kept", of: account)
-    case (_, let code?): tally.ended("a clear word: \(code)")
+    case (_, let code?):
+      tally.ended("a clear word: \(code)")
+      if ["connection_failed", "invalid_response"].contains(code) {
+        tally.suspects("its connection broke in the middle of a refresh", of: account)
+      }
     default: _ = tally.lost(account, start, "status \(outcome.status): \(outcome.errors)")
     }
     return false

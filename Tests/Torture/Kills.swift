@@ -11,7 +11,6 @@ struct Kills {
       let account = Account(store: store, id: "a")
       var lost = 0
       for _ in 0..<count {
-        try await Task.sleep(for: .seconds(1))
         if try await !survives(account) { lost += 1 }
       }
       print("\(store.name): \(lost) of \(count) sign-ins lost to kill -9 around the answer")

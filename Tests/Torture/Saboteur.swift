@@ -23,7 +23,6 @@ struct Saboteur: Sendable {
         tally.did("\(deed.name): impossible just then")
       }
     }
-    arena.sandbox.behave()
   }
 
   private var all: [Deed] {
@@ -96,19 +95,20 @@ struct Saboteur: Sendable {
     let store = store
     let seconds = Double.random(in: 0.2...2)
     guard store.isDatabase else {
-      return try await Run.succeeds(["flock", store.path + ".lock", "sleep", "\(seconds)"])
+      return try await Run.succeeds(
+        arena.asUser(["flock", store.path + ".lock", "sleep", "\(seconds)"]))
     }
-    try await Run.succeeds([
-      "sqlite3", store.path, "BEGIN IMMEDIATE", ".shell sleep \(seconds)", "ROLLBACK",
-    ])
+    try await Run.succeeds(
+      arena.asUser([
+        "sqlite3", store.path, "BEGIN IMMEDIATE", ".shell sleep \(seconds)", "ROLLBACK",
+      ]))
   }
 
   private func lease() async throws {
-    guard let account = arena.accounts.randomElement(),
-      let lease = try AccountLocks(folder: account.store.path + ".locks").lease(account.id)
-    else { return }
-    defer { lease.release() }
-    try await pause(0.2...2)
+    guard let account = arena.accounts.randomElement() else { return }
+    let path = "\(account.store.path).locks/\(AccountLocks.name(of: account.id))"
+    try await Run.succeeds(
+      arena.asUser(["flock", path, "sleep", "\(Double.random(in: 0.2...2))"]))
   }
 
   // MARK: The server

@@ -9,14 +9,16 @@ final class Tally: Sendable {
     var lost: [String] = []
     /// What may have cost an account its answer, since it last worked, and when.
     var suspicion: [Account: (reason: String, since: ContinuousClock.Instant)] = [:]
-    /// How often an account was lost.
-    var losses: [Account: Int] = [:]
+    /// How often an account was lost or signed in anew.
+    var changes: [Account: Int] = [:]
+    /// Accounts that were lost and are not signed in anew yet.
+    var absent: Set<Account> = []
   }
 
-  /// When a program was started, and how often its account had been lost by then.
+  /// When a program was started, and how often its account had changed by then.
   struct Start: Sendable {
     fileprivate let instant = ContinuousClock.now
-    fileprivate let losses: Int
+    fileprivate let changes: Int
   }
 
   private let state = Locked(State())
@@ -31,7 +33,7 @@ final class Tally: Sendable {
   }
 
   func start(_ account: Account) -> Start {
-    state.withLock { Start(losses: $0.losses[account] ?? 0) }
+    state.withLock { Start(changes: $0.changes[account] ?? 0) }
   }
 
   /// The account works, by a program that was started after what was suspected.
@@ -46,8 +48,11 @@ final class Tally: Sendable {
   /// first to find out.
   func lost(_ account: Account, _ start: Start, _ words: String) -> Bool {
     state.withLock { state in
-      guard state.losses[account] ?? 0 == start.losses else { return false }
-      state.losses[account, default: 0] += 1
+      guard state.changes[account] ?? 0 == start.changes, !state.absent.contains(account) else {
+        return false
+      }
+      state.changes[account, default: 0] += 1
+      state.absent.insert(account)
       if let suspicion = state.suspicion.removeValue(forKey: account) {
         state.residue[suspicion.reason, default: 0] += 1
       } else {
@@ -59,7 +64,10 @@ final class Tally: Sendable {
 
   /// The account was signed in anew; programs that were started before that found nothing.
   func signedIn(_ account: Account) {
-    state.withLock { $0.losses[account, default: 0] += 1 }
+    state.withLock { state in
+      state.changes[account, default: 0] += 1
+      state.absent.remove(account)
+    }
   }
 
   var losses: [String] { state.withLock(\.lost) }

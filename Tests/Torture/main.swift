@@ -3,6 +3,7 @@
 // `torture kills COUNT` kills programs around a server's answer instead, and counts what that costs.
 import Foundation
 import LoopbackHTTP
+import OAuthSandbox
 
 let arguments = CommandLine.arguments.dropFirst()
 let kills = arguments.first == "kills" ? arguments.last.flatMap { Int($0) } : nil
@@ -18,7 +19,9 @@ let folder = NSTemporaryDirectory() + "sq-torture-\(UUID().uuidString)"
 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
 // Another user must find the way to the stores.
 chmod(folder, 0o755)
-let arena = try await Arena(folder: folder)
+// For the kills every program refreshes.
+let arena = try await Arena(
+  folder: folder, tokenLifetime: kills == nil ? .seconds(1) : .zero)
 if let kills {
   try await Kills(arena: arena).run(kills)
   exit(0)
@@ -29,8 +32,11 @@ if !arena.hasRights { print("Not root: no disk is filled and no right is taken a
 
 let end = ContinuousClock.now + .seconds(60 * minutes)
 async let crowding: Void = crowd.work(until: end, width: 4)
-await Saboteur(arena: arena, crowd: crowd, tally: tally).work(until: end)
-await crowding
+let saboteur = Saboteur(arena: arena, crowd: crowd, tally: tally)
+async let sabotage: Void = saboteur.work(until: end)
+await saboteur.work(until: end)
+await (crowding, sabotage)
+arena.sandbox.behave()
 
 // Whatever happened, each account works now.
 var broken: [String] = []
