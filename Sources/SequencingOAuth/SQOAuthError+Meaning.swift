@@ -3,7 +3,8 @@
 extension SQOAuthError {
   /// Whether the sign-in ended by the user's or the app's will, and not by a failure.
   ///
-  /// True for ``Code/accessDenied``, ``Code/cancelled`` and ``Code/timedOut``.
+  /// True for ``Code/accessDenied``, ``Code/cancelled`` and ``Code/timedOut``. A sign-in whose time
+  /// ran out while other programs crowded the redirect's port is ``Code/redirectUnavailable``.
   public var isCancellation: Bool {
     switch code {
     case .accessDenied: true
