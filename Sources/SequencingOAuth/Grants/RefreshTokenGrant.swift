@@ -13,7 +13,8 @@ struct RefreshTokenGrant: Sendable {
     ]
     // An absent scope means that it did not change.
     return try await endpoint.token(
-      parameters, at: endpoint.metadata.refreshEndpoint, scope: token.scope
+      parameters, at: endpoint.metadata.refreshEndpoint, scope: token.scope,
+      patience: ClientConfiguration.longestTimeout
     ).refreshing(token)
   }
 }
