@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import LoopbackHTTP
 import TestSupport
 import Testing
@@ -109,16 +110,21 @@ import Testing
   {
     let barrier = Barrier()
     let asked = Locked<[String]>([])
-    let server = try server(connections: 20) { request in
+    let server = try server(connections: 100) { request in
       asked.withLock { $0.append(request.path) }
-      if request.path == "/hold" { barrier.pass() }
+      if request.path == "/hold" {
+        barrier.pass()
+      } else {
+        // All of them together take longer than word of an end that comes too early.
+        usleep(5_000)
+      }
       return .text("served")
     }
     let busy = try await LoopbackConnection(port: server.port)
     try await busy.send("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n")
     await barrier.holds()
     var others: [LoopbackConnection] = []
-    for _ in 0..<10 {
+    for _ in 0..<60 {
       let other = try await LoopbackConnection(port: server.port)
       try await other.send(get)
       others.append(other)
@@ -126,7 +132,7 @@ import Testing
     let settled = Task.immediate { await server.settle() }
     barrier.open()
     await settled.value
-    #expect(asked.withLock(\.self).count == 11)
+    #expect(asked.withLock(\.self).count == 61)
     await server.stop()
     // One that has ended has nothing to wait for.
     await server.settle()

@@ -1,7 +1,7 @@
 // Uploads and downloads in a process of its own, for the tests:
 // `transfer-probe upload URL FILE` or `transfer-probe download URL FILE [BYTES]`, which stops itself
 // as SIGSTOP does when it has received so many bytes more than were there. `transfer-probe send URL
-// SECONDS` sends one request with a time limit, and `transfer-probe send-alone URL SECONDS` sends
+// SECONDS` sends two requests with a time limit, and `transfer-probe send-alone URL SECONDS` sends
 // requests until one has stopped it while its caller waited for the answer itself.
 import Foundation
 import LoopbackHTTP
@@ -62,7 +62,7 @@ do {
   let status =
     switch arguments[1] {
     case "upload": try await upload(url, file)
-    case "send": try await send(url, within: limit)
+    case "send": try await sendByLoop(url, within: limit)
     case "send-alone": try await sendAlone(url, within: limit)
     default:
       try await download(

@@ -20,18 +20,18 @@ import Testing
     return try await probe.result()
   }
 
-  /// A server that answers the last of so many requests when it is allowed to.
+  /// A server that answers the first request at once and the second one when it is allowed to.
   private struct Bench: Sendable {
     let server: RawServer
     let hasRequest = OneShot<Void>()
     let isAnswered = OneShot<Void>()
     let mayAnswer = DispatchSemaphore(value: 0)
 
-    init(requests: Int) throws {
+    init() throws {
       server = try RawServer { [hasRequest, isAnswered, mayAnswer] connection in
-        for number in 1...requests {
+        for isSecond in [false, true] {
           guard connection.readHead() != nil else { return }
-          if number == requests {
+          if isSecond {
             hasRequest.resolve(())
             mayAnswer.wait()
           }
@@ -58,7 +58,7 @@ import Testing
   @Test func `the event loop reads an answer that came while the process was stopped`()
     async throws
   {
-    let bench = try Bench(requests: 1)
+    let bench = try Bench()
     defer { bench.server.stop() }
     let probe = try bench.probe("send")
     _ = await bench.hasRequest.value()
@@ -69,11 +69,10 @@ import Testing
     #expect(result.output.contains("status 200"), "\(result.errors)")
   }
 
-  /// The first request is answered at once, so that the caller of the second one waits itself.
   @Test func `a caller that waits itself reads an answer that came while it was stopped`()
     async throws
   {
-    let bench = try Bench(requests: 2)
+    let bench = try Bench()
     defer { bench.server.stop() }
     let probe = try bench.probe("send-alone")
     try await eventually("the probe stops", within: .seconds(60)) {
@@ -83,6 +82,60 @@ import Testing
     await bench.answer()
     let result = try await goOn(probe)
     #expect(result.output.contains("status 200"), "\(result.errors)")
+  }
+
+  /// Holds the event loop's thread, once, as a stopped process does.
+  private final class Hold: Sendable {
+    private let isFirst = Locked(true)
+    private let mayGoOn = DispatchSemaphore(value: 0)
+    let hasBegun = OneShot<Void>()
+
+    func pass() {
+      let isFirst = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      guard isFirst else { return }
+      hasBegun.resolve(())
+      mayGoOn.wait()
+    }
+
+    func end() { mayGoOn.signal() }
+  }
+
+  @Test func `a request whose time is over before it can be sent is not sent`() async {
+    // In a process of its own, since all requests of a process have one event loop.
+    await #expect(processExitsWith: .success) {
+      let hasBoth = OneShot<Void>()
+      let server = try Server { request, number in
+        // The first two come side by side.
+        if number == 0 { _ = await hasBoth.value() }
+        if number == 1 { hasBoth.resolve(()) }
+        guard request.path == "/slow" else { return .response(LoopbackResponse(status: 200)) }
+        let start = Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx".utf8)
+        return .script([.send(start), .wait(.seconds(50))])
+      }
+      let client = CurlHTTPClient()
+      let hold = Hold()
+      var slow = try server.request("GET", "/slow")
+      slow.progress = { _ in hold.pass() }
+      // Two connections, one of which stays free: a request on it would be on its way at once.
+      async let first = client.send(try server.request())
+      async let second = client.send(try server.request())
+      _ = try await (first, second)
+      let other = Task { [slow] in try await client.send(slow) }
+      _ = await hold.hasBegun.value()
+      var late = try server.request("POST", "/late")
+      late.timeout = .milliseconds(100)
+      async let error = failure(.requestTimedOut) { [late] in try await client.send(late) }
+      try await Task.sleep(for: .milliseconds(300))
+      hold.end()
+      _ = await error
+      _ = try await client.send(try server.request("POST", "/after"))
+      other.cancel()
+      try #require(server.requests.last?.path == "/after")
+      try #require(!server.requests.contains { $0.path == "/late" })
+    }
   }
 
   private struct Ended: Error {
