@@ -85,6 +85,30 @@ static inline void *sq_get_private(CURL *easy) {
   return value;
 }
 
+static inline CURLcode sq_set_progress(CURL *easy, curl_xferinfo_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
+}
+
+// Declared here, since a header that is included here is Swift's only source of what it declares.
+#ifdef __GLIBC__
+extern int ioctl(int, unsigned long, ...);
+#else
+extern int ioctl(int, int, ...);
+#endif
+
+// The bytes that were read from a TCP socket, or 0. Linux counts them since 4.1, in the 17th word
+// of 64 bits of its tcp_info; glibc's own header ends before that.
+static inline uint64_t sq_received_bytes(int socket) {
+  enum { tcp = 6, tcp_info = 11, bytes_received = 16, unread_bytes = 0x541B };
+  uint64_t info[bytes_received + 1] = {0};
+  socklen_t size = sizeof info;
+  int unread = 0;
+  if (getsockopt(socket, tcp, tcp_info, info, &size) != 0 || size < sizeof info) return 0;
+  if (ioctl(socket, unread_bytes, &unread) != 0) return 0;
+  uint64_t received = info[bytes_received];
+  return received > (uint64_t)unread ? received - (uint64_t)unread : 0;
+}
+
 static inline CURLMcode sq_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }

@@ -64,6 +64,18 @@ final class Connection {
     return false
   }
 
+  /// Whether it has not sent a whole request since it was opened.
+  var isWithoutRequest: Bool {
+    if case .reading = phase { return exchange == 0 }
+    return false
+  }
+
+  /// Whether its answer is sent, and only its client's end is waited for.
+  var isLingering: Bool {
+    if case .lingering = phase { return true }
+    return false
+  }
+
   /// The events of `poll` that the connection waits for.
   var interest: Int16 {
     var events: Int32 = output.isEmpty ? 0 : Int32(POLLOUT)

@@ -5,6 +5,7 @@ struct ConnectionContext: Sendable {
   let admission: LoopbackAdmission.Rule?
   let handler: LoopbackServer.Handler
   let mailbox: LoopMailbox
+  let crowd: LoopbackCrowd
 
   /// Runs the handler, whose answer comes back through the mailbox.
   ///
@@ -23,5 +24,16 @@ struct ConnectionContext: Sendable {
       return Task.immediate { await work() }
     }
     return Task { await work() }
+  }
+}
+
+/// Counts the connections that a server closed because there were too many.
+final class LoopbackCrowd: Sendable {
+  private let count = Locked(0)
+
+  var turnedAway: Int { count.withLock(\.self) }
+
+  func turnedOneAway() {
+    count.withLock { $0 += 1 }
   }
 }

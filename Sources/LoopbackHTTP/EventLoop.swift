@@ -54,9 +54,11 @@ final class EventLoop {
       }
       if stopping != nil && connections.isEmpty { break }
       let timeout = Monotonic.pollTimeout(until: nextDeadline, from: Monotonic.now())
-      let ready = poll(&polled, nfds_t(polled.count), timeout)
+      var ready = poll(&polled, nfds_t(polled.count), timeout)
       context.mailbox.wokeUp()
       let now = Monotonic.now()
+      // A process that stood still has time run out although its clients were in time.
+      if ready <= 0, now >= nextDeadline { ready = poll(&polled, nfds_t(polled.count), 0) }
       if ready > 0 { serve(now: now) }
       if now >= nextDeadline { keepTime(now: now) }
     }
@@ -66,7 +68,12 @@ final class EventLoop {
   private func end() {
     stopListening()
     for connection in connections { connection.close() }
-    for case .stop(_, let completion) in context.mailbox.close() { completions.append(completion) }
+    for message in context.mailbox.close() {
+      switch message {
+      case .stop(_, let completion), .settle(let completion): completions.append(completion)
+      case .reply, .abandon: break
+      }
+    }
     for completion in completions { completion() }
   }
 
@@ -81,6 +88,9 @@ final class EventLoop {
     case .stop(let handlerGrace, let completion):
       completions.append(completion)
       stop(now: now, handlerGrace: handlerGrace, clientGrace: Self.stopGrace)
+    case .settle(let completion):
+      serveArrived()
+      completion()
     case .abandon:
       stop(now: now, handlerGrace: .zero, clientGrace: .zero)
     }
@@ -124,6 +134,15 @@ final class EventLoop {
     if mustAccept { acceptAll(now: now) }
   }
 
+  /// Accepts and reads what is there; of a client that goes on sending, a fair amount.
+  private func serveArrived() {
+    var rounds = 0
+    while rounds < 64, poll(&polled, nfds_t(polled.count), 0) > 0 {
+      serve(now: Monotonic.now())
+      rounds += 1
+    }
+  }
+
   private func acceptAll(now: Int64) {
     while listener >= 0 {
       guard let accepted = Sockets.accept(listener) else {
@@ -134,7 +153,8 @@ final class EventLoop {
         }
         return
       }
-      guard connections.count < context.limits.connections else {
+      guard makeRoom(now: now) else {
+        context.crowd.turnedOneAway()
         Sockets.close(accepted.socket)
         continue
       }
@@ -146,6 +166,40 @@ final class EventLoop {
       connections.append(connection)
       polled.append(pollfd(fd: accepted.socket, events: Int16(POLLIN), revents: 0))
       nextDeadline = min(nextDeadline, connection.deadline)
+    }
+  }
+
+  /// Makes room for one more connection; `false` where all that count have sent a request.
+  ///
+  /// Any program on the machine can open connections, and idle ones must not keep a browser out.
+  private func makeRoom(now: Int64) -> Bool {
+    while connections.count(where: \.isLingering) >= context.limits.connections {
+      guard let index = oldest(where: \.isLingering) else { break }
+      connections[index].close()
+      update(index)
+    }
+    while connections.count(where: { !$0.isLingering }) >= context.limits.connections {
+      guard let index = oldest(where: \.isWithoutRequest) else {
+        // Some may have their answers by now, and be over with them.
+        let replies = context.mailbox.takeReplies()
+        if replies.isEmpty { return false }
+        for reply in replies { obey(reply, now: now) }
+        continue
+      }
+      // Its request may have arrived, and not have been read yet.
+      connections[index].receive(into: scratch, now: now)
+      if connections[index].isWithoutRequest {
+        context.crowd.turnedOneAway()
+        connections[index].close()
+      }
+      update(index)
+    }
+    return true
+  }
+
+  private func oldest(where isMeant: (Connection) -> Bool) -> Int? {
+    connections.indices.filter { isMeant(connections[$0]) }.min {
+      connections[$0].id < connections[$1].id
     }
   }
 

@@ -4,8 +4,14 @@ enum LoopMessage: Sendable {
   case reply(connection: UInt64, exchange: UInt64, LoopbackReply)
   /// End in an orderly way, then say so; handlers that run get a while to answer.
   case stop(handlerGrace: Duration, @Sendable () -> Void)
+  /// Serve all that has arrived, then say so.
+  case settle(@Sendable () -> Void)
   /// End at once: nobody holds the server any more.
   case abandon
+
+  fileprivate var isReply: Bool {
+    if case .reply = self { true } else { false }
+  }
 }
 
 /// Carries messages to the event loop, and wakes it only when it sleeps.
@@ -55,6 +61,15 @@ final class LoopMailbox: Sendable {
       }
       defer { state.messages = [] }
       return state.messages
+    }
+  }
+
+  /// The answers of handlers that have come; what else has come stays.
+  func takeReplies() -> [LoopMessage] {
+    state.withLock { state in
+      let replies = state.messages.filter(\.isReply)
+      state.messages.removeAll(where: \.isReply)
+      return replies
     }
   }
 

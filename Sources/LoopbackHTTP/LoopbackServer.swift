@@ -6,7 +6,10 @@ package enum LoopbackAddress: Sendable, Hashable {
 
 /// How much of a client the server bears.
 package struct LoopbackLimits: Sendable {
-  /// Connections open at once; one more is closed when it arrives.
+  /// Connections open at once, without those whose answer is sent and that are about to close.
+  ///
+  /// For one more, the oldest that has not sent a whole request is closed; where each of them has,
+  /// the new one is.
   package var connections = 64
   /// Bytes of the request line and the fields together.
   package var headerBytes = 16 * 1024
@@ -41,6 +44,7 @@ package final class LoopbackServer: Sendable {
   package let port: UInt16
   package let address: LoopbackAddress
   private let mailbox: LoopMailbox
+  private let crowd = LoopbackCrowd()
 
   /// Binds and listens before it returns; port 0 asks for any free one.
   ///
@@ -56,7 +60,7 @@ package final class LoopbackServer: Sendable {
     let (listener, boundPort) = try Sockets.listen(address, port: port)
     let context = ConnectionContext(
       limits: limits, servesProxyRequests: servesProxyRequests, admission: admission,
-      handler: handler, mailbox: mailbox)
+      handler: handler, mailbox: mailbox, crowd: crowd)
     self.mailbox = mailbox
     self.address = address
     self.port = boundPort
@@ -79,6 +83,17 @@ package final class LoopbackServer: Sendable {
     case .ipv6: "[::1]:\(port)"
     }
   }
+
+  /// Returns when each request that had arrived before the call was given to the handler.
+  package func settle() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = mailbox.post(.settle { continuation.resume() })
+      if !isOpen { continuation.resume() }
+    }
+  }
+
+  /// How many connections were closed because there were too many of them.
+  package var turnedAway: Int { crowd.turnedAway }
 
   /// Stops listening, closes the connections and returns when the port is free again.
   ///

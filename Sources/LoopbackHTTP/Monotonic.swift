@@ -17,11 +17,7 @@ enum Monotonic {
   }
 
   static func after(_ duration: Duration, from now: Int64) -> Int64 {
-    let (seconds, attoseconds) = duration.components
-    let (whole, overflow) = max(seconds, 0).multipliedReportingOverflow(by: 1_000_000_000)
-    guard !overflow else { return never }
-    let (sum, tooLate) = now.addingReportingOverflow(
-      whole.addingReportingOverflow(max(attoseconds, 0) / 1_000_000_000).partialValue)
+    let (sum, tooLate) = now.addingReportingOverflow(duration.wholeNanoseconds)
     return tooLate ? never : sum
   }
 

@@ -41,12 +41,16 @@ extension AuthorizationModule {
   /// the request sent again, unless that cannot help. Any other status is a response, but for a 403
   /// whose challenge says `insufficient_scope`.
   ///
+  /// A request that sets no ``HTTPRequest/timeout`` of its own has ``ClientConfiguration/timeout``,
+  /// each time that it is sent; the time for a refresh does not count.
+  ///
   /// - Throws: ``SQOAuthError``: what ``authenticate(_:)`` throws and what the HTTP client throws;
   ///   ``SQOAuthError/Code/invalidToken`` and ``SQOAuthError/Code/insufficientScope`` with the
   ///   server's ``SQOAuthError/challenge``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     let use = try await tokenUse(for: originOfApps(request))
+    let request = request.limited(to: try context.configuration.get().timeout)
     do throws(ResourceFailure) {
       return try await exchange(request, with: use)
     } catch {

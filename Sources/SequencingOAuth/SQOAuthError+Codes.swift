@@ -73,7 +73,8 @@ extension SQOAuthError.Code {
   public static let browserUnavailable = Self(rawValue: "browser_unavailable")
   /// The redirect receiver's port belongs to another program.
   public static let portInUse = Self(rawValue: "port_in_use")
-  /// No loopback address could be bound to receive the redirect.
+  /// No redirect could be received: no loopback address could be bound, or other programs crowded
+  /// its port until the time for the sign-in was over.
   public static let redirectUnavailable = Self(rawValue: "redirect_unavailable")
   /// The server does not offer PKCE with S256.
   public static let pkceUnsupported = Self(rawValue: "pkce_unsupported")

@@ -7,6 +7,8 @@ extension SQOAuthError {
   /// True for ``Code/accessDenied``, ``Code/cancelled`` and ``Code/timedOut``, and for
   /// ``Code/consentRequired`` after a sign-in in which the server may have shown its pages. A refresh
   /// asks no user, so its refusal is never a cancellation.
+  /// A sign-in whose time ran out while other programs crowded the redirect's port is
+  /// ``Code/redirectUnavailable``, and no cancellation.
   public var isCancellation: Bool {
     switch code {
     case .cancelled, .timedOut: response == nil

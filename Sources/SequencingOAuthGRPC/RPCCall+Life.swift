@@ -94,7 +94,7 @@ extension RPCCall {
       guard case .prepared = phase else { return phase }
       state.phase = .running
       state.completion = completion
-      state.deadline = state.timeout.map { .now + $0 }
+      state.deadline = state.timeout.map { .now + $0.bounded }
       return phase
     }
     switch phase {

@@ -11,6 +11,9 @@ public struct RPCOptions: Sendable, Hashable {
   /// How many bytes a message to the server may have, before it is compressed.
   public var maximumRequestBytes = 4 << 20
   /// How many bytes a message from the server may have, after it is decompressed.
+  ///
+  /// No message has more than 4 GiB as it travels (gRPC's `doc/PROTOCOL-HTTP2.md`), so a larger
+  /// number is no limit but that; a negative one allows nothing.
   public var maximumResponseBytes = 4 << 20
   /// How messages to the server are compressed; what comes may be compressed by gzip in any case.
   public var compression = RPCCompression.identity

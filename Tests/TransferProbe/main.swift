@@ -1,6 +1,8 @@
 // Uploads and downloads in a process of its own, for the tests:
 // `transfer-probe upload URL FILE` or `transfer-probe download URL FILE [BYTES]`, which stops itself
-// as SIGSTOP does when it has received so many bytes more than were there.
+// as SIGSTOP does when it has received so many bytes more than were there. `transfer-probe send URL
+// SECONDS` sends two requests with a time limit, and `transfer-probe send-alone URL SECONDS` sends
+// requests until one has stopped it while its caller waited for the answer itself.
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
@@ -48,7 +50,7 @@ func download(_ url: URL, _ file: URL, stopsAfter limit: Int64?) async throws ->
 
 let arguments = CommandLine.arguments
 guard (4...5).contains(arguments.count), let url = URL(string: arguments[2]) else {
-  say("transfer-probe upload|download URL FILE [BYTES]")
+  say("transfer-probe upload|download URL FILE [BYTES], send|send-alone URL SECONDS")
   exit(2)
 }
 // A file that is too long for the process is an error of the write, not its end.
@@ -56,10 +58,16 @@ signal(SIGXFSZ, SIG_IGN)
 do {
   let before = try peak()
   let file = URL(filePath: arguments[3])
+  let limit = Duration.seconds(Int64(arguments[3]) ?? 0)
   let status =
-    arguments[1] == "upload"
-    ? try await upload(url, file)
-    : try await download(url, file, stopsAfter: arguments.dropFirst(4).first.flatMap { Int64($0) })
+    switch arguments[1] {
+    case "upload": try await upload(url, file)
+    case "send": try await sendByLoop(url, within: limit)
+    case "send-alone": try await sendAlone(url, within: limit)
+    default:
+      try await download(
+        url, file, stopsAfter: arguments.dropFirst(4).first.flatMap { Int64($0) })
+    }
   say("status \(status)")
   say("growth \(try peak() - before)")
 } catch let error as SQOAuthError {

@@ -1,3 +1,5 @@
+import LoopbackHTTP
+
 /// A client of one authorization server, checked when it is made.
 ///
 /// It holds the client secret, so treat it as one; printing it shows the client identifier only.
@@ -49,15 +51,26 @@ public struct ClientConfiguration: Sendable, Hashable {
     get { values.value.requiredScopes }
     set { values.value.requiredScopes = newValue }
   }
-  /// How long one request to the server may take; 60 s unless set.
+  /// The longest ``timeout``: other processes wait for an account somewhat longer than that.
+  static let longestTimeout = Duration.seconds(100)
+
+  /// How long one request may take: 60 s unless set, and 100 s at most.
+  ///
+  /// A longer time counts as 100 s, because other processes that need the account wait for this one
+  /// for no more than 120 s. It holds for every request to the server, from the call to the last
+  /// byte of the answer, however long the server is silent meanwhile; and for requests with the
+  /// token and the operations of a pipe that set no limit of their own.
+  ///
+  /// A refresh must have a connection within this time, and then waits for its answer for 100 s: a
+  /// server that replaces refresh tokens may have replaced this one already.
   public var timeout: Duration {
     get { values.value.timeout }
-    set { values.value.timeout = newValue }
+    set { values.value.timeout = min(max(newValue, .zero), Self.longestTimeout) }
   }
   /// How long the user may take from the opening of the browser to the redirect; 300 s unless set.
   public var signInTimeout: Duration {
     get { values.value.signInTimeout }
-    set { values.value.signInTimeout = newValue }
+    set { values.value.signInTimeout = newValue.bounded }
   }
   /// Accept a server whose metadata lists code challenge methods without `S256`.
   ///

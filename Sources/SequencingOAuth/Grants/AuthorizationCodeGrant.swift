@@ -70,13 +70,13 @@ struct AuthorizationCodeGrant: Sendable {
       endpoint: authorizationEndpoint, clientID: configuration.clientID,
       redirectURI: redirectURI, scope: configuration.scope, state: state, pkce: pkce,
       extraParameters: configuration.authorizationParameters)
-    let response = try await answer(pending, opening: try request.url())
+    let response = try await answer(pending, opening: try request.url(), receiver)
     return try await redeem(response, redirectURI, pkce)
   }
 
   /// Opens the browser and waits for the redirect, the end of the time or a cancellation.
   private func answer(
-    _ pending: PendingAuthorization, opening url: URL
+    _ pending: PendingAuthorization, opening url: URL, _ receiver: LoopbackRedirectReceiver?
   ) async throws(SQOAuthError) -> AuthorizationResponse {
     guard !Task.isCancelled else { throw .signInCancelled }
     let opening = Task {
@@ -97,7 +97,9 @@ struct AuthorizationCodeGrant: Sendable {
     let deadline = environment.clock.now.addingTimeInterval(timeout.seconds)
     let ending = Task {
       try await environment.clock.sleep(until: deadline)
-      pending.endByTimeout(after: timeout)
+      // A process that stood still meanwhile has not read an answer that came in time.
+      await receiver?.settle()
+      pending.endByTimeout(after: timeout, turnedAway: receiver?.turnedAway ?? 0)
     }
     defer {
       opening.cancel()
@@ -146,8 +148,9 @@ extension ClientConfiguration {
 }
 
 extension Duration {
-  /// The duration in seconds, for dates.
+  /// The duration in seconds, for dates; 0 for a negative one, and a hundred years at most.
   var seconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    let (seconds, attoseconds) = bounded.components
+    return Double(seconds) + Double(attoseconds) * 1e-18
   }
 }

@@ -14,7 +14,8 @@ struct RefreshTokenGrant: Sendable {
     do throws(SQOAuthError) {
       // An absent scope means that it did not change.
       return try await endpoint.token(
-        parameters, at: endpoint.metadata.refreshEndpoint, scope: token.scope
+        parameters, at: endpoint.metadata.refreshEndpoint, scope: token.scope,
+        patience: ClientConfiguration.longestTimeout
       ).refreshing(token)
     } catch {
       throw error.answeringRefresh()

@@ -23,14 +23,18 @@ final class TokenEndpoint: Sendable {
   }
 
   /// Asks for a token; `scope` is what it has where the response does not say.
+  ///
+  /// `patience` is how long the answer is waited for, where that is longer than other answers.
   func token(
-    _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?
+    _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
+    patience: Duration = .zero
   ) async throws(SQOAuthError) -> SQToken {
     let request = TokenRequest(
       endpoint: endpoint ?? metadata.tokenEndpoint,
       parameters: parameters + configuration.tokenParameters,
       clientID: configuration.clientID, clientSecret: configuration.clientSecret,
-      authentication: try clientAuthentication(), timeout: configuration.timeout)
+      authentication: try clientAuthentication(), timeout: configuration.timeout,
+      patience: patience)
     let answer = try await environment.httpClient.exchange(request.httpRequest())
     let context = TokenResponseContext(
       receivedAt: environment.clock.now, requestedScope: scope,

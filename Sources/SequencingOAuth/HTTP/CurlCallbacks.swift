@@ -67,6 +67,14 @@ func curlWillSend(
   transfer(context)?.willSend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
+/// libcurl's progress callback, which comes after each reading.
+func curlHasRead(
+  _ context: UnsafeMutableRawPointer?, _ total: curl_off_t, _ received: curl_off_t,
+  _ totalToSend: curl_off_t, _ sent: curl_off_t
+) -> Int32 {
+  transfer(context)?.mayGoOn() == false ? 1 : 0
+}
+
 func curlOpenSocket(
   _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
   _ address: UnsafeMutablePointer<curl_sockaddr>?
@@ -89,6 +97,9 @@ func curlWatchSocket(
   _ context: UnsafeMutableRawPointer?, _ socketContext: UnsafeMutableRawPointer?
 ) -> Int32 {
   multi(context)?.sockets.watch(socket, what)
+  if let easy, what == CURL_POLL_IN || what == CURL_POLL_INOUT {
+    transfer(sq_get_private(easy))?.wire.socket = socket
+  }
   return 0
 }
 

@@ -78,6 +78,10 @@ extension SQOAuthError {
     case CURLE_GOT_NOTHING:
       self.init(
         .connectionFailed, "\(authority) closed the connection without an answer", cause: cause)
+    case CURLE_FILESIZE_EXCEEDED:
+      self.init(
+        .responseTooLarge, "\(authority) announced more bytes than any response can have",
+        cause: cause)
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
       CURLE_HTTP2:
       self.init(

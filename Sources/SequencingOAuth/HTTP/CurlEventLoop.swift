@@ -1,5 +1,6 @@
 import CCurl
 import LoopbackHTTP
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -16,13 +17,10 @@ import LoopbackHTTP
 ///
 /// A request that runs alone takes a shorter way, because waking two threads costs more than a
 /// small request: its caller sends it on the spot and, where the last one alone was answered within
-/// ``patience``, waits that long itself. Only then is it left to the thread.
+/// ``CallersPatience``, waits that long itself. Only then is it left to the thread.
 final class CurlEventLoop: Sendable {
   /// Started when it is first used, and running until the process ends.
   static let shared = Result { () throws(SQOAuthError) in try CurlEventLoop() }
-
-  /// For how long a caller's thread may be held, in nanoseconds.
-  private static let patience: UInt64 = 300_000
 
   private enum Command: Sendable {
     case add(CurlTransfer)
@@ -107,7 +105,7 @@ final class CurlEventLoop: Sendable {
   private func startAlone(_ transfer: CurlTransfer) -> Bool {
     let ended = multi.withLockIfAvailable { multi in
       if multi.isStopped { return [CurlTransfer]() }
-      multi.addAlone(transfer, patience: Self.patience)
+      multi.addAlone(transfer, patience: CallersPatience.nanoseconds.load(ordering: .relaxed))
       let ended = multi.takeUnwatched()
       if multi.deadline < multi.sleepsUntil || multi.hasNews {
         multi.sleepsUntil = 0

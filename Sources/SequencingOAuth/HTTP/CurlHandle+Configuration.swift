@@ -21,7 +21,9 @@ extension CurlHandle {
     set(CURLOPT_ACCEPT_ENCODING, text: "")
     // The path goes out as the caller wrote it: it may have been signed.
     set(CURLOPT_PATH_AS_IS, 1)
-    set(CURLOPT_NOPROGRESS, 1)
+    // libcurl reads a length that it cannot hold as none, unless some length is too large for it.
+    set(CURLOPT_MAXFILESIZE_LARGE, size: .max)
+    set(CURLOPT_NOPROGRESS, 0)
     // Time is kept by the event loop, more finely; this is only so that libcurl adds no limit.
     set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 3600 * 1000)
     set(CURLOPT_TCP_KEEPALIVE, 1)
@@ -41,6 +43,8 @@ extension CurlHandle {
     set(CURLOPT_SOCKOPTDATA, this)
     sq_set_prerequest(easy, curlWillSend)
     set(CURLOPT_PREREQDATA, this)
+    sq_set_progress(easy, curlHasRead)
+    set(CURLOPT_XFERINFODATA, this)
     set(CURLOPT_PRIVATE, this)
     // A connection outlives the handle that opened it, so this context never goes away.
     let context = loop.multiContext

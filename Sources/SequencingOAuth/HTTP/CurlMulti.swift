@@ -38,6 +38,9 @@ final class CurlMulti {
   /// For how long an answer is looked for without sleep, in nanoseconds: to put a core to sleep and
   /// wake it can take longer than a server that is near.
   private static let vigil: UInt64 = 200_000
+  /// For how long transfers whose time is up may read what has arrived, in nanoseconds: enough for
+  /// all that the system holds for a connection.
+  private static let lastReading: UInt64 = 250_000_000
   /// No transfer's time is up before this.
   private var nextCheck = UInt64.max
 
@@ -169,11 +172,15 @@ final class CurlMulti {
     shared.advance(now)
     unshared.advance(now)
     presumed.advance(now)
+    gatherEnded()
+    if nextCheck <= now { checkTime(now) }
+  }
+
+  private func gatherEnded() {
     while let (transfer, code) = shared.nextEnded() ?? unshared.nextEnded() ?? presumed.nextEnded()
     {
       finish(transfer, code)
     }
-    if nextCheck <= now { checkTime(now) }
   }
 
   /// Whether the progress of any transfer is watched.
@@ -230,9 +237,24 @@ final class CurlMulti {
   /// Ends those whose time is up and finds out when the next one's may be.
   private func checkTime(_ now: UInt64) {
     nextCheck = .max
+    readArrived(by: now)
     for transfer in active where transfer.clock.deadline <= now {
       end(transfer, transfer.timeUp(now))
     }
     for transfer in active { nextCheck = min(nextCheck, transfer.clock.deadline) }
+  }
+
+  /// Reads what lies in the sockets, while the time of any transfer is up.
+  ///
+  /// The process may have stood still, in a debugger or a frozen container, and an answer that came
+  /// meanwhile may be the only copy of a token. A server that sends without end gains little by it.
+  private func readArrived(by now: UInt64) {
+    let end = TransferClock.now() + Self.lastReading
+    while active.contains(where: { $0.clock.deadline <= now }), TransferClock.now() < end {
+      let readable = sockets.readable()
+      if readable.isEmpty { return }
+      for socket in readable { handle(socket, EPOLLIN.rawValue) }
+      gatherEnded()
+    }
   }
 }

@@ -43,13 +43,15 @@ final class CurlTransfer: @unchecked Sendable {
   /// The content, where it stays in memory.
   private var body = Data()
   private var received: Int64 = 0
-  private var sentOfBytes = 0
+  /// What has come over the wire for it.
+  var wire = WireMeter()
+  var sentOfBytes = 0
   /// How often it was sent, or would have been; read by the caller too.
-  private let attempts = Locked(0)
+  let attempts = Locked(0)
   /// Whether it is to use a connection that is there.
-  private var joins = false
+  var joins = false
   /// Whether there was none.
-  private(set) var foundNone = false
+  var foundNone = false
   private var hasFallenSilent = false
   /// Whether the server has answered, though it may not have read the whole request.
   private(set) var isAnswered = false
@@ -63,7 +65,8 @@ final class CurlTransfer: @unchecked Sendable {
     self.handle = handle
     self.upload = upload
     self.download = download
-    clock = TransferClock(total: request.timeout, idle: request.idleTimeout)
+    clock = TransferClock(
+      total: request.timeout, idle: request.idleTimeout, connection: request.limits.connection)
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }
 
@@ -136,18 +139,26 @@ final class CurlTransfer: @unchecked Sendable {
 
   /// Why it is ended at its deadline.
   func timeUp(_ now: UInt64) -> SQOAuthError {
-    let hasEnded = clock.hasEnded(now)
-    if !hasEnded { hasFallenSilent = true }
-    let message =
-      hasEnded
-      ? "\(target.authority) did not complete its answer within the \(request.timeout ?? .zero) "
+    let message: String
+    switch clock.limit(passedAt: now) {
+    case .total:
+      message =
+        "\(target.authority) did not complete its answer within the \(request.timeout ?? .zero) "
         + "that the request allows"
-      : "\(target.authority) fell silent for the \(request.idleTimeout ?? .zero) that the request "
+    case .connection:
+      message =
+        "no connection to \(target.authority) was ready within "
+        + "\(request.limits.connection ?? .zero); the request was not sent"
+    case .idle:
+      hasFallenSilent = true
+      message =
+        "\(target.authority) fell silent for the \(request.idleTimeout ?? .zero) that the request "
         + "allows"
+    }
     return SQOAuthError(.requestTimedOut, message)
   }
 
-  // MARK: What libcurl calls
+  // MARK: What libcurl calls for the response
 
   /// Takes decoded content.
   ///
@@ -174,6 +185,21 @@ final class CurlTransfer: @unchecked Sendable {
     received += Int64(bytes.count)
     progress?.received(received, of: handle)
     return bytes.count
+  }
+
+  /// Looks at what has come over the wire; `false` ends the transfer.
+  func mayGoOn() -> Bool {
+    // Over HTTP/2 others may use the connection, and there are no chunks; the head tells.
+    guard reader.isHeadComplete, !reader.isHTTP2, wire.isExceeded(received: received) else {
+      return true
+    }
+    giveUp(
+      SQOAuthError(
+        .responseTooLarge,
+        "\(target.authority) sent far more than the content of its response: over "
+          + "\(WireMeter.allowance) bytes and \(WireMeter.bytesEach) for each byte of content",
+        status: reader.head()?.status))
+    return false
   }
 
   /// Takes a line of a head or a trailer; 0 ends the transfer.
@@ -215,73 +241,5 @@ final class CurlTransfer: @unchecked Sendable {
     }
     download.begin(head)
     return true
-  }
-
-  /// Gives the next piece of the body; 0 at its end.
-  func fill(_ room: UnsafeMutableRawBufferPointer) -> Int {
-    clock.touch()
-    if case .bytes(let data) = request.body {
-      let rest = data.dropFirst(sentOfBytes).prefix(room.count)
-      rest.copyBytes(to: room)
-      sentOfBytes += rest.count
-      progress?.sent(Int64(sentOfBytes))
-      return rest.count
-    }
-    guard let upload else { return Int(CURL_READFUNC_ABORT) }
-    switch upload.fill(room) {
-    case .bytes(let count):
-      progress?.sent(upload.sent)
-      return count
-    case .wait:
-      clock.isWaitingForWriter = true
-      return Int(CURL_READFUNC_PAUSE)
-    case .failed(let error):
-      giveUp(error)
-      return Int(CURL_READFUNC_ABORT)
-    }
-  }
-
-  /// Goes back to the first byte of the body, for another attempt.
-  func rewind() -> Bool {
-    sentOfBytes = 0
-    upload?.rewind()
-    return true
-  }
-
-  /// Whether the request may go out on the connection that is now ready.
-  ///
-  /// libcurl tries again on a new connection when a kept one turns out to be closed. The server may
-  /// have acted on the first copy all the same, so what is not idempotent is not sent twice: a
-  /// second use of a code or a rotated refresh token can end the session.
-  func willSend() -> Bool {
-    handle.recordErrors()
-    let isRepeated = attempts.withLock { $0 > 0 }
-    if isRepeated, !request.isIdempotent {
-      attempts.withLock { $0 += 1 }
-      failure = SQOAuthError(
-        .connectionFailed,
-        "\(target.authority) closed the connection without an answer; the request may have been "
-          + "acted on, so it was not sent again")
-      return false
-    }
-    do throws(SQOAuthError) {
-      if isRepeated { try request.checkNotSpent() }
-    } catch {
-      failure = error
-      return false
-    }
-    if joins, handle.hasConnected {
-      foundNone = true
-      return false
-    }
-    attempts.withLock { $0 += 1 }
-    return true
-  }
-
-  /// Has it use a connection that is there, or open one; see ``CurlHandle/setJoining(_:)``.
-  func join(_ joins: Bool) {
-    self.joins = joins
-    foundNone = false
-    handle.setJoining(joins)
   }
 }

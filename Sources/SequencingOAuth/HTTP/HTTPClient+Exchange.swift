@@ -25,7 +25,7 @@ extension HTTPClient {
     guard (200...599).contains(response.status) else {
       throw SQOAuthError(.invalidResponse, "the HTTP client returned no valid status")
     }
-    guard response.body.count <= request.maximumResponseBytes else {
+    guard response.body.count <= max(request.maximumResponseBytes, 0) else {
       throw SQOAuthError(.responseTooLarge, "the response is larger than the request allows")
     }
     return response

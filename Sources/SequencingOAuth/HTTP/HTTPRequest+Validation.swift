@@ -28,6 +28,9 @@ extension HTTPRequest {
       }
     }
     if hosts > 1 { throw Self.malformed("Host is given twice") }
+    if case .stream(let length?, _) = body, length < 0 {
+      throw Self.malformed("the length of the body is negative")
+    }
     try checkNotSpent()
   }
 

@@ -24,10 +24,8 @@ public struct HTTPRequest: Sendable {
   ///
   /// One more ends the request with ``SQOAuthError/Code/responseTooLarge``.
   public var maximumResponseBytes: Int64 = 1 << 20
-  /// From the call to the last byte of the answer; `nil` for no limit.
-  public var timeout: Duration? = .seconds(60)
-  /// The longest time in which not a single byte moves, either way; `nil` for no limit.
-  public var idleTimeout: Duration? = .seconds(30)
+  /// What is in ``timeout`` and ``idleTimeout``.
+  var limits = HTTPRequestLimits()
   /// Told how far the transfer is, from the client's own thread: return at once.
   public var progress: (@Sendable (HTTPProgress) -> Void)?
 

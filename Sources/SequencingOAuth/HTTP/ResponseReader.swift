@@ -48,7 +48,8 @@ struct ResponseReader {
   /// The head, or `nil` where it never came to its end or is malformed.
   func head() -> HTTPResponseHead? {
     guard isHeadComplete, (200...599).contains(status) else { return nil }
-    return HTTPFields(lines: headLines).map { HTTPResponseHead(status: status, headers: $0) }
+    guard let headers = HTTPFields(lines: headLines), headers.haveOneLength else { return nil }
+    return HTTPResponseHead(status: status, headers: headers)
   }
 
   /// The trailer fields, or `nil` where they are malformed.
@@ -65,6 +66,26 @@ struct ResponseReader {
 }
 
 extension HTTPFields {
+  /// Whether `Content-Length` is one number, where it is there; it may be said several times.
+  ///
+  /// libcurl takes the digits that it finds, of the last one.
+  ///
+  /// - SeeAlso: RFC 9112, section 6.3
+  fileprivate var haveOneLength: Bool {
+    var length: Substring?
+    for field in self where field.name.utf8.count == 14 {
+      guard field.name.lowercased() == "content-length" else { continue }
+      for part in field.value.split(separator: ",", omittingEmptySubsequences: false) {
+        let digits = String(part).trimmed
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+          length == nil || length == digits
+        else { return false }
+        length = digits
+      }
+    }
+    return true
+  }
+
   /// Reads field lines (RFC 9112, section 5); `nil` where one has no name.
   ///
   /// A name may be followed by its value at once. A folded line, which starts with white space,

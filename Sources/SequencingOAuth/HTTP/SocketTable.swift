@@ -83,6 +83,18 @@ struct SocketTable {
     return polled.filter { $0.revents != 0 }.map { ($0.fd, UInt32(UInt16(bitPattern: $0.revents))) }
   }
 
+  /// The sockets that libcurl wants to read from and that have something, or have come to their end.
+  ///
+  /// It asks the sockets and not epoll, whose bell is for the loop's thread alone.
+  func readable() -> [Int32] {
+    var polled = entries.indices.compactMap { index -> pollfd? in
+      guard entries[index].wanted & EPOLLIN.rawValue != 0 else { return nil }
+      return pollfd(fd: Int32(index), events: Int16(POLLIN), revents: 0)
+    }
+    guard sq_poll(&polled, nfds_t(polled.count), 0) > 0 else { return [] }
+    return polled.filter { $0.revents != 0 }.map(\.fd)
+  }
+
   /// Whether an event that epoll reported is one that libcurl waits for.
   mutating func isWanted(_ socket: Int32) -> Bool {
     grow(socket)

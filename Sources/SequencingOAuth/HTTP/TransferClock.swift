@@ -1,21 +1,31 @@
 import CCurl
+import LoopbackHTTP
 
-/// When a transfer has had its time: in all, and since a byte last moved.
+/// When a transfer has had its time: in all, until it is sent, and since a byte last moved.
 ///
 /// Nanoseconds of the monotonic clock; `UInt64.max` is never.
 struct TransferClock {
   private let end: UInt64
   private let idle: UInt64
+  /// Until when the request must have a connection; never once it has one.
+  private var connectionEnd: UInt64
   private var lastMove: UInt64
   /// The app has not yet taken what was received, so silence is not the server's fault.
   var isWaitingForReader = false
   /// The app has not yet made the next piece of the body.
   var isWaitingForWriter = false
 
-  init(total: Duration?, idle: Duration?) {
-    lastMove = Self.now()
+  init(total: Duration?, idle: Duration?, connection: Duration? = nil) {
+    let now = Self.now()
+    lastMove = now
     self.idle = idle.map(Self.nanoseconds) ?? .max
-    end = total.map { Self.sum(Self.now(), Self.nanoseconds($0)) } ?? .max
+    end = total.map { Self.sum(now, Self.nanoseconds($0)) } ?? .max
+    connectionEnd = connection.map { Self.sum(now, Self.nanoseconds($0)) } ?? .max
+  }
+
+  /// The request has a connection and goes out.
+  mutating func connected() {
+    connectionEnd = .max
   }
 
   /// A byte moved.
@@ -33,10 +43,21 @@ struct TransferClock {
 
   /// When to look next.
   var deadline: UInt64 {
-    isWaitingForReader || isWaitingForWriter ? end : min(end, Self.sum(lastMove, idle))
+    let end = min(end, connectionEnd)
+    return isWaitingForReader || isWaitingForWriter ? end : min(end, Self.sum(lastMove, idle))
   }
 
-  func hasEnded(_ now: UInt64) -> Bool { now >= end }
+  /// Which limit is over.
+  enum Limit {
+    case total
+    case connection
+    case idle
+  }
+
+  func limit(passedAt now: UInt64) -> Limit {
+    if now >= end { return .total }
+    return now >= connectionEnd ? .connection : .idle
+  }
 
   static func now() -> UInt64 { sq_nanoseconds(CLOCK_MONOTONIC) }
 
@@ -46,9 +67,6 @@ struct TransferClock {
   }
 
   private static func nanoseconds(_ duration: Duration) -> UInt64 {
-    let (seconds, attoseconds) = duration.components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let (whole, isTooLarge) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    return isTooLarge ? .max : sum(whole, UInt64(attoseconds / 1_000_000_000))
+    UInt64(duration.wholeNanoseconds)
   }
 }

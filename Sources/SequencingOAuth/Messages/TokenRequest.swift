@@ -15,6 +15,8 @@ struct TokenRequest: Sendable {
   let clientSecret: String?
   let authentication: ClientAuthentication
   let timeout: Duration
+  /// How long the answer is waited for once the request is sent, where that is longer.
+  var patience = Duration.zero
 
   /// Who asks, and how that is proved.
   var client: ClientCredentials {
@@ -23,7 +25,12 @@ struct TokenRequest: Sendable {
 
   /// The request for the wire.
   func httpRequest() -> HTTPRequest {
-    client.form(parameters, to: endpoint, timeout: timeout)
+    var request = client.form(parameters, to: endpoint, timeout: timeout)
+    if patience > timeout {
+      request.timeout = patience
+      request.limits.connection = timeout
+    }
+    return request
   }
 
   /// What no text may show: every value but those that anyone may know.

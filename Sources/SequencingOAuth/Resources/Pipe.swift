@@ -93,9 +93,16 @@ extension Pipeline.Pipe {
       method: method, url: url, headers: ["Accept": "application/json"], body: body)
     if let contentType { request.headers["Content-Type"] = contentType }
     request.maximumResponseBytes = configuration.maximumResponseBytes
-    request.timeout = configuration.timeout
-    request.idleTimeout = configuration.timeout
+    let timeout = timeout
+    request.timeout = timeout
+    request.idleTimeout = timeout
     return request
+  }
+
+  /// What the pipe allows, or else its client; a client that is not registered fails later.
+  private var timeout: Duration? {
+    configuration.timeout ?? (try? module.context.configuration.get())?.timeout
+      ?? HTTPRequestLimits().common
   }
 
   /// Runs an operation that is this request, whose content is in memory; returns an answer with a

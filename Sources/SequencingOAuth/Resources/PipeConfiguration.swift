@@ -10,10 +10,11 @@ public struct PipeConfiguration: Sendable {
   public var endpoint: String?
   /// The member of a record that holds its id.
   public var recordID = "id"
-  /// How long one request may take in all, and how long an upload or a download may stand still.
+  /// How long one request may take in all, and how long an upload or a download may stand still;
+  /// `nil` for the ``ClientConfiguration/timeout`` of the client whose token is carried.
   ///
   /// The time that a user takes to sign in does not count.
-  public var timeout: Duration = .seconds(60)
+  public var timeout: Duration?
   /// Whose token is carried, where it is not the pipeline's module.
   public var module: AuthorizationModule?
   /// Where an answer names the pages beside it.

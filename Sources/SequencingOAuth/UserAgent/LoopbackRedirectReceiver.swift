@@ -36,20 +36,14 @@ final class LoopbackRedirectReceiver: Sendable {
     let answer: LoopbackServer.Handler = { request in
       .response(await Self.answer(request, redirect, delivery.current))
     }
-    do {
-      let first = try LoopbackServer(
-        address: redirect.host == "[::1]" ? .ipv6 : .ipv4, port: redirect.port ?? 0,
-        limits: limits, handler: answer)
-      // A browser may resolve localhost to either family; without IPv6 there is only one.
-      let second =
-        redirect.host == "localhost"
-        ? try? LoopbackServer(address: .ipv6, port: first.port, limits: limits, handler: answer)
-        : nil
-      port = first.port
-      servers = [first] + [second].compactMap(\.self)
+    do throws(LoopbackError) {
+      servers = try Self.listen(redirect) { address, port throws(LoopbackError) in
+        try LoopbackServer(address: address, port: port, limits: limits, handler: answer)
+      }
     } catch {
       throw Self.unavailable(error)
     }
+    port = servers[0].port
     self.redirect = redirect
     self.delivery = delivery
   }
@@ -60,6 +54,14 @@ final class LoopbackRedirectReceiver: Sendable {
   /// Hands every redirect to the sign-in from now on.
   func deliver(to handler: @escaping Handler) {
     delivery.resolve(Delivery(port: port, handler: handler))
+  }
+
+  /// How many connections were closed because there were too many of them.
+  var turnedAway: Int { servers.reduce(0) { $0 + $1.turnedAway } }
+
+  /// Returns when each redirect that had arrived before the call was handed over.
+  func settle() async {
+    for server in servers { await server.settle() }
   }
 
   /// Closes the port, after the pages that are under way.
@@ -84,6 +86,48 @@ final class LoopbackRedirectReceiver: Sendable {
   ) -> Bool {
     guard let field = field?.lowercased() else { return false }
     return field == "\(redirect.host):\(port)" || (port == 80 && field == redirect.host)
+  }
+
+  typealias Bind = (LoopbackAddress, UInt16) throws(LoopbackError) -> LoopbackServer
+
+  /// Listens at every address that the host may mean, on one port; at least one server.
+  ///
+  /// A browser may take `localhost` for 127.0.0.1 or for ::1. Where the system has no such address,
+  /// no program can wait there. Where another program has the port, that program would get the code.
+  static func listen(
+    _ redirect: LoopbackRedirect, bind: Bind
+  ) throws(LoopbackError) -> [LoopbackServer] {
+    var attempts = 0
+    while true {
+      do throws(LoopbackError) {
+        return try listenOnce(redirect, bind)
+      } catch {
+        // Any port will do, so long as it is free at both addresses.
+        attempts += 1
+        guard case .portInUse = error, redirect.port ?? 0 == 0, attempts < 100 else { throw error }
+      }
+    }
+  }
+
+  private static func listenOnce(
+    _ redirect: LoopbackRedirect, _ bind: Bind
+  ) throws(LoopbackError) -> [LoopbackServer] {
+    let addresses: [LoopbackAddress] =
+      switch redirect.host {
+      case "localhost": [.ipv4, .ipv6]
+      case "[::1]": [.ipv6]
+      default: [.ipv4]
+      }
+    var servers: [LoopbackServer] = []
+    for address in addresses {
+      do throws(LoopbackError) {
+        servers.append(try bind(address, servers.first?.port ?? redirect.port ?? 0))
+      } catch {
+        guard error == .addressUnavailable else { throw error }
+      }
+    }
+    guard !servers.isEmpty else { throw .addressUnavailable }
+    return servers
   }
 
   static func unavailable(_ error: LoopbackError) -> SQOAuthError {

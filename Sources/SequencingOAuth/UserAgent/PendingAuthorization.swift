@@ -44,15 +44,26 @@ final class PendingAuthorization: Sendable {
   ///
   /// When answers with a wrong `state` came and none with the right one, that is the reason to
   /// tell: a forged one must not end a sign-in, but a server that alters it leads nowhere else.
-  func endByTimeout(after timeout: Duration) {
+  /// When connections were turned away from the receiver, the browser's may have been among them,
+  /// and it is not known that the user did not want to sign in.
+  func endByTimeout(after timeout: Duration, turnedAway: Int) {
     let seconds = timeout.components.seconds
-    end(
-      sawWrongState.withLock { $0 }
-        ? SQOAuthError(
+    if sawWrongState.withLock({ $0 }) {
+      end(
+        SQOAuthError(
           .stateMismatch,
           "a redirect with a wrong state was refused, and none with the right one came within "
-            + "\(seconds) s")
-        : SQOAuthError(.timedOut, "nobody signed in within \(seconds) s"))
+            + "\(seconds) s"))
+    } else if turnedAway > 0 {
+      end(
+        SQOAuthError(
+          .redirectUnavailable,
+          "nobody signed in within \(seconds) s, but other programs crowded the port of the "
+            + "redirect URI: \(turnedAway) connections were turned away, and the browser's may have "
+            + "been one of them; end those programs and sign in again"))
+    } else {
+      end(SQOAuthError(.timedOut, "nobody signed in within \(seconds) s"))
+    }
   }
 
   /// Waits for the code; a cancelled task stops waiting as if the sign-in had been cancelled.

@@ -61,7 +61,9 @@ extension RPCCall {
   ) async throws(RPCError) -> Data {
     let limit = channel.options.maximumResponseBytes
     var request = request
-    request.maximumResponseBytes = Int64(limit) + Int64(MessageFrame.prefixLength)
+    let (most, isUnbounded) = Int64(limit).addingReportingOverflow(
+      Int64(MessageFrame.prefixLength))
+    request.maximumResponseBytes = isUnbounded ? .max : most
     let content = Locked(Data())
     let isStreamed = kind.sendsMany || limit > Self.largestInMemory
     if isStreamed {

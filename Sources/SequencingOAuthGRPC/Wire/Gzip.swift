@@ -10,12 +10,16 @@ import CZlib
 ///
 /// - SeeAlso: RFC 1952
 enum Gzip {
-  /// The compressed form, or `nil` where zlib has no memory.
+  /// How much zlib gets and gives at a time, at most: it counts in 32 bits.
+  private static let largestPiece = 1 << 26
+
+  /// The compressed form, or `nil` where zlib has no memory or counts no further.
   static func encode(_ data: Data) -> Data? {
     var stream = z_stream()
     guard sq_deflate_init(&stream) == Z_OK else { return nil }
     defer { deflateEnd(&stream) }
     let bound = Int(deflateBound(&stream, UInt(data.count)))
+    guard bound <= UInt32.max else { return nil }
     let result = run(&stream, data, room: bound) { deflate(&$0, Z_FINISH) }
     return result.code == Z_STREAM_END ? result.output : nil
   }
@@ -26,6 +30,7 @@ enum Gzip {
   /// memory than is allowed.
   static func decode(_ data: Data, limit: Int) throws(RPCError) -> Data {
     var stream = z_stream()
+    let limit = max(limit, 0)
     guard sq_inflate_init(&stream) == Z_OK else {
       throw RPCError(.resourceExhausted, "zlib has no memory for a compressed message")
     }
@@ -34,8 +39,10 @@ enum Gzip {
     var position = 0
     while true {
       // One byte more than is allowed tells that there is more.
-      let room = min(max(4 * data.count, 4096), limit + 1 - output.count)
-      let piece = run(&stream, data.dropFirst(position), room: room) { inflate(&$0, Z_NO_FLUSH) }
+      let left = min(limit - output.count, largestPiece - 1) + 1
+      let room = min(max(4 * data.count, 4096), left)
+      let input = data.dropFirst(position).prefix(largestPiece)
+      let piece = run(&stream, input, room: room) { inflate(&$0, Z_NO_FLUSH) }
       position += piece.consumed
       output += piece.output
       guard output.count <= limit else {

@@ -11,6 +11,11 @@ enum TransferProbe {
     try ChildProcess([executable, command, url, file])
   }
 
+  /// Starts a request with a time limit in whole seconds, by one of the two ways to run it.
+  static func start(_ command: String, _ url: String, limit: Int) throws -> ChildProcess {
+    try ChildProcess([executable, command, url, "\(limit)"])
+  }
+
   /// Starts a download that stops, and can be killed, when so many bytes have come.
   static func start(
     download url: String, to file: String, stopsAfter bytes: Int

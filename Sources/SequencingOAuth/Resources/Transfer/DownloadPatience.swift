@@ -1,3 +1,5 @@
+import LoopbackHTTP
+
 /// How often and how soon a download is tried again whose connection was lost.
 struct DownloadPatience {
   /// An attempt that brings less than this is as good as none.
@@ -14,7 +16,7 @@ struct DownloadPatience {
 
   init(timeout: Duration?, length: Int64) {
     self.timeout = timeout
-    deadline = timeout.map { ContinuousClock.now + $0 }
+    deadline = timeout.map { ContinuousClock.now + $0.bounded }
     furthest = length
   }
 

@@ -1,0 +1,140 @@
+import Dispatch
+import Glibc
+import LoopbackHTTP
+import TestSupport
+import Testing
+
+/// More connections than a server bears: those that ask for something come before idle ones.
+@Suite(.timeLimit(.minutes(1))) struct LoopbackCrowdTests {
+  private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+  private func server(
+    connections: Int, handler: @escaping LoopbackServer.Handler = { _ in .text("served") }
+  ) throws -> LoopbackServer {
+    var limits = LoopbackLimits()
+    limits.connections = connections
+    limits.idleTime = .seconds(60)
+    limits.requestTime = .seconds(60)
+    return try LoopbackServer(limits: limits, handler: handler)
+  }
+
+  @Test(arguments: ["", "GET / HTTP/1.1\r\nHost: "])
+  func `the oldest connection without a whole request makes room`(start: String) async throws {
+    let server = try server(connections: 3)
+    var idle: [LoopbackConnection] = []
+    for _ in 0..<3 {
+      let connection = try await LoopbackConnection(port: server.port)
+      if !start.isEmpty { try await connection.send(start) }
+      idle.append(connection)
+    }
+    let late = try await LoopbackConnection(port: server.port)
+    try await late.send(get)
+    #expect(try await late.receive(until: "served").status == 200)
+    #expect(try await idle[0].receiveAll().isEmpty)
+    #expect(server.turnedAway == 1)
+    // The others have their places still.
+    try await idle[1].send(start.isEmpty ? get : "a\r\n\r\n")
+    #expect(try await idle[1].receive(until: "served").status == 200)
+    await server.stop()
+  }
+
+  @Test func `a hundred idle connections keep nobody out`() async throws {
+    let server = try server(connections: 4)
+    var idle: [LoopbackConnection] = []
+    for _ in 0..<100 { idle.append(try await LoopbackConnection(port: server.port)) }
+    let last = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+    #expect(try await exchange(last, with: server).status == 200)
+    #expect(server.turnedAway >= 97)
+    await server.stop()
+    withExtendedLifetime(idle) {}
+  }
+
+  @Test func `connections that linger do not count, and have a limit of their own`() async throws {
+    let server = try server(connections: 2)
+    var lingering: [LoopbackConnection] = []
+    for _ in 0..<3 {
+      let connection = try await LoopbackConnection(port: server.port)
+      try await connection.send("GET / HTTP/3.0\r\n")
+      // Its end has come from the server, and it says nothing to that.
+      #expect(try await connection.receiveAll().isEmpty == false)
+      lingering.append(connection)
+    }
+    let next = try await LoopbackConnection(port: server.port)
+    try await next.send(get)
+    #expect(try await next.receive(until: "served").status == 200)
+    #expect(server.turnedAway == 0)
+    await server.stop()
+    withExtendedLifetime(lingering) {}
+  }
+
+  /// Holds a server's only thread, as a busy machine does.
+  private final class Barrier: Sendable {
+    private let isOpen = DispatchSemaphore(value: 0)
+    private let hasCome = OneShot<Void>()
+
+    func pass() {
+      hasCome.resolve(())
+      isOpen.wait()
+    }
+
+    func holds() async { _ = await hasCome.value() }
+    func open() { isOpen.signal() }
+  }
+
+  @Test func `a request that has arrived is read before its connection is put out`() async throws {
+    let barrier = Barrier()
+    let server = try server(connections: 2) { request in
+      if request.path == "/hold" {
+        barrier.pass()
+        return .text("held")
+      }
+      return .text("served")
+    }
+    let busy = try await LoopbackConnection(port: server.port)
+    try await busy.send("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n")
+    await barrier.holds()
+    // Neither of these is accepted before the thread goes on.
+    let asking = try await LoopbackConnection(port: server.port)
+    try await asking.send(get)
+    let idle = try await LoopbackConnection(port: server.port)
+    let idler = try await LoopbackConnection(port: server.port)
+    barrier.open()
+    #expect(try await asking.receive(until: "served").status == 200)
+    #expect(try await busy.receive(until: "held").status == 200)
+    await server.stop()
+    withExtendedLifetime((idle, idler)) {}
+  }
+
+  @Test func `a server that has settled has given each request that had come to its handler`()
+    async throws
+  {
+    let barrier = Barrier()
+    let asked = Locked<[String]>([])
+    let server = try server(connections: 100) { request in
+      asked.withLock { $0.append(request.path) }
+      if request.path == "/hold" {
+        barrier.pass()
+      } else {
+        // All of them together take longer than word of an end that comes too early.
+        usleep(5_000)
+      }
+      return .text("served")
+    }
+    let busy = try await LoopbackConnection(port: server.port)
+    try await busy.send("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n")
+    await barrier.holds()
+    var others: [LoopbackConnection] = []
+    for _ in 0..<60 {
+      let other = try await LoopbackConnection(port: server.port)
+      try await other.send(get)
+      others.append(other)
+    }
+    let settled = Task.immediate { await server.settle() }
+    barrier.open()
+    await settled.value
+    #expect(asked.withLock(\.self).count == 61)
+    await server.stop()
+    // One that has ended has nothing to wait for.
+    await server.settle()
+  }
+}
