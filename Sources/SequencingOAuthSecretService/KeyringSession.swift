@@ -152,7 +152,9 @@ extension KeyringSession {
     return secret_collection_get_locked(collection) == 0
   }
 
-  /// Unlocks the default collection, which may ask the user. Without one, the first save makes it.
+  /// Unlocks the default collection, which may ask the user.
+  ///
+  /// Without a default collection there is nothing to do: the first save makes it.
   func open() throws(KeyringFailure) {
     guard let collection = try defaultCollection() else { return }
     defer { g_object_unref(collection) }
@@ -160,7 +162,8 @@ extension KeyringSession {
     try unlock(UnsafeMutableRawPointer(collection))
   }
 
-  private func defaultCollection() throws(KeyringFailure) -> UnsafeMutablePointer<SecretCollection>? {
+  private func defaultCollection() throws(KeyringFailure) -> UnsafeMutablePointer<SecretCollection>?
+  {
     var error: UnsafeMutablePointer<GError>?
     let collection = secret_collection_for_alias_sync(
       service, "default", SECRET_COLLECTION_NONE, limit.cancellable, &error)

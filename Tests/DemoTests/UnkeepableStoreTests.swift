@@ -41,7 +41,10 @@ import Testing
     }
 
     private static func mounting(_ script: String) -> [String] {
-      ["unshare", "--mount", "bash", "-c", "set -e; folder=$1; shift; \(script); exec \"$@\"", "bash"]
+      [
+        "unshare", "--mount", "bash", "-c", "set -e; folder=$1; shift; \(script); exec \"$@\"",
+        "bash",
+      ]
     }
   }
 

@@ -42,7 +42,8 @@ struct FullDiskTests {
 
   /// The answer is here by then, and the server accepts nothing else any more.
   @Test(arguments: StoreKind.landing)
-  func `a disk that fills up in the middle of a refresh loses nothing`(kind: StoreKind) async throws {
+  func `a disk that fills up in the middle of a refresh loses nothing`(kind: StoreKind) async throws
+  {
     let (folder, input) = (try TemporaryFolder(), try TemporaryFolder())
     let old = record("a", token: SQToken(accessToken: "old"))
     let new = record("a", token: SQToken(accessToken: "new"))

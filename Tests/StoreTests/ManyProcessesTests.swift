@@ -108,10 +108,9 @@ import Testing
     #expect(!(try bench.folder.contents().contains { $0.contains(".landing") }))
   }
 
-  /// Between the server's answer and its landing nobody has the new refresh token. A keyring has
-  /// nowhere for it to land, so there it is until the save.
+  /// Between the server's answer and its landing nobody has the new refresh token.
   ///
-  /// That is the one moment that costs the session; the user signs in again, and nothing else is
+  /// A keyring has nowhere for it to land, so there it is until the save. That is the one moment that costs the session; the user signs in again, and nothing else is
   /// lost.
   @Test(arguments: StoreKind.shared)
   func `a process that is killed with the answer in its hands costs a sign-in`(

@@ -66,7 +66,8 @@ final class Run: Sendable {
   private static func outcome(_ status: Int32, _ said: String) -> Outcome {
     let texts = [".out", ".err"].map { end in
       defer { unlink(said + end) }
-      return String(decoding: (try? Data(contentsOf: URL(filePath: said + end))) ?? Data(), as: UTF8.self)
+      let bytes = (try? Data(contentsOf: URL(filePath: said + end))) ?? Data()
+      return String(decoding: bytes, as: UTF8.self)
     }
     return Outcome(
       status: status >> 8 & 0xff, isKilled: status & 0x7f != 0, output: texts[0], errors: texts[1])

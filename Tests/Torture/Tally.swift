@@ -39,13 +39,16 @@ final class Tally: Sendable {
   /// The account works, by a program that was started after what was suspected.
   func works(_ account: Account, _ start: Start) {
     state.withLock { state in
-      guard let suspicion = state.suspicion[account], suspicion.since < start.instant else { return }
+      guard let suspicion = state.suspicion[account], suspicion.since < start.instant else {
+        return
+      }
       state.suspicion[account] = nil
     }
   }
 
-  /// The server does not know the account's tokens any more. Returns whether this program is the
-  /// first to find out.
+  /// The server does not know the account's tokens any more.
+  ///
+  /// - Returns: Whether this program is the first to find out.
   func lost(_ account: Account, _ start: Start, _ words: String) -> Bool {
     state.withLock { state in
       guard state.changes[account] ?? 0 == start.changes, !state.absent.contains(account) else {
@@ -76,7 +79,8 @@ final class Tally: Sendable {
     let state = state.withLock(\.self)
     let lines = { (title: String, counts: [String: Int]) in
       ["\(title):"]
-        + counts.sorted { $0.key < $1.key }.map { "  \("\($0.value)".leftPadded(to: 6))  \($0.key)" }
+        + counts.sorted { $0.key < $1.key }
+        .map { "  \("\($0.value)".leftPadded(to: 6))  \($0.key)" }
     }
     return
       (lines("What was done", state.deeds) + lines("How runs ended", state.ends)

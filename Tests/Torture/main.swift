@@ -49,6 +49,7 @@ for account in arena.accounts {
   if !works { broken.append("\(account)") }
 }
 print(tally.report)
-print("Accounts that work at the end: \(arena.accounts.count - broken.count) of \(arena.accounts.count)")
+let count = arena.accounts.count
+print("Accounts that work at the end: \(count - broken.count) of \(count)")
 for account in broken { print("  not: \(account)") }
 exit(broken.isEmpty && tally.losses.isEmpty ? 0 : 1)

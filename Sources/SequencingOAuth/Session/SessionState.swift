@@ -222,8 +222,9 @@ extension SessionState {
     ready = record.token
   }
 
-  /// Takes over a record that another process stored. Returns whether it is from another sign-in,
-  /// and so perhaps another user's.
+  /// Takes over a record that another process stored.
+  ///
+  /// - Returns: Whether the record is from another sign-in, and so perhaps another user's.
   mutating func adopt(_ record: AccountRecord, at now: Date, jitter: Double) -> Bool {
     let isReplaced =
       if let mine = self.record?.session, let its = record.session { mine != its } else { false }

@@ -26,7 +26,7 @@ extension TokenSession {
 }
 
 extension SessionState {
-  fileprivate var mark: SignInMark? { 
+  fileprivate var mark: SignInMark? {
     record.map { SignInMark(ends: ends, replacements: replacements, name: $0.session) }
   }
 }

@@ -190,7 +190,9 @@ extension TokenSession {
     }
   }
 
-  /// Stores a new token, then shows it. If the store fails, the token stays in memory.
+  /// Stores a new token, then shows it.
+  ///
+  /// If the store fails, the token stays in memory.
   private func keep(
     _ token: SQToken, of old: AccountRecord, in room: AccountReservation,
     _ renewal: SessionState.Renewal

@@ -57,11 +57,12 @@ extension TokenFile {
 
   /// Whether a record is safe beside the file, though the file itself could not be written.
   func hasLanded(_ record: AccountRecord) async -> Bool {
-    let landed = try? await run { file throws(SQOAuthError) in
-      // If the file has the record already, its name may not be safe yet: that is no landing.
-      guard let stored = try file.content()?.record(record.id) else { return nil }
-      return try file.landings.landed(after: stored, file.format.sealer)
-    } as AccountRecord?
+    let landed =
+      try? await run { file throws(SQOAuthError) in
+        // If the file has the record already, its name may not be safe yet: that is no landing.
+        guard let stored = try file.content()?.record(record.id) else { return nil }
+        return try file.landings.landed(after: stored, file.format.sealer)
+      } as AccountRecord?
     return landed == record
   }
 

@@ -167,7 +167,8 @@ import Testing
     #expect(await bench.store.content() == "T3 R3")
   }
 
-  @Test func `a store that cannot be read at the start does not count as a sign-out`() async throws {
+  @Test func `a store that cannot be read at the start does not count as a sign-out`() async throws
+  {
     let other = try SessionBench()
     other.store.fails(toLoad: true)
     let error = await failure(.storeFailed) { try await other.module.token() }

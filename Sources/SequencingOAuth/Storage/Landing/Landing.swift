@@ -53,9 +53,9 @@ enum LandingFrame {
       throw SQOAuthError(
         .storeTooNew, "version \(fields[2].prefix(20)) of its format is newer than this program")
     }
-    guard fields.count == 5, let count = Int(fields[3]), count >= 0, count <= bytes.endIndex - end - 1 else {
-      return nil
-    }
+    guard fields.count == 5, let count = Int(fields[3]), count >= 0,
+      count <= bytes.endIndex - end - 1
+    else { return nil }
     let content = Data(bytes[(end + 1)...].prefix(count))
     return digest(content) == fields[4] ? content : nil
   }
