@@ -60,6 +60,9 @@ public final class AccountManager: Sendable {
     modules.withLock { $0[id]?.module }
   }
 
+  /// The modules of all accounts that were asked for.
+  var all: [AuthorizationModule] { modules.withLock { $0.values.map(\.module) } }
+
   /// The records of all accounts in the store, in the order of their ids.
   public func accounts() async throws(SQOAuthError) -> [AccountRecord] {
     try await store.attempt("be read") { try await $0.all() }

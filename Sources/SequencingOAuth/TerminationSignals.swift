@@ -69,8 +69,25 @@ extension TerminationSignals {
     settling modules: [AuthorizationModule],
     onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {
+    self.init(settling: { modules }, onFailure: onFailure)
+  }
+
+  /// Listens for all accounts that a manager has by the time of the signal; see
+  /// ``init(settling:onFailure:)``.
+  public convenience init(
+    settling manager: AccountManager,
+    onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
+  ) {
+    self.init(settling: { manager.all }, onFailure: onFailure)
+  }
+
+  private convenience init(
+    settling modules: @escaping @Sendable () -> [AuthorizationModule],
+    onFailure: @escaping @Sendable (SQOAuthError) -> Void
+  ) {
     self.init { number in
       Task {
+        let modules = modules()
         for module in modules { module.refreshesAutomatically = false }
         for module in modules {
           do throws(SQOAuthError) { try await module.settle() } catch { onFailure(error) }

@@ -18,6 +18,9 @@ public import SequencingOAuth
 /// folder, `$XDG_STATE_HOME/SERVICE/locks` or `~/.local/state/SERVICE/locks`, so processes that
 /// share a keyring must share that too.
 ///
+/// No token is written to a file. A process that is killed after the server has answered a refresh,
+/// and before the keyring has the new token, loses the sign-in.
+///
 /// It speaks to the Secret Service itself and not, in a sandbox, to the portal for secrets.
 public final class SecretServiceTokenStore: TokenStore {
   /// The name under which an app's accounts are kept apart from those of others.

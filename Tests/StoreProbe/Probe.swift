@@ -30,6 +30,7 @@ struct Probe {
       say("prepared")
     case ("token", 1...2):
       try await token(arguments[0], until: arguments.count > 1 ? arguments[1] : "")
+    case ("token-despite-signals", 1): try await tokenDespiteSignals(arguments[0])
     case ("make-key", 1):
       _ = try await KeyManager.makeKeyFile(at: arguments[0])
       say(try Data(contentsOf: URL(filePath: arguments[0])).base64EncodedString())
@@ -115,6 +116,18 @@ struct Probe {
     let token = try await account.token()
     try await account.settle()
     say(token.accessToken)
+  }
+
+  /// Refreshes the token of the account `a`; a signal waits for that.
+  private func tokenDespiteSignals(_ issuer: String) async throws {
+    let manager = AccountManager(store: store)
+    let signals = TerminationSignals(settling: manager) { say("unkept: \($0.code)") }
+    defer { signals.stop() }
+    let account = try await manager.account(
+      try ClientConfiguration(clientID: "sandbox-app", provider: .issuer(issuer)), id: "a")
+    say(try await account.token().accessToken)
+    // The signal comes while the refresh is under way, and ends the program.
+    try await Task.sleep(for: .seconds(60))
   }
 
   /// Changes the key; where that fails, the store has to be usable all the same.

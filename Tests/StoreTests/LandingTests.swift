@@ -117,6 +117,31 @@ import Testing
     #expect(try await kind.open(folder).load("a") == Self.new)
   }
 
+  /// The wait has a limit of half a minute, which nothing else goes by here.
+  @Test(arguments: [StoreKind.file, .encrypted, .sqlite])
+  func `a store that a foreign program keeps locked has no room, and names the program`(
+    kind: StoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let store = try kind.open(folder)
+    try await store.save(Self.old)
+    let path = try kind.path(folder)
+    let holder = try ChildProcess(
+      kind.needsRoomToRead
+        ? [
+          "sqlite3", path, "BEGIN IMMEDIATE", ".shell echo locked; exec sleep 120",
+        ] : ["flock", path + ".lock", "sh", "-c", "echo locked; exec sleep 120"])
+    _ = try await holder.line(after: "locked")
+    let error = await #expect(throws: SQOAuthError.self) {
+      try await store.reserve("a", replacing: Self.old)
+    }
+    #expect(error?.code == .storeFailed)
+    #expect(error?.message.contains("process ") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains(path) == true)
+    #expect(try landings(folder).isEmpty)
+    holder.signal(SIGKILL)
+  }
+
   @Test(arguments: StoreKind.landing)
   func `a later version's landing file stops a refresh`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()

@@ -108,6 +108,25 @@ import Testing
     #expect(!(try bench.folder.contents().contains { $0.contains(".landing") }))
   }
 
+  /// A program of three lines, as an app's author writes it.
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `a signal waits for the refresh, and then ends the program as it would have`(
+    signal: Int32
+  ) async throws {
+    let bench = try await Bench(.file)
+    let before = bench.tokenRequests
+    bench.sandbox.misbehave(at: .token, .drip(1, every: .milliseconds(10)))
+    let probe = try StoreProbe.start(
+      bench.kind, in: bench.folder, ["token-despite-signals", bench.sandbox.issuer.absoluteString])
+    _ = try await bench.sandbox.requests(to: .token, atLeast: before + 1)
+    probe.signal(signal)
+    let result = try await probe.result()
+    #expect(result.status == 128 + signal, "\(result.output)\(result.errors)")
+    #expect(!result.output.contains("unkept"))
+    #expect(try await bench.stored()?.token.refreshToken == bench.sandbox.latestRefreshToken)
+    #expect(bench.tokenRequests == before + 1)
+  }
+
   /// Between the server's answer and its landing nobody has the new refresh token.
   ///
   /// A keyring has nowhere for it to land, so there it is until the save. That is the one moment that costs the session; the user signs in again, and nothing else is

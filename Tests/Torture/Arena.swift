@@ -77,8 +77,8 @@ final class Arena: Sendable {
       id: account.id, clientID: Self.issuesFor, issuer: sandbox.issuer.absoluteString,
       session: UUID().uuidString,
       token: SQToken(
-        accessToken: tokens.accessToken, expirationDate: Date() + 1,
-        refreshToken: tokens.refreshToken, issueDate: Date()))
+        accessToken: tokens.accessToken, expirationDate: Date() - 1,
+        refreshToken: tokens.refreshToken, issueDate: Date() - 3600))
     let input = "\(folder)/input-\(UUID().uuidString)"
     try JSONEncoder().encode(record).write(to: URL(filePath: input))
     defer { unlink(input) }

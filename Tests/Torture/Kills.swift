@@ -6,23 +6,34 @@ import OAuthSandbox
 struct Kills {
   let arena: Arena
 
+  /// The moments of the kills after the request's arrival at the server: 0 to 5 ms.
+  private static let microseconds = 5000
+  private static let columns = 10
+
   func run(_ count: Int) async throws {
     for store in arena.stores {
       let account = Account(store: store, id: "a")
-      var lost = 0
-      for _ in 0..<count {
-        if try await !survives(account) { lost += 1 }
+      var lost = [Int](repeating: 0, count: Self.columns)
+      for number in 0..<count {
+        let moment = number * Self.microseconds / count
+        if try await !survives(account, killedAt: moment) {
+          lost[moment * Self.columns / Self.microseconds] += 1
+        }
       }
-      print("\(store.name): \(lost) of \(count) sign-ins lost to kill -9 around the answer")
+      print(
+        "\(store.name): \(lost.reduce(0, +)) of \(count) sign-ins lost to kill -9 "
+          + "in the 5 ms after the request's arrival; by half milliseconds: \(lost)")
     }
   }
 
-  /// Kills one refresh within 5 ms of its request's arrival; returns whether the account works then.
-  private func survives(_ account: Account) async throws -> Bool {
+  /// Kills one refresh so many microseconds after its request's arrival.
+  ///
+  /// - Returns: Whether the account works after that.
+  private func survives(_ account: Account, killedAt moment: Int) async throws -> Bool {
     let before = arena.sandbox.requests(to: .token).count
     let run = try Run(arena.command(account))
     _ = try await arena.sandbox.requests(to: .token, atLeast: before + 1)
-    usleep(UInt32.random(in: 0...5000))
+    usleep(UInt32(moment))
     run.signal(SIGKILL)
     _ = await run.outcome()
     let next = await (try Run(arena.command(account))).outcome()

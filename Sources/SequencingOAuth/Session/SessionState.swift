@@ -75,7 +75,7 @@ struct SessionState {
   private(set) var dismissals = 0
   /// How often the token was renewed.
   private(set) var renewals = 0
-  /// How often a record of another process's sign-in took the place of the one that was held.
+  /// How often another process's sign-in replaced the record that was held.
   private(set) var replacements = 0
   /// The one change of the token that is under way.
   private(set) var changeUnderWay: Change?

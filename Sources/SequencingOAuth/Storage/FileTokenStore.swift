@@ -1,9 +1,13 @@
 /// Keeps tokens in one file, in clear, that only its owner can read.
 ///
 /// The file has mode 0600, in a folder that is made with mode 0700; it is replaced whole and is
-/// safe on disk when a call returns. Several processes may use it at once. It protects against
-/// other users of the machine, not against a program that runs as the same user, nor against
-/// whoever has the disk.
+/// safe on disk when a call returns. Several processes may use it at once. It protects against other
+/// users of the machine, not against a program that runs as the same user, nor against whoever has
+/// the disk.
+///
+/// While an account is refreshed, two files stand beside the store: `PATH.landing-…`, with room for
+/// the account's next record, and the account's lock in the folder `PATH.locks`. A call that meets
+/// another program's lock on the store waits for 30 s at most.
 public final class FileTokenStore: TokenStore {
   /// Where the file is.
   public let path: String

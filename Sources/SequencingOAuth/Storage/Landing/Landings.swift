@@ -16,7 +16,7 @@
 /// refreshed.
 ///
 /// A landing file keeps the answer to a refresh from the moment it arrives until the store has it.
-/// Where a process ends in between, the next one that loads the account finds the record there. It
+/// If a process ends in between, the next process that loads the account finds the record there. It
 /// is protected as the store is: sealed if the store is, under a name that does not show the
 /// account's. The calls block, and are made by the holder of the account's lease, but for
 /// ``landed(after:_:)``.
