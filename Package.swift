@@ -100,7 +100,9 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "torture",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP"],
+      dependencies: [
+        "SequencingOAuth", "SequencingOAuthSecretService", "OAuthSandbox", "LoopbackHTTP",
+      ],
       path: "Tests/Torture",
       swiftSettings: settings),
     .testTarget(

@@ -72,6 +72,9 @@ import Testing
       await failure(.storeFailed) { try await store.save(record("a")) },
       await failure(.storeFailed) { try await store.save(record("b")) },
       await failure(.storeFailed) { try await store.erase("a") },
+      // So neither a refresh token is spent, nor a user sent to sign in.
+      await failure(.storeFailed) { try await store.reserve("a", replacing: record("a")) },
+      await failure(.storeFailed) { try await store.reserve("b", replacing: nil) },
     ] { #expect(error?.message.contains("locked") == true) }
     try await desktop.killKeyring()
     try await desktop.startKeyring()

@@ -2,27 +2,6 @@ import Foundation
 import OAuthSandbox
 import SequencingOAuth
 
-/// One account in one store, which the crowd refreshes all the time.
-struct Account: Hashable, Sendable, CustomStringConvertible {
-  let store: StoreUnderTest
-  let id: String
-
-  var description: String { "\(id) in \(store.name)" }
-  /// The sandbox's user, one for each account.
-  var user: String { "\(store.name)-\(id)" }
-}
-
-/// A kind of store, on a small file system of its own.
-struct StoreUnderTest: Hashable, Sendable {
-  /// What `--store` and the probe call the kind.
-  let name: String
-  let folder: String
-
-  var path: String { folder + "/tokens" }
-  var address: String { "\(name):\(path)" }
-  var isDatabase: Bool { name.contains("sqlite") }
-}
-
 /// Where it all happens: a server that rotates refresh tokens and detects reuse, the stores, and the
 /// programs that use them, as another user where that is possible.
 final class Arena: Sendable {
@@ -35,6 +14,8 @@ final class Arena: Sendable {
   let stores: [StoreUnderTest]
   let accounts: [Account]
   let hasRights = getuid() == 0
+  /// The session bus with a keyring, which `Scripts/torture` starts.
+  private let bus: String?
   private let programs: String
 
   init(folder: String, tokenLifetime: Duration) async throws {
@@ -42,7 +23,9 @@ final class Arena: Sendable {
     var options = SandboxOptions()
     options.accessTokenLifetime = tokenLifetime
     sandbox = try await SandboxServer.start(options)
-    stores = ["file", "encrypted", "sqlite", "encrypted-sqlite"].map {
+    bus = ProcessInfo.processInfo.environment["SQ_TORTURE_BUS"]
+    let kinds = ["file", "encrypted", "sqlite", "encrypted-sqlite"]
+    stores = (kinds + (bus == nil ? [] : [StoreUnderTest.keyring])).map {
       StoreUnderTest(name: $0, folder: "\(folder)/\($0)")
     }
     accounts = stores.flatMap { store in ["a", "b", "c"].map { Account(store: store, id: $0) } }
@@ -62,7 +45,8 @@ final class Arena: Sendable {
     }
     for store in stores {
       try files.createDirectory(atPath: store.folder, withIntermediateDirectories: false)
-      guard hasRights else { continue }
+      // The keyring is the torture's own user's.
+      guard hasRights, !store.isKeyring else { continue }
       try await Run.succeeds([
         "mount", "-t", "tmpfs", "-o", "size=2m,mode=0700,uid=\(Self.user)", "tmpfs", store.folder,
       ])
@@ -79,13 +63,16 @@ final class Arena: Sendable {
       token: SQToken(
         accessToken: tokens.accessToken, expirationDate: Date() - 1,
         refreshToken: tokens.refreshToken, issueDate: Date() - 3600))
+    if let bus, account.store.isKeyring {
+      return try await account.store.openKeyring(bus: bus).save(record)
+    }
     let input = "\(folder)/input-\(UUID().uuidString)"
     try JSONEncoder().encode(record).write(to: URL(filePath: input))
     defer { unlink(input) }
     try await Run.succeeds(
       ["bash", "-c", #"exec "$@" <"$0""#, input]
         + ["\(programs)/store-probe"] + (hasRights ? ["--user", "\(Self.user)"] : [])
-        + [account.store.address, "save"])
+        + [account.store.option, "save"])
   }
 
   /// Whether a refresh token was issued to an account.
@@ -96,9 +83,31 @@ final class Arena: Sendable {
 
   /// The command that asks for an account's token.
   func command(_ account: Account) -> [String] {
-    asUser([
-      "\(programs)/sq-demo", "token", "--store", account.store.address, "--account", account.id,
-    ])
+    let command = [
+      "\(programs)/sq-demo", "token", "--store", account.store.option, "--account", account.id,
+    ]
+    guard let bus, account.store.isKeyring else { return asUser(command) }
+    let session = "DBUS_SESSION_BUS_ADDRESS=\(bus)"
+    return ["env", session, "XDG_STATE_HOME=\(account.store.folder)"] + command
+  }
+
+  /// The stores whose files the saboteur can break.
+  var onDisk: [StoreUnderTest] { stores.filter { !$0.isKeyring } }
+  /// Whether there is a keyring.
+  var hasKeyring: Bool { bus != nil }
+
+  /// The keyring's process.
+  func keyring() async throws -> pid_t {
+    let answer = await
+      (try Run([
+        "env", "DBUS_SESSION_BUS_ADDRESS=\(bus ?? "")", "dbus-send", "--session", "--print-reply",
+        "--dest=org.freedesktop.DBus", "/",
+        "org.freedesktop.DBus.GetConnectionUnixProcessID", "string:org.freedesktop.secrets",
+      ])).outcome()
+    guard let word = answer.output.split(separator: " ").last,
+      let number = pid_t(word.trimmingCharacters(in: .whitespacesAndNewlines))
+    else { throw Run.Failed(description: answer.errors) }
+    return number
   }
 
   /// A command that the user runs whose the stores are.

@@ -12,7 +12,9 @@ struct Saboteur: Sendable {
 
   /// Works until a moment; everything is mended when this returns.
   func work(until end: ContinuousClock.Instant) async {
-    let deeds = all.filter { arena.hasRights || !$0.needsRights }
+    let deeds =
+      all.filter { arena.hasRights || !$0.needsRights }
+      + (arena.hasKeyring ? [("the keyring stopped and continued", false, stopKeyring)] : [])
     while ContinuousClock.now < end {
       try? await pause(0.05...0.4)
       guard let deed = deeds.randomElement() else { return }
@@ -68,7 +70,7 @@ struct Saboteur: Sendable {
 
   // MARK: Stores
 
-  private var store: StoreUnderTest { arena.stores.randomElement() ?? arena.stores[0] }
+  private var store: StoreUnderTest { arena.onDisk.randomElement() ?? arena.stores[0] }
 
   private func fill() async throws {
     let filler = store.folder + "/filler"
@@ -106,9 +108,15 @@ struct Saboteur: Sendable {
 
   private func lease() async throws {
     guard let account = arena.accounts.randomElement() else { return }
-    let path = "\(account.store.path).locks/\(AccountLocks.name(of: account.id))"
-    try await Run.succeeds(
-      arena.asUser(["flock", path, "sleep", "\(Double.random(in: 0.2...2))"]))
+    let command = ["flock", account.lock, "sleep", "\(Double.random(in: 0.2...2))"]
+    try await Run.succeeds(account.store.isKeyring ? command : arena.asUser(command))
+  }
+
+  @Sendable private func stopKeyring() async throws {
+    let keyring = try await arena.keyring()
+    Foundation.kill(keyring, SIGSTOP)
+    try? await pause(0.2...2)
+    Foundation.kill(keyring, SIGCONT)
   }
 
   // MARK: The server

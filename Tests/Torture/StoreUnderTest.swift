@@ -1,0 +1,36 @@
+import Foundation
+import SequencingOAuth
+import SequencingOAuthSecretService
+
+/// One account in one store, which the crowd refreshes all the time.
+struct Account: Hashable, Sendable, CustomStringConvertible {
+  let store: StoreUnderTest
+  let id: String
+
+  var description: String { "\(id) in \(store.name)" }
+  /// The sandbox's user, one for each account.
+  var user: String { "\(store.name)-\(id)" }
+  /// The file whose lock is the account's lease.
+  var lock: String { "\(store.locks)/\(AccountLocks.name(of: id))" }
+}
+
+/// A kind of store: on a small file system of its own, or the keyring of the torture's own session.
+struct StoreUnderTest: Hashable, Sendable {
+  /// What `--store` and the probe call the kind.
+  let name: String
+  let folder: String
+
+  static let keyring = "keyring"
+
+  var isKeyring: Bool { name == Self.keyring }
+  var isDatabase: Bool { name.contains("sqlite") }
+  var path: String { folder + "/tokens" }
+  /// What `--store` takes.
+  var option: String { isKeyring ? name : "\(name):\(path)" }
+  var locks: String { isKeyring ? "\(folder)/sq-demo/locks" : path + ".locks" }
+
+  /// The demo's store in the keyring of the session bus, whose state folder is this one.
+  func openKeyring(bus: String) -> any TokenStore {
+    SecretServiceTokenStore(service: "sq-demo", folder: folder + "/sq-demo", bus: bus)
+  }
+}
