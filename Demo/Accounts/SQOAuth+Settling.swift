@@ -14,9 +14,11 @@ extension SQOAuth {
       failure = error
     }
     module.refreshesAutomatically = false
+    // After the first signal the next one ends the program.
+    let advice = Task.isCancelled ? " Ctrl-C ends this at once." : ""
     let patience = Task {
       try await Task.sleep(for: .seconds(1))
-      console.progress("Waiting for a refresh that is under way. Ctrl-C ends this at once.")
+      console.progress("Waiting for a refresh that is under way.\(advice)")
     }
     defer { patience.cancel() }
     do throws(SQOAuthError) {

@@ -24,7 +24,7 @@ public final class TerminationSignals: Sendable {
   private let sources: [any DispatchSourceSignal]
   private let stopped = DispatchGroup()
 
-  /// Listens, and calls a handler once, on a queue of its own, with the number of the first signal.
+  /// Listens, and calls a handler once, on a thread of its own, with the number of the first signal.
   public init(_ handler: @escaping @Sendable (Int32) -> Void) {
     // Not so SIGINT, which a shell's script ignores for whatever it runs in the background.
     let signals = [SIGINT, SIGTERM] + (Self.isIgnored(SIGHUP) ? [] : [SIGHUP])
@@ -40,8 +40,10 @@ public final class TerminationSignals: Sendable {
         stopped.leave()
       }
       source.setEventHandler { @Sendable [sources] in
+        // At once, so that a further signal ends the program while the handler works.
+        for number in signals { Self.putAside(signal(number, SIG_DFL)) }
         sources.forEach { $0.cancel() }
-        handler(number)
+        DispatchQueue.global().async { handler(number) }
       }
       source.activate()
     }
@@ -51,8 +53,6 @@ public final class TerminationSignals: Sendable {
   }
 
   /// Lets the signals end the program again.
-  ///
-  /// It waits for a handler that is being called, so it must not be called from the handler.
   public func stop() {
     sources.forEach { $0.cancel() }
     stopped.wait()
@@ -87,12 +87,23 @@ extension TerminationSignals {
   ) {
     self.init { number in
       Task {
-        let modules = modules()
-        for module in modules { module.refreshesAutomatically = false }
-        for module in modules {
+        await Self.settle(modules(), onFailure)
+        // What an app began meanwhile.
+        await Self.settle(modules(), { _ in })
+        Self.end(by: number)
+      }
+    }
+  }
+
+  private static func settle(
+    _ modules: [AuthorizationModule], _ onFailure: @escaping @Sendable (SQOAuthError) -> Void
+  ) async {
+    for module in modules { module.refreshesAutomatically = false }
+    await withTaskGroup(of: Void.self) { group in
+      for module in modules {
+        group.addTask {
           do throws(SQOAuthError) { try await module.settle() } catch { onFailure(error) }
         }
-        Self.end(by: number)
       }
     }
   }

@@ -29,9 +29,13 @@ final class AccountDatabase: Sendable {
   }
 
   /// Gives the records another key, by which the database is opened from then on.
-  func changeKey(to key: StoreKey?) throws(SQOAuthError) {
+  func changeKey(
+    to key: StoreKey?, leasing lease: @Sendable (String) throws(SQOAuthError) -> AccountLease?
+  ) throws(SQOAuthError) {
     try state.withLock { state throws(SQOAuthError) in
-      try use(&state) { table throws(SQOAuthError) in try table.changeKey(to: key) }
+      try use(&state) { table throws(SQOAuthError) in
+        try table.changeKey(to: key, leasing: lease)
+      }
       state.key = key
     }
   }

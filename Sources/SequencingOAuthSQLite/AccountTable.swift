@@ -59,7 +59,9 @@ final class AccountTable {
 
   func save(_ record: AccountRecord) throws(SQOAuthError) {
     try put(record)
-    landings.remove(record.id, coding.sealer)
+    if logHoldsErased { try emptyLog() }
+    // What is left there does not count any more.
+    try? landings.remove(record.id, coding.sealer)
   }
 
   /// Whether a record is safe beside the database, though it could not be saved there.
@@ -101,12 +103,12 @@ final class AccountTable {
       """, .text(record.id), .blob(try coding.encode(record)), .optional(coding.header)
     ) { _ in }
     guard connection.changes > 0 else { throw keyWasChanged }
-    if logHoldsErased { try emptyLog() }
   }
 
   func erase(_ id: String) throws(SQOAuthError) {
+    // Before the record, so that no end of the process leaves a token of a user who signed out.
+    try landings.remove(id, coding.sealer)
     try connection.run("DELETE FROM accounts WHERE id = ?1", .text(id)) { _ in }
-    landings.remove(id, coding.sealer)
     if connection.changes > 0 || logHoldsErased { try emptyLog() }
   }
 
@@ -126,11 +128,19 @@ final class AccountTable {
   }
 
   /// Writes every record anew, and the header with them, or nothing.
-  func changeKey(to key: StoreKey?) throws(SQOAuthError) {
+  ///
+  /// An account's lease is tried by a closure where a refresh may be under way.
+  func changeKey(
+    to key: StoreKey?, leasing lease: (String) throws(SQOAuthError) -> AccountLease?
+  ) throws(SQOAuthError) {
     let (old, new) = (coding, try RecordCoding.make(key))
     try connection.transaction { () throws(SQOAuthError) in
       guard try DatabaseFormat.header(connection) == coding.header else { throw keyWasChanged }
       for id in try list() {
+        if landings.has(id, old.sealer) {
+          guard let lease = try lease(id) else { throw .isRefreshed(id) }
+          lease.release()
+        }
         guard let record = try load(id) else { continue }
         try connection.run(
           "UPDATE accounts SET value = ?2 WHERE id = ?1", .text(id), .blob(try new.encode(record))
@@ -139,7 +149,7 @@ final class AccountTable {
       try DatabaseFormat.setHeader(new.header, connection)
     }
     coding = new
-    for id in try list() { landings.remove(id, old.sealer) }
+    for id in try list() { try landings.remove(id, old.sealer) }
     try emptyLog()
   }
 

@@ -121,10 +121,15 @@ public final class SQLiteTokenStore: TokenStore {
   /// Seals all records under another key, or writes them in clear, in one step that happens whole or
   /// not at all.
   ///
-  /// Other processes that have the store open get `SQOAuthError.Code.wrongPassphrase` from then
+  /// A refresh that is under way is waited for, 30 s at most. Other processes that have the store
+  /// open get `SQOAuthError.Code.wrongPassphrase` from then
   /// on; they cannot spoil it.
   public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
-    try await queue.run { [database] () throws(SQOAuthError) in try database.changeKey(to: key) }
+    try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
+      try await queue.run { [database, locks] () throws(SQOAuthError) in
+        try database.changeKey(to: key) { id throws(SQOAuthError) in try locks.lease(id) }
+      }
+    }
   }
 
   private func run<Value: Sendable>(

@@ -58,10 +58,18 @@ struct Keyring: Sendable {
     }
   }
 
-  /// Finds out whether a record could be saved, by unlocking the keyring and saving what is there.
-  func check(_ id: String) throws(SQOAuthError) {
-    if let stored = try load(id) { return try save(stored) }
+  /// Unlocks the account's item, if there is one, and the place for a new one; changes nothing.
+  func unlock(_ id: String) throws(SQOAuthError) {
+    guard try load(id) == nil else { return }
     try run { session throws(KeyringFailure) in try session.open() }
+  }
+
+  /// Finds out whether the account's item can be saved, by saving it as it is.
+  ///
+  /// Only the holder of the account's lease may do so: another process may be saving a newer record.
+  func rewrite(_ id: String) throws(SQOAuthError) {
+    guard let stored = try load(id) else { return try unlock(id) }
+    try save(stored)
   }
 
   func erase(_ id: String) throws(SQOAuthError) {

@@ -108,7 +108,9 @@ public final class SecretServiceTokenStore: TokenStore {
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
-    try await run { keyring throws(SQOAuthError) in try keyring.check(id) }
+    try await run { keyring throws(SQOAuthError) in
+      if record == nil { try keyring.unlock(id) } else { try keyring.rewrite(id) }
+    }
     return AccountReservation()
   }
 

@@ -18,6 +18,10 @@ struct Probe {
       try await run(arguments[0], Array(arguments.dropFirst()))
     case ("load", 1): try await load(arguments[0])
     case ("save", 0): try await save()
+    case ("check", 1):
+      try await store.reserve(arguments[0], replacing: nil).release()
+      say("checked")
+    case ("blocked-by-signal", 0): try await blockedBySignal()
     case ("next", 0...1): try await next(fillingDiskWith: arguments.first)
     case ("erase", 1):
       try await store.erase(arguments[0])
@@ -127,6 +131,17 @@ struct Probe {
       try ClientConfiguration(clientID: "sandbox-app", provider: .issuer(issuer)), id: "a")
     say(try await account.token().accessToken)
     // The signal comes while the refresh is under way, and ends the program.
+    try await Task.sleep(for: .seconds(60))
+  }
+
+  /// Listens with a handler that never comes to its end.
+  private func blockedBySignal() async throws {
+    let signals = TerminationSignals { _ in
+      say("handled")
+      while true { sleep(60) }
+    }
+    defer { signals.stop() }
+    say("listening")
     try await Task.sleep(for: .seconds(60))
   }
 

@@ -142,6 +142,44 @@ import Testing
     holder.signal(SIGKILL)
   }
 
+  @Test(arguments: ["tokens", "state/tokens", "state/deeper/tokens"])
+  func `a sign-in may make its store where a relative path leads to`(path: String) async throws {
+    let folder = try TemporaryFolder()
+    for kind in ["file", "encrypted", "sqlite"] {
+      let result = try await ChildProcess.run([
+        "sh", "-c", "cd \"$1\" && shift && exec \"$@\"", "sh", folder.path,
+        StoreProbe.executable, "\(kind):\(path)", "check", "a",
+      ])
+      #expect(result.output == "checked\n", "\(kind): \(result.errors)")
+    }
+    #expect(try folder.contents().isEmpty, "nothing is left behind")
+  }
+
+  @Test(arguments: [StoreKind.encrypted, .encryptedSQLite])
+  func `a change of the key waits for a refresh that is under way`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    let (store, other) = (try kind.open(folder), try kind.open(folder))
+    try await store.save(Self.old)
+    let lease = try #require(try await store.lease("a"))
+    let room = try await store.reserve("a", replacing: Self.old)
+    let key = StoreKey.raw(Data(repeating: 7, count: 32))
+    let changing = Task {
+      if let other = other as? EncryptedFileTokenStore {
+        try await other.changeKey(to: key)
+      } else {
+        try await (other as? SQLiteTokenStore)?.changeKey(to: key)
+      }
+    }
+    // It tries at once, and again.
+    try await Task.sleep(for: .milliseconds(200))
+    await room.land(Self.new)
+    try await store.save(Self.new)
+    room.release()
+    lease.release()
+    try await changing.value
+    #expect(try await other.load("a") == Self.new)
+  }
+
   @Test(arguments: StoreKind.landing)
   func `a later version's landing file stops a refresh`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()

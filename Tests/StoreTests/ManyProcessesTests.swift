@@ -127,6 +127,16 @@ import Testing
     #expect(bench.tokenRequests == before + 1)
   }
 
+  @Test func `a second signal ends a program whose handler does not come to its end`() async throws
+  {
+    let probe = try StoreProbe.start(.file, in: TemporaryFolder(), ["blocked-by-signal"])
+    _ = try await probe.line(after: "listening")
+    probe.signal(SIGINT)
+    _ = try await probe.line(after: "handled")
+    probe.signal(SIGINT)
+    #expect(try await probe.result().status == 128 + SIGINT)
+  }
+
   /// Between the server's answer and its landing nobody has the new refresh token.
   ///
   /// A keyring has nowhere for it to land, so there it is until the save. That is the one moment that costs the session; the user signs in again, and nothing else is

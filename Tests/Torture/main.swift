@@ -35,7 +35,8 @@ async let crowding: Void = crowd.work(until: end, width: 4)
 let saboteur = Saboteur(arena: arena, crowd: crowd, tally: tally)
 async let sabotage: Void = saboteur.work(until: end)
 await saboteur.work(until: end)
-await (crowding, sabotage)
+await crowding
+await sabotage
 arena.sandbox.behave()
 
 // Whatever happened, each account works now.

@@ -91,8 +91,13 @@ extension TokenSession {
       state.core.didSave(record, error, at: now)
     case .success(let stored?)
     where state.core.prefers(stored, to: record) && (try? context.check(stored)) != nil:
-      let isReplaced = state.core.adopt(stored, at: now, jitter: .random(in: 0...1))
-      state.events.append(isReplaced ? .replaced(stored.token) : .refreshed(stored.token))
+      state.core.storeHolds(stored.token)
+      state.core.hold(stored, at: now, jitter: .random(in: 0...1))
+      state.events.append(.refreshed(stored.token))
+    case .success(let stored?) where stored.token.isSame(as: record.token):
+      // The same sign-in, which keeps its name.
+      state.core.storeHolds(stored.token)
+      state.core.hold(stored, at: now, jitter: .random(in: 0...1))
     case .success:
       return enqueue(&state, .save(record))
     }

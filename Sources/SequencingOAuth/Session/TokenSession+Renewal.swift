@@ -25,10 +25,8 @@ extension TokenSession {
   ) async -> SharedWork<SQToken?>.Outcome {
     do throws(SQOAuthError) {
       // The account's holder may be about to spend the refresh token.
-      if let failure, failure.code == .accountInUse || spends(renewal.record) {
-        throw failure.beforeSending
-      }
-      return .success(try await renewed(renewal))
+      if let failure, failure.code == .accountInUse { throw failure.beforeSending }
+      return .success(try await renewed(renewal, withoutLeaseBecause: failure))
     } catch {
       if error.endsSession {
         guard end(.refused(error), foundBy: renewal) else { return .success(nil) }
@@ -51,7 +49,7 @@ extension TokenSession {
   ///
   /// Nothing is sent before the stored record is known and its successor has a place.
   private func renewed(
-    _ renewal: SessionState.Renewal
+    _ renewal: SessionState.Renewal, withoutLeaseBecause noLease: SQOAuthError?
   ) async throws(SQOAuthError) -> SQToken? {
     var record = renewal.record
     switch await stored(preferredTo: record, renewal) {
@@ -70,17 +68,20 @@ extension TokenSession {
       // A store that cannot keep this record would not keep the next one either.
       if spends(record), try await !save(record, before: renewal) { return nil }
     case .unreadable(let failure):
-      if spends(record) { throw failure.beforeSending }
-    case .same:
-      break
+      try refuse(record, because: failure)
+    case .same(let stored):
+      // An app that handed its copy of the token back does not know the sign-in's name.
+      record = stored
     }
-    return try await spend(record, renewal)
+    return try await spend(record, renewal, withoutLeaseBecause: noLease)
   }
 
   /// Sends the refresh token once room for the answer is made sure of, and keeps the answer.
   private func spend(
-    _ record: AccountRecord, _ renewal: SessionState.Renewal, again: Bool = false
+    _ record: AccountRecord, _ renewal: SessionState.Renewal,
+    withoutLeaseBecause noLease: SQOAuthError?, again: Bool = false
   ) async throws(SQOAuthError) -> SQToken? {
+    if let noLease { try refuse(record, because: noLease) }
     let room = try await room(after: record)
     defer { room.release() }
     guard state.withLock({ $0.core.isCurrent(renewal) }) else { return nil }
@@ -92,7 +93,7 @@ extension TokenSession {
       case .newer(let newer):
         // Two processes may have sent one refresh token; the server accepted the other one's.
         if let token = adopt(newer, renewal) { return token }
-        return try await spend(newer, renewal, again: true)
+        return try await spend(newer, renewal, withoutLeaseBecause: noLease, again: true)
       case .unreadable(let failure):
         // What cannot be read may be newer; an end would erase it.
         throw failure
@@ -106,8 +107,16 @@ extension TokenSession {
 
   /// Whether a refresh of a record uses up what the server accepts only once.
   private func spends(_ record: AccountRecord) -> Bool {
-    guard record.token.refreshToken != nil, !record.keepsRefreshToken else { return false }
-    return !context.keepsRefreshTokens && !context.environment.refreshesUnkeptTokens
+    record.token.refreshToken != nil && !record.keepsRefreshToken && !context.keepsRefreshTokens
+  }
+
+  /// Ends a renewal of a record because of what is wrong with the store, unless nothing would be
+  /// spent, or the app would rather live on memory.
+  private func refuse(
+    _ record: AccountRecord, because error: SQOAuthError
+  ) throws(SQOAuthError) {
+    guard spends(record), !context.environment.refreshesUnkeptTokens else { return }
+    throw error.beforeSending
   }
 
   /// Room in the store for the successor of a record.
@@ -119,7 +128,8 @@ extension TokenSession {
         try await $0.reserve(id, replacing: record)
       }
     } catch {
-      throw error.beforeSending
+      try refuse(record, because: error)
+      return AccountReservation()
     }
   }
 
@@ -135,7 +145,7 @@ extension TokenSession {
     let saved = await made(write)
     let now = now
     state.withLock { $0.core.didSave(record, saved.error, at: now) }
-    if let error = saved.error { throw error.beforeSending }
+    if let error = saved.error { try refuse(record, because: error) }
     return true
   }
 
@@ -143,8 +153,8 @@ extension TokenSession {
 
   /// What a look into the store shows.
   private enum Stored {
-    /// The record that is held.
-    case same
+    /// The record of the token that is held.
+    case same(AccountRecord)
     /// Another process's record.
     case newer(AccountRecord)
     /// A record that the held one replaces, or none: the store could not keep the held one.
@@ -166,7 +176,7 @@ extension TokenSession {
       case .failure(let error): return .unreadable(error)
       case .success(nil): return state.core.wasStored ? .gone : .older
       case .success(let stored?):
-        if stored.token.isSame(as: record.token) { return .same }
+        if stored.token.isSame(as: record.token) { return .same(stored) }
         return state.core.prefers(stored, to: record) ? .newer(stored) : .older
       }
     }
@@ -230,7 +240,7 @@ extension SQOAuthError {
   /// The error of a refresh that sent nothing, because its answer could not have been kept.
   fileprivate var beforeSending: SQOAuthError {
     SQOAuthError(
-      code, "\(message); the refresh token was not sent, since its successor must be kept",
+      code, "\(message); the refresh token was not sent, because its successor could not be kept",
       cause: cause)
   }
 }

@@ -31,7 +31,7 @@ extension TokenSession {
     let (id, environment) = (accountID, context.environment)
     if environment.refreshesUnkeptTokens { return record }
     let store = environment.tokenStore
-    // Another process may have the lease, which is no failure. A new account has no lock file yet.
+    // Another process may have the lease, which is no failure.
     if record != nil {
       try await store.attempt("lock the account") { try await $0.lease(id) }?.release()
     }

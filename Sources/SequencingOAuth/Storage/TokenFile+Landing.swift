@@ -67,10 +67,15 @@ extension TokenFile {
   }
 
   /// Every record that has landed, put into the content; for a change of the key, under which the
-  /// landing files could not be read any more.
+  /// landing files could not be read any more. The file's lock is held.
+  ///
+  /// - Throws: ``SQOAuthError/Code/accountInUse`` while a refresh is under way, whose answer is yet
+  ///   to land under the old key.
   func adopted(_ content: Format.Content?) throws(SQOAuthError) -> Format.Content? {
     guard var content else { return nil }
-    for id in content.ids {
+    for id in content.ids where landings.has(id, format.sealer) {
+      guard let lease = try locks.lease(id) else { throw .isRefreshed(id) }
+      defer { lease.release() }
       if let newest = try record(id, in: content) { try content.save(newest) }
     }
     return content
@@ -79,7 +84,31 @@ extension TokenFile {
   /// Removes the landing files of all accounts, which were sealed under an old key.
   func removeLandings(sealedBy sealer: RecordSealer?) async {
     try? await run { file throws(SQOAuthError) in
-      for id in try file.content()?.ids ?? [] { file.landings.remove(id, sealer) }
+      for id in try file.content()?.ids ?? [] { try file.landings.remove(id, sealer) }
+    }
+  }
+}
+
+extension SQOAuthError {
+  /// A change of a store's key meets a refresh.
+  package static func isRefreshed(_ id: String) -> SQOAuthError {
+    SQOAuthError(
+      .accountInUse,
+      "the account \"\(ErrorResponse.clean(id))\" is being refreshed; change the key again later")
+  }
+
+  /// Repeats a change of a store's key for as long as refreshes are under way, 30 s at most.
+  package static func whileRefreshed(
+    _ change: () async throws(SQOAuthError) -> Void
+  ) async throws(SQOAuthError) {
+    let end = ContinuousClock.now + .seconds(30)
+    while true {
+      do throws(SQOAuthError) {
+        return try await change()
+      } catch {
+        guard error.code == .accountInUse, ContinuousClock.now < end else { throw error }
+        try? await Task.sleep(for: .milliseconds(50))
+      }
     }
   }
 }

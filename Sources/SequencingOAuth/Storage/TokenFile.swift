@@ -91,7 +91,9 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   }
 
   func erase(_ id: String) async throws(SQOAuthError) {
-    try await rewrite(landing: id) { content, _ throws(SQOAuthError) in
+    try await rewrite { [landings] content, format throws(SQOAuthError) in
+      // Before the record, so that no end of the process leaves a token of a user who signed out.
+      try landings.remove(id, format.sealer)
       var content = content
       content?.erase(id)
       return content
@@ -161,7 +163,8 @@ extension TokenFile {
       try write(new.bytes)
       keep(keepsContent ? new : nil)
     }
-    if let id { landings.remove(id, format.sealer) }
+    // What is left there does not count any more.
+    if let id { try? landings.remove(id, format.sealer) }
   }
 
   /// What the file holds, or `nil` where there is none.

@@ -43,11 +43,29 @@ import Testing
   func `an app that would rather live on memory says so`(trouble: Trouble) async throws {
     let bench = try await SessionBench().restored()
     bench.oauth.environment.refreshesUnkeptTokens = true
+    // As long as the store can, it makes room all the same.
+    try await bench.module.refresh()
+    #expect(bench.store.reservations == 1)
     trouble.begin(in: bench.store)
-    #expect(try await bench.module.refresh().accessToken == "T2")
+    #expect(try await bench.module.refresh().accessToken == "T3")
     bench.clock.advance(by: 3600)
-    #expect(try await bench.module.token().accessToken == "T3")
-    #expect(bench.refreshes == ["R1", "R2"])
+    #expect(try await bench.module.token().accessToken == "T4")
+    #expect(bench.refreshes == ["R1", "R2", "R3"])
+  }
+
+  /// What counts is the token that would be sent, and not the one that is held.
+  @Test func `another process's token that rotates is not spent without the lease`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.server.change { $0.refreshToken = "" }
+    bench.server.expect("R1")
+    try await bench.module.refresh()
+    bench.server.change { $0.refreshToken = nil }
+    let old = bench.clock.now - 3600
+    await bench.store.memory.save(bench.record(bench.server.issue(at: old)))
+    bench.clock.advance(by: 3600)
+    bench.store.fails(toLease: true)
+    await failure(.storeFailed) { try await bench.module.token() }
+    #expect(bench.refreshes == ["R1"])
   }
 
   @Test(arguments: Trouble.allCases)

@@ -77,6 +77,30 @@ struct ReplacedSessionTests {
     #expect(await bench.observer.words(1) == ["refreshed T2"])
   }
 
+  /// An app that keeps tokens itself does not know the sign-in's name.
+  @Test func `a copy that the app hands back is no other sign-in`() async throws {
+    let bench = try SessionBench()
+    let stored = Self.record(bench.server.issue(at: bench.clock.now), "first")
+    await bench.store.memory.save(stored)
+    bench.oauth.launchTokenTimerUpdate(with: stored.token)
+    try await bench.module.settle()
+    #expect(await bench.store.memory.load("default")?.session == "first")
+    try await bench.module.refresh()
+    #expect(await bench.store.memory.load("default")?.session == "first")
+    #expect(await bench.observer.words(1) == ["refreshed T2"])
+  }
+
+  @Test func `nor is the younger token that the store has instead`() async throws {
+    let bench = try SessionBench()
+    let copy = bench.server.issue(at: bench.clock.now)
+    bench.clock.advance(by: 10)
+    await bench.store.memory.save(Self.record(bench.server.issue(at: bench.clock.now), "first"))
+    bench.oauth.launchTokenTimerUpdate(with: copy)
+    #expect(await bench.observer.words(1) == ["refreshed T2"])
+    try await bench.module.settle()
+    #expect(bench.memory == "T2 R2")
+  }
+
   @Test func `a delegate that does not tell the two apart hears of a refresh`() async throws {
     final class Plain: TokenRefreshDelegate {
       let heard = Gate(isOpen: false)
@@ -85,7 +109,7 @@ struct ReplacedSessionTests {
     let bench = try await replaced()
     let plain = Plain()
     bench.oauth.tokenRefreshDelegate = plain
-    try await bench.module.token()
+    _ = try await bench.module.token()
     await plain.heard.pass()
   }
 }

@@ -50,14 +50,16 @@ public final class EncryptedFileTokenStore: TokenStore {
 
   /// Puts the store under another key, in one step: the old one does not open it any more.
   ///
-  /// Other processes that have the store open must be given the new key: until then they get
+  /// A refresh that is under way is waited for, 30 s at most. Other processes that have the store open must be given the new key: until then they get
   /// ``SQOAuthError/Code/wrongPassphrase``. The old file's blocks stay on the disk until the
   /// system writes over them.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
     let old = Locked<RecordSealer?>(nil)
-    try await file.rewrite(keepsContent: false) { [file] content, format throws(SQOAuthError) in
-      old.withLock { $0 = format.sealer }
-      return try format.rekey(file.adopted(content), to: key)
+    try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
+      try await file.rewrite(keepsContent: false) { [file] content, format throws(SQOAuthError) in
+        old.withLock { $0 = format.sealer }
+        return try format.rekey(file.adopted(content), to: key)
+      }
     }
     await file.removeLandings(sealedBy: old.withLock(\.self))
   }

@@ -16,8 +16,8 @@ import LoopbackHTTP
 
 /// A file with room for one record, made and synced before the record is known.
 ///
-/// Its content is written in place, because a write in place needs no further room on the disk and
-/// no other process's lock. The calls block, but ``write(_:)`` only copies into the system's cache.
+/// Its content is written in place, because a write within the room that was reserved needs no
+/// further room on the disk and no other process's lock. The calls block, but ``write(_:)`` only copies into the system's cache.
 final class LandingFile: Sendable {
   private struct State {
     var descriptor: Int32?
@@ -55,7 +55,8 @@ final class LandingFile: Sendable {
       }
     #else
       // Unlike other calls, it returns its error.
-      let error = posix_fallocate(descriptor, 0, off_t(size))
+      var error = EINTR
+      while error == EINTR { error = posix_fallocate(descriptor, 0, off_t(size)) }
       guard error == 0 else { throw FileError(call: "posix_fallocate", errno: error) }
     #endif
     guard fsync(descriptor) == 0 else { throw FileError(call: "fsync", errno: errno) }

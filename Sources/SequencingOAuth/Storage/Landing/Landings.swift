@@ -18,8 +18,7 @@
 /// A landing file keeps the answer to a refresh from the moment it arrives until the store has it.
 /// If a process ends in between, the next process that loads the account finds the record there. It
 /// is protected as the store is: sealed if the store is, under a name that does not show the
-/// account's. The calls block, and are made by the holder of the account's lease, but for
-/// ``landed(after:_:)``.
+/// account's. The calls block. Only the holder of the account's lease makes a landing file.
 package struct Landings: Sendable {
   /// Room for a record and what a server may add to it.
   private static let smallestRoom = 64 * 1024
@@ -82,19 +81,30 @@ package struct Landings: Sendable {
   /// If the store's folder is not there yet, a file is tried where that folder would be made.
   package func check() throws(SQOAuthError) {
     var folder = PrivateFile(path: store).folder
-    while access(folder, F_OK) != 0, folder.contains("/"), folder != "/" {
+    while access(folder, F_OK) != 0, folder != "/", folder != "." {
       folder = PrivateFile(path: folder).folder
     }
     let name = "landing-check-\(UInt32.random(in: 0...UInt32.max))"
-    try make("\(folder)/\(name)", size: Self.smallestRoom).finish()
+    // A store that is replaced whole needs its own size again.
+    var status = stat()
+    let size = stat(store, &status) == 0 ? Int(status.st_size) : 0
+    try make("\(folder)/\(name)", size: size + Self.smallestRoom).finish()
+  }
+
+  /// Whether an account has a landing file, empty or not.
+  package func has(_ id: String, _ sealer: RecordSealer?) -> Bool {
+    guard let path = try? path(id, sealer) else { return false }
+    return access(path, F_OK) == 0
   }
 
   /// Whether the store itself is there.
   package var hasStore: Bool { access(store, F_OK) == 0 }
 
   /// Removes an account's landing file, if there is one.
-  package func remove(_ id: String, _ sealer: RecordSealer?) {
-    if let path = try? path(id, sealer) { unlink(path) }
+  package func remove(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) {
+    let path = try path(id, sealer)
+    guard unlink(path) != 0, errno != ENOENT else { return }
+    throw failure(path, "be removed", FileError(call: "unlink", errno: errno))
   }
 
   private func make(_ path: String, size: Int) throws(SQOAuthError) -> LandingFile {

@@ -13,6 +13,7 @@ final class ScriptedStore: TokenStore {
     var failsToErase = false
     var failsToReserve = false
     var canLease = true
+    var reservations = 0
   }
 
   let memory = MemoryTokenStore()
@@ -22,6 +23,8 @@ final class ScriptedStore: TokenStore {
 
   /// Every call that was begun, in order: `load`, `save T1 R1`, `erase`.
   var calls: [String] { state.withLock(\.calls) }
+  /// How often room was made.
+  var reservations: Int { state.withLock(\.reservations) }
   /// Every save that was begun, in order.
   var saves: [String] { calls.filter { $0.hasPrefix("save") } }
 
@@ -76,7 +79,11 @@ final class ScriptedStore: TokenStore {
   func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws -> AccountReservation {
-    if state.withLock(\.failsToReserve) { throw Full() }
+    let fails = state.withLock { state in
+      if !state.failsToReserve { state.reservations += 1 }
+      return state.failsToReserve
+    }
+    if fails { throw Full() }
     return AccountReservation()
   }
 
