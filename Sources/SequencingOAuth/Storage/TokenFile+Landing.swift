@@ -66,8 +66,9 @@ extension TokenFile {
     return landed == record
   }
 
-  /// Every record that has landed, put into the content; for a change of the key, under which the
-  /// landing files could not be read any more. The file's lock is held.
+  /// The content with every record that has landed, for a change of the key.
+  ///
+  /// Under the new key the landing files could not be read. The file's lock is held.
   ///
   /// - Throws: ``SQOAuthError/Code/accountInUse`` while a refresh is under way, whose answer is yet
   ///   to land under the old key.
