@@ -14,8 +14,8 @@ import Synchronization
 /// Turns the signals that ask a program to end into a call: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 ///
 /// Without it such a signal ends the program at once, also in the middle of a refresh; if the server
-/// has replaced the refresh token by then, the user must sign in again. ``init(settling:onFailure:)``
-/// waits for that. The SDK installs no handler by itself.
+/// has replaced the refresh token by then, the user must sign in again.
+/// ``init(settling:onFailure:)-([AuthorizationModule],_)`` waits for the refresh. The SDK installs no handler by itself.
 ///
 /// It listens until ``stop()``. The first signal ends the listening, so that a second one ends the
 /// program at once, whatever the handler still waits for. SIGHUP stays ignored in a program that
@@ -73,7 +73,7 @@ extension TerminationSignals {
   }
 
   /// Listens for all accounts that a manager has by the time of the signal; see
-  /// ``init(settling:onFailure:)``.
+  /// ``init(settling:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(
     settling manager: AccountManager,
     onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
@@ -108,7 +108,8 @@ extension TerminationSignals {
     }
   }
 
-  /// Listens for one ``SQOAuth``, such as ``SQOAuth/shared``; see ``init(settling:onFailure:)``.
+  /// Listens for one ``SQOAuth``, such as ``SQOAuth/shared``; see
+  /// ``init(settling:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(
     settling oauth: SQOAuth, onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {
