@@ -15,7 +15,8 @@ import Synchronization
 ///
 /// Without it such a signal ends the program at once, also in the middle of a refresh; if the server
 /// has replaced the refresh token by then, the user must sign in again.
-/// ``init(settling:onFailure:)-([AuthorizationModule],_)`` waits for the refresh. The SDK installs no handler by itself.
+/// ``init(settling:onFailure:)-([AuthorizationModule],_)`` waits for the refresh. The SDK installs no
+/// handler by itself.
 ///
 /// It listens until ``stop()``. The first signal ends the listening, so that a second one ends the
 /// program at once, whatever the handler still waits for. SIGHUP stays ignored in a program that

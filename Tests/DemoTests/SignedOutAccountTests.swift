@@ -133,16 +133,19 @@ import Testing
     await sandbox.stop()
   }
 
+  private func signIn(_ sandbox: SandboxServer, thenEnding ends: Bool) async throws {
+    #expect(try await run(login(sandbox)).status == 0)
+    guard ends else { return }
+    try await end(sandbox, "work", in: .file)
+    #expect(try await run(["token"]).status == 1)
+  }
+
   @Test(arguments: [true, false])
   func `is forgotten by logout, before the session's end or after it`(
     hasEnded: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()
-    #expect(try await run(login(sandbox)).status == 0)
-    if hasEnded {
-      try await end(sandbox, "work", in: .file)
-      #expect(try await run(["token"]).status == 1)
-    }
+    try await signIn(sandbox, thenEnding: hasEnded)
     let outcome = try await run(["logout", "--account", "work"])
     #expect(
       outcome.output
@@ -160,11 +163,7 @@ import Testing
     hasEnded: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()
-    #expect(try await run(login(sandbox)).status == 0)
-    if hasEnded {
-      try await end(sandbox, "work", in: .file)
-      #expect(try await run(["token"]).status == 1)
-    }
+    try await signIn(sandbox, thenEnding: hasEnded)
     let outcome = try await run(["revoke", "--account", "work"])
     #expect(outcome.status == 0)
     #expect(

@@ -1,5 +1,3 @@
-import CCrypto
-
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -65,12 +63,7 @@ package enum EmbeddedDigest {
     }
   }
 
-  /// Without the part of OpenSSL that chooses among implementations, which takes a millisecond to
-  /// begin: a program that only prints a stored token needs nothing else of OpenSSL.
   private static func digest(of text: Data) -> String {
-    var digest = [UInt8](repeating: 0, count: 32)
-    let succeeded = text.withUnsafeBytes { sq_sha256($0.baseAddress, $0.count, &digest) }
-    precondition(succeeded == 1, "libcrypto has no SHA-256")
-    return Hexadecimal.encode(digest)
+    Hexadecimal.encode(Digest.quickSHA256(text))
   }
 }

@@ -17,7 +17,8 @@ import LoopbackHTTP
 /// A file with room for one record, made and synced before the record is known.
 ///
 /// Its content is written in place, because a write within the room that was reserved needs no
-/// further room on the disk and no other process's lock. The calls block, but ``write(_:)`` only copies into the system's cache.
+/// further room on the disk and no other process's lock. The calls block, but ``write(_:)`` only
+/// copies into the system's cache.
 final class LandingFile: Sendable {
   private struct State {
     var descriptor: Int32?
@@ -105,9 +106,10 @@ final class LandingFile: Sendable {
 
   /// Whether the path still leads to this file: another process may have put its own there.
   private func isAtPath(_ descriptor: Int32) -> Bool {
-    var (mine, there) = (stat(), stat())
-    return fstat(descriptor, &mine) == 0 && lstat(path, &there) == 0
-      && mine.st_ino == there.st_ino && mine.st_dev == there.st_dev
+    guard let mine = try? FileStatus(of: descriptor), let there = try? FileStatus(at: path) else {
+      return false
+    }
+    return mine.isSameFile(as: there)
   }
 
   private static func close(_ descriptor: Int32) {

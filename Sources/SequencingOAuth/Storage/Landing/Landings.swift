@@ -86,9 +86,8 @@ package struct Landings: Sendable {
     }
     let name = "landing-check-\(UInt32.random(in: 0...UInt32.max))"
     // A store that is replaced whole needs its own size again.
-    var status = stat()
-    let size = stat(store, &status) == 0 ? Int(status.st_size) : 0
-    try make("\(folder)/\(name)", size: size + Self.smallestRoom).finish()
+    let size = (try? FileStatus(at: store))?.size ?? 0
+    try make("\(folder)/\(name)", size: Int(size) + Self.smallestRoom).finish()
   }
 
   /// Whether an account has a landing file, empty or not.
@@ -124,7 +123,7 @@ package struct Landings: Sendable {
   }
 
   private func path(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) -> String {
-    let name = try sealer?.name(of: id) ?? Digest.sha256(id).prefix(16)
+    let name = try sealer?.name(of: id) ?? Digest.quickSHA256(Data(id.utf8)).prefix(16)
     return "\(store).landing-\(Hexadecimal.encode(name))"
   }
 
