@@ -33,7 +33,9 @@ final class Crowd: Sendable {
       let start = tally.start(account)
       let run = try Run(arena.command(account))
       running.withLock { $0.append((account, run)) }
+      tally.happened("\(run) starts", to: account)
       let outcome = await run.outcome()
+      tally.happened("\(run) ends: \(outcome.code ?? "status \(outcome.status)")", to: account)
       running.withLock { $0.removeAll { $0.run === run } }
       return try await judge(outcome, of: account, start)
     } catch {

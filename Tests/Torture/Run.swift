@@ -2,7 +2,7 @@ import Foundation
 import LoopbackHTTP
 
 /// A program that was started, and how it ended.
-final class Run: Sendable {
+final class Run: Sendable, CustomStringConvertible {
   struct Outcome: Sendable {
     let status: Int32
     let isKilled: Bool
@@ -32,6 +32,8 @@ final class Run: Sendable {
     // A thread of its own waits: a program may be stopped for seconds.
     Thread { self.end.resolve(Self.outcome(self.wait(), said)) }.start()
   }
+
+  var description: String { "process \(number)" }
 
   /// The status of the program, once it has ended.
   private func wait() -> Int32 {

@@ -13,6 +13,8 @@ final class Tally: Sendable {
     var changes: [Account: Int] = [:]
     /// Accounts that were lost and are not signed in anew yet.
     var absent: Set<Account> = []
+    /// What became of each account, the newest last.
+    var history: [Account: [String]] = [:]
   }
 
   /// When a program was started, and how often its account had changed by then.
@@ -21,7 +23,23 @@ final class Tally: Sendable {
     fileprivate let changes: Int
   }
 
+  private static let remembered = 40
   private let state = Locked(State())
+  private let birth = ContinuousClock.now
+  private let tokenLifetime: Duration
+
+  init(tokenLifetime: Duration) {
+    self.tokenLifetime = tokenLifetime
+  }
+
+  /// Remembers what happened to an account, for the report of its loss.
+  func happened(_ event: String, to account: Account) {
+    let line = "\(ContinuousClock.now - birth) \(event)"
+    state.withLock { state in
+      let history = state.history[account, default: []] + [line]
+      state.history[account] = history.suffix(Self.remembered)
+    }
+  }
 
   func did(_ deed: String) { state.withLock { $0.deeds[deed, default: 0] += 1 } }
 
@@ -30,18 +48,20 @@ final class Tally: Sendable {
   /// Something may have taken an answer of the server's with it.
   func suspects(_ reason: String, of account: Account) {
     state.withLock { $0.suspicion[account] = (reason, .now) }
+    happened("suspected: \(reason)", to: account)
   }
 
   func start(_ account: Account) -> Start {
     state.withLock { Start(changes: $0.changes[account] ?? 0) }
   }
 
-  /// The account works, by a program that was started after what was suspected.
+  /// The account works. This clears a suspicion when every token from before it had expired by the
+  /// time that the program was started; until then the program may have had an old token.
   func works(_ account: Account, _ start: Start) {
     state.withLock { state in
-      guard let suspicion = state.suspicion[account], suspicion.since < start.instant else {
-        return
-      }
+      guard let suspicion = state.suspicion[account],
+        suspicion.since + tokenLifetime < start.instant
+      else { return }
       state.suspicion[account] = nil
     }
   }
@@ -59,7 +79,8 @@ final class Tally: Sendable {
       if let suspicion = state.suspicion.removeValue(forKey: account) {
         state.residue[suspicion.reason, default: 0] += 1
       } else {
-        state.lost.append("\(account): \(words)")
+        let history = state.history[account, default: []].map { "    \($0)" }
+        state.lost.append((["\(account): \(words)"] + history).joined(separator: "\n"))
       }
       return true
     }

@@ -20,13 +20,13 @@ try FileManager.default.createDirectory(atPath: folder, withIntermediateDirector
 // Another user must find the way to the stores.
 chmod(folder, 0o755)
 // For the kills every program refreshes.
-let arena = try await Arena(
-  folder: folder, tokenLifetime: kills == nil ? .seconds(1) : .zero)
+let tokenLifetime: Duration = kills == nil ? .seconds(1) : .zero
+let arena = try await Arena(folder: folder, tokenLifetime: tokenLifetime)
 if let kills {
   try await Kills(arena: arena).run(kills)
   exit(0)
 }
-let tally = Tally()
+let tally = Tally(tokenLifetime: tokenLifetime)
 let crowd = Crowd(arena, tally)
 if !arena.hasRights { print("Not root: no disk is filled and no right is taken away.") }
 
