@@ -7,14 +7,14 @@
 #endif
 
 /// Threads of our own, for what would block the cooperative pool.
-enum Threads {
+package enum Threads {
   private final class Work {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
   /// Starts a detached thread; `false` when the system has none to give.
-  static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+  package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let pointer = Unmanaged.passRetained(Work(body)).toOpaque()
     #if canImport(Darwin)
       var created: pthread_t?

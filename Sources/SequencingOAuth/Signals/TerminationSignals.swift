@@ -1,8 +1,3 @@
-// Its sources may be used from any thread, which their declarations do not say.
-@preconcurrency import Dispatch
-import LoopbackHTTP
-import Synchronization
-
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -19,44 +14,19 @@ import Synchronization
 /// handler by itself.
 ///
 /// It listens until ``stop()``. The first signal ends the listening, so that a second one ends the
-/// program at once, whatever the handler still waits for. SIGHUP stays ignored in a program that
-/// `nohup` runs.
+/// program at once, whatever the handler still waits for. It replaces a handler that the program has
+/// set for these signals. SIGHUP stays ignored in a program that `nohup` runs.
 public final class TerminationSignals: Sendable {
-  private let sources: [any DispatchSourceSignal]
-  private let stopped = DispatchGroup()
+  private let id: Int
 
   /// Listens, and calls a handler once, on a thread of its own, with the number of the first signal.
   public init(_ handler: @escaping @Sendable (Int32) -> Void) {
-    // Not so SIGINT, which a shell's script ignores for whatever it runs in the background.
-    let signals = [SIGINT, SIGTERM] + (Self.isIgnored(SIGHUP) ? [] : [SIGHUP])
-    let queue = DispatchQueue(label: "SequencingOAuth.signals")
-    sources = signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
-    let registration = DispatchGroup()
-    for (number, source) in zip(signals, sources) {
-      registration.enter()
-      stopped.enter()
-      source.setRegistrationHandler { @Sendable in registration.leave() }
-      source.setCancelHandler { @Sendable [stopped] in
-        Self.putAside(signal(number, SIG_DFL))
-        stopped.leave()
-      }
-      source.setEventHandler { @Sendable [sources] in
-        // At once, so that a further signal ends the program while the handler works.
-        for number in signals { Self.putAside(signal(number, SIG_DFL)) }
-        sources.forEach { $0.cancel() }
-        DispatchQueue.global().async { handler(number) }
-      }
-      source.activate()
-    }
-    // A signal before that would end the program with the terminal as it is.
-    registration.wait()
-    signals.forEach(Self.putBack)
+    id = SignalListener.shared.add(handler)
   }
 
-  /// Lets the signals end the program again.
+  /// Lets the signals end the program again, unless another instance listens.
   public func stop() {
-    sources.forEach { $0.cancel() }
-    stopped.wait()
+    SignalListener.shared.remove(id)
   }
 }
 
@@ -121,34 +91,5 @@ extension TerminationSignals {
   private static func end(by number: Int32) {
     signal(number, SIG_DFL)
     kill(getpid(), number)
-  }
-}
-
-// Dispatch sets its handler of a signal once in the life of a program; where it was replaced by the
-// default meanwhile, a later source for that signal would hear nothing.
-extension TerminationSignals {
-  private typealias Handler = @convention(c) (Int32) -> Void
-
-  /// Dispatch's handler, which is one for all signals, as the number of its address.
-  private static let handler = Atomic(0)
-
-  private static func putAside(_ handler: Handler?) {
-    let number = number(of: handler)
-    if number > Self.number(of: SIG_IGN) { self.handler.store(number, ordering: .releasing) }
-  }
-
-  private static func putBack(for number: Int32) {
-    let handler = unsafeBitCast(handler.load(ordering: .acquiring), to: Handler?.self)
-    if let handler { signal(number, handler) }
-  }
-
-  private static func isIgnored(_ number: Int32) -> Bool {
-    let handler = signal(number, SIG_IGN)
-    signal(number, handler)
-    return Self.number(of: handler) == Self.number(of: SIG_IGN)
-  }
-
-  private static func number(of handler: Handler?) -> Int {
-    unsafeBitCast(handler, to: Int.self)
   }
 }

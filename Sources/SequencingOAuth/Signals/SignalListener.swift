@@ -1,0 +1,132 @@
+import LoopbackHTTP
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The process's one handler of the signals that ask a program to end.
+///
+/// The handler writes the signal's number to a pipe, and a thread of its own reads it there. Nothing of
+/// it waits for a dispatch queue or for the threads of Swift's tasks: a program must be able to hear a
+/// signal when all of these are busy.
+final class SignalListener: Sendable {
+  typealias Handler = @Sendable (Int32) -> Void
+
+  private struct State {
+    var handlers: [Int: Handler] = [:]
+    var lastID = 0
+    /// The end of the pipe that the thread reads, once there is a thread.
+    var readEnd: Int32?
+  }
+
+  static let shared = SignalListener()
+  /// What the handler needs, which may run in the middle of anything.
+  private static let writeEnd = Atomic<Int32>(-1)
+  private static let hearsHangUp = Atomic(false)
+  private let state = Locked(State())
+
+  /// Calls a function with the number of the next signal, on a thread of its own, and not again.
+  ///
+  /// From the signal on, a further one ends the program. A system without pipes or threads to give
+  /// leaves the signals as they are.
+  func add(_ handler: @escaping Handler) -> Int {
+    state.withLock { state in
+      state.lastID += 1
+      if state.readEnd == nil { state.readEnd = startReading() }
+      guard state.readEnd != nil else { return state.lastID }
+      state.handlers[state.lastID] = handler
+      Self.install()
+      return state.lastID
+    }
+  }
+
+  /// Forgets a function; without any other one the signals end the program again.
+  func remove(_ id: Int) {
+    state.withLock { state in
+      guard state.handlers.removeValue(forKey: id) != nil, state.handlers.isEmpty else { return }
+      Self.uninstall()
+    }
+  }
+
+  // MARK: The thread
+
+  private func startReading() -> Int32? {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+    Self.writeEnd.store(ends[1], ordering: .releasing)
+    let readEnd = ends[0]
+    guard Threads.start({ self.read(readEnd) }) else {
+      ends.forEach { close($0) }
+      return nil
+    }
+    return readEnd
+  }
+
+  private func read(_ end: Int32) {
+    var number: UInt8 = 0
+    while true {
+      switch Self.readByte(end, &number) {
+      case 1: hear(Int32(number))
+      case -1 where errno == EINTR: continue
+      default: return
+      }
+    }
+  }
+
+  private static func readByte(_ end: Int32, _ byte: inout UInt8) -> Int {
+    #if canImport(Glibc)
+      Glibc.read(end, &byte, 1)
+    #elseif canImport(Musl)
+      Musl.read(end, &byte, 1)
+    #else
+      Darwin.read(end, &byte, 1)
+    #endif
+  }
+
+  private func hear(_ number: Int32) {
+    let handlers = state.withLock { state in
+      defer { state.handlers = [:] }
+      return state.handlers.values.map(\.self)
+    }
+    for handler in handlers where !Threads.start({ handler(number) }) { handler(number) }
+  }
+
+  // MARK: The signals
+
+  private static func install() {
+    // Not so SIGINT, which a shell's script ignores for whatever it runs in the background.
+    let hearsHangUp = hearsHangUp.load(ordering: .acquiring) || !isIgnored(SIGHUP)
+    Self.hearsHangUp.store(hearsHangUp, ordering: .releasing)
+    signal(SIGINT, handle)
+    signal(SIGTERM, handle)
+    if hearsHangUp { signal(SIGHUP, handle) }
+  }
+
+  private static func uninstall() {
+    signal(SIGINT, SIG_DFL)
+    signal(SIGTERM, SIG_DFL)
+    if hearsHangUp.load(ordering: .acquiring) { signal(SIGHUP, SIG_DFL) }
+  }
+
+  private static let handle: @convention(c) (Int32) -> Void = { number in
+    let error = errno
+    // At once, so that a further signal ends the program while the functions work.
+    SignalListener.uninstall()
+    var byte = UInt8(truncatingIfNeeded: number)
+    write(SignalListener.writeEnd.load(ordering: .acquiring), &byte, 1)
+    errno = error
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    let handler = signal(number, SIG_IGN)
+    signal(number, handler)
+    return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+}

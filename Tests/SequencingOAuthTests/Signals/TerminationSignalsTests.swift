@@ -1,0 +1,60 @@
+import Dispatch
+import Foundation
+import SequencingOAuth
+import Testing
+
+/// How a program hears that it is to end; each case is a process of its own.
+@Suite(.timeLimit(.minutes(1))) struct TerminationSignalsTests {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `a signal is heard while every thread of tasks and queues is busy`(
+    signal: Int32
+  ) async {
+    await #expect(processExitsWith: .exitCode(7)) { [signal = signal as Int32] in
+      for _ in 0..<200 {
+        DispatchQueue.global().async { sleep(60) }
+        Task.detached { sleep(60) }
+      }
+      let signals = TerminationSignals { number in
+        _exit(number == signal ? 7 : 8)
+      }
+      kill(getpid(), signal)
+      sleep(60)
+      withExtendedLifetime(signals) {}
+    }
+  }
+
+  @Test func `the second signal ends the program though the first is not done with`() async {
+    await #expect(processExitsWith: .signal(SIGTERM)) {
+      let signals = TerminationSignals { _ in
+        kill(getpid(), SIGTERM)
+        sleep(60)
+      }
+      kill(getpid(), SIGINT)
+      sleep(60)
+      withExtendedLifetime(signals) {}
+    }
+  }
+
+  @Test func `signals end the program again after the last listener stops`() async {
+    await #expect(processExitsWith: .signal(SIGINT)) {
+      let (first, second) = (TerminationSignals { _ in }, TerminationSignals { _ in })
+      first.stop()
+      second.stop()
+      second.stop()
+      kill(getpid(), SIGINT)
+    }
+  }
+
+  @Test func `every listener hears the signal, and a later one the next`() async {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let heard = DispatchSemaphore(value: 0)
+      for _ in 0..<3 { _ = TerminationSignals { _ in heard.signal() } }
+      kill(getpid(), SIGINT)
+      for _ in 0..<3 { heard.wait() }
+      let later = TerminationSignals { _ in _exit(7) }
+      kill(getpid(), SIGTERM)
+      sleep(60)
+      withExtendedLifetime(later) {}
+    }
+  }
+}
