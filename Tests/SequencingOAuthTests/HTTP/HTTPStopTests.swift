@@ -58,12 +58,11 @@ import Testing
   @Test func `the event loop reads an answer that came while the process was stopped`()
     async throws
   {
-    let bench = try Bench()
+    let (bench, probe) = try await stopped("send") { bench, probe in
+      _ = await bench.hasRequest.value()
+      probe.signal(SIGSTOP)
+    }
     defer { bench.server.stop() }
-    let probe = try bench.probe("send")
-    _ = await bench.hasRequest.value()
-    probe.signal(SIGSTOP)
-    try await eventually("the probe stops") { probe.isStopped }
     await bench.answer()
     let result = try await goOn(probe)
     #expect(result.output.contains("status 200"), "\(result.errors)")
@@ -72,16 +71,33 @@ import Testing
   @Test func `a caller that waits itself reads an answer that came while it was stopped`()
     async throws
   {
-    let bench = try Bench()
+    let (bench, probe) = try await stopped("send-alone")
     defer { bench.server.stop() }
-    let probe = try bench.probe("send-alone")
-    try await eventually("the probe stops", within: .seconds(60)) {
-      guard probe.isRunning else { throw Ended(said: probe.output + probe.errors) }
-      return probe.isStopped
-    }
     await bench.answer()
     let result = try await goOn(probe)
     #expect(result.output.contains("status 200"), "\(result.errors)")
+  }
+
+  /// A probe that has stopped, by itself or by a signal.
+  ///
+  /// On a machine so busy that its request's time was over before that, another one is started.
+  private func stopped(
+    _ command: String, _ stop: (Bench, ChildProcess) async -> Void = { _, _ in }
+  ) async throws -> (Bench, ChildProcess) {
+    while true {
+      let bench = try Bench()
+      let probe = try bench.probe(command)
+      do {
+        await stop(bench, probe)
+        try await eventually("the probe stops", within: .seconds(60)) {
+          guard probe.isRunning else { throw Ended(said: probe.output + probe.errors) }
+          return probe.isStopped
+        }
+        return (bench, probe)
+      } catch let error as Ended where error.said.contains("request_timed_out") {
+        bench.server.stop()
+      }
+    }
   }
 
   /// Holds the event loop's thread, once, as a stopped process does.
