@@ -91,6 +91,10 @@ let package = Package(
         "SequencingOAuth", "transfer-probe", "OAuthSandbox", "LoopbackHTTP", "TestSupport",
       ],
       swiftSettings: settings),
+    .testTarget(
+      name: "CallbackTests",
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      swiftSettings: settings),
     .executableTarget(
       name: "store-probe",
       dependencies: [

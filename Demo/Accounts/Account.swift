@@ -18,6 +18,9 @@ struct Account: Sendable {
   static func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {
     var environment = ClientEnvironment()
     environment.tokenStore = store.store
-    return SQOAuth(environment: environment, accountID: id)
+    let oauth = SQOAuth(environment: environment, accountID: id)
+    // A command refreshes what it needs; only 'watch' keeps a token fresh.
+    oauth.refreshesAutomatically = false
+    return oauth
   }
 }

@@ -14,7 +14,7 @@ struct AccountOptions: Sendable {
   /// Whether the user signs in when a token is needed, and not before the work is begun.
   var signsInWhenNeeded = false
   /// Hears what becomes of the token, from its first moment on.
-  var delegate: (any TokenRefreshDelegate)?
+  var delegate: (any TokenRefreshDelegate & Sendable)?
   let choice: AccountChoice
   let store: StoreOptions
 

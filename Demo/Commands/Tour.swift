@@ -44,7 +44,7 @@ struct Tour: Command {
     let userAgent = (browser ?? .system).userAgent(show: { _ in })
     // Short enough to see the bar run down and the token refreshed.
     try await EmbeddedSandbox.running(tokenLifetime: .seconds(30)) { sandbox throws(Failure) in
-      let app = TourApp(sandbox, browser: userAgent, server: server)
+      let app = await TourApp(sandbox, browser: userAgent, server: server)
       try await run(app, sandbox.description, console)
     }
   }

@@ -39,7 +39,7 @@ struct Watch: Command {
     try await account.withAccount(console) { account throws(Failure) in
       guard let token = account.oauth.result.token else { return }
       try Self.announce(token, console)
-      account.oauth.launchTokenTimerUpdate(with: token)
+      account.oauth.refreshesAutomatically = true
       // It ends with the task, which a signal cancels.
       for await event in events { try Self.report(event, console) }
       // Below the sign of the key that was pressed.
@@ -78,7 +78,7 @@ struct Watch: Command {
 }
 
 /// Hears what becomes of the token, as an app's own screen would.
-private final class Watcher: TokenRefreshDelegate {
+private final class Watcher: TokenRefreshDelegate, Sendable {
   private let tell: @Sendable (SessionEvent) -> Void
 
   init(tell: @escaping @Sendable (SessionEvent) -> Void) {

@@ -22,7 +22,7 @@ struct CommandLineSignIn: Sendable {
     useBrowser(announce: {})
     announce()
     do throws(SQOAuthError) {
-      _ = try await oauth.authorize()
+      try await oauth.signIn()
     } catch {
       throw await failure(error).orInterrupted()
     }

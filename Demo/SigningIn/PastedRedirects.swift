@@ -42,7 +42,7 @@ final class PastedRedirects: Sendable {
     // A thread of its own, since the read waits for a person.
     DispatchQueue(label: "sq-demo.redirects").async { [self] in
       while let line = readLine() {
-        guard oauth.isAuthorizationPending else { return }
+        guard oauth.isSigningIn else { return }
         let redirect = line.split(whereSeparator: \.isWhitespace).joined()
         guard !redirect.isEmpty else { continue }
         let outcome = oauth.module.receiveRedirect(redirect)
@@ -50,7 +50,7 @@ final class PastedRedirects: Sendable {
         console.progress(Self.refusal(of: outcome, start))
       }
       inputHasEnded.store(true, ordering: .releasing)
-      oauth.cancelAuthorization()
+      oauth.cancelSignIn()
     }
   }
 }

@@ -1,6 +1,7 @@
 import SequencingOAuth
 
 /// The login screen: it starts a sign-in and hears how that ended.
+@MainActor
 final class LoginScreen: AuthorizationDelegate {
   private let oauth: SQOAuth
   private let tell: @Sendable (Coordinator.Event) -> Void
@@ -16,7 +17,7 @@ final class LoginScreen: AuthorizationDelegate {
   }
 
   func cancel() {
-    oauth.cancelAuthorization()
+    oauth.cancelSignIn()
   }
 
   // MARK: AuthorizationDelegate

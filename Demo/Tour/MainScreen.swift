@@ -9,6 +9,7 @@ import SequencingOAuthGRPC
 
 /// The main screen: it shows whose token it is and the user's files, makes a gRPC call with the
 /// token, hears what becomes of it, refreshes and revokes it, and signs out.
+@MainActor
 final class MainScreen: TokenRefreshDelegate {
   private let oauth: SQOAuth
   private let files: Pipeline.Pipe?

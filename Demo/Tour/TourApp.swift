@@ -7,7 +7,8 @@ import SequencingOAuth
 #endif
 
 /// The app that the tour shows: the SDK, a client of the built-in sandbox, and two screens.
-final class TourApp: Sendable {
+@MainActor
+final class TourApp {
   /// What happened, in order.
   let events: AsyncStream<Coordinator.Event>
   let tell: @Sendable (Coordinator.Event) -> Void

@@ -8,6 +8,7 @@ import SequencingOAuth
 
 /// The tour where no key can be pressed: it signs in, shows the main screen with the files, makes
 /// the gRPC call if it has a server, refreshes the token and signs out by itself.
+@MainActor
 struct TourInLines {
   let app: TourApp
   let server: SandboxDescription

@@ -7,6 +7,7 @@ import SequencingOAuth
 #endif
 
 /// The tour on a terminal: draws the screens and turns keys into events.
+@MainActor
 struct TourOnScreen {
   private enum Input: Sendable {
     case event(Coordinator.Event)
@@ -96,7 +97,7 @@ struct TourOnScreen {
   }
 
   /// What a key means on a screen.
-  static func event(for key: Key, on screen: Coordinator.Screen) -> Coordinator.Event? {
+  nonisolated static func event(for key: Key, on screen: Coordinator.Screen) -> Coordinator.Event? {
     switch (key, screen) {
     case (.interrupt, _), (.character("q"), _): .quit
     case (.enter, .login): .signIn(.browser)

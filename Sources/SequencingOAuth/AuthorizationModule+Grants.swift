@@ -1,4 +1,8 @@
 /// Every way to a new token; each replaces the token that is there.
+///
+/// A token that the store cannot keep is in memory all the same. ``TokenRefreshDelegate`` and
+/// ``events`` then get the store's error, the store is tried again, and ``settle()`` throws while it
+/// fails.
 extension AuthorizationModule {
   // MARK: The code grant
 
@@ -22,6 +26,9 @@ extension AuthorizationModule {
   func startSignIn() {
     signIns.start { await self.outcome(of: $0) }
   }
+
+  /// Whether a sign-in is under way.
+  public var isSigningIn: Bool { signIns.isUnderWay }
 
   /// Ends the sign-in under way, if there is one; a redirect that comes later is refused.
   public func cancelSignIn() {

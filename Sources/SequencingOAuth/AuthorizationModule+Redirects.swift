@@ -11,7 +11,14 @@ extension AuthorizationModule {
   ///
   /// Returns `true` where it was the answer to the sign-in under way. `false` has no effect: the
   /// URL is for someone else, or for another sign-in. `receiveRedirect(_:)` says which.
+  @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
+    receiveRedirect(redirect) == .answered
+  }
+
+  /// Passes on a URL that the app was opened with; see ``handleRedirect(_:)-(String)``.
+  @discardableResult
+  public func handleRedirect(_ redirect: URL) -> Bool {
     receiveRedirect(redirect) == .answered
   }
 
@@ -36,8 +43,14 @@ extension SQOAuth {
   /// Returns `true` where it was the answer to the sign-in under way. `false` has no effect: the
   /// URL is for someone else, or for another sign-in. `receiveRedirect(_:)` says which.
   @discardableResult
-  public func handleRedirect(_ url: URL) -> Bool {
-    receiveRedirect(url) == .answered
+  public func handleRedirect(_ redirect: URL) -> Bool {
+    receiveRedirect(redirect) == .answered
+  }
+
+  /// Passes on the text of a URL that the app was opened with; see ``handleRedirect(_:)-(URL)``.
+  @discardableResult
+  public func handleRedirect(_ redirect: String) -> Bool {
+    receiveRedirect(redirect) == .answered
   }
 
   /// Passes on a URL that the app was opened with, and says what became of it.

@@ -1,3 +1,4 @@
+public import Dispatch
 import LoopbackHTTP
 
 /// One account with one authorization server: gets its token, keeps it alive, and puts it on
@@ -16,6 +17,7 @@ public final class AuthorizationModule: Sendable {
   let context: ClientContext
   let session: TokenSession
   let signIns = SignIns()
+  let callbacks = Callbacks()
 
   /// Makes the module of an account; nothing is read or sent yet.
   ///
@@ -47,6 +49,16 @@ public final class AuthorizationModule: Sendable {
       context.environment = newValue
       session.clockDidChange()
     }
+  }
+
+  /// Where completions without an actor of their own are called: the main queue, unless the app sets
+  /// another.
+  ///
+  /// The main queue needs a main thread that runs it: `dispatchMain()`, `RunLoop.main.run()` or an
+  /// `async` main. A closure that belongs to an actor is called on that actor, whatever the queue.
+  public var callbackQueue: DispatchQueue {
+    get { callbacks.queue }
+    set { callbacks.queue = newValue }
   }
 
   /// What the app keeps with the account, such as a name to show; stored with the next token, be it
@@ -154,9 +166,9 @@ extension AuthorizationModule {
     session.invalidate()
   }
 
-  /// Forgets the token and its refresh token, in memory and in the store; the server is not told.
+  /// Forgets the token and its refresh token: Heimdall's name of ``signOut()``.
   public func clearAccessToken() async throws(SQOAuthError) {
-    try await signOut().wait().get()
+    try await signOut()
   }
 
   /// Takes the account's record from the store; says whether there is a token now.
@@ -201,12 +213,22 @@ extension AuthorizationModule {
     }
   }
 
+  /// Forgets the token and its refresh token, in memory at once and in the store; the server does not
+  /// hear of it.
+  ///
+  /// A sign-in under way is cancelled. What begins after this call is not touched.
+  ///
+  /// - Throws: ``SQOAuthError/Code/storeFailed`` if the store still has the account.
+  public func signOut() async throws(SQOAuthError) {
+    try await endSession().wait().get()
+  }
+
   /// Cancels the sign-in under way and forgets the token.
   ///
   /// In memory at once, in the store when the returned change is made. What begins after this call
   /// is not touched.
   @discardableResult
-  func signOut() -> StoreWrites.Write {
+  func endSession() -> StoreWrites.Write {
     signIns.cancel()
     return session.end(.signedOut)
   }

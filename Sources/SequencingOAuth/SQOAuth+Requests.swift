@@ -1,4 +1,4 @@
-/// Requests for protected resources, and the end of the tokens, by way of the ``module``.
+/// Requests for protected resources, by way of the ``module``.
 extension SQOAuth {
   /// A copy of a request that carries a valid token; see ``AuthorizationModule/authenticate(_:)``.
   public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
@@ -13,11 +13,5 @@ extension SQOAuth {
   /// Sends a request with a valid token; see ``AuthorizationModule/send(_:)``.
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     try await module.send(request)
-  }
-
-  /// Has the authorization server end the tokens, then forgets them; see
-  /// ``AuthorizationModule/revoke()``.
-  public func revoke() async throws(SQOAuthError) {
-    try await module.revoke()
   }
 }

@@ -1,23 +1,47 @@
-import Dispatch
-
-/// The token after the sign-in: asked for, or told of.
+/// The token after the sign-in, by way of the ``module``.
 extension SQOAuth {
   // MARK: Pull
 
-  /// The current token if it is valid now: synchronous, from any thread.
+  /// The current token, or `nil`; it may have expired. From any thread, without waiting.
+  public var currentToken: SQToken? { module.currentToken }
+
+  /// The current token if it is valid now. From any thread, without waiting.
   public var validToken: SQToken? { module.validToken }
 
-  /// A token that is valid now: the one at hand, or one that is refreshed first.
+  /// Whether there is a token that has not expired.
+  public var isAuthorized: Bool { module.isAuthorized }
+
+  /// A token that is valid now: the current one, or one that is refreshed first.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` where there is none, otherwise
-  ///   why the refresh failed.
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is none, otherwise why
+  ///   the refresh failed.
   public func token() async throws(SQOAuthError) -> SQToken {
     try await module.token()
   }
 
-  /// The same for code without `async`; the completion is called once, on ``callbackQueue``.
-  public func token(_ completion: @escaping @Sendable (Result<SQToken, SQOAuthError>) -> Void) {
-    complete(completion) { module throws(SQOAuthError) in try await module.token() }
+  /// Gets a fresh token although the current one may be valid.
+  @discardableResult
+  public func refresh() async throws(SQOAuthError) -> SQToken {
+    try await module.refresh()
+  }
+
+  /// Takes the token from the store, if there is one; returns whether there is a token now.
+  @discardableResult
+  public func restore() async throws(SQOAuthError) -> Bool {
+    try await module.restore()
+  }
+
+  /// Returns when no refresh is under way and the store has the newest token; see
+  /// ``AuthorizationModule/settle()``.
+  public func settle() async throws(SQOAuthError) {
+    try await module.settle()
+  }
+
+  /// Whether the token is refreshed before it expires, without being asked for; `true` unless the app
+  /// sets it to `false`. See ``AuthorizationModule/refreshesAutomatically``.
+  public var refreshesAutomatically: Bool {
+    get { module.refreshesAutomatically }
+    set { module.refreshesAutomatically = newValue }
   }
 
   // MARK: A token that the app kept
@@ -29,11 +53,11 @@ extension SQOAuth {
   /// before it expires from now on. The completion is called once, on ``callbackQueue``.
   public func withRefreshToken(
     _ token: SQToken,
-    updateAccessToken completion: @escaping @Sendable (Result<SQToken, SQOAuthError>) -> Void
+    updateAccessToken completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
     let since = module.session.renewals
     let resumed = Result { () throws(SQOAuthError) in try resume(token) }
-    complete(completion) { module throws(SQOAuthError) in
+    module.callbacks.complete(completion) { [module] () throws(SQOAuthError) in
       try await resumed.get()()
       return try await module.session.token(.new(since: since))
     }
@@ -58,47 +82,17 @@ extension SQOAuth {
       let finish = try resume(token)
       Task { await finish() }
     } catch {
-      tellRefreshDelegate(.refreshFailed(error))
+      tell(.refreshFailed(error))
     }
   }
 
   private func resume(_ token: SQToken) throws(SQOAuthError) -> @Sendable () async -> Void {
     let record = try module.context.record(of: token, id: module.accountID)
-    let finish = module.session.resume(record)
-    module.refreshesAutomatically = true
-    return finish
-  }
-
-  private func complete(
-    _ completion: @escaping @Sendable (Result<SQToken, SQOAuthError>) -> Void,
-    _ work: @escaping @Sendable (AuthorizationModule) async throws(SQOAuthError) -> SQToken
-  ) {
-    let module = module
-    Task {
-      let result: Result<SQToken, SQOAuthError>
-      do throws(SQOAuthError) {
-        result = .success(try await work(module))
-      } catch {
-        result = .failure(error)
-      }
-      self.callbackQueue.async { completion(result) }
-    }
+    return module.session.resume(record)
   }
 
   // MARK: Push
 
   /// What happens to the session from now on; the same that the ``tokenRefreshDelegate`` hears.
   public var events: AsyncStream<SessionEvent> { module.events }
-
-  func tellRefreshDelegate(_ event: SessionEvent) {
-    guard let delegate = tokenRefreshDelegate else { return }
-    callbackQueue.async {
-      switch event {
-      case .refreshed(let token): delegate.tokenIsRefreshed(token)
-      case .replaced(let token): delegate.sessionIsReplaced(token)
-      case .refreshFailed(let error): delegate.tokenRefreshDidFail(error)
-      case .ended(let reason): delegate.sessionDidEnd(reason)
-      }
-    }
-  }
 }

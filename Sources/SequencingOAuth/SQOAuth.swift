@@ -1,16 +1,30 @@
 public import Dispatch
 import LoopbackHTTP
 
+/// The delegates of an ``SQOAuth``, which holds them weakly.
+///
+/// They need not be `Sendable`: they are only called where they belong.
+private struct Delegates: @unchecked Sendable {
+  weak var authorization: (any AuthorizationDelegate)?
+  weak var tokenRefresh: (any TokenRefreshDelegate)?
+
+  init(
+    authorization: (any AuthorizationDelegate)? = nil,
+    tokenRefresh: (any TokenRefreshDelegate)? = nil
+  ) {
+    self.authorization = authorization
+    self.tokenRefresh = tokenRefresh
+  }
+}
+
 /// Signs a user in and holds the token: the shared instance that most apps use, or one of several.
 ///
-/// Register the client, set the delegate, call ``authorizeUser()``. Every method may be called from
-/// any thread and returns at once.
+/// Register the client, set the delegates, call ``authorizeUser()``. Any method may be called from any
+/// thread, and none blocks it. Each act has a form with a completion and an `async` form.
+///
+/// A delegate or a completion that belongs to an actor, such as a `@MainActor` screen's, is called on
+/// that actor. Any other one is called on the ``callbackQueue``.
 public final class SQOAuth: Sendable {
-  private struct State {
-    weak var authorizationDelegate: (any AuthorizationDelegate)?
-    weak var tokenRefreshDelegate: (any TokenRefreshDelegate)?
-    var callbackQueue: DispatchQueue
-  }
 
   /// The instance for apps with one account.
   public static let shared = SQOAuth()
@@ -19,7 +33,7 @@ public final class SQOAuth: Sendable {
   public let result: SQAuthResult
   /// What does the work: the account's client and its token, for requests and everything else.
   public let module: AuthorizationModule
-  private let state: Locked<State>
+  private let delegates = Locked(Delegates())
 
   /// Makes an instance with a token of its own.
   ///
@@ -34,27 +48,85 @@ public final class SQOAuth: Sendable {
           .notRegistered, "call registerApplicationParameters before a user is signed in")),
       environment: environment, accountID: accountID)
     result = SQAuthResult(module)
-    state = Locked(State(callbackQueue: DispatchQueue(label: "SequencingOAuth.callbacks")))
-    module.signIns.onEnd { [weak self] in self?.tellDelegate($0) }
-    module.session.observers.setHandler { [weak self] in self?.tellRefreshDelegate($0) }
+    // As the pod did: an app's one token is kept fresh without being asked for.
+    module.refreshesAutomatically = true
+    module.signIns.onEnd { [weak self] in self?.tell($0) }
+    module.session.observers.setHandler { [weak self] in self?.tell($0) }
   }
 
   /// Hears how a sign-in ended; held weakly.
   public var authorizationDelegate: (any AuthorizationDelegate)? {
-    get { state.withLock(\.authorizationDelegate) }
-    set { state.withLock { $0.authorizationDelegate = newValue } }
+    get { delegates.withLock(\.self).authorization }
+    set {
+      let change = Delegates(authorization: newValue)
+      delegates.withLock { $0.authorization = change.authorization }
+    }
   }
 
   /// Hears what becomes of the token after the sign-in; held weakly.
   public var tokenRefreshDelegate: (any TokenRefreshDelegate)? {
-    get { state.withLock(\.tokenRefreshDelegate) }
-    set { state.withLock { $0.tokenRefreshDelegate = newValue } }
+    get { delegates.withLock(\.self).tokenRefresh }
+    set {
+      let change = Delegates(tokenRefresh: newValue)
+      delegates.withLock { $0.tokenRefresh = change.tokenRefresh }
+    }
   }
 
-  /// Where delegates are called: a private serial queue, or for example `.main`.
+  /// Where delegates and completions without an actor of their own are called: the main queue, unless
+  /// the app sets another.
+  ///
+  /// The main queue needs a main thread that runs it: `dispatchMain()`, `RunLoop.main.run()` or an
+  /// `async` main. A program that blocks its main thread sets a serial queue of its own. What belongs
+  /// to an actor is called on that actor, whatever the queue.
   public var callbackQueue: DispatchQueue {
-    get { state.withLock(\.callbackQueue) }
-    set { state.withLock { $0.callbackQueue = newValue } }
+    get { module.callbackQueue }
+    set { module.callbackQueue = newValue }
+  }
+
+  /// Tells the delegate, in order, how a sign-in ended.
+  private func tell(_ outcome: SignIn.Outcome) {
+    let delegates = delegates.withLock(\.self)
+    let call = DelegateCall {
+      delegates.authorization
+    } cast: {
+      castToAuthorizationDelegate($0)
+    } call: { delegate in
+      switch outcome {
+      case .success(let token):
+        await delegate.userIsSuccessfullyAuthorized(token)
+      case .failure(let error):
+        let isDone = await OptionalMethod.call {
+          if error.isCancellation {
+            await delegate.userDidCancelAuthorization()
+          } else {
+            await delegate.userIsNotAuthorized(because: error)
+          }
+        }
+        if !isDone { await delegate.userIsNotAuthorized() }
+      }
+    }
+    module.callbacks.inOrder { await call.run() }
+  }
+
+  /// Tells the delegate, in order, what became of the token.
+  func tell(_ event: SessionEvent) {
+    let delegates = delegates.withLock(\.self)
+    let call = DelegateCall {
+      delegates.tokenRefresh
+    } cast: {
+      castToTokenRefreshDelegate($0)
+    } call: { delegate in
+      switch event {
+      case .refreshed(let token): await delegate.tokenIsRefreshed(token)
+      case .replaced(let token):
+        if await !OptionalMethod.call({ await delegate.sessionIsReplaced(token) }) {
+          await delegate.tokenIsRefreshed(token)
+        }
+      case .refreshFailed(let error): await delegate.tokenRefreshDidFail(error)
+      case .ended(let reason): await delegate.sessionDidEnd(reason)
+      }
+    }
+    module.callbacks.inOrder { await call.run() }
   }
 
   /// The parts that the next sign-in works with.
@@ -70,7 +142,8 @@ extension SQOAuth {
   /// Sets the client that signs users in, before ``authorizeUser()``.
   ///
   /// Calling it again replaces the client; a token that is there stays. Parameters that cannot be
-  /// used are told to the delegate when the user is to be signed in; ``register(_:)`` tells at once.
+  /// used make the next sign-in fail, and its delegate or completion gets the reason; the initializer
+  /// of ``ClientConfiguration`` throws it at once.
   public func registerApplicationParameters(
     clientID: String, clientSecret: String? = nil, redirectURI: String, scope: String? = nil,
     provider: Provider = .sequencing
@@ -86,61 +159,5 @@ extension SQOAuth {
   /// Sets the client that signs users in, from a configuration that was checked when it was made.
   public func register(_ configuration: ClientConfiguration) {
     module.configure(.success(configuration))
-  }
-}
-
-// MARK: - Signing in and out
-
-extension SQOAuth {
-  /// Signs the user in, in the browser; the delegate hears once how that ended.
-  ///
-  /// Called again while a sign-in is under way, it joins that one.
-  public func authorizeUser() {
-    module.startSignIn()
-  }
-
-  /// Signs the user in, or joins the sign-in under way, and returns its token.
-  ///
-  /// The delegate hears of it too. Cancelling the task ends the wait, and the sign-in as well if
-  /// nobody else waits for it.
-  public func authorize() async throws(SQOAuthError) -> SQToken {
-    try await module.signIn()
-  }
-
-  /// Whether a sign-in is under way.
-  public var isAuthorizationPending: Bool { module.signIns.isUnderWay }
-
-  /// Ends the sign-in under way, if there is one; a redirect that comes later is refused.
-  public func cancelAuthorization() {
-    module.cancelSignIn()
-  }
-
-  /// Forgets the token, in memory at once and in the store soon; the server is not told.
-  ///
-  /// A sign-in under way is cancelled. ``signOut()`` does the same and tells when the store is done.
-  public func userDidSignOut() {
-    module.signOut()
-  }
-
-  /// Forgets the token, in memory and in the store; the server is not told.
-  public func signOut() async throws(SQOAuthError) {
-    try await module.signOut().wait().get()
-  }
-
-  private func tellDelegate(_ outcome: SignIn.Outcome) {
-    // As the pod did: from a sign-in on, the token is kept fresh without being asked for.
-    if module.currentToken != nil { module.refreshesAutomatically = true }
-    let (delegate, queue) = state.withLock { ($0.authorizationDelegate, $0.callbackQueue) }
-    guard let delegate else { return }
-    queue.async {
-      switch outcome {
-      case .success(let token):
-        delegate.userIsSuccessfullyAuthorized(token)
-      case .failure(let error) where error.isCancellation:
-        delegate.userDidCancelAuthorization()
-      case .failure(let error):
-        delegate.userIsNotAuthorized(because: error)
-      }
-    }
   }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import LoopbackHTTP
 import SequencingOAuth
 
@@ -24,7 +23,7 @@ extension RPCCall {
     /// The `grpc-encoding` of the response.
     var encoding: String?
     var trailers: RPCMetadata?
-    var completion: (@Sendable (Result<Data, RPCError>) -> Void)?
+    var completion: Completion<Result<Data, RPCError>>?
 
     init(timeout: Duration?) {
       self.timeout = timeout
@@ -41,15 +40,15 @@ extension RPCCall {
     try begin(nil)
   }
 
-  /// Starts the call and tells what comes of it, once, on the channel's
-  /// ``RPCChannel/callbackQueue``.
+  /// Starts the call and gives the completion what comes of it, once: on its actor, or on the
+  /// channel's ``RPCChannel/callbackQueue``.
   ///
   /// Throws what ``start()`` throws, and then calls nothing. Where the server sends any number of
   /// messages the result has none of them; give a closure for those too.
   public func start(
-    _ completion: @escaping @Sendable (Result<Data, RPCError>) -> Void
+    _ completion: @escaping @isolated(any) (Result<Data, RPCError>) -> Void
   ) throws(RPCError) {
-    try begin(completion)
+    try begin(Completion(completion))
   }
 
   /// Starts a call whose server sends any number of messages, and tells each of them in order, and
@@ -58,35 +57,30 @@ extension RPCCall {
   /// The next message is read when the closure has returned from this one. Throws what ``start()``
   /// throws, and then calls nothing.
   public func start(
-    onMessage: @escaping @Sendable (Data) -> Void,
-    completion: @escaping @Sendable (Result<Void, RPCError>) -> Void
+    onMessage: @escaping @isolated(any) (Data) -> Void,
+    completion: @escaping @isolated(any) (Result<Void, RPCError>) -> Void
   ) throws(RPCError) {
     try begin(nil)
-    let queue = channel.callbackQueue
+    let (onMessage, completion) = (Completion(onMessage), Completion(completion))
     Task {
       let end: Result<Void, RPCError>
       do throws(RPCError) {
         while let message = try await nextMessage() {
-          await withCheckedContinuation { continuation in
-            queue.async {
-              // Not after the end of a call that was cancelled meanwhile.
-              if self.status != .cancelled { onMessage(message) }
-              continuation.resume()
-            }
-          }
+          // Not after the end of a call that was cancelled meanwhile.
+          await channel.callbacks.call(onMessage, with: message) { self.status != .cancelled }
         }
         end = .success(())
       } catch {
         end = .failure(error)
       }
-      queue.async { completion(end) }
+      await channel.callbacks.call(completion, with: end)
     }
   }
 
   /// What is begun `here`, for a task that waits for it anyway, runs on its thread up to where it
   /// first waits.
   private func begin(
-    _ completion: (@Sendable (Result<Data, RPCError>) -> Void)?, here: Bool = false
+    _ completion: Completion<Result<Data, RPCError>>?, here: Bool = false
   ) throws(RPCError) {
     try checkKind()
     let phase = state.withLock { state in
@@ -129,7 +123,7 @@ extension RPCCall {
   func end(_ result: Result<Data, RPCError>) -> Bool {
     let (isEnd, completion) = state.withLock { state in
       if case .ended = state.phase {
-        return (false, (@Sendable (Result<Data, RPCError>) -> Void)?.none)
+        return (false, Completion<Result<Data, RPCError>>?.none)
       }
       state.phase = .ended
       return (true, state.completion.take())
@@ -139,7 +133,9 @@ extension RPCCall {
     inbox.finish(result.map { _ in })
     outbox.close()
     interruption.raise()
-    if let completion { channel.callbackQueue.async { completion(result) } }
+    if let completion {
+      Task { await channel.callbacks.call(completion, with: result) }
+    }
     return true
   }
 

@@ -19,8 +19,7 @@ public final class RPCChannel: Sendable {
   public let credential: RPCCredential
   /// What holds for its calls.
   public let options: RPCOptions
-  /// Where the closures of its calls are called: a private serial queue where none is given.
-  public let callbackQueue: DispatchQueue
+  let callbacks: Callbacks
   let client: any HTTPClient
   /// The server, where it may be shown a token.
   let origin: Result<ResourceOrigin, SQOAuthError>
@@ -38,7 +37,7 @@ public final class RPCChannel: Sendable {
   public convenience init(
     url: URL, credential: RPCCredential = .none, options: RPCOptions = RPCOptions(),
     configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
-    callbackQueue: DispatchQueue? = nil
+    callbackQueue: DispatchQueue = .main
   ) throws(RPCError) {
     var configuration = configuration
     configuration.version = .http2PriorKnowledge
@@ -53,7 +52,7 @@ public final class RPCChannel: Sendable {
   /// - Throws: ``RPCStatus/invalidArgument`` where the URL is not that of a server.
   public init(
     url: URL, credential: RPCCredential = .none, options: RPCOptions = RPCOptions(),
-    client: any HTTPClient, callbackQueue: DispatchQueue? = nil
+    client: any HTTPClient, callbackQueue: DispatchQueue = .main
   ) throws(RPCError) {
     let url = try Self.origin(url)
     self.url = url
@@ -64,8 +63,12 @@ public final class RPCChannel: Sendable {
     }
     self.options = options
     self.client = client
-    self.callbackQueue = callbackQueue ?? DispatchQueue(label: "SequencingOAuthGRPC.callbacks")
+    callbacks = Callbacks(queue: callbackQueue)
   }
+
+  /// Where closures without an actor of their own are called: the main queue, unless another was
+  /// given. A closure that belongs to an actor is called on that actor.
+  public var callbackQueue: DispatchQueue { callbacks.queue }
 
   /// A URL without a path, so that a method's can stand behind it.
   private static func origin(_ url: URL) throws(RPCError) -> URL {

@@ -27,7 +27,7 @@ enum SignInBenchmarks {
         provider: .endpoints(
           authorization: sandbox.authorizationEndpoint.absoluteString,
           token: sandbox.tokenEndpoint.absoluteString)))
-    _ = try await oauth.authorize()
+    _ = try await oauth.signIn()
   }
 
   /// The same exchanges with nothing around them: pages, redirect, token request.

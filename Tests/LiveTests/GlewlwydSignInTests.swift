@@ -86,10 +86,10 @@ struct GlewlwydSignInTests {
         try await browser.logInToGlewlwyd(as: .alice)
         try await browser.refuseConsentOnGlewlwyd()
         #expect(try await browser.url.hasPrefix(redirectURI) == false)
-        #expect(oauth.isAuthorizationPending)
+        #expect(oauth.isSigningIn)
         #expect(screen.events.isEmpty)
 
-        oauth.cancelAuthorization()
+        oauth.cancelSignIn()
         guard case .cancelled = try await screen.event() else {
           Issue.record("not cancelled: \(screen.events)")
           return

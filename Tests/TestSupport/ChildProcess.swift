@@ -102,6 +102,9 @@ package final class ChildProcess: Sendable {
     }
   }
 
+  /// Ends what the program reads.
+  package func endInput() { record.closeInput() }
+
   /// Waits for a line of standard output that starts so, and returns what follows in it.
   package func line(
     after start: String, within limit: Duration = .seconds(60)

@@ -10,7 +10,7 @@ extension Pipeline.Pipe {
   /// Reads the records; see ``read(_:parameters:)``.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type, parameters: [String: String] = [:],
-    completion: @escaping @Sendable (Result<Value, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in
       try await self.read(type, parameters: parameters)
@@ -21,7 +21,7 @@ extension Pipeline.Pipe {
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type, id: some LosslessStringConvertible & Sendable,
     parameters: [String: String] = [:],
-    completion: @escaping @Sendable (Result<Value, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in
       try await self.read(type, id: id, parameters: parameters)
@@ -32,7 +32,7 @@ extension Pipeline.Pipe {
   public func content(
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:],
-    completion: @escaping @Sendable (Result<Data, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Data, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in
       try await self.content(id: id, parameters: parameters)
@@ -42,7 +42,7 @@ extension Pipeline.Pipe {
   /// Saves a record; see ``save(_:returning:)``.
   public func save<Value: Decodable & Sendable>(
     _ record: some Encodable & Sendable, returning type: Value.Type,
-    completion: @escaping @Sendable (Result<Value, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in
       try await self.save(record, returning: type)
@@ -52,7 +52,7 @@ extension Pipeline.Pipe {
   /// Removes the record of an id; see ``remove(id:)``.
   public func remove(
     id: some LosslessStringConvertible & Sendable,
-    completion: @escaping @Sendable (Result<Void, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Void, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in try await self.remove(id: id) }
   }
@@ -60,7 +60,7 @@ extension Pipeline.Pipe {
   /// Removes a record by the id that it has; see ``remove(_:)``.
   public func remove(
     _ record: some Encodable & Sendable,
-    completion: @escaping @Sendable (Result<Void, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Void, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in try await self.remove(record) }
   }
@@ -70,7 +70,7 @@ extension Pipeline.Pipe {
     _ form: MultipartForm, id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:], returning type: Value.Type,
     progress: (@Sendable (TransferProgress) -> Void)? = nil,
-    completion: @escaping @Sendable (Result<Value, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in
       try await self.upload(
@@ -84,7 +84,7 @@ extension Pipeline.Pipe {
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:], returning type: Value.Type,
     progress: (@Sendable (TransferProgress) -> Void)? = nil,
-    completion: @escaping @Sendable (Result<Value, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in
       try await self.upload(
@@ -98,7 +98,7 @@ extension Pipeline.Pipe {
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:], to destination: URL,
     progress: (@Sendable (TransferProgress) -> Void)? = nil,
-    completion: @escaping @Sendable (Result<Void, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Void, PipeError>) -> Void
   ) {
     complete(completion) { () async throws(PipeError) in
       try await self.download(
@@ -111,7 +111,7 @@ extension Pipeline.Pipe {
 extension Pipeline.Pages {
   /// Reads the first page; see ``first()``.
   public func first(
-    completion: @escaping @Sendable (Result<Pipeline.Page<Value>, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>, PipeError>) -> Void
   ) {
     pipe.complete(completion) { () async throws(PipeError) in try await self.first() }
   }
@@ -120,14 +120,14 @@ extension Pipeline.Pages {
 extension Pipeline.Page {
   /// Reads the next page; see ``next()``.
   public func next(
-    completion: @escaping @Sendable (Result<Pipeline.Page<Value>?, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>?, PipeError>) -> Void
   ) {
     pipe.complete(completion) { () async throws(PipeError) in try await self.next() }
   }
 
   /// Reads the page before; see ``previous()``.
   public func previous(
-    completion: @escaping @Sendable (Result<Pipeline.Page<Value>?, PipeError>) -> Void
+    completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>?, PipeError>) -> Void
   ) {
     pipe.complete(completion) { () async throws(PipeError) in try await self.previous() }
   }

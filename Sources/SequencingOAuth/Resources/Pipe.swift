@@ -20,18 +20,18 @@ extension Pipeline {
     /// Whose token it carries.
     public let module: AuthorizationModule
     let address: PipeAddress
-    private let queue: CallbackQueue
+    private let callbacks: Callbacks
     private let operations = RunningOperations()
 
     init(
       name: String, address: PipeAddress, configuration: PipeConfiguration,
-      module: AuthorizationModule, queue: CallbackQueue
+      module: AuthorizationModule, callbacks: Callbacks
     ) {
       self.name = name
       self.address = address
       self.configuration = configuration
       self.module = module
-      self.queue = queue
+      self.callbacks = callbacks
       module.name(address.origin)
     }
 
@@ -49,14 +49,14 @@ extension Pipeline {
       try await operations.run(operation).get()
     }
 
-    /// Runs an operation and calls the completion, once, on the pipeline's queue.
+    /// Runs an operation and calls the completion, once, on its actor or the pipeline's queue.
     func complete<Value: Sendable>(
-      _ completion: @escaping @Sendable (Result<Value, PipeError>) -> Void,
+      _ completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void,
       _ operation: @escaping @Sendable () async throws(PipeError) -> Value
     ) {
-      Task.startingHere { [operations, queue] in
-        let result = await operations.run(operation)
-        queue.current.async { completion(result) }
+      let completion = Completion(completion)
+      Task.startingHere { [operations, callbacks] in
+        await callbacks.call(completion, with: await operations.run(operation))
       }
     }
   }

@@ -22,7 +22,7 @@ public final class Pipeline: Sendable {
   /// Whose token every request carries.
   public let module: AuthorizationModule
   private let pipes = Locked<[String: Pipe]>([:])
-  private let queue = CallbackQueue()
+  private let callbacks = Callbacks()
 
   /// Makes a pipeline without pipes; nothing is sent.
   ///
@@ -52,7 +52,7 @@ public final class Pipeline: Sendable {
     let endpoint = configuration.endpoint ?? FormCoding.encodePathSegment(name)
     let pipe = Pipe(
       name: name, address: try PipeAddress(base: baseURL, endpoint: endpoint),
-      configuration: configuration, module: configuration.module ?? module, queue: queue)
+      configuration: configuration, module: configuration.module ?? module, callbacks: callbacks)
     let isAdded = pipes.withLock { pipes in
       guard pipes[name] == nil else { return false }
       pipes[name] = pipe
@@ -76,19 +76,10 @@ public final class Pipeline: Sendable {
   /// The names, in order.
   public var names: [String] { pipes.withLock { $0.keys.sorted() } }
 
-  /// Where completions are called: a private serial queue, or for example `.main`.
+  /// Where completions without an actor of their own are called: the main queue, unless the app sets
+  /// another. A closure that belongs to an actor is called on that actor.
   public var callbackQueue: DispatchQueue {
-    get { queue.current }
-    set { queue.current = newValue }
-  }
-}
-
-/// What a pipeline and its pipes call completions on; a pipe has it after the pipeline is gone.
-final class CallbackQueue: Sendable {
-  private let queue = Locked(DispatchQueue(label: "SequencingOAuth.pipes"))
-
-  var current: DispatchQueue {
-    get { queue.withLock(\.self) }
-    set { queue.withLock { $0 = newValue } }
+    get { callbacks.queue }
+    set { callbacks.queue = newValue }
   }
 }

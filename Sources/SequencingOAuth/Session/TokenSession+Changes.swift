@@ -10,8 +10,8 @@ import LoopbackHTTP
 extension TokenSession {
   /// Takes over a token that was asked for in an epoch: into the store, then into memory.
   ///
-  /// A store that fails is reported, and the token is kept in memory all the same, since the server
-  /// may never give it again. Where the session was ended meanwhile, it is cancelled.
+  /// If the store fails, the token is kept in memory all the same, since the server may never give it
+  /// again, and an event says so. If the session was ended meanwhile, the call throws.
   func takeOver(_ record: AccountRecord, of epoch: Int) async throws(SQOAuthError) {
     typealias Begun = (SessionState.Takeover, StoreWrites.Write, SessionState.Renewal?)
     let begun = state.withLock { state -> Begun? in
@@ -26,14 +26,16 @@ extension TokenSession {
     let isOver = state.withLock { state in
       guard state.core.isCurrent(takeover) else { return state.core.dismissals != epoch }
       state.core.hold(record, at: now, jitter: .random(in: 0...1))
-      if case .failure(let error) = saved { state.core.didSave(record, error, at: now) }
+      if case .failure(let error) = saved {
+        state.core.didSave(record, error, at: now)
+        state.events.append(.refreshFailed(error))
+      }
       state.core.end(takeover)
       return false
     }
     changed()
     takeover.end.resolve(())
     if isOver { throw .signInCancelled }
-    try saved.get()
   }
 
   /// Takes over a token that the app kept, in memory at once.

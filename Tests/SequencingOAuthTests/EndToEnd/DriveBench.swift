@@ -46,7 +46,7 @@ struct DriveBench: Sendable {
     uploads.endpoint = "upload/drive/v2/files"
     self.uploads = try pipeline.add("uploads", uploads)
     if isSignedIn {
-      _ = try await bench.oauth.authorize()
+      _ = try await bench.oauth.signIn()
       module.refreshesAutomatically = false
       sandbox.forgetRequests()
     }

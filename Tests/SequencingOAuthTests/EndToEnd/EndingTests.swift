@@ -11,7 +11,7 @@ import Testing
     authentication: ClientAuthentication? = nil
   ) async throws -> SQToken {
     try bench.register(clientID: clientID, secret: secret, authentication: authentication)
-    return try await bench.oauth.authorize()
+    return try await bench.oauth.signIn()
   }
 
   @Test(
@@ -90,7 +90,7 @@ import Testing
   @Test func `a provider without an endpoint is told apart, and keeps the tokens`() async throws {
     let bench = try await SandboxBench()
     try bench.register(byHand: true)
-    let token = try await bench.oauth.authorize()
+    let token = try await bench.oauth.signIn()
     await failure(.revocationUnsupported) { try await bench.oauth.revoke() }
     #expect(bench.oauth.result.token == token)
   }

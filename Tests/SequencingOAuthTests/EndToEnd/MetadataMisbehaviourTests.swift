@@ -13,7 +13,7 @@ import Testing
     bench.sandbox.misbehave(at: .metadata, misbehaviour, times: nil)
     let error = try #require(
       await failure(sourceLocation: sourceLocation) {
-        try await bench.oauth.authorize()
+        try await bench.oauth.signIn()
       })
     #expect(codes.contains(error.code), "\(error)", sourceLocation: sourceLocation)
     #expect(bench.visited.isEmpty, "a browser was opened", sourceLocation: sourceLocation)
@@ -25,7 +25,7 @@ import Testing
     bench.sandbox.behave()
     // A limit that was to be exceeded soon is too short for a sign-in that is to succeed.
     if timeout < .seconds(20) { try bench.register { $0.timeout = .seconds(20) } }
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])

@@ -114,13 +114,13 @@ import Testing
       await pipeFailure { () async throws(PipeError) in try await drive.files.read() }
     }
     _ = try await drive.sandbox.requests(to: .authorization, atLeast: 1)
-    #expect(drive.bench.oauth.isAuthorizationPending)
+    #expect(drive.bench.oauth.isSigningIn)
     drive.files.cancel()
     guard case .cancelled? = try await error.value else {
       Issue.record("not cancelled")
       return
     }
-    try await eventually("the sign-in is over") { !drive.bench.oauth.isAuthorizationPending }
+    try await eventually("the sign-in is over") { !drive.bench.oauth.isSigningIn }
     page.release()
     _ = try await drive.files.read()
     #expect(drive.sandbox.requests(to: .driveFiles).count == 1)

@@ -24,7 +24,7 @@ import Testing
         await bench.delegate.events(1)
           == [code == .accessDenied ? .cancelled : .failed(code)], sourceLocation: sourceLocation)
       // The server behaves again, and so does everything else.
-      let token = try await bench.oauth.authorize()
+      let token = try await bench.oauth.signIn()
       #expect(bench.sandbox.isActive(token.accessToken), sourceLocation: sourceLocation)
       #expect(bench.tokenRequests.count == 1, sourceLocation: sourceLocation)
     }
@@ -69,10 +69,10 @@ import Testing
   @Test func `a missing issuer is accepted where nobody promised one`() async throws {
     let bench = try await SandboxBench().register(byHand: true)
     bench.sandbox.misbehave(at: .authorization, .issuer(.missing))
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     // Without a known issuer there is nothing to compare with.
     let unknowing = try await SandboxBench().register(byHand: true, knowsIssuer: false)
-    _ = try await unknowing.oauth.authorize()
+    _ = try await unknowing.oauth.signIn()
   }
 
   @Test(arguments: [SandboxMisbehaviour.Alteration.missing, .empty, .doubled])

@@ -75,11 +75,11 @@ final class SandboxBench: Sendable {
       try await eventually { self.hasAnswer.withLock(\.self) }
       try await eventually {
         self.clock.advance(by: 1_000)
-        return !self.oauth.isAuthorizationPending
+        return !self.oauth.isSigningIn
       }
     }
     let error = await failure(code, sourceLocation: sourceLocation) {
-      try await oauth.authorize()
+      try await oauth.signIn()
     }
     end.cancel()
     // It must not move the clock of the next sign-in.

@@ -14,7 +14,7 @@ import Testing
     byHand: Bool, redirectURI: String
   ) async throws {
     let bench = try await SandboxBench().register(redirectURI: redirectURI, byHand: byHand)
-    let token = try await bench.oauth.authorize()
+    let token = try await bench.oauth.signIn()
     #expect(bench.sandbox.isActive(token.accessToken))
     #expect(token.scope == "demo" && token.tokenType.lowercased() == "bearer")
     #expect(bench.sandbox.isActive(try #require(token.refreshToken)))
@@ -31,7 +31,7 @@ import Testing
 
   @Test func `the server receives exactly what the specifications ask for`() async throws {
     let bench = try await SandboxBench().register()
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     let authorize = try #require(bench.sandbox.requests(to: .authorization).first)
     let token = try #require(bench.tokenRequests.first)
     #expect(
@@ -68,7 +68,7 @@ import Testing
       SandboxClient(id: id, secret: secret, name: "Odd", redirectURIs: redirects))
     let bench = try await SandboxBench(options)
       .register(clientID: id, secret: secret, authentication: method)
-    let token = try await bench.oauth.authorize()
+    let token = try await bench.oauth.signIn()
     #expect(bench.sandbox.isActive(token.accessToken))
     let request = try #require(bench.tokenRequests.first)
     #expect(bench.tokenRequests.count == 1, "no method is tried out")
@@ -96,7 +96,7 @@ import Testing
     decision: SandboxVisitor.Decision
   ) async throws {
     let bench = try await SandboxBench(decision: decision).register()
-    await failure(.accessDenied) { try await bench.oauth.authorize() }
+    await failure(.accessDenied) { try await bench.oauth.signIn() }
     #expect(await bench.delegate.events(1) == [.cancelled])
     #expect(bench.tokenRequests.isEmpty)
   }
@@ -104,7 +104,7 @@ import Testing
   /// An answer that was used belongs to nobody.
   @Test func `the redirect of one sign-in does not answer the next`() async throws {
     let bench = try await SandboxBench().register()
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     let state = try #require(bench.sandbox.requests(to: .authorization).first?.query("state"))
     let code = try #require(bench.tokenRequests.first?.form("code"))
     let pages = Kept()
@@ -115,8 +115,8 @@ import Testing
     let replay = try page.forged(
       "code=\(code)&state=\(state)&iss=\(bench.sandbox.issuer.absoluteString)")
     #expect(RawClient.status(try await RawClient.get(replay)) == 400)
-    #expect(bench.oauth.isAuthorizationPending && bench.tokenRequests.count == 1)
-    bench.oauth.cancelAuthorization()
+    #expect(bench.oauth.isSigningIn && bench.tokenRequests.count == 1)
+    bench.oauth.cancelSignIn()
     #expect(await bench.delegate.events(2).last == .cancelled)
   }
 
@@ -131,15 +131,15 @@ import Testing
       guard stolen.page != nil else {
         // The first one's code is kept by the attacker and never redeemed.
         stolen.set(try AuthorizationURL(try #require(URL(string: redirect))))
-        bench.oauth.cancelAuthorization()
+        bench.oauth.cancelSignIn()
         return
       }
       let code = try #require(stolen.page?.parameters["code"])
       bench.oauth.handleRedirect(
         try page.redirect("code=\(code)&iss=\(bench.sandbox.issuer.absoluteString)"))
     }
-    await failure(.cancelled) { try await bench.oauth.authorize() }
-    await failure(.invalidGrant) { try await bench.oauth.authorize() }
+    await failure(.cancelled) { try await bench.oauth.signIn() }
+    await failure(.invalidGrant) { try await bench.oauth.signIn() }
     #expect(bench.tokenRequests.count == 1 && bench.oauth.result.token == nil)
   }
 
@@ -162,8 +162,8 @@ import Testing
     let (first, second) = (try await SandboxBench(), try await SandboxBench())
     try first.register()
     try second.register()
-    async let one = first.oauth.authorize()
-    async let two = second.oauth.authorize()
+    async let one = first.oauth.signIn()
+    async let two = second.oauth.signIn()
     let tokens = try await [one, two]
     #expect(first.sandbox.isActive(tokens[0].accessToken))
     #expect(second.sandbox.isActive(tokens[1].accessToken))

@@ -26,7 +26,7 @@ struct TokenMisbehaviourTests {
     }
     // A limit that was to be exceeded soon is too short for a sign-in that is to succeed.
     if timeout < .seconds(20) { try bench.register(byHand: true) { $0.timeout = .seconds(20) } }
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     #expect(bench.tokenRequests.count == 2, sourceLocation: sourceLocation)
   }
 
@@ -85,7 +85,7 @@ struct TokenMisbehaviourTests {
     try await expect(.endless, ends: [.responseTooLarge])
     let bench = try await SandboxBench().register()
     bench.sandbox.misbehave(at: .token, .oversize(1 << 20))
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
   }
 
   @Test func `a slow server meets the time limit`() async throws {
@@ -128,7 +128,7 @@ struct TokenMisbehaviourTests {
     for (misbehaviour, holds) in rows {
       bench.sandbox.misbehave(at: .token, misbehaviour)
       do throws(SQOAuthError) {
-        let token = try await bench.oauth.authorize()
+        let token = try await bench.oauth.signIn()
         #expect(holds(token), "\(misbehaviour)")
       } catch {
         #expect(error.code == .invalidResponse && "\(misbehaviour)".contains("1e999"), "\(error)")
@@ -145,7 +145,7 @@ struct TokenMisbehaviourTests {
       _ = try await RawClient.get(
         try page.redirect("code=abc&iss=\(sandbox.issuer.absoluteString)"))
     }
-    await failure(.connectionFailed) { try await bench.oauth.authorize() }
+    await failure(.connectionFailed) { try await bench.oauth.signIn() }
     #expect(await bench.delegate.events(1) == [.failed(.connectionFailed)])
   }
 }

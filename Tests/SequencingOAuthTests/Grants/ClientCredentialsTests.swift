@@ -91,7 +91,7 @@ import Testing
   @Test func `a user who signs in later is not renewed this way`() async throws {
     let bench = try bench()
     try await bench.module.requestAccessTokenAsClient()
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     bench.clock.advance(by: 3600)
     await failure(.notAuthorized) { try await bench.module.token() }
     #expect(bench.requests == ["client_credentials", "authorization_code"])

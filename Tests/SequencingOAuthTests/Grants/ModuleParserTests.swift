@@ -25,7 +25,7 @@ import Testing
     let bench = try SessionBench()
     bench.oauth.environment.tokenResponseParser = Own()
     bench.server.always(Self.answer)
-    let token = try await bench.oauth.authorize()
+    let token = try await bench.oauth.signIn()
     #expect(token.accessToken == "A" && token.additionalFields["example_parameter"] == .string("B"))
     bench.server.always(ScriptedHTTPClient.json(#"{"ticket":"C","next":"D"}"#))
     bench.clock.advance(by: 100)
@@ -54,7 +54,7 @@ import Testing
     #expect(bench.memory == "T1 R1" && bench.store.saves.isEmpty)
     let other = try SessionBench()
     other.oauth.environment.tokenResponseParser = Own()
-    await failure(.invalidResponse) { try await other.oauth.authorize() }
+    await failure(.invalidResponse) { try await other.oauth.signIn() }
     #expect(other.memory == nil && other.store.saves.isEmpty)
   }
 

@@ -34,7 +34,7 @@ import Testing
 
   @Test func `a request for a token has the client's limit and no other`() async throws {
     let sent = try await requests { bench in
-      _ = try await bench.oauth.authorize()
+      _ = try await bench.oauth.signIn()
       _ = try await bench.module.requestAccessTokenAsClient()
     }
     #expect(sent.count == 2)
@@ -66,7 +66,7 @@ import Testing
   @Test func `a request for metadata has the client's limit and no other`() async throws {
     let sent = try await requests(.issuer("https://id.example")) { bench in
       // The answer is no metadata, so every address is asked.
-      await failure(.invalidResponse) { try await bench.oauth.authorize() }
+      await failure(.invalidResponse) { try await bench.oauth.signIn() }
     }
     #expect(!sent.isEmpty)
     for request in sent { expect(request, total: Self.limit) }

@@ -210,7 +210,7 @@ import Testing
       await failure(.invalidGrant) { try await module.refresh() }
     case .none: break
     }
-    #expect(try await bench.oauth.authorize().accessToken == "T2")
+    #expect(try await bench.oauth.signIn().accessToken == "T2")
     slow.open()
     await failure(.invalidToken) { try await caller.value }
     #expect(bench.apiRequests.count == 1 && bench.memory == "T2 R2")

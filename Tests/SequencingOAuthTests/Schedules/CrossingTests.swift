@@ -11,7 +11,7 @@ import Testing
 
   @Test func `a session that ends by itself does not end the sign-in under way`() async throws {
     let bench = try await SessionBench(browser: Bench.idle).restored()
-    let signIn = begin { try await bench.oauth.authorize() }
+    let signIn = begin { try await bench.oauth.signIn() }
     let page = try await bench.bench.isWaiting()
     bench.server.next(Self.refused)
     await failure(.invalidGrant) { try await bench.module.refresh() }

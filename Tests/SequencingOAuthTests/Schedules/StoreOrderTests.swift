@@ -86,7 +86,7 @@ import Testing
     bench.store.fails()
     await failure(.notAuthorized) { try await bench.module.token() }
     #expect(await bench.store.content() == nil)
-    let token = try await bench.oauth.authorize()
+    let token = try await bench.oauth.signIn()
     #expect(await bench.store.content() == ScriptedStore.words(token))
   }
 
@@ -96,7 +96,7 @@ import Testing
     let refresh = begin { try await bench.module.refresh() }
     try await bench.store.saving.isHolding()
     bench.store.fails(toErase: true)
-    let erase = bench.module.signOut()
+    let erase = bench.module.endSession()
     let grant = begin {
       try await bench.module.requestAccessToken(grantType: "urn:example:grant")
     }

@@ -19,7 +19,7 @@ extension World {
     try await wait { self.isQuiet }
     await module.session.writesMade()
     // Everything was told; the delegate has heard it when its queue has come here.
-    await withCheckedContinuation { heard in oauth.callbackQueue.async { heard.resume() } }
+    await withCheckedContinuation { heard in oauth.module.callbacks.inOrder { heard.resume() } }
     try await wait { self.delegate.events.count == self.stream.events.count }
     mayBeSigningIn = false
   }
@@ -35,7 +35,7 @@ extension World {
   }
 
   private var isQuiet: Bool {
-    callers.areDone && !oauth.isAuthorizationPending && !isRenewing && !isDue
+    callers.areDone && !oauth.isSigningIn && !isRenewing && !isDue
       && module.session.state.withLock { !$0.isTelling && $0.events.isEmpty }
   }
 

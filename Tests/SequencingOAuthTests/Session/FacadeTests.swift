@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func `a delegate needs no more than one method`() async throws {
-    final class Small: TokenRefreshDelegate {
+    final class Small: TokenRefreshDelegate, Sendable {
       let told = Locked(0)
       func tokenIsRefreshed(_ token: SQToken) { told.withLock { $0 += 1 } }
     }

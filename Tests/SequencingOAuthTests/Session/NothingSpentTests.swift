@@ -122,7 +122,7 @@ import Testing
     let bench = try await SessionBench(browser: { _, _ in Issue.record("the browser opened") })
       .restored()
     trouble.begin(in: bench.store)
-    await failure(.storeFailed) { try await bench.oauth.authorize() }
+    await failure(.storeFailed) { try await bench.oauth.signIn() }
     #expect(bench.requests.isEmpty)
   }
 

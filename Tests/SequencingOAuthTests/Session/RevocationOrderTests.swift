@@ -40,7 +40,7 @@ import Testing
     let bench = try await SessionBench().restored()
     let revocation = revocation(of: bench)
     try await server.isHolding()
-    #expect(try await bench.oauth.authorize().accessToken == "T2")
+    #expect(try await bench.oauth.signIn().accessToken == "T2")
     server.open()
     #expect(try await revocation.value == "T1 R1")
     try await bench.module.settle()

@@ -84,7 +84,7 @@ import Testing
   @Test func `another user's sign-in has no field of the one before`() async throws {
     let bench = try await SessionBench().signedIn(#""id_token":"id-1""#)
     bench.server.change { $0.more = "" }
-    #expect(try await bench.oauth.authorize().additionalFields.isEmpty)
+    #expect(try await bench.oauth.signIn().additionalFields.isEmpty)
   }
 
   @Test func `a response without an expiry leaves none of the old one`() async throws {
@@ -125,7 +125,7 @@ extension SessionBench {
   /// A session that began with a sign-in whose token response had these members too.
   fileprivate func signedIn(_ members: String) async throws -> Self {
     server.change { $0.more = members }
-    _ = try await oauth.authorize()
+    _ = try await oauth.signIn()
     return self
   }
 }

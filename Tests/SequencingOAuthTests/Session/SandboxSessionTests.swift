@@ -13,7 +13,7 @@ import Testing
   ) async throws -> SandboxBench {
     let bench = try await SandboxBench(options).register { $0.timeout = .seconds(20) }
     bench.oauth.environment.tokenStore = store
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     bench.sandbox.forgetRequests()
     return bench
   }
@@ -65,7 +65,7 @@ import Testing
 
   @Test func `a token without the scope is not refreshed for it`() async throws {
     let bench = try await SandboxBench().register(scope: "profile")
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     bench.sandbox.forgetRequests()
     let request = HTTPRequest(url: bench.sandbox.url(.files))
     let error = await failure(.insufficientScope) { try await bench.oauth.module.send(request) }

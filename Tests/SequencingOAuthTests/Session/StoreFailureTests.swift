@@ -260,7 +260,7 @@ import Testing
     bench.store.fails()
     await bench.clock.hasSleeper()
     bench.store.saving.close()
-    let signIn = begin { try await oauth.authorize() }
+    let signIn = begin { try await oauth.signIn() }
     try await bench.store.saving.isHolding()
     bench.clock.advance(by: 10)
     bench.store.saving.open()

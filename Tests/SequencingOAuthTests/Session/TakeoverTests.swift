@@ -48,7 +48,7 @@ import Testing
     let bench = try await SessionBench().updating()
     let (module, oauth) = (bench.module, bench.oauth)
     bench.server.signInGate.close()
-    let signIn = begin { try await oauth.authorize() }
+    let signIn = begin { try await oauth.signIn() }
     try await bench.server.signInGate.isHolding()
     let gate = point == .request ? bench.server.gate : bench.store.saving
     gate.close()
@@ -86,7 +86,7 @@ import Testing
     }
     let callers = (0..<5).map { _ in begin { try await module.refresh() } }
     try await late.isHolding()
-    #expect(try await oauth.authorize().accessToken == "T2")
+    #expect(try await oauth.signIn().accessToken == "T2")
     late.open()
     // They asked for a fresh token, and whoever still waits gets one of the new user.
     for caller in callers { #expect(try await caller.value.accessToken != "OLD") }
@@ -110,7 +110,7 @@ import Testing
     }
     let caller = begin { try await module.token() }
     try await late.isHolding()
-    #expect(try await oauth.authorize().accessToken == "T2")
+    #expect(try await oauth.signIn().accessToken == "T2")
     #expect(try await caller.value.accessToken == "T2", "without waiting for the old answer")
     late.open()
     #expect(bench.refreshes == ["R1"])
@@ -134,7 +134,7 @@ import Testing
     let bench = try await SessionBench().restored()
     let oauth = bench.oauth
     bench.store.saving.close()
-    let signIn = begin { try await oauth.authorize() }
+    let signIn = begin { try await oauth.signIn() }
     try await bench.store.saving.isHolding()
     oauth.userDidSignOut()
     bench.store.saving.open()
@@ -149,7 +149,7 @@ import Testing
     let bench = try await SessionBench().restored()
     let (module, oauth) = (bench.module, bench.oauth)
     bench.server.signInGate.close()
-    let signIn = begin { try await oauth.authorize() }
+    let signIn = begin { try await oauth.signIn() }
     try await bench.server.signInGate.isHolding()
     bench.server.next(SessionEndTests.invalidGrant)
     await failure(.invalidGrant) { try await module.refresh() }
@@ -179,7 +179,7 @@ import Testing
     let session = bench.module.session
     let first = try #require(bench.module.currentToken)
     let mark = try #require(session.mark(of: first))
-    let second = try await bench.oauth.authorize()
+    let second = try await bench.oauth.signIn()
     #expect(session.mark(of: first) == nil)
     #expect(session.mark(of: second) == session.mark && session.mark != mark)
     try await bench.oauth.signOut()
@@ -190,10 +190,10 @@ import Testing
     let bench = try SessionBench()
     let oauth = bench.oauth
     bench.store.saving.close()
-    let first = begin { try await oauth.authorize() }
+    let first = begin { try await oauth.signIn() }
     try await bench.store.saving.isHolding()
-    oauth.cancelAuthorization()
-    let second = begin { try await oauth.authorize() }
+    oauth.cancelSignIn()
+    let second = begin { try await oauth.signIn() }
     bench.store.saving.open()
     _ = try? await first.value
     #expect(try await second.value.accessToken == "T2")

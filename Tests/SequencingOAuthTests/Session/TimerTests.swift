@@ -8,7 +8,7 @@ import Testing
 @Suite("The timer", .timeLimit(.minutes(1))) struct TimerTests {
   @Test func `it starts with the sign-in and refreshes once when it is time`() async throws {
     let bench = try SessionBench()
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     await bench.clock.hasSleeper()
     #expect(bench.module.refreshesAutomatically)
     bench.clock.advance(by: 3167.9)
@@ -182,7 +182,7 @@ import Testing
   @Test func `it starts again with the next sign-in`() async throws {
     let bench = try await SessionBench().updating()
     bench.oauth.userDidSignOut()
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     await bench.clock.hasSleeper()
     bench.clock.advance(by: 3204)
     #expect(await bench.observer.words(2) == ["ended signedOut", "refreshed T3"])

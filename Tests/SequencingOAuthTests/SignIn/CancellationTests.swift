@@ -16,16 +16,16 @@ import Testing
   {
     bench.oauth.authorizeUser()
     let page = try await bench.isWaiting()
-    bench.oauth.cancelAuthorization()
-    bench.oauth.cancelAuthorization()
-    #expect(!bench.oauth.isAuthorizationPending)
+    bench.oauth.cancelSignIn()
+    bench.oauth.cancelSignIn()
+    #expect(!bench.oauth.isSigningIn)
     #expect(!bench.oauth.handleRedirect(try page.redirect("code=abc")))
     #expect(await bench.delegate.events(1) == [.cancelled])
     #expect(bench.http.requests.isEmpty && bench.oauth.result.token == nil)
   }
 
   @Test func `cancelling nothing tells nothing`() async throws {
-    bench.oauth.cancelAuthorization()
+    bench.oauth.cancelSignIn()
     bench.oauth.authorizeUser()
     let page = try await bench.isWaiting()
     bench.oauth.handleRedirect(try page.redirect("code=abc"))
@@ -35,7 +35,7 @@ import Testing
   @Test func `a new sign-in may follow a cancellation at once`() async throws {
     bench.oauth.authorizeUser()
     let first = try await bench.isWaiting()
-    bench.oauth.cancelAuthorization()
+    bench.oauth.cancelSignIn()
     bench.oauth.authorizeUser()
     try await eventually { [bench] in bench.opened.count == 2 }
     let second = try await bench.isWaiting(opened: 2)
@@ -49,7 +49,7 @@ import Testing
   @Test func `a sign-in that is cancelled before it began is told all the same`() async throws {
     for count in 1...50 {
       bench.oauth.authorizeUser()
-      bench.oauth.cancelAuthorization()
+      bench.oauth.cancelSignIn()
       #expect(await bench.delegate.events(count) == Array(repeating: .cancelled, count: count))
     }
     #expect(bench.http.requests.isEmpty)
@@ -57,22 +57,22 @@ import Testing
 
   @Test func `the only awaiting task's cancellation ends the sign-in`() async throws {
     let task = Task { [bench] in
-      await failure(.cancelled) { try await bench.oauth.authorize() }
+      await failure(.cancelled) { try await bench.oauth.signIn() }
     }
     let page = try await bench.isWaiting()
     task.cancel()
     _ = await task.value
     #expect(await bench.delegate.events(1) == [.cancelled])
     #expect(!bench.oauth.handleRedirect(try page.redirect("code=abc")))
-    #expect(!bench.oauth.isAuthorizationPending)
+    #expect(!bench.oauth.isSigningIn)
   }
 
   @Test func `one awaiting task's cancellation ends no one else's wait`() async throws {
-    let staying = Task { [bench] in try await bench.oauth.authorize() }
+    let staying = Task { [bench] in try await bench.oauth.signIn() }
     let page = try await bench.isWaiting()
     for _ in 0..<20 {
       let leaving = Task { [bench] in
-        await failure(.cancelled) { try await bench.oauth.authorize() }
+        await failure(.cancelled) { try await bench.oauth.signIn() }
       }
       await Task.yield()
       leaving.cancel()
@@ -88,18 +88,18 @@ import Testing
     bench.oauth.authorizeUser()
     let page = try await bench.isWaiting()
     let task = Task { [bench] in
-      await failure(.cancelled) { try await bench.oauth.authorize() }
+      await failure(.cancelled) { try await bench.oauth.signIn() }
     }
     task.cancel()
     _ = await task.value
-    #expect(bench.oauth.isAuthorizationPending)
+    #expect(bench.oauth.isSigningIn)
     #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
     #expect(await bench.delegate.events(1) == [.authorized("T")])
   }
 
   @Test func `authorizeUser makes a task's sign-in last without it`() async throws {
     let task = Task { [bench] in
-      await failure(.cancelled) { try await bench.oauth.authorize() }
+      await failure(.cancelled) { try await bench.oauth.signIn() }
     }
     let page = try await bench.isWaiting()
     bench.oauth.authorizeUser()
@@ -113,10 +113,10 @@ import Testing
   @Test func `a task that is cancelled before it asks opens no browser for long`() async throws {
     let task = Task { [bench] in
       withUnsafeCurrentTask { $0?.cancel() }
-      return await failure(.cancelled) { try await bench.oauth.authorize() }
+      return await failure(.cancelled) { try await bench.oauth.signIn() }
     }
     _ = await task.value
-    try await eventually { [bench] in !bench.oauth.isAuthorizationPending }
+    try await eventually { [bench] in !bench.oauth.isSigningIn }
   }
 
   /// The browser's command may stay until the user is done; nobody wants it any more then.
@@ -129,7 +129,7 @@ import Testing
       staying.oauth.authorizeUser()
       if query == nil {
         try await eventually { staying.opened.count == 1 }
-        staying.oauth.cancelAuthorization()
+        staying.oauth.cancelSignIn()
       }
       _ = await staying.delegate.events(1)
       try await eventually { staying.clock.sleepers == 0 }
@@ -138,7 +138,7 @@ import Testing
 
   @Test func `a browser that reports its own cancellation ends the sign-in`() async throws {
     let closed = try Bench(browser: { _, _ in throw CancellationError() }).register()
-    await failure(.cancelled) { try await closed.oauth.authorize() }
+    await failure(.cancelled) { try await closed.oauth.signIn() }
   }
 
   @Test func `cancelling during the token request ends it with one outcome`() async throws {
@@ -150,7 +150,7 @@ import Testing
     ).register()
     stuck.oauth.authorizeUser()
     try await eventually { stuck.http.requests.count == 1 }
-    stuck.oauth.cancelAuthorization()
+    stuck.oauth.cancelSignIn()
     #expect(await stuck.delegate.events(1) == [.cancelled])
     #expect(stuck.oauth.result.token == nil)
   }

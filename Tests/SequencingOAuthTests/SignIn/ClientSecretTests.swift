@@ -48,7 +48,7 @@ import Testing
   ) async throws {
     for methods in [Self.both, Self.both.reversed(), ["client_secret_basic"], nil] {
       let bench = try Self.bench(secret: secret, methods: methods)
-      _ = try await bench.oauth.authorize()
+      _ = try await bench.oauth.signIn()
       #expect(try Self.basic(bench) == "client:\(secret)")
       #expect(bench.http.forms.last?["client_secret"] == nil)
     }
@@ -59,7 +59,7 @@ import Testing
     secret: String, encoded: String
   ) async throws {
     let bench = try Self.bench(secret: secret, methods: Self.both)
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     #expect(try Self.basic(bench) == nil)
     #expect(bench.http.forms.last?["client_secret"] == secret)
     #expect(bench.http.forms.last?["client_id"] == "client")
@@ -75,7 +75,7 @@ import Testing
     ] {
       let bench = try Self.bench(
         secret: secret, methods: methods, authentication: authentication)
-      _ = try await bench.oauth.authorize()
+      _ = try await bench.oauth.signIn()
       #expect(try Self.basic(bench) == "client:\(encoded)")
       #expect(bench.http.forms.last?["client_secret"] == nil)
       #expect(bench.http.forms.count == 1)
@@ -85,10 +85,10 @@ import Testing
   @Test func `an identifier that Basic would change counts like a secret`() async throws {
     let id = "https://app.example/"
     let bench = try Self.bench(id: id, secret: "s", methods: Self.both)
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     #expect(try Self.basic(bench) == nil && bench.http.forms.last?["client_id"] == id)
     let other = try Self.bench(id: id, secret: "s")
-    _ = try await other.oauth.authorize()
+    _ = try await other.oauth.signIn()
     #expect(try Self.basic(other) == "https%3A%2F%2Fapp.example%2F:s")
   }
 
@@ -98,7 +98,7 @@ import Testing
   ) async throws {
     let bench = try Self.bench(
       id: "cl/ent", secret: secret, methods: Self.both, authentication: .basicUnescaped)
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     #expect(try Self.basic(bench) == "cl/ent:\(secret)")
     let names = Set((bench.http.forms.last ?? [:]).keys)
     #expect(names.isDisjoint(with: ["client_id", "client_secret"]))
@@ -117,7 +117,7 @@ import Testing
         members.compactMap { $0.map { ",\($0)" } }.joined())
       let bench = try Self.bench(secret: "a/b")
       bench.http.answer(DiscoverySignInTests.server(document))
-      _ = try await bench.oauth.authorize()
+      _ = try await bench.oauth.signIn()
       bench.http.answer(
         DiscoverySignInTests.server(document, token: ScriptedHTTPClient.json("", status: 401)))
       let error = await failure { try await bench.oauth.module.revoke() }
@@ -145,7 +145,7 @@ import Testing
   ) async throws {
     let refuses = Self.refusals[index]
     let encoded = try Self.bench(secret: "C4N4RY/", answer: refuses)
-    let error = await failure { try await encoded.oauth.authorize() }
+    let error = await failure { try await encoded.oauth.signIn() }
     #expect(error?.message.contains(".post") == true)
     #expect(error?.message.contains(".basicUnescaped") == true)
     #expect(encoded.http.forms.count == 1, "nothing is tried out")
@@ -155,7 +155,7 @@ import Testing
       ("s3cr3t", nil), ("a/b", ClientAuthentication.post), ("a/b", .basicUnescaped),
     ] {
       let other = try Self.bench(secret: secret, authentication: method, answer: refuses)
-      let error = await failure { try await other.oauth.authorize() }
+      let error = await failure { try await other.oauth.signIn() }
       #expect(error?.message.contains(".post") == false)
     }
   }
@@ -163,7 +163,7 @@ import Testing
   @Test func `another refusal says nothing of Basic`() async throws {
     let bench = try Self.bench(
       secret: "a/b", answer: ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 401))
-    let error = await failure(.invalidGrant) { try await bench.oauth.authorize() }
+    let error = await failure(.invalidGrant) { try await bench.oauth.signIn() }
     #expect(error?.message.contains("Basic") == false)
   }
 

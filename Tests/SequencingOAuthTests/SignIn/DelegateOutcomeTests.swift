@@ -66,7 +66,7 @@ import Testing
     (
       "window closed", ok, { _, _ in throw SQOAuthError(.cancelled, "closed") }, .cancelled, 0
     ),
-    ("app cancels", ok, { bench, _ in bench.oauth.cancelAuthorization() }, .cancelled, 0),
+    ("app cancels", ok, { bench, _ in bench.oauth.cancelSignIn() }, .cancelled, 0),
     ("signed out meanwhile", ok, { bench, _ in bench.oauth.userDidSignOut() }, .cancelled, 0),
   ]
 
@@ -84,7 +84,7 @@ import Testing
     for query in ["code=late", "error=access_denied"] {
       #expect(!bench.oauth.handleRedirect(try page.redirect(query)))
     }
-    bench.oauth.cancelAuthorization()
+    bench.oauth.cancelSignIn()
     bench.oauth.authorizeUser()
     #expect(await bench.delegate.events(2) == [row.event, row.event], "\(row.name)")
   }
@@ -94,7 +94,7 @@ import Testing
     let row = Self.table[index]
     let bench = try Bench(answer: row.answer, browser: row.browser).register()
     do throws(SQOAuthError) {
-      let token = try await bench.oauth.authorize()
+      let token = try await bench.oauth.signIn()
       #expect(row.event == .authorized(token.accessToken), "\(row.name)")
     } catch {
       #expect(row.event == (error.isCancellation ? .cancelled : .failed(error.code)))
@@ -113,7 +113,7 @@ import Testing
     provider.authorizationParameters = ["prompt": prompt]
     let bench = try Bench(browser: Self.answers("error=consent_required"))
       .register(provider: provider)
-    let error = await failure(code) { try await bench.oauth.authorize() }
+    let error = await failure(code) { try await bench.oauth.signIn() }
     #expect(error?.isCancellation == isDenial && error?.requiresSignIn == false)
     #expect(await bench.delegate.events(1) == [isDenial ? .cancelled : .failed(code)])
     #expect(bench.http.requests.isEmpty)
@@ -123,7 +123,7 @@ import Testing
     let bench = Bench()
     bench.oauth.authorizeUser()
     #expect(await bench.delegate.events(1) == [.failed(.notRegistered)])
-    await failure(.notRegistered) { try await bench.oauth.authorize() }
+    await failure(.notRegistered) { try await bench.oauth.signIn() }
     #expect(bench.opened.isEmpty && bench.http.requests.isEmpty)
   }
 
@@ -131,7 +131,7 @@ import Testing
     let bench = Bench()
     for (id, redirect) in [("", "com.example.app:/cb"), ("id", "http://app.example/"), ("id", "")] {
       bench.oauth.registerApplicationParameters(clientID: id, redirectURI: redirect)
-      await failure(.invalidConfiguration) { try await bench.oauth.authorize() }
+      await failure(.invalidConfiguration) { try await bench.oauth.signIn() }
     }
     #expect(
       await bench.delegate.events(3)
@@ -141,7 +141,7 @@ import Testing
 
   @Test func `a refused token leaves nothing behind`() async throws {
     let bench = try Bench(answer: ScriptedHTTPClient.json("{}", status: 400)).register()
-    await failure { try await bench.oauth.authorize() }
+    await failure { try await bench.oauth.signIn() }
     #expect(bench.oauth.result.token == nil)
     #expect(await bench.store.list().isEmpty)
   }

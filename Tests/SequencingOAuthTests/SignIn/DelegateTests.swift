@@ -6,7 +6,7 @@ import Testing
 /// How a delegate is held and where it is called.
 @Suite(.timeLimit(.minutes(1))) struct DelegateTests {
   /// Implements what it must and no more.
-  final class Plain: AuthorizationDelegate {
+  final class Plain: AuthorizationDelegate, Sendable {
     let calls = Locked<[String]>([])
     func userIsSuccessfullyAuthorized(_ token: SQToken) { calls.withLock { $0.append("yes") } }
     func userIsNotAuthorized() { calls.withLock { $0.append("no") } }
@@ -15,12 +15,8 @@ import Testing
   /// A screen as an app with a user interface writes it.
   @MainActor final class Screen: AuthorizationDelegate {
     private(set) var title = "login"
-    nonisolated func userIsSuccessfullyAuthorized(_ token: SQToken) {
-      Task { @MainActor in title = "main" }
-    }
-    nonisolated func userIsNotAuthorized() {
-      Task { @MainActor in title = "login again" }
-    }
+    func userIsSuccessfullyAuthorized(_ token: SQToken) { title = "main" }
+    func userIsNotAuthorized() { title = "login again" }
   }
 
   @Test(arguments: [
@@ -58,7 +54,7 @@ import Testing
     }
     #expect(released == nil)
     #expect(bench.oauth.authorizationDelegate == nil)
-    #expect(try await bench.oauth.authorize().accessToken == "T")
+    #expect(try await bench.oauth.signIn().accessToken == "T")
   }
 
   @Test func `a delegate that goes while the sign-in runs is not missed`() async throws {
@@ -87,7 +83,7 @@ import Testing
     do {
       let bench = try Bench(browser: DelegateOutcomeTests.answers(query)).register()
       await released.hold(bench.oauth)
-      _ = try? await bench.oauth.authorize()
+      _ = try? await bench.oauth.signIn()
       _ = await bench.delegate.events(1)
     }
     try await eventually { await released.object == nil }
@@ -97,7 +93,7 @@ import Testing
     let key = DispatchSpecificKey<String>()
     let queue = DispatchQueue(label: "app")
     queue.setSpecific(key: key, value: "app")
-    final class Asking: AuthorizationDelegate {
+    final class Asking: AuthorizationDelegate, Sendable {
       let key: DispatchSpecificKey<String>
       let places = Locked<[String?]>([])
       init(key: DispatchSpecificKey<String>) { self.key = key }
@@ -115,7 +111,7 @@ import Testing
     #expect(bench.oauth.callbackQueue === queue)
     for browser in ["yes", "no"] {
       if browser == "no" { bench.http.answer(ScriptedHTTPClient.json("{}")) }
-      _ = try? await bench.oauth.authorize()
+      _ = try? await bench.oauth.signIn()
     }
     try await eventually { asking.places.withLock(\.count) == 2 }
     #expect(asking.places.withLock(\.self) == ["app", "app"])
@@ -123,7 +119,7 @@ import Testing
 
   /// The callback of one sign-in may start the next, or read what it likes, without a deadlock.
   @Test func `a delegate may call back in`() async throws {
-    final class Eager: AuthorizationDelegate {
+    final class Eager: AuthorizationDelegate, Sendable {
       let oauth: SQOAuth
       let tokens = Locked<[SQToken?]>([])
       init(_ oauth: SQOAuth) { self.oauth = oauth }
@@ -132,7 +128,7 @@ import Testing
           tokens.append(oauth.result.token)
           return tokens.count
         }
-        oauth.cancelAuthorization()
+        oauth.cancelSignIn()
         if count < 3 { oauth.authorizeUser() }
       }
       func userIsNotAuthorized() {}

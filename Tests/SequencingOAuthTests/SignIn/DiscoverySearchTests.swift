@@ -41,7 +41,7 @@ import Testing
       request.url.absoluteString == Self.addresses[0]
         ? Self.nonsense[index] : try await server(request)
     }
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     let urls = bench.http.requests.map(\.url.absoluteString)
     #expect(urls == Self.addresses.prefix(2) + ["https://id.example/token"])
   }
@@ -80,7 +80,7 @@ import Testing
       let place = Self.addresses.firstIndex(of: request.url.absoluteString)
       return place.flatMap { row.answers.dropFirst($0).first } ?? HTTPResponse(status: 404)
     }
-    let error = await failure(row.code) { try await bench.oauth.authorize() }
+    let error = await failure(row.code) { try await bench.oauth.signIn() }
     #expect(error?.status == row.status)
     #expect(bench.opened.isEmpty)
     #expect(bench.http.requests.allSatisfy { Self.addresses.contains($0.url.absoluteString) })
@@ -88,7 +88,7 @@ import Testing
 
   @Test func `how long a busy server asks to be left alone is told`() async throws {
     let bench = try bench { _ in HTTPResponse(status: 503, headers: ["Retry-After": "7"]) }
-    let error = await failure(.temporarilyUnavailable) { try await bench.oauth.authorize() }
+    let error = await failure(.temporarilyUnavailable) { try await bench.oauth.signIn() }
     #expect(error?.retryAfter == .seconds(7))
   }
 
@@ -96,7 +96,7 @@ import Testing
   @Test(arguments: [SQOAuthError.Code.connectionFailed, .requestTimedOut, .tlsFailed])
   func `a server that cannot be reached is asked once`(code: SQOAuthError.Code) async throws {
     let bench = try bench { _ in throw SQOAuthError(code, "no") }
-    await failure(code) { try await bench.oauth.authorize() }
+    await failure(code) { try await bench.oauth.signIn() }
     #expect(bench.http.requests.count == 1)
   }
 
@@ -109,7 +109,7 @@ import Testing
             of: "https://id.example/token", with: "http://id.example/token"))
         : try await server(request)
     }
-    await failure(.insecureEndpoint) { try await bench.oauth.authorize() }
+    await failure(.insecureEndpoint) { try await bench.oauth.signIn() }
     #expect(bench.http.requests.count == 1)
   }
 }

@@ -43,7 +43,7 @@ import Testing
     address: String, status: Int
   ) async throws {
     let bench = try bench(Self.server(at: address, else: status))
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     let urls = bench.http.requests.map(\.url.absoluteString)
     #expect(urls.last == "https://id.example/token")
     #expect(urls.first == Self.addresses[0] && Set(urls).count == urls.count)
@@ -53,11 +53,11 @@ import Testing
 
   @Test func `the document is fetched anew, so that a server may move`() async throws {
     let bench = try bench(Self.server())
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     bench.http.answer(
       Self.server(
         Self.document().replacingOccurrences(of: "id.example/token", with: "new.example/token")))
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     #expect(
       bench.http.requests.filter { $0.method == "POST" }.map { $0.url.host() }
         == ["id.example", "new.example"])
@@ -65,9 +65,9 @@ import Testing
 
   @Test func `a discovery that failed is tried again by the next sign-in`() async throws {
     let bench = try bench { _ in throw URLError(.timedOut) }
-    await failure(.connectionFailed) { try await bench.oauth.authorize() }
+    await failure(.connectionFailed) { try await bench.oauth.signIn() }
     bench.http.answer(Self.server())
-    #expect(try await bench.oauth.authorize().accessToken == "T")
+    #expect(try await bench.oauth.signIn().accessToken == "T")
   }
 
   @Test(arguments: [
@@ -78,7 +78,7 @@ import Testing
     issuer: String, code: SQOAuthError.Code
   ) async throws {
     let bench = try bench(Self.server(Self.document(issuer: issuer)))
-    await failure(code) { try await bench.oauth.authorize() }
+    await failure(code) { try await bench.oauth.signIn() }
     #expect(bench.opened.isEmpty && bench.http.requests.count == 1)
   }
 
@@ -87,7 +87,7 @@ import Testing
     let bench = try bench { _ in
       HTTPResponse(status: status, headers: ["Location": "https://evil.example/"])
     }
-    await failure(.redirectRefused) { try await bench.oauth.authorize() }
+    await failure(.redirectRefused) { try await bench.oauth.signIn() }
     #expect(bench.opened.isEmpty)
     #expect(bench.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
   }
@@ -95,21 +95,21 @@ import Testing
   @Test(arguments: ["<html>", "[]", "{", "{}"])
   func `a body that is no metadata ends the sign-in`(body: String) async throws {
     let bench = try bench(ScriptedHTTPClient.json(body))
-    await failure { try await bench.oauth.authorize() }
+    await failure { try await bench.oauth.signIn() }
     #expect(bench.opened.isEmpty)
     #expect(await bench.delegate.events(1).count == 1)
   }
 
   @Test func `a server with nothing at any address is a typed error`() async throws {
     let bench = try bench { _ in HTTPResponse(status: 404) }
-    await failure { try await bench.oauth.authorize() }
+    await failure { try await bench.oauth.signIn() }
     #expect(bench.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
     #expect(bench.opened.isEmpty)
   }
 
   @Test func `no client secret goes to the metadata's address`() async throws {
     let bench = try bench(Self.server())
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     let request = try #require(bench.http.requests.first)
     #expect(request.headers["Authorization"] == nil)
     guard case .empty = request.body else {
@@ -129,23 +129,23 @@ import Testing
       ("code=abc&iss=https://id.example/t1", .issuerMismatch),
     ] {
       let bench = try bench(Self.server(promise), query: query)
-      await failure(code) { try await bench.oauth.authorize() }
+      await failure(code) { try await bench.oauth.signIn() }
       #expect(bench.http.forms.isEmpty, "the code is never sent")
       #expect(
         await bench.delegate.events(1) == [code == .accessDenied ? .cancelled : .failed(code)])
     }
     let good = try bench(Self.server(promise), query: "code=abc&iss=https%3A%2F%2Fid.example%2Ft")
-    #expect(try await good.oauth.authorize().accessToken == "T")
+    #expect(try await good.oauth.signIn().accessToken == "T")
   }
 
   @Test(arguments: [#"["plain"]"#, "[]", #"["s256"]"#])
   func `a server without S256 is refused unless the app accepts it`(methods: String) async throws {
     let document = Self.document(#","code_challenge_methods_supported":\#(methods)"#)
     let refusing = try bench(Self.server(document))
-    await failure(.pkceUnsupported) { try await refusing.oauth.authorize() }
+    await failure(.pkceUnsupported) { try await refusing.oauth.signIn() }
     #expect(refusing.opened.isEmpty)
     let accepting = try bench(Self.server(document)) { $0.acceptsServersWithoutPKCE = true }
-    _ = try await accepting.oauth.authorize()
+    _ = try await accepting.oauth.signIn()
     #expect(accepting.opened.first?.parameters["code_challenge_method"] == "S256")
   }
 
@@ -153,7 +153,7 @@ import Testing
   func `a server with S256 is used`(methods: String) async throws {
     let bench = try bench(
       Self.server(Self.document(#","code_challenge_methods_supported":\#(methods)"#)))
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
   }
 
   @Test func `the server's list of methods decides where the app did not`() async throws {
@@ -161,7 +161,7 @@ import Testing
       let bench = try bench(
         Self.server(
           Self.document(#","token_endpoint_auth_methods_supported":["\#(methods)"]"#)))
-      _ = try await bench.oauth.authorize()
+      _ = try await bench.oauth.signIn()
       #expect((bench.http.requests.last?.headers["Authorization"] != nil) == isBasic)
       #expect((bench.http.forms.last?["client_secret"] != nil) == !isBasic)
     }

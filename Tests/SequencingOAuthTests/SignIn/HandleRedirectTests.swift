@@ -25,7 +25,7 @@ import Testing
     let page = try await bench.isWaiting()
     let url = try #require(URL(string: "\(address)?code=abc&state=\(page.state)"))
     #expect(!bench.oauth.handleRedirect(url))
-    #expect(bench.oauth.isAuthorizationPending && bench.http.requests.isEmpty)
+    #expect(bench.oauth.isSigningIn && bench.http.requests.isEmpty)
     #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
     #expect(await bench.delegate.events(1) == [.authorized("T")])
   }
@@ -35,7 +35,7 @@ import Testing
     bench.store.loading.close()
     bench.oauth.authorizeUser()
     try await bench.store.loading.isHolding()
-    #expect(bench.oauth.isAuthorizationPending)
+    #expect(bench.oauth.isSigningIn)
     let url = try #require(URL(string: "com.example.app:/cb?code=abc&state=x"))
     #expect(!bench.oauth.handleRedirect(url))
     bench.store.loading.open()
@@ -69,14 +69,14 @@ import Testing
     #expect(facebook.oauth.handleRedirect(answer))
     #expect(await facebook.delegate.events(1) == [.authorized("T")])
     #expect(google.delegate.events.isEmpty && google.http.requests.isEmpty)
-    #expect(google.oauth.isAuthorizationPending)
+    #expect(google.oauth.isSigningIn)
     #expect(facebook.http.requests.map { $0.url.host() } == ["graph.facebook.com"])
   }
 
   /// An app with the scheme of the Sequencing pod.
   @Test func `the pod's own redirect URI works`() async throws {
     let bench = try Bench().register(redirectURI: "authapp://Default/Authcallback")
-    #expect(try await bench.oauth.authorize().accessToken == "T")
+    #expect(try await bench.oauth.signIn().accessToken == "T")
     #expect(bench.http.forms.first?["redirect_uri"] == "authapp://Default/Authcallback")
   }
 
@@ -86,7 +86,7 @@ import Testing
       let answer = "com.example.app:/cb?tenant=7&code=abc&state=\(page.state)"
       bench.oauth.handleRedirect(try #require(URL(string: answer)))
     }).register(redirectURI: "com.example.app:/cb?tenant=7")
-    #expect(try await bench.oauth.authorize().accessToken == "T")
+    #expect(try await bench.oauth.signIn().accessToken == "T")
     #expect(bench.http.forms.first?["redirect_uri"] == "com.example.app:/cb?tenant=7")
   }
 
@@ -113,7 +113,7 @@ import Testing
       #expect(oauth.receiveRedirect(url) == outcome)
       #expect(oauth.module.receiveRedirect(url) == outcome && !oauth.handleRedirect(url))
     }
-    #expect(oauth.isAuthorizationPending && bench.http.requests.isEmpty)
+    #expect(oauth.isSigningIn && bench.http.requests.isEmpty)
     #expect(oauth.receiveRedirect(right) == .answered)
     #expect(await bench.delegate.events(1) == [.authorized("T")])
   }
@@ -152,7 +152,7 @@ import Testing
     for (round, isTimeout) in [(1, false), (2, true)] {
       bench.oauth.authorizeUser()
       let page = try await bench.isWaiting(opened: round)
-      if isTimeout { bench.clock.advance(by: 300) } else { bench.oauth.cancelAuthorization() }
+      if isTimeout { bench.clock.advance(by: 300) } else { bench.oauth.cancelSignIn() }
       #expect(await bench.delegate.events(round).count == round)
       #expect(bench.oauth.receiveRedirect(try page.redirect("code=abc")) == .tooLate)
     }
@@ -163,7 +163,7 @@ import Testing
     _ = try await bench.isWaiting(opened: 3)
     #expect(bench.oauth.receiveRedirect(try first.redirect("code=abc")) == .wrongState)
     #expect(bench.http.requests.isEmpty)
-    bench.oauth.cancelAuthorization()
+    bench.oauth.cancelSignIn()
   }
 
   @Test func `before the browser is open there is nothing to answer`() async throws {

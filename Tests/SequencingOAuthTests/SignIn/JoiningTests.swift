@@ -21,14 +21,14 @@ import Testing
     #expect(bench.opened.count == 1 && bench.http.requests.count == 1)
     bench.oauth.authorizeUser()
     _ = try await bench.isWaiting(opened: 2)
-    bench.oauth.cancelAuthorization()
+    bench.oauth.cancelSignIn()
     #expect(await bench.delegate.events(2) == [.authorized("T"), .cancelled])
   }
 
   @Test func `every awaiting caller gets the one outcome`() async throws {
     bench.oauth.authorizeUser()
     // All have joined before it is answered: one that came later would start another sign-in.
-    let callers = (0..<20).map { [bench] _ in begin { try await bench.oauth.authorize() } }
+    let callers = (0..<20).map { [bench] _ in begin { try await bench.oauth.signIn() } }
     try await answer()
     var tokens: Set<SQToken> = []
     for caller in callers { tokens.insert(try await caller.value) }
@@ -38,19 +38,19 @@ import Testing
   }
 
   @Test func `every awaiting caller gets the one failure`() async throws {
-    let callers = (0..<2).map { [bench] _ in begin { try await bench.oauth.authorize() } }
+    let callers = (0..<2).map { [bench] _ in begin { try await bench.oauth.signIn() } }
     try await answer("error=server_error")
     for caller in callers { await failure(.serverError) { try await caller.value } }
     #expect(await bench.delegate.events(1).count >= 1)
   }
 
   @Test func `a sign-in says whether it is under way`() async throws {
-    #expect(!bench.oauth.isAuthorizationPending)
+    #expect(!bench.oauth.isSigningIn)
     bench.oauth.authorizeUser()
-    #expect(bench.oauth.isAuthorizationPending)
+    #expect(bench.oauth.isSigningIn)
     try await answer()
     _ = await bench.delegate.events(1)
-    #expect(!bench.oauth.isAuthorizationPending)
+    #expect(!bench.oauth.isSigningIn)
   }
 
   @Test func `two instances do not join each other`() async throws {
@@ -66,6 +66,6 @@ import Testing
     #expect(bench.http.requests.isEmpty && other.http.requests.isEmpty)
     #expect(other.oauth.handleRedirect(try theirs.redirect("code=abc")))
     #expect(await other.delegate.events(1) == [.authorized("T")])
-    #expect(bench.delegate.events.isEmpty && bench.oauth.isAuthorizationPending)
+    #expect(bench.delegate.events.isEmpty && bench.oauth.isSigningIn)
   }
 }

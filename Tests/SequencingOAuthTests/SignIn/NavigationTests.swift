@@ -5,7 +5,7 @@ import Testing
 /// An app that moves between a login and a main screen by what the delegate is told.
 @Suite(.timeLimit(.minutes(1))) struct NavigationTests {
   /// The screens that the user has seen, in order.
-  final class Coordinator: AuthorizationDelegate {
+  final class Coordinator: AuthorizationDelegate, Sendable {
     private let state = Locked(["login"])
     var screens: [String] { state.withLock(\.self) }
     func show(_ screen: String) { state.withLock { $0.append(screen) } }

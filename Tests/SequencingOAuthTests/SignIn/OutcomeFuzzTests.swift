@@ -46,14 +46,14 @@ import Testing
     case .noState: oauth.handleRedirect(try page.forged("error=access_denied"))
     case .elsewhere: oauth.handleRedirect(URL(filePath: "/etc/passwd"))
     case .doubled: oauth.handleRedirect(try page.redirect("code=a&code=b"))
-    case .cancel: oauth.cancelAuthorization()
+    case .cancel: oauth.cancelSignIn()
     case .signOut: oauth.userDidSignOut()
     case .advanceABit: bench.clock.advance(by: 10)
     case .advanceBeyond: bench.clock.advance(by: 1_000)
     case .joinPlainly: oauth.authorizeUser()
-    case .join: Task { try await oauth.authorize() }
+    case .join: Task { try await oauth.signIn() }
     case .joinAndLeave:
-      let task = Task { try await oauth.authorize() }
+      let task = Task { try await oauth.signIn() }
       task.cancel()
     case .yield: await Task.yield()
     }
@@ -88,7 +88,7 @@ import Testing
     }
     let outcome: RecordingDelegate.Event
     do throws(SQOAuthError) {
-      outcome = .authorized(try await bench.oauth.authorize().accessToken)
+      outcome = .authorized(try await bench.oauth.signIn().accessToken)
     } catch {
       outcome = error.isCancellation ? .cancelled : .failed(error.code)
     }
@@ -103,10 +103,10 @@ import Testing
     bench.oauth.environment.userAgent = CustomUserAgent { url in
       bench.oauth.handleRedirect(try AuthorizationURL(url).redirect("code=abc"))
     }
-    #expect(try await bench.oauth.authorize().accessToken == "after", "seed \(seed): \(steps)")
+    #expect(try await bench.oauth.signIn().accessToken == "after", "seed \(seed): \(steps)")
     #expect(
       await bench.delegate.events(2) == [outcome, .authorized("after")], "seed \(seed): \(steps)")
-    #expect(!bench.oauth.isAuthorizationPending)
+    #expect(!bench.oauth.isSigningIn)
   }
 
   @Test(arguments: 0..<20)
@@ -127,10 +127,10 @@ import Testing
         group.addTask {
           switch plan {
           case 0: bench.oauth.authorizeUser()
-          case 1: bench.oauth.cancelAuthorization()
-          case 2: _ = try? await bench.oauth.authorize()
+          case 1: bench.oauth.cancelSignIn()
+          case 2: _ = try? await bench.oauth.signIn()
           default:
-            let task = Task { try? await bench.oauth.authorize() }
+            let task = Task { try? await bench.oauth.signIn() }
             task.cancel()
             _ = await task.value
           }
@@ -140,8 +140,8 @@ import Testing
       return await group.reduce(0, +)
     }
     #expect(returned == 10)
-    try await eventually { !bench.oauth.isAuthorizationPending }
-    let token = try await bench.oauth.authorize()
+    try await eventually { !bench.oauth.isSigningIn }
+    let token = try await bench.oauth.signIn()
     #expect(token.accessToken == "T")
     // No sign-in is told twice: there are never more calls than there were callers.
     let callers = plans.count { $0 != 1 }

@@ -27,7 +27,7 @@ import Testing
     let bench = Bench()
     bench.oauth.registrateApplicationParametersCliendID(
       "id", clientSecret: "s", redirectUri: "authapp://Default/Authcallback", scope: "demo")
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     let page = try #require(bench.opened.first)
     #expect(page.url.absoluteString.hasPrefix("https://sequencing.com/oauth2/authorize?"))
     #expect(page.parameters["client_id"] == "id" && page.parameters["scope"] == "demo")
@@ -64,21 +64,21 @@ import Testing
     let bench = Bench()
     bench.oauth.registerApplicationParameters(
       clientID: "id", clientSecret: "s", redirectURI: "com.example.app:/cb", scope: "demo")
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     #expect(bench.opened.first?.url.host() == "sequencing.com")
     bench.oauth.registerApplicationParameters(
       clientID: "id", redirectURI: "com.example.app:/cb",
       provider: .endpoints(authorization: "https://x.example/a", token: "https://x.example/t"))
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     #expect(bench.opened.last?.url.host() == "x.example")
   }
 
   @Test func `registering again replaces the client and keeps the token`() async throws {
     let bench = try Bench().register(scope: "first")
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     try bench.register(scope: "second")
     #expect(bench.oauth.result.token?.accessToken == "T")
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     #expect(bench.opened.map { $0.parameters["scope"] } == ["first", "second"])
   }
 
@@ -107,7 +107,7 @@ import Testing
     })
     for host in ["one", "two", "one"] {
       try bench.register(provider: .issuer("https://\(host).example"))
-      _ = try await bench.oauth.authorize()
+      _ = try await bench.oauth.signIn()
     }
     #expect(bench.opened.map { $0.url.host() } == ["one.example", "two.example", "one.example"])
     let tokens = bench.http.requests.filter { $0.method == "POST" }
@@ -117,7 +117,7 @@ import Testing
   @Test func `a failed registration replaces the client too`() async throws {
     let bench = try Bench().register()
     bench.oauth.registerApplicationParameters(clientID: "", redirectURI: "com.example.app:/cb")
-    await failure(.invalidConfiguration) { try await bench.oauth.authorize() }
+    await failure(.invalidConfiguration) { try await bench.oauth.signIn() }
     #expect(bench.opened.isEmpty)
   }
 }

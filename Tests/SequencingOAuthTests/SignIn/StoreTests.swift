@@ -22,7 +22,7 @@ import Testing
       provider: .endpoints(
         authorization: "https://id.example/a", token: "https://id.example/t",
         issuer: "https://id.example"))
-    let token = try await bench.oauth.authorize()
+    let token = try await bench.oauth.signIn()
     #expect(await bench.store.list() == ["alice"])
     let record = try #require(await bench.store.load("alice"))
     #expect(
@@ -40,39 +40,47 @@ import Testing
     #expect(await bench.store.load("default")?.token == bench.delegate.tokens.first)
   }
 
-  @Test func `a store that fails is reported and the token is not lost`() async throws {
+  @Test func `a user whose token cannot be stored is signed in, and the app hears of both`()
+    async throws
+  {
     let bench = try Bench().register()
+    let recorder = RefreshRecorder()
+    bench.oauth.tokenRefreshDelegate = recorder
     bench.oauth.environment.tokenStore = Failing(Failing.Full())
-    let error = await failure(.storeFailed) { try await bench.oauth.authorize() }
-    #expect(error?.cause is Failing.Full)
-    #expect(bench.oauth.result.token?.accessToken == "T")
-    #expect(await bench.delegate.events(1) == [.failed(.storeFailed)])
+    #expect(try await bench.oauth.signIn().accessToken == "T")
+    #expect(bench.oauth.isAuthorized && bench.oauth.result.token?.accessToken == "T")
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(await recorder.words(1) == ["failed store_failed"])
+    guard case .refreshFailed(let error)? = recorder.events.first else { return }
+    #expect(error.cause is Failing.Full)
+    await failure(.storeFailed) { try await bench.oauth.settle() }
   }
 
   @Test func `an SDK error of a store passes as it is`() async throws {
     let bench = try Bench().register()
     bench.oauth.environment.tokenStore = Failing(SQOAuthError(.invalidConfiguration, "x"))
-    await failure(.invalidConfiguration) { try await bench.oauth.authorize() }
+    try await bench.oauth.signIn()
+    await failure(.invalidConfiguration) { try await bench.oauth.settle() }
   }
 
   @Test func `signing out empties memory and store, for good`() async throws {
     let bench = try Bench(answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#))
       .register()
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     try await bench.oauth.signOut()
     #expect(bench.oauth.result.token == nil)
     #expect(await bench.store.list().isEmpty)
     #expect(bench.http.requests.count == 1, "the server is not told")
     // The second user's server sends no refresh token: the first one's must not come back.
     bench.http.answer(ScriptedHTTPClient.token("second"))
-    let token = try await bench.oauth.authorize()
+    let token = try await bench.oauth.signIn()
     #expect(token.accessToken == "second" && token.refreshToken == nil)
     #expect(await bench.store.load("default")?.token.refreshToken == nil)
   }
 
   @Test func `userDidSignOut forgets at once and the store follows`() async throws {
     let bench = try Bench().register()
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     bench.oauth.userDidSignOut()
     #expect(bench.oauth.result.token == nil)
     try await eventually { await bench.store.list().isEmpty }
@@ -80,7 +88,7 @@ import Testing
 
   @Test func `signing out with a store that fails forgets in memory and says so`() async throws {
     let bench = try Bench().register()
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     bench.oauth.environment.tokenStore = Failing(Failing.Full())
     await failure(.storeFailed) { try await bench.oauth.signOut() }
     #expect(bench.oauth.result.token == nil)
@@ -90,9 +98,9 @@ import Testing
   @Test func `a sign-in right after userDidSignOut keeps its token in the store`() async throws {
     for _ in 0..<200 {
       let bench = try Bench().register()
-      _ = try await bench.oauth.authorize()
+      _ = try await bench.oauth.signIn()
       bench.oauth.userDidSignOut()
-      _ = try await bench.oauth.authorize()
+      _ = try await bench.oauth.signIn()
       // A slow erase would come now; a further call to the store comes behind it.
       for _ in 0..<20 { await Task.yield() }
       #expect(bench.oauth.result.token != nil)

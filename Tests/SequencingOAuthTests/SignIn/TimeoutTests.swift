@@ -13,16 +13,16 @@ import Testing
     async throws
   {
     let bench = try bench()
-    async let error = failure(.timedOut) { try await bench.oauth.authorize() }
+    async let error = failure(.timedOut) { try await bench.oauth.signIn() }
     let page = try await bench.isWaiting()
     bench.clock.advance(by: 299)
-    #expect(bench.oauth.isAuthorizationPending)
+    #expect(bench.oauth.isSigningIn)
     bench.clock.advance(by: 1)
     #expect(await error?.isCancellation == true)
     #expect(await bench.delegate.events(1) == [.cancelled])
     #expect(!bench.oauth.handleRedirect(try page.redirect("code=abc")))
     #expect(bench.http.requests.isEmpty && bench.oauth.result.token == nil)
-    #expect(!bench.oauth.isAuthorizationPending)
+    #expect(!bench.oauth.isSigningIn)
   }
 
   @Test func `the answer a second before the end counts`() async throws {
@@ -41,10 +41,10 @@ import Testing
   @Test(arguments: [["code=abc&state=wrong"], ["code=abc"], ["error=access_denied&state="]])
   func `a wrong state before the end is the reason that is told`(queries: [String]) async throws {
     let bench = try bench(.seconds(5))
-    async let error = failure(.stateMismatch) { try await bench.oauth.authorize() }
+    async let error = failure(.stateMismatch) { try await bench.oauth.signIn() }
     let page = try await bench.isWaiting()
     for query in queries { #expect(!bench.oauth.handleRedirect(try page.forged(query))) }
-    #expect(bench.oauth.isAuthorizationPending, "it does not consume the sign-in")
+    #expect(bench.oauth.isSigningIn, "it does not consume the sign-in")
     bench.clock.advance(by: 5)
     #expect(await error?.isCancellation == false)
     #expect(await bench.delegate.events(1) == [.failed(.stateMismatch)])
@@ -65,7 +65,7 @@ import Testing
 
   @Test func `a redirect for another address does not count as a wrong state`() async throws {
     let bench = try bench()
-    async let error = failure(.timedOut) { try await bench.oauth.authorize() }
+    async let error = failure(.timedOut) { try await bench.oauth.signIn() }
     _ = try await bench.isWaiting()
     let other = try #require(URL(string: "com.example.other:/cb?code=abc&state=x"))
     #expect(!bench.oauth.handleRedirect(other))
@@ -76,14 +76,14 @@ import Testing
   @Test(arguments: [Duration.zero, .milliseconds(1), .seconds(86_400 * 400)])
   func `any length of time works`(timeout: Duration) async throws {
     let bench = try bench(timeout)
-    async let error = failure(.timedOut) { try await bench.oauth.authorize() }
+    async let error = failure(.timedOut) { try await bench.oauth.signIn() }
     if timeout > .seconds(1) {
       _ = try await bench.isWaiting()
       bench.clock.advance(by: 86_400 * 401)
     } else {
       try await eventually {
         bench.clock.advance(by: 1)
-        return !bench.oauth.isAuthorizationPending && bench.delegate.events.count == 1
+        return !bench.oauth.isSigningIn && bench.delegate.events.count == 1
       }
     }
     _ = await error

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct TokenExchangeTests {
   @Test func `the request redeems the code with what the browser was sent with`() async throws {
     let bench = try Bench().register()
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     let (page, form) = (try #require(bench.opened.first), try #require(bench.http.forms.first))
     #expect(
       Set(form.keys) == ["grant_type", "code", "redirect_uri", "code_verifier"], "Basic by default")
@@ -30,7 +30,7 @@ import Testing
 
   @Test func `two sign-ins share neither state nor verifier nor challenge`() async throws {
     let bench = try Bench().register()
-    for _ in 0..<20 { _ = try await bench.oauth.authorize() }
+    for _ in 0..<20 { _ = try await bench.oauth.signIn() }
     #expect(Set(bench.opened.map(\.state)).count == 20)
     #expect(Set(bench.opened.map { $0.parameters["code_challenge"] }).count == 20)
     #expect(Set(bench.http.forms.map { $0["code_verifier"] }).count == 20)
@@ -43,7 +43,7 @@ import Testing
   func `the code arrives as the server wrote it`(code: String) async throws {
     let bench = try Bench(browser: DelegateOutcomeTests.answers("code=\(code)&next=/x?y=z#frag"))
       .register()
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     #expect(bench.http.forms.first?["code"] == code.removingPercentEncoding)
   }
 
@@ -60,7 +60,7 @@ import Testing
           clientID: "client", clientSecret: secret, redirectURI: "com.example.app:/cb",
           provider: .endpoints(authorization: "https://s.example/a", token: "https://s.example/t"),
           clientAuthentication: method))
-      _ = try await bench.oauth.authorize()
+      _ = try await bench.oauth.signIn()
       let (request, form) = (try #require(bench.http.requests.first), bench.http.forms[0])
       #expect(request.headers["Authorization"] == header)
       #expect(Set(form.keys).intersection(["client_id", "client_secret"]) == names)
@@ -73,7 +73,7 @@ import Testing
       answer: ScriptedHTTPClient.token(
         members: #""expires_in":"3600","refresh_token":"R","scope":"a b","example_parameter":1"#)
     ).register()
-    let token = try await bench.oauth.authorize()
+    let token = try await bench.oauth.signIn()
     #expect(token.expirationDate == bench.clock.now + 3600)
     #expect(token.issueDate == bench.clock.now)
     #expect(token.refreshToken == "R" && token.scope == "a b" && token.tokenType == "Bearer")
@@ -86,7 +86,7 @@ import Testing
       try ClientConfiguration(
         clientID: "client", redirectURI: "com.example.app:/cb", provider: .sequencing,
         authorizationParameters: ["prompt": "consent"], tokenParameters: ["audience": "a&b"]))
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     #expect(bench.opened.first?.parameters["mobile"] == "1")
     #expect(bench.opened.first?.parameters["prompt"] == "consent")
     #expect(bench.http.forms.first?["audience"] == "a&b")
@@ -104,18 +104,18 @@ import Testing
     let bench = try Bench(answer: ScriptedHTTPClient.token(members: #""scope":"\#(granted)""#))
       .register { $0.requiredScopes = required }
     if succeeds {
-      #expect(try await bench.oauth.authorize().scope == granted)
+      #expect(try await bench.oauth.signIn().scope == granted)
     } else {
-      await failure(.insufficientScope) { try await bench.oauth.authorize() }
+      await failure(.insufficientScope) { try await bench.oauth.signIn() }
       #expect(bench.oauth.result.token == nil)
     }
   }
 
   @Test func `a failed sign-in leaves the token of the one before`() async throws {
     let bench = try Bench().register()
-    _ = try await bench.oauth.authorize()
+    _ = try await bench.oauth.signIn()
     bench.http.answer(ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400))
-    await failure(.invalidGrant) { try await bench.oauth.authorize() }
+    await failure(.invalidGrant) { try await bench.oauth.signIn() }
     #expect(bench.oauth.result.token?.accessToken == "T")
     #expect(await bench.store.load("default")?.token.accessToken == "T")
   }
@@ -143,7 +143,7 @@ import Testing
         clientID: "client", clientSecret: secret, redirectURI: "com.example.app:/cb",
         provider: .endpoints(authorization: "https://s.example/a", token: "https://s.example/t"),
         clientAuthentication: method))
-    let error = try #require(await failure(.invalidGrant) { try await bench.oauth.authorize() })
+    let error = try #require(await failure(.invalidGrant) { try await bench.oauth.signIn() })
     let form = try #require(bench.http.forms.first)
     #expect(form["code"] == code)
     let header = bench.http.requests.first?.headers["Authorization"]?.dropFirst("Basic ".count)
@@ -162,7 +162,7 @@ import Testing
         #"{"error":"invalid_grant","error_description":"a code was used before"}"#, status: 400),
       browser: DelegateOutcomeTests.answers("code=a")
     ).register(secret: "e")
-    let error = await failure(.invalidGrant) { try await bench.oauth.authorize() }
+    let error = await failure(.invalidGrant) { try await bench.oauth.signIn() }
     #expect(error?.response?.errorDescription == "a code was used before")
   }
 }

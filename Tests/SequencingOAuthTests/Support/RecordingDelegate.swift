@@ -2,7 +2,7 @@ import LoopbackHTTP
 import SequencingOAuth
 
 /// A delegate that keeps what it is told and lets a test wait for it.
-final class RecordingDelegate: AuthorizationDelegate {
+final class RecordingDelegate: AuthorizationDelegate, Sendable {
   enum Event: Sendable, Equatable {
     case authorized(String)
     case failed(SQOAuthError.Code)

@@ -63,7 +63,7 @@ import Testing
     let answer = try await RawClient.get(try page.forged(query))
     #expect(RawClient.status(answer) == 400)
     expectSafe(answer)
-    bench.oauth.cancelAuthorization()
+    bench.oauth.cancelSignIn()
   }
 
   @Test func `the page of another path is a safe 404`() async throws {
@@ -73,7 +73,7 @@ import Testing
       port: port)
     #expect([400, 404].contains(RawClient.status(answer)))
     #expect(!answer.contains("C4N4RY"))
-    bench.oauth.cancelAuthorization()
+    bench.oauth.cancelSignIn()
   }
 
   @Test func `success and failure have different pages, and success is shown after the token`()
@@ -116,7 +116,7 @@ import Testing
     let shown = try await answer
     #expect(RawClient.status(shown) == 200 && shown.contains("Almost done"))
     expectSafe(shown)
-    #expect(bench.oauth.isAuthorizationPending)
+    #expect(bench.oauth.isSigningIn)
     server.open()
     #expect(await bench.delegate.events(1) == [.authorized("T")])
   }

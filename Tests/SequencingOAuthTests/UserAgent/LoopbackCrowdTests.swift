@@ -25,7 +25,7 @@ import Testing
   ) async throws {
     let other = try Self.serve(address)
     let bench = try Bench().register(redirectURI: "http://localhost:\(other.port)/cb")
-    let error = await failure(.portInUse) { try await bench.oauth.authorize() }
+    let error = await failure(.portInUse) { try await bench.oauth.signIn() }
     #expect(error?.message.contains("\(other.port)") == true)
     #expect(bench.opened.isEmpty)
     await other.stop()
@@ -93,7 +93,7 @@ import Testing
     let idle = try (0..<17).map { _ in try RawClient(port: port) }
     // The first of them made room.
     #expect(await idle[0].readToEnd() == "")
-    async let error = failure(.redirectUnavailable) { try await bench.oauth.authorize() }
+    async let error = failure(.redirectUnavailable) { try await bench.oauth.signIn() }
     try await eventually { bench.clock.sleepers > 0 }
     bench.clock.advance(by: 1_000)
     let reason = await error

@@ -50,7 +50,7 @@ import Testing
       let answer = try await RawClient.get(try #require(URL(string: other)))
       #expect(RawClient.status(answer) == 404)
     }
-    #expect(bench.oauth.isAuthorizationPending && bench.http.requests.isEmpty)
+    #expect(bench.oauth.isSigningIn && bench.http.requests.isEmpty)
     let url = try #require(URL(string: "\(uri)&code=abc&state=\(page.state)"))
     #expect(RawClient.status(try await RawClient.get(url)) == 200)
     #expect(await bench.delegate.events(1) == [.authorized("T")])
@@ -64,7 +64,7 @@ import Testing
 
     let (second, _, both) = try await Self.waiting("http://localhost/cb")
     #expect(RawClient.isOpen(port: both) && RawClient.isOpen("::1", port: both))
-    second.oauth.cancelAuthorization()
+    second.oauth.cancelSignIn()
     _ = await second.delegate.events(1)
   }
 
@@ -72,7 +72,7 @@ import Testing
     let (bench, _, port) = try await Self.waiting()
     #expect(RawClient.isOpen(port: port))
     #expect(!RawClient.isOpen("127.0.0.2", port: port))
-    bench.oauth.cancelAuthorization()
+    bench.oauth.cancelSignIn()
   }
 
   /// Another program may hold the same number on ::1, but not every time.
@@ -81,7 +81,7 @@ import Testing
     for _ in 0..<5 where !isClosed {
       let (bench, _, port) = try await Self.waiting()
       isClosed = !RawClient.isOpen("::1", port: port)
-      bench.oauth.cancelAuthorization()
+      bench.oauth.cancelSignIn()
     }
     #expect(isClosed)
   }
@@ -91,7 +91,7 @@ import Testing
     for uri in ["http://127.0.0.1/cb", "http://localhost/cb"] {
       let (bench, _, port) = try await Self.waiting(uri)
       #expect(!RawClient.isOpen(try #require(RawClient.ownAddress), port: port))
-      bench.oauth.cancelAuthorization()
+      bench.oauth.cancelSignIn()
     }
   }
 
@@ -105,7 +105,7 @@ import Testing
     switch end {
     case .answer, .tokenFailure: _ = try await RawClient.get(try page.redirect("code=abc"))
     case .denial: _ = try await RawClient.get(try page.redirect("error=access_denied"))
-    case .cancel: bench.oauth.cancelAuthorization()
+    case .cancel: bench.oauth.cancelSignIn()
     case .timeout: bench.clock.advance(by: 1_000)
     }
     _ = await bench.delegate.events(1)
@@ -115,7 +115,7 @@ import Testing
 
   @Test func `a fixed port is sent as registered and may be used again and again`() async throws {
     let (first, _, port) = try await Self.waiting()
-    first.oauth.cancelAuthorization()
+    first.oauth.cancelSignIn()
     _ = await first.delegate.events(1)
     try await eventually { !RawClient.isOpen(port: port) }
 
@@ -124,7 +124,7 @@ import Testing
     #expect(bound == port && page.parameters["redirect_uri"] == uri)
     // Cancelling and starting again at once takes the port over from the one that ends.
     for count in 1...5 {
-      bench.oauth.cancelAuthorization()
+      bench.oauth.cancelSignIn()
       bench.oauth.authorizeUser()
       _ = try await bench.isWaiting(opened: count + 1)
     }
@@ -139,12 +139,12 @@ import Testing
   {
     let (first, _, port) = try await Self.waiting()
     let second = try Bench().register(redirectURI: "http://127.0.0.1:\(port)/cb")
-    let error = await failure(.portInUse) { try await second.oauth.authorize() }
+    let error = await failure(.portInUse) { try await second.oauth.signIn() }
     #expect(error?.message.contains("\(port)") == true)
     #expect(second.opened.isEmpty)
     #expect(await second.delegate.events(1) == [.failed(.portInUse)])
-    #expect(first.oauth.isAuthorizationPending)
-    first.oauth.cancelAuthorization()
+    #expect(first.oauth.isSigningIn)
+    first.oauth.cancelSignIn()
   }
 
   /// A browser leaves the scheme's own port out, which no test may take.
@@ -178,7 +178,7 @@ import Testing
     let crossed = "\(firstPage.parameters["redirect_uri"] ?? "")?code=x&state=\(secondPage.state)"
     let answer = try await RawClient.get(try #require(URL(string: crossed)))
     #expect(RawClient.status(answer) == 400)
-    #expect(first.oauth.isAuthorizationPending && second.oauth.isAuthorizationPending)
+    #expect(first.oauth.isSigningIn && second.oauth.isSigningIn)
     _ = try await RawClient.get(try secondPage.redirect("code=two"))
     _ = try await RawClient.get(try firstPage.redirect("code=one"))
     #expect(await first.delegate.events(1) == [.authorized("T")])

@@ -64,7 +64,7 @@ import Testing
     client.finish()
     let answer = await client.readToEnd()
     #expect(answer.isEmpty || (400..<600).contains(RawClient.status(answer) ?? 0), "\(answer)")
-    #expect(bench.oauth.isAuthorizationPending && bench.http.requests.isEmpty)
+    #expect(bench.oauth.isSigningIn && bench.http.requests.isEmpty)
     #expect(bench.delegate.events.isEmpty)
     #expect(RawClient.status(try await RawClient.get(try page.redirect("code=abc"))) == 200)
     #expect(await bench.delegate.events(1) == [.authorized("T")])

@@ -2,7 +2,7 @@ import LoopbackHTTP
 import SequencingOAuth
 
 /// A delegate that keeps what it is told of a session, in words.
-final class RefreshRecorder: TokenRefreshDelegate {
+final class RefreshRecorder: TokenRefreshDelegate, Sendable {
   private let state = Locked<[SessionEvent]>([])
 
   var events: [SessionEvent] { state.withLock(\.self) }

@@ -1,0 +1,27 @@
+import Dispatch
+
+/// Runs what has no actor of its own on a dispatch queue.
+final class CallbackExecutor: TaskExecutor {
+  private let queue: DispatchQueue
+  private let isMain: Bool
+
+  init(_ queue: DispatchQueue) {
+    self.queue = queue
+    // On Linux the main queue is another object each time that it is asked for.
+    isMain = queue.label == DispatchQueue.main.label
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+
+  /// Runs a function on the queue, and returns when the function has returned.
+  func run(_ function: @escaping @Sendable () async -> Void) async {
+    let wait = isMain ? MainThreadWatch.shared.begin() : nil
+    await Task(executorPreference: self) {
+      if let wait { MainThreadWatch.shared.end(wait) }
+      await function()
+    }.value
+  }
+}

@@ -1,0 +1,100 @@
+package import Dispatch
+import LoopbackHTTP
+
+/// Calls an app's delegates and completions: an isolated one on its actor, any other one on a queue.
+///
+/// The isolation is the callback's own. A closure carries it (`@isolated(any)`), a delegate's method
+/// goes to its actor by itself, and ``Isolation`` finds a conformance that is isolated as a whole.
+package final class Callbacks: Sendable {
+  private typealias Call = @Sendable () async -> Void
+
+  private struct State {
+    var queue: DispatchQueue
+    var executor: CallbackExecutor
+    /// What is to be called, in order.
+    var calls: [Call] = []
+    var isCalling = false
+  }
+
+  private let state: Locked<State>
+
+  package init(queue: DispatchQueue = .main) {
+    state = Locked(State(queue: queue, executor: CallbackExecutor(queue)))
+  }
+
+  /// Where callbacks without an actor of their own are called.
+  package var queue: DispatchQueue {
+    get { state.withLock(\.queue) }
+    set {
+      let executor = CallbackExecutor(newValue)
+      state.withLock {
+        $0.queue = newValue
+        $0.executor = executor
+      }
+    }
+  }
+
+  // MARK: Delegates
+
+  /// Calls a delegate, after all that was given to this method before has returned.
+  func inOrder(_ call: @escaping @Sendable () async -> Void) {
+    let starts = state.withLock { state in
+      state.calls.append(call)
+      defer { state.isCalling = true }
+      return !state.isCalling
+    }
+    guard starts else { return }
+    Task {
+      while let call = self.next() { await self.call(call) }
+    }
+  }
+
+  private func next() -> Call? {
+    state.withLock { state in
+      guard !state.calls.isEmpty else {
+        state.isCalling = false
+        return nil
+      }
+      return state.calls.removeFirst()
+    }
+  }
+
+  // MARK: Completions
+
+  /// Does the work of a call and gives the completion what comes of it, once.
+  package func complete<Value: Sendable, Failure: Error>(
+    _ completion: @escaping @isolated(any) (Result<Value, Failure>) -> Void,
+    _ work: @escaping @Sendable () async throws(Failure) -> Value
+  ) {
+    let completion = Completion(completion)
+    Task {
+      let result: Result<Value, Failure>
+      do throws(Failure) {
+        result = .success(try await work())
+      } catch {
+        result = .failure(error)
+      }
+      await self.call(completion, with: result)
+    }
+  }
+
+  /// Calls a closure of the app; returns when it has returned.
+  ///
+  /// - Parameter isWanted: Asked where the closure is called, right before that.
+  package func call<Value: Sendable>(
+    _ completion: Completion<Value>, with value: Value,
+    if isWanted: @escaping @Sendable () -> Bool = { true }
+  ) async {
+    if completion.hasActor {
+      // Not by way of a queue that may be blocked.
+      await completion.call(with: value, if: isWanted)
+    } else {
+      await call { await completion.call(with: value, if: isWanted) }
+    }
+  }
+
+  private func call(_ call: @escaping Call) async {
+    let executor = state.withLock(\.executor)
+    await executor.run(call)
+  }
+}

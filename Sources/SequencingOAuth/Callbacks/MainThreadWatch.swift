@@ -1,0 +1,75 @@
+import Dispatch
+import LoopbackHTTP
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Says on standard error, once, that callbacks wait for a main thread that is blocked.
+///
+/// A program that waits with `readLine()` or a semaphore on its main thread never gets a callback on
+/// the main queue, and would look as if the sign-in did not end.
+final class MainThreadWatch: Sendable {
+  private struct State {
+    var waits: Set<UInt64> = []
+    var lastWait: UInt64 = 0
+    var isArmed = false
+    var hasSpoken = false
+  }
+
+  static let shared = MainThreadWatch()
+  private static let patience = DispatchTimeInterval.seconds(5)
+  private let state = Locked(State())
+
+  /// Notes that a callback waits for the main thread.
+  func begin() -> UInt64 {
+    let (wait, arms) = state.withLock { state in
+      state.lastWait += 1
+      state.waits.insert(state.lastWait)
+      let arms = !state.isArmed && !state.hasSpoken
+      if arms { state.isArmed = true }
+      return (state.lastWait, arms)
+    }
+    if arms { arm() }
+    return wait
+  }
+
+  /// Notes that the callback has its turn.
+  func end(_ wait: UInt64) {
+    state.withLock { _ = $0.waits.remove(wait) }
+  }
+
+  private func arm() {
+    let newest = state.withLock(\.lastWait)
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.patience) {
+      self.look(upTo: newest)
+    }
+  }
+
+  /// Speaks if a callback has waited since before the watch was armed; else waits for the others.
+  private func look(upTo newest: UInt64) {
+    let (isBlocked, isWaiting) = state.withLock { state in
+      let isBlocked = state.waits.contains { $0 <= newest }
+      state.hasSpoken = isBlocked
+      state.isArmed = !isBlocked && !state.waits.isEmpty
+      return (isBlocked, state.isArmed)
+    }
+    if isBlocked {
+      Self.speak()
+    } else if isWaiting {
+      arm()
+    }
+  }
+
+  private static func speak() {
+    let text =
+      "SequencingOAuth: a callback has waited 5 s for the main thread, which is blocked. Let the main "
+      + "thread run (dispatchMain(), RunLoop.main.run() or an async main), or set callbackQueue to a "
+      + "queue of your own.\n"
+    text.utf8CString.withUnsafeBufferPointer { bytes in
+      _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count - 1)
+    }
+  }
+}

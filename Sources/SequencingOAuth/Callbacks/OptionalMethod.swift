@@ -1,0 +1,28 @@
+import Synchronization
+
+/// Finds out whether a delegate implements a method that has a default.
+///
+/// The defaults are synchronous, as the methods of a delegate are. An `async` default that calls
+/// another method would be simpler, but in a delegate's own `async` code Swift prefers it to the
+/// delegate's method of that name.
+enum OptionalMethod {
+  private final class Mark: Sendable {
+    let isReached = Atomic(false)
+  }
+
+  @TaskLocal private static var mark: Mark?
+
+  /// Notes, from a default, that the delegate has no method of its own.
+  static func isDefault() {
+    mark?.isReached.store(true, ordering: .relaxed)
+  }
+
+  /// Calls a method; returns `false` when the delegate has only the default.
+  nonisolated(nonsending) static func call(
+    _ method: nonisolated(nonsending) () async -> Void
+  ) async -> Bool {
+    let mark = Mark()
+    await $mark.withValue(mark) { await method() }
+    return !mark.isReached.load(ordering: .relaxed)
+  }
+}

@@ -1,0 +1,113 @@
+/// The acts for code without `async`, by way of the ``module``.
+///
+/// Each completion is called once: on its actor if it belongs to one, as a closure of a `@MainActor`
+/// screen does, and otherwise on ``callbackQueue``. Its error is what the `async` form throws.
+extension SQOAuth {
+  // MARK: A token
+
+  /// Signs the user in, in the browser, or joins the sign-in under way; see ``signIn()``.
+  public func signIn(
+    _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.signIn(completion)
+  }
+
+  /// Gets a valid token by the quickest way there is; see ``requestAccess()``.
+  public func requestAccess(
+    _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.requestAccess(completion)
+  }
+
+  /// Gets a token that is valid now; see ``token()``.
+  public func token(
+    _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.token(completion)
+  }
+
+  /// Gets a fresh token; see ``refresh()``.
+  public func refresh(
+    _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.refresh(completion)
+  }
+
+  /// Takes the token from the store; see ``restore()``.
+  public func restore(
+    _ completion: @escaping @isolated(any) (Result<Bool, SQOAuthError>) -> Void
+  ) {
+    module.restore(completion)
+  }
+
+  // MARK: Other grants
+
+  /// Trades a user's name and password for a token; see
+  /// ``requestAccessToken(username:password:scope:)``.
+  public func requestAccessToken(
+    username: String, password: String, scope: String? = nil,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.requestAccessToken(
+      username: username, password: password, scope: scope, completion: completion)
+  }
+
+  /// Gets a token in the client's own name; see ``requestAccessTokenAsClient(scope:)``.
+  public func requestAccessTokenAsClient(
+    scope: String? = nil,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.requestAccessTokenAsClient(scope: scope, completion: completion)
+  }
+
+  /// Gets a token by a grant of another specification; see
+  /// ``requestAccessToken(grantType:parameters:scope:)``.
+  public func requestAccessToken(
+    grantType: String, parameters: [String: String] = [:], scope: String? = nil,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.requestAccessToken(
+      grantType: grantType, parameters: parameters, scope: scope, completion: completion)
+  }
+
+  // MARK: Requests
+
+  /// Puts a valid token on a copy of a request; see ``authenticate(_:)``.
+  public func authenticate(
+    _ request: HTTPRequest,
+    completion: @escaping @isolated(any) (Result<HTTPRequest, SQOAuthError>) -> Void
+  ) {
+    module.authenticate(request, completion: completion)
+  }
+
+  /// Sends a request with a valid token; see ``send(_:)``.
+  public func send(
+    _ request: HTTPRequest,
+    completion: @escaping @isolated(any) (Result<HTTPResponse, SQOAuthError>) -> Void
+  ) {
+    module.send(request, completion: completion)
+  }
+
+  // MARK: The end
+
+  /// Forgets the token, in memory at once and in the store; see ``signOut()``.
+  public func signOut(
+    _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
+  ) {
+    module.signOut(completion)
+  }
+
+  /// Makes the authorization server end the tokens, then forgets them; see ``revoke()``.
+  public func revoke(
+    _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
+  ) {
+    module.revoke(completion)
+  }
+
+  /// Calls when no refresh is under way and the store has the newest token; see ``settle()``.
+  public func settle(
+    _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
+  ) {
+    module.settle(completion)
+  }
+}

@@ -1,0 +1,30 @@
+/// Grants that need no browser, by way of the ``module``.
+extension SQOAuth {
+  /// Trades a user's name and password for a token, where the configuration allows that; see
+  /// ``AuthorizationModule/requestAccessToken(username:password:scope:)``.
+  @discardableResult
+  public func requestAccessToken(
+    username: String, password: String, scope: String? = nil
+  ) async throws(SQOAuthError) -> SQToken {
+    try await module.requestAccessToken(username: username, password: password, scope: scope)
+  }
+
+  /// Gets a token in the client's own name; see
+  /// ``AuthorizationModule/requestAccessTokenAsClient(scope:)``.
+  @discardableResult
+  public func requestAccessTokenAsClient(
+    scope: String? = nil
+  ) async throws(SQOAuthError) -> SQToken {
+    try await module.requestAccessTokenAsClient(scope: scope)
+  }
+
+  /// Gets a token by a grant of another specification; see
+  /// ``AuthorizationModule/requestAccessToken(grantType:parameters:scope:)``.
+  @discardableResult
+  public func requestAccessToken(
+    grantType: String, parameters: [String: String] = [:], scope: String? = nil
+  ) async throws(SQOAuthError) -> SQToken {
+    try await module.requestAccessToken(
+      grantType: grantType, parameters: parameters, scope: scope)
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import TestSupport
+
+/// Builds small programs with the libraries of the build that runs this test.
+///
+/// A package that depends on this one would do the same, but compile all of it again each time.
+struct ProgramBuilder: Sendable {
+  private static let libraries = ["SequencingOAuth", "LoopbackHTTP", "OAuthSandbox"]
+
+  private let folder: TemporaryFolder
+  private let options: [String]
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    let products = Bundle.main.bundleURL
+    let maps = ["CCurl", "CCrypto", "CSockets"].flatMap {
+      ["-Xcc", "-fmodule-map-file=\(Self.root.path)/Sources/\($0)/module.modulemap"]
+    }
+    let objects = try Self.libraries.flatMap { library in
+      let build = products.appending(path: "\(library).build")
+      return try FileManager.default
+        .contentsOfDirectory(at: build, includingPropertiesForKeys: nil)
+        .map(\.path).filter { $0.hasSuffix(".o") }
+    }
+    let sanitizer = ProcessInfo.processInfo.environment["SANITIZE"].map { ["-sanitize=\($0)"] }
+    options =
+      ["-I", products.appending(path: "Modules").path, "-warnings-as-errors"]
+      + ["-module-cache-path", folder.file("modules"), "-lcurl", "-lcrypto"]
+      + maps + objects + (sanitizer ?? [])
+  }
+
+  /// The package's folder, three above this file.
+  private static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Compiles and links a program without a warning; returns its path.
+  func build(_ name: String, _ files: [String: String], _ more: [String]) async throws -> String {
+    let place = URL(filePath: folder.file(name))
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+    for (file, content) in files {
+      try Data(content.utf8).write(to: place.appending(path: file))
+    }
+    let program = place.appending(path: "program").path
+    let sources = files.keys.sorted().map { place.appending(path: $0).path }
+    let result = try await ChildProcess.run(
+      ["swiftc", "-o", program] + more + options + sources, within: .seconds(240))
+    guard result.status == 0 else { throw BuildFailed(message: result.output + result.errors) }
+    return program
+  }
+
+  private struct BuildFailed: Error, CustomStringConvertible {
+    let message: String
+    var description: String { message }
+  }
+}
