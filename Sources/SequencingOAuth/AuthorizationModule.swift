@@ -152,7 +152,7 @@ extension AuthorizationModule {
       do throws(SQOAuthError) {
         return try await token()
       } catch {
-        guard error.requiresSignIn else { throw error }
+        guard error.requiresSignIn, !context.usesClientCredentials else { throw error }
         // The others may have signed in by the time that this caller is awake.
         if let token = try await signIn(since: endCount) { return token }
       }

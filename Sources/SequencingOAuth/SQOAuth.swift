@@ -34,6 +34,8 @@ public final class SQOAuth: Sendable {
   /// What does the work: the account's client and its token, for requests and everything else.
   public let module: AuthorizationModule
   private let delegates = Locked(Delegates())
+  /// Whether the token is taken from the store as soon as there is a client.
+  let resumesAtRegistration = Locked(false)
 
   /// Makes an instance with a token of its own.
   ///
@@ -154,10 +156,12 @@ extension SQOAuth {
           clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI, scope: scope,
           provider: provider)
       })
+    resumeIfKept()
   }
 
   /// Sets the client that signs users in, from a configuration that was checked when it was made.
   public func register(_ configuration: ClientConfiguration) {
     module.configure(.success(configuration))
+    resumeIfKept()
   }
 }

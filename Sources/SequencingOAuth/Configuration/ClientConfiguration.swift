@@ -22,6 +22,7 @@ public struct ClientConfiguration: Sendable, Hashable {
     var signInTimeout = Duration.seconds(300)
     var acceptsServersWithoutPKCE = false
     var allowsPasswordGrant = false
+    var usesClientCredentials = false
     var resourceOrigins: Set<ResourceOrigin> = []
   }
 
@@ -85,6 +86,17 @@ public struct ClientConfiguration: Sendable, Hashable {
   public var allowsPasswordGrant: Bool {
     get { values.value.allowsPasswordGrant }
     set { values.value.allowsPasswordGrant = newValue }
+  }
+  /// Get tokens in the client's own name, without a user.
+  ///
+  /// Where there is no token, ``AuthorizationModule/token()``, requests and pipes get one by the client
+  /// credentials grant, for the ``scope``, and replace it in the same way when it expires. However many
+  /// callers need it at a time, one request is made. It needs a client secret and no redirect URI.
+  ///
+  /// - SeeAlso: RFC 6749, section 4.4
+  public var usesClientCredentials: Bool {
+    get { values.value.usesClientCredentials }
+    set { values.value.usesClientCredentials = newValue }
   }
   /// The servers that may see the tokens; a list that is not empty has all of them.
   ///

@@ -15,6 +15,22 @@ extension ClientContext {
       session: RandomString.make(), token: token, attributes: attributes)
   }
 
+  /// Whether the client gets tokens in its own name, without a user.
+  ///
+  /// - Throws: ``SQOAuthError/Code/notAuthorized`` with the call that was meant, if the client cannot
+  ///   sign a user in.
+  func actsInOwnName() throws(SQOAuthError) -> Bool {
+    guard case .success(let configuration) = configuration else { return false }
+    guard !configuration.usesClientCredentials else { return true }
+    guard configuration.redirectURI != nil || configuration.clientSecret == nil else {
+      throw SQOAuthError(
+        .notAuthorized,
+        "nobody is signed in, and the client has no redirect URI to sign a user in: set "
+          + "usesClientCredentials in its configuration, or call requestAccessTokenAsClient first")
+    }
+    return false
+  }
+
   /// The record of a token that an endpoint gave and a session begins with.
   func record(
     of token: SQToken, from endpoint: TokenEndpoint, _ grant: AccountRecord.Grant?, id: String

@@ -165,7 +165,10 @@ extension SessionState {
     case .takeover(let takeover)?: return .wait(takeover.end)
     case nil: break
     }
-    guard let record else { return .absent }
+    guard let record else {
+      if let failure, failure.isInForce(at: now) { return .fail(failure.error) }
+      return .absent
+    }
     guard isRenewable else { return .fail(.cannotRefresh) }
     if let failure, failure.isInForce(at: now) {
       if case .valid = need, let token = unexpiredToken(at: now) { return .use(token) }
@@ -194,6 +197,15 @@ extension SessionState {
     if case .takeover(let current)? = changeUnderWay, current.end === takeover.end {
       changeUnderWay = nil
     }
+  }
+
+  /// A takeover brought no token; the error is that of further callers too, for some time.
+  ///
+  /// One that was made void changes nothing.
+  mutating func fail(_ takeover: Takeover, _ error: SQOAuthError, at now: Date) {
+    guard isCurrent(takeover) else { return }
+    end(takeover)
+    failure = BackOff(error, after: failure, at: now)
   }
 
   /// A renewal is done; with an error it failed.

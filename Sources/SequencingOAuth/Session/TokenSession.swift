@@ -102,7 +102,9 @@ final class TokenSession: Sendable {
       case .fail(let error):
         throw error
       case .absent:
-        guard try await restore() else { throw .notSignedIn }
+        if try await restore() { continue }
+        guard try context.actsInOwnName() else { throw .notSignedIn }
+        try await obtain()
       case .wait(let end):
         guard await end.value() != nil else { throw .waitCancelled }
       case .join(let renewal):

@@ -37,6 +37,75 @@ import Testing
     #expect(bench.bench.opened.isEmpty)
   }
 
+  // MARK: Asked for by the configuration
+
+  func ownBench() throws -> SessionBench {
+    let bench = try SessionBench(change: { $0.usesClientCredentials = true })
+    bench.server.change { $0.refreshToken = "" }
+    return bench
+  }
+
+  @Test func `a client that acts in its own name needs no call for its tokens`() async throws {
+    let bench = try ownBench()
+    #expect(try await bench.module.token().accessToken == "T1")
+    bench.clock.advance(by: 3600)
+    #expect(try await bench.module.send(.get("https://api.example/x")).status == 200)
+    #expect(try await bench.module.requestAccess().accessToken == "T2")
+    try await bench.module.signOut()
+    #expect(try await bench.oauth.token().accessToken == "T3")
+    #expect(bench.bench.opened.isEmpty)
+    #expect(
+      bench.bench.http.forms.first == ["grant_type": "client_credentials", "scope": "demo"])
+  }
+
+  @Test func `any number of callers gets its first token by one request`() async throws {
+    let bench = try ownBench()
+    let module = bench.module
+    bench.server.signInGate.close()
+    let callers = (0..<1_000).map { _ in begin { try await module.token() } }
+    let leaver = begin { try await module.token() }
+    try await bench.server.signInGate.isHolding()
+    leaver.cancel()
+    await failure(.cancelled) { try await leaver.value }
+    bench.server.signInGate.open()
+    for caller in callers { #expect(try await caller.value.accessToken == "T1") }
+    #expect(bench.requests == ["client_credentials"])
+  }
+
+  @Test func `a refused client is refused once for all callers, for some time`() async throws {
+    let bench = try ownBench()
+    bench.server.next(ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401))
+    for _ in 0..<3 { await failure(.invalidClient) { try await bench.module.token() } }
+    await failure(.invalidClient) { try await bench.module.requestAccess() }
+    #expect(bench.requests.count == 1 && bench.bench.opened.isEmpty)
+    bench.clock.advance(by: 1)
+    #expect(try await bench.module.token().accessToken == "T1")
+  }
+
+  @Test func `a sign-out while its first token is fetched is not undone by it`() async throws {
+    let bench = try ownBench()
+    let module = bench.module
+    bench.server.signInGate.close()
+    let caller = begin { try await module.token() }
+    try await bench.server.signInGate.isHolding()
+    try await module.signOut()
+    bench.server.signInGate.open()
+    // The caller still wants a token, and gets that of another request.
+    let token = try await caller.value
+    #expect(bench.requests == ["client_credentials", "client_credentials"])
+    #expect(module.currentToken == token)
+  }
+
+  @Test func `a client that cannot sign a user in is told which call was meant`() async throws {
+    let configuration = try ClientConfiguration(
+      clientID: "client", clientSecret: "secret",
+      provider: .endpoints(token: "https://id.example/token"))
+    let module = AuthorizationModule(configuration: configuration)
+    let error = await failure(.notAuthorized) { try await module.token() }
+    #expect(error?.message.contains("usesClientCredentials") == true)
+    #expect(error?.message.contains("requestAccessTokenAsClient") == true)
+  }
+
   @Test func `a 401 fetches a new one`() async throws {
     let bench = try bench()
     try await bench.module.requestAccessTokenAsClient()

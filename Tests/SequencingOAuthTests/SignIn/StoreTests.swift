@@ -8,8 +8,15 @@ import Testing
     struct Full: Error {}
     let memory = MemoryTokenStore()
     let error: any Error
-    init(_ error: any Error) { self.error = error }
-    func load(_ id: String) async throws -> AccountRecord? { await memory.load(id) }
+    let failsToLoad: Bool
+    init(_ error: any Error, toLoad failsToLoad: Bool = false) {
+      self.error = error
+      self.failsToLoad = failsToLoad
+    }
+    func load(_ id: String) async throws -> AccountRecord? {
+      if failsToLoad { throw error }
+      return await memory.load(id)
+    }
     func save(_ record: AccountRecord) async throws { throw error }
     func erase(_ id: String) async throws { throw error }
     func list() async throws -> [String] { await memory.list() }
