@@ -9,7 +9,6 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
   name: "sequencing-oauth",
-  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "SequencingOAuth", targets: ["SequencingOAuth"]),
     .library(name: "SequencingOAuthFoundation", targets: ["SequencingOAuthFoundation"]),
