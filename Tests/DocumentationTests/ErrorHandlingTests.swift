@@ -38,7 +38,7 @@ import Testing
     #expect(!(RPCStatus.cancelled ~= (error as any Error)))
   }
 
-  @Test func `the samples of the article do what it says when nobody is signed in`() async throws {
+  @Test func `the samples of the article do what it says when no user is signed in`() async throws {
     let module = AuthorizationModule(
       configuration: try ClientConfiguration(
         clientID: "app", redirectURI: "http://127.0.0.1/callback", scope: "files",

@@ -41,7 +41,7 @@ func saveTokenType(of module: AuthorizationModule, to file: URL) async throws {
     let token = try await module.token()
     try Data(token.tokenType.utf8).write(to: file)
   } catch SQOAuthError.Code.notAuthorized {
-    print("Nobody is signed in.")
+    print("No user is signed in.")
   } catch {
     throw error
   }
