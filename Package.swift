@@ -9,7 +9,6 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
   name: "sequencing-oauth",
-  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "SequencingOAuth", targets: ["SequencingOAuth"]),
     .library(name: "SequencingOAuthFoundation", targets: ["SequencingOAuthFoundation"]),
@@ -54,8 +53,8 @@ let package = Package(
       name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(
-      name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+    // Without pkg-config: GLib's flags there make SwiftPM warn in every build of every app.
+    .systemLibrary(name: "CSecret"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .executableTarget(
       name: "sq-demo",

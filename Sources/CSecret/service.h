@@ -1,12 +1,11 @@
 #pragma once
-#include <libsecret/secret.h>
 
 // A SecretService that differs from libsecret's in two ways, which only a subclass can: it is given
 // its D-Bus connection, and a prompt always ends. Its calls have no limit of their own, which would
 // be 25 s; the caller's is set by the cancellable.
 
 static inline gpointer sq_secret_service_parent(void) {
-  return g_type_class_peek_static(SECRET_TYPE_SERVICE);
+  return g_type_class_peek_static(secret_service_get_type());
 }
 
 static inline GObject *sq_secret_service_construct(GType type, guint count,
@@ -49,7 +48,7 @@ static inline void sq_prompt_async(SecretService *self, SecretPrompt *prompt,
                                    GAsyncReadyCallback callback, gpointer data) {
   GTask *task = g_task_new(self, cancellable, callback, data);
   // A prompt that is cancelled ends by being dismissed.
-  g_task_set_check_cancellable(task, FALSE);
+  g_task_set_check_cancellable(task, 0);
   secret_prompt_perform(prompt, NULL, type, cancellable, sq_prompt_done, task);
 }
 
@@ -69,7 +68,7 @@ static inline GType sq_secret_service_type(void) {
   static gsize type = 0;
   if (g_once_init_enter(&type)) {
     GType made = g_type_register_static_simple(
-        SECRET_TYPE_SERVICE, "SQSecretService", sizeof(SecretServiceClass),
+        secret_service_get_type(), "SQSecretService", sizeof(SecretServiceClass),
         sq_secret_service_class, sizeof(SecretService), NULL, (GTypeFlags)0);
     g_once_init_leave(&type, made);
   }

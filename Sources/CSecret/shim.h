@@ -1,5 +1,9 @@
 #pragma once
-#include <libsecret/secret.h>
+#include <stddef.h>
+
+#include "secret-types.h"
+
+#include "functions.h"
 
 #include "service.h"
 

@@ -16,12 +16,10 @@ struct Compiler: Sendable {
   init() async throws {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL.appending(path: "Modules").path
-    let libsecret = try await Self.output(of: ["pkg-config", "--cflags", "libsecret-1"])
     let maps = ["CCurl", "CCrypto", "CSockets", "CZlib", "CSQLite", "CSecret"].map {
       "-fmodule-map-file=" + Self.root.appending(path: "Sources/\($0)/module.modulemap").path
     }
-    let forClang = libsecret.split(whereSeparator: \.isWhitespace).map(String.init) + maps
-    options = ["-I", products] + forClang.flatMap { ["-Xcc", $0] }
+    options = ["-I", products] + maps.flatMap { ["-Xcc", $0] }
     let compiler = try await Self.output(of: ["bash", "-c", "realpath $(command -v swiftc)"])
     let toolchain = URL(filePath: compiler).deletingLastPathComponent().deletingLastPathComponent()
     manifestOptions = [
@@ -30,14 +28,14 @@ struct Compiler: Sendable {
     ]
   }
 
-  /// What the compiler says of the samples that it does not accept, a few at a time.
-  func typecheck(_ samples: [Sample]) async throws -> [String] {
+  /// What the compiler says of the samples that it cannot compile, a few at a time.
+  func compile(_ samples: [Sample]) async throws -> [String] {
     var complaints: [String] = []
     var rest = samples[...]
     try await withThrowingTaskGroup(of: String?.self) { group in
       func compileNext() {
         guard let sample = rest.popFirst() else { return }
-        group.addTask { try await typecheck(sample) }
+        group.addTask { try await compile(sample) }
       }
       for _ in 0..<ProcessInfo.processInfo.activeProcessorCount { compileNext() }
       for try await complaint in group {
@@ -48,8 +46,11 @@ struct Compiler: Sendable {
     return complaints
   }
 
-  /// What the compiler says of a sample, as a reader would paste it, or `nil` when it is content.
-  private func typecheck(_ sample: Sample) async throws -> String? {
+  /// What the compiler says of a sample, as a reader would paste it, or `nil` when it compiles.
+  ///
+  /// The sample is compiled to machine code: some errors, and some of the compiler's own faults, come
+  /// after the check of types.
+  private func compile(_ sample: Sample) async throws -> String? {
     let place = try TemporaryFolder()
     let file = place.file("main.swift")
     // The compiler's messages name the document.
@@ -57,7 +58,8 @@ struct Compiler: Sendable {
     try Data((marker + sample.code).utf8).write(to: URL(filePath: file))
     let result = try await ChildProcess.run(
       [
-        "swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors", file,
+        "swiftc", "-emit-object", "-o", place.file("main.o"), "-swift-version", "6",
+        "-warnings-as-errors", file,
         "-module-cache-path", folder.file("modules"),
       ] + (sample.kind == .tests ? ["-parse-as-library"] : [])
         + (sample.kind == .manifest ? manifestOptions : options),

@@ -26,6 +26,18 @@ struct Sample: Sendable, CustomStringConvertible {
     return code.contains("import Testing\n") ? .tests : .program
   }
 
+  /// The clauses with a condition that no other clause of their `do` follows.
+  ///
+  /// Swift 6.3 may fail to compile them where a call throws a typed error.
+  var unfinishedCatches: [String] {
+    let lines = code.split(separator: "\n")
+    return lines.indices.compactMap { index in
+      guard let clause = lines[index].firstMatch(of: /^( *)(\} catch [^{].*)$/) else { return nil }
+      let end = lines[(index + 1)...].first { $0.hasPrefix("\(clause.1)}") }
+      return end?.contains("} catch") == true ? nil : String(clause.2)
+    }
+  }
+
   /// The samples of the README and of every article.
   static func all() throws -> [Sample] {
     try documents().flatMap { try samples(in: $0) }

@@ -5,14 +5,39 @@ import Testing
   @Test func `every sample compiles, and one that does not is named with its line`() async throws {
     let samples = try Sample.all()
     #expect(samples.contains { $0.document == "README.md" })
-    let broken = Sample(
-      document: "Broken.md", line: 70,
-      code: "import SequencingOAuth\n\nSQOAuth.shared.noSuchMethod()\n")
-    var complaints = try await Compiler().typecheck([broken] + samples)
-    let expected = complaints.firstIndex { $0.hasPrefix("Broken.md:70: ") }
-    let complaint = complaints.remove(at: try #require(expected))
-    #expect(complaint.contains("Broken.md:72:") && complaint.contains("noSuchMethod"))
+    var complaints = try await Compiler().compile(Self.broken.map(\.sample) + samples)
+    for (sample, line, reason) in Self.broken {
+      let expected = complaints.firstIndex { $0.hasPrefix("\(sample): ") }
+      let complaint = complaints.remove(at: try #require(expected))
+      #expect(complaint.contains(line) && complaint.contains(reason))
+    }
     for complaint in complaints { Issue.record("\(complaint)") }
+  }
+
+  /// Samples that do not compile, with the line and the reason that the compiler must name.
+  private static let broken = [
+    (
+      sample: Sample(
+        document: "Unknown.md", line: 70,
+        code: "import SequencingOAuth\n\nSQOAuth.shared.noSuchMethod()\n"),
+      line: "Unknown.md:72:", reason: "noSuchMethod"
+    ),
+    // Its types are right; what is wrong is found on the way to machine code.
+    (
+      sample: Sample(
+        document: "Endless.md", line: 7,
+        code: "import SequencingOAuth\n\nfunc token() -> SQToken? {\n}\n"),
+      line: "Endless.md:10:", reason: "missing return"
+    ),
+  ]
+
+  @Test func `each do with a conditional catch ends with a catch for everything else`() throws {
+    for sample in try Sample.all() {
+      #expect(sample.unfinishedCatches == [], "\(sample)")
+    }
+    let unfinished = Sample(
+      document: "a.md", line: 1, code: "do {\n} catch where a {\n} catch b {\n}\n} catch {\n}\n")
+    #expect(unfinished.unfinishedCatches == ["} catch b {"])
   }
 
   @Test func `blocks that import something are samples, and all others are text`() {

@@ -33,6 +33,30 @@ struct TutorialTests {
     #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
   }
 
+  @Test func `a package that uses every library is built without a warning`() async throws {
+    let manifest = try #require(
+      try Sample.all().first {
+        $0.document.hasSuffix("/GettingStarted.md") && $0.kind == .manifest
+      })
+    let product = #".product(name: "SequencingOAuth", package: "sequencing-oauth")"#
+    let products = Self.libraries.map {
+      product.replacing(#""SequencingOAuth""#, with: "\"\($0)\"")
+    }
+    let all = manifest.code.replacing(product, with: products.joined(separator: ", "))
+    try #require(all != manifest.code)
+    let package = try ReaderPackage(manifest: all, usesEveryLibrary: true)
+    let program = try await package.build(
+      Self.libraries.map { "import \($0)\n" }.joined()
+        + "print(SecretServiceTokenStore.self, SQLiteTokenStore.self, RPCChannel.self)\n")
+    let result = try await ChildProcess.run([program])
+    #expect(result.output == "SecretServiceTokenStore SQLiteTokenStore RPCChannel\n")
+  }
+
+  private static let libraries = [
+    "SequencingOAuth", "SequencingOAuthFoundation", "SequencingOAuthGRPC", "SequencingOAuthSQLite",
+    "SequencingOAuthSecretService", "OAuthSandbox",
+  ]
+
   @Test(arguments: UnusedLibraries.modules)
   func `a build that touched a library of another product would fail`(module: String) async throws {
     let result = try await UnusedLibraries.compile(module)

@@ -15,10 +15,10 @@ extension ErrorResponse {
 
   /// The same, of a body whose members are known.
   init?(members: [String: JSONValue], removing secrets: SentSecrets) {
-    guard let error = members["error"]?.stringValue, !error.isEmpty else { return nil }
+    guard let error = members["error"]?.string, !error.isEmpty else { return nil }
     // The texts only help a developer; one of another type does not hide the code.
-    let description = members["error_description"]?.stringValue
-    let uri = members["error_uri"]?.stringValue
+    let description = members["error_description"]?.string
+    let uri = members["error_uri"]?.string
     self.init(
       error: secrets.removed(from: error),
       errorDescription: description.map(secrets.removed(from:)),

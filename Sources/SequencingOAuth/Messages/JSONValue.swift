@@ -1,4 +1,12 @@
-/// Any JSON value, for response fields that the SDK does not interpret.
+/// Any JSON value, such as a field of a response that the SDK does not interpret.
+///
+/// Subscripts and accessors read it without a trap, whatever a server has sent, and it can be written
+/// as a literal:
+///
+/// ```swift
+/// let title = json["items"][0]["title"].string ?? "untitled"
+/// let file: JSONValue = ["title": "Holiday", "tags": ["sea", 2026]]
+/// ```
 ///
 /// Numbers without a fraction that fit are ``integer(_:)``, all others ``number(_:)``.
 public enum JSONValue: Sendable, Hashable {
@@ -16,16 +24,6 @@ public enum JSONValue: Sendable, Hashable {
   case array([JSONValue])
   /// An object.
   case object([String: JSONValue])
-
-  /// The string, if it is one.
-  public var stringValue: String? {
-    if case .string(let value) = self { value } else { nil }
-  }
-
-  /// The members, if it is an object.
-  public var objectValue: [String: JSONValue]? {
-    if case .object(let members) = self { members } else { nil }
-  }
 }
 
 extension JSONValue: Codable {

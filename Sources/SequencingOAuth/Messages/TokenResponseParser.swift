@@ -129,7 +129,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
 extension [String: JSONValue] {
   /// Takes a string member out; `null` and an absent member are the same.
   fileprivate mutating func takeString(_ name: String) -> String? {
-    guard let value = self[name]?.stringValue else {
+    guard let value = self[name].string else {
       if self[name] == .null { removeValue(forKey: name) }
       return nil
     }

@@ -110,7 +110,7 @@ extension JSONValue {
   /// how some APIs say that there is none.
   fileprivate func text(at path: String) -> String? {
     let value = path.split(separator: ".").reduce(self as JSONValue?) { value, name in
-      value?.objectValue?[String(name)]
+      value[String(name)]
     }
     switch value {
     case .string(let text)?: return text.isEmpty || path.isEmpty ? nil : text

@@ -1,0 +1,16 @@
+extension RPCError {
+  /// Whether ``status`` is one of these: `error.is(.unauthenticated, .permissionDenied)`.
+  public func `is`(_ statuses: RPCStatus...) -> Bool { statuses.contains(status) }
+}
+
+extension RPCStatus {
+  /// Matches an error of a call that ended with this status, as in `catch RPCStatus.unavailable`.
+  public static func ~= (status: Self, error: RPCError) -> Bool { error.status == status }
+
+  /// Matches any error that is an ``RPCError`` with this status.
+  ///
+  /// A `catch` of a `do` whose calls throw different types needs it.
+  public static func ~= (status: Self, error: any Error) -> Bool {
+    (error as? RPCError)?.status == status
+  }
+}
