@@ -111,12 +111,13 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// Throws ``SQOAuthError/Code/invalidConfiguration`` or
   /// ``SQOAuthError/Code/insecureEndpoint`` with what to change.
   ///
-  /// The two dictionaries add parameters to the provider's own and win over them; a parameter of
-  /// the protocol itself in either is an error.
+  /// The provider has no default, so no app sends its users and its secret to a server that it did
+  /// not name. The two dictionaries add parameters to the provider's own and win over them; a
+  /// parameter of the protocol itself in either is an error.
   public init(
     clientID: String, clientSecret: String? = nil, redirectURI: String? = nil,
     scope: String? = nil,
-    provider: Provider = .sequencing, clientAuthentication: ClientAuthentication? = nil,
+    provider: Provider, clientAuthentication: ClientAuthentication? = nil,
     authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) {
     guard !clientID.isEmpty else {
@@ -143,11 +144,11 @@ public struct ClientConfiguration: Sendable, Hashable {
         metadata: try Self.metadata(of: provider), providerOrigins: provider.origins))
   }
 
-  /// The same with a list of scopes, which are sent with a space between them.
+  /// Checks the parameters of a client whose scopes are a list, sent with a space between them.
   public init(
     clientID: String, clientSecret: String? = nil, redirectURI: String? = nil,
     scopes: [String],
-    provider: Provider = .sequencing, clientAuthentication: ClientAuthentication? = nil,
+    provider: Provider, clientAuthentication: ClientAuthentication? = nil,
     authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) {
     try self.init(
