@@ -32,7 +32,8 @@ struct AuthorizationCodeGrant: Sendable {
 
     let receiver: LoopbackRedirectReceiver? =
       switch redirect.kind {
-      case .loopback(let redirect): try LoopbackRedirectReceiver(redirect)
+      case .loopback(let redirect):
+        try LoopbackRedirectReceiver(redirect, style: environment.landingPage)
       case .app: nil
       }
     let page = OneShot<LandingPage>()
