@@ -100,7 +100,9 @@ struct AuthorizationCodeGrant: Sendable {
       try await environment.clock.sleep(until: deadline)
       // A process that stood still meanwhile has not read an answer that came in time.
       await receiver?.settle()
-      pending.endByTimeout(after: timeout, turnedAway: receiver?.turnedAway ?? 0)
+      pending.endByTimeout(
+        after: timeout, receiver: receiver == nil ? .app : .sdk,
+        turnedAway: receiver?.turnedAway ?? 0)
     }
     defer {
       opening.cancel()

@@ -138,8 +138,9 @@ final class LoopbackRedirectReceiver: Sendable {
     case .portInUse(let port):
       SQOAuthError(
         .portInUse,
-        "port \(port) of the redirect URI is in use by another program; end that, "
-          + "or register a redirect URI without a port", cause: error)
+        "port \(port) of the redirect URI is in use by another program; end that, or register a "
+          + "redirect URI without a port; if your app listens there to receive the redirect itself, "
+          + "set redirectReceiver: .app in its configuration", cause: error)
     case .addressUnavailable, .system:
       SQOAuthError(
         .redirectUnavailable, "no redirect can be received on the loopback address", cause: error)
