@@ -57,6 +57,7 @@ struct AuthorizationCodeGrant: Sendable {
   ) async throws(SQOAuthError) -> SQToken {
     let pkce = PKCE()
     let state = RandomString.make()
+    let nonce = AuthorizationRequest.freshNonce(scope: configuration.scope)
     let pending = PendingAuthorization(
       AuthorizationResponse.Expectation(
         redirectURI: redirectURI, state: state, issuer: metadata.issuer,
@@ -69,10 +70,10 @@ struct AuthorizationCodeGrant: Sendable {
 
     let request = AuthorizationRequest(
       endpoint: authorizationEndpoint, clientID: configuration.clientID,
-      redirectURI: redirectURI, scope: configuration.scope, state: state, pkce: pkce,
+      redirectURI: redirectURI, scope: configuration.scope, state: state, nonce: nonce, pkce: pkce,
       extraParameters: configuration.authorizationParameters)
     let response = try await answer(pending, opening: try request.url(), receiver)
-    return try await redeem(response, redirectURI, pkce)
+    return try await redeem(response, redirectURI, pkce).answering(nonce: nonce)
   }
 
   /// Opens the browser and waits for the redirect, the end of the time or a cancellation.
