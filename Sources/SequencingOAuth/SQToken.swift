@@ -102,12 +102,6 @@ public struct SQToken: Sendable, Hashable, Codable {
     return Self.split(requested).filter { !granted.contains($0) }
   }
 
-  /// The scopes of this token that a request did not ask for.
-  public func scopesBeyond(_ requested: String) -> [String] {
-    let requested = Set(Self.split(requested))
-    return scopes.filter { !requested.contains($0) }
-  }
-
   /// Whether the token is past its expiration date; `false` where none is known.
   public func isExpired(at date: Date) -> Bool {
     expirationDate.map { $0 <= date } ?? false
