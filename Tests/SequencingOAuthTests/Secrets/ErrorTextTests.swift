@@ -83,7 +83,8 @@ import Testing
         failure {
           try ClientConfiguration(
             clientID: id, clientSecret: Self.canary, redirectURI: redirect,
-            provider: .google, clientAuthentication: method, authorizationParameters: ["x": Self.canary])
+            provider: .google, clientAuthentication: method,
+            authorizationParameters: ["x": Self.canary])
         })
     }
     Self.expectSilence(
