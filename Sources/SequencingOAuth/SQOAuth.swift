@@ -4,7 +4,7 @@ import LoopbackHTTP
 /// Signs a user in and holds the token: the shared instance that most apps use, or one of several.
 ///
 /// Register the client, set the delegate, call ``authorizeUser()``. Every method may be called from
-/// any thread and returns at once.
+/// any thread. Methods that are not `async` return at once; the others wait for what they return.
 public final class SQOAuth: Sendable {
   private struct State {
     weak var authorizationDelegate: (any AuthorizationDelegate)?
