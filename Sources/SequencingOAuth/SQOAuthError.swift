@@ -24,8 +24,9 @@ public struct SQOAuthError: Error, Sendable {
   /// The answer of a resource server that refused the token, as it came.
   ///
   /// It is there where ``status`` and ``challenge`` come from such an answer: a 401, or a 403 that
-  /// asks for more scope. Its content is cut at ``maximumContentBytes``. Nothing of it is in any
-  /// text of this error, since a server may repeat what it was sent.
+  /// asks for more scope. Its content is cut at ``maximumContentBytes``, and empty when the request's
+  /// destination is a stream, which has got it. Nothing of it is in any text of this error, since a
+  /// server may repeat what it was sent.
   public var resourceResponse: HTTPResponse? { answer?.value }
   private var answer: Boxed<HTTPResponse>?
   /// How long the server asks to be left alone, where it said so: at most a day.
