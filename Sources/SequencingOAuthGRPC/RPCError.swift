@@ -61,7 +61,7 @@ extension RPCError: CustomStringConvertible, CustomDebugStringConvertible, Custo
 }
 
 extension RPCError: LocalizedError {
-  /// ``message``, or the status where a server gave no message; what `localizedDescription` says.
+  /// ``message``, or the status if a server gave no message; what `localizedDescription` says.
   public var errorDescription: String? {
     message.isEmpty ? "the call ended with status \(status)" : message
   }

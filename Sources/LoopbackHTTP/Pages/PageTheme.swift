@@ -3,7 +3,9 @@ package struct PageTheme: Sendable, Hashable {
   /// The grounds of the card in the style sheet, in the light and in the dark scheme.
   private static let cards = (light: PageTint.white, dark: PageTint(0x16, 0x1D, 0x23))
 
-  /// Marks and signs; a shade of it is used where text in the colour itself could not be read.
+  /// The colour of marks and signs.
+  ///
+  /// If text in the colour itself cannot be read, a shade of it is used.
   package var accent: PageTint?
   /// What lies behind the card in the light scheme.
   package var background: PageTint?
@@ -18,7 +20,7 @@ package struct PageTheme: Sendable, Hashable {
     self.darkBackground = darkBackground
   }
 
-  /// The rules that stand behind those of the style sheet.
+  /// The rules that come after those of the style sheet, and win over them.
   var rules: HTML {
     let light = accentRules(on: Self.cards.light, .black) + groundRules(background)
     let dark = accentRules(on: Self.cards.dark, .white) + groundRules(darkBackground)

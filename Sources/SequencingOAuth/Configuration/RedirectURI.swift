@@ -74,7 +74,7 @@ public struct RedirectURI: Sendable, Hashable {
     of redirect: LoopbackRedirect, _ receiver: RedirectReceiver?
   ) throws(SQOAuthError) -> Kind {
     guard receiver == .app else { return .loopback(redirect) }
-    // The browser would take port 80, where hardly any app listens; who means it can write it.
+    // The browser would take port 80, where hardly any app listens. An app that does writes ":80".
     guard redirect.port != nil else {
       throw SQOAuthError(
         .invalidConfiguration,

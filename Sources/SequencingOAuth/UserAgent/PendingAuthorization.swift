@@ -22,6 +22,14 @@ final class PendingAuthorization: Sendable {
   private struct Misses {
     var sawWrongState = false
     var sawOtherAddress = false
+
+    /// What the message of a sign-in that ran out of time adds, for an app that is the receiver.
+    func hint(for receiver: RedirectReceiver) -> String {
+      guard receiver == .app else { return "" }
+      guard sawOtherAddress else { return "; your app passed no redirect to handleRedirect" }
+      return "; your app passed on no URL that begins with the redirect URI: pass the whole URL, "
+        + "with its scheme, host and port"
+    }
   }
 
   init(_ expectation: AuthorizationResponse.Expectation) {
@@ -52,7 +60,7 @@ final class PendingAuthorization: Sendable {
   /// When answers with a wrong `state` came and none with the right one, that is the reason to
   /// tell: a forged one must not end a sign-in, but a server that alters it leads nowhere else.
   /// When connections were turned away from the receiver, the browser's may have been among them,
-  /// and it is not known that the user did not want to sign in. Where the app is the receiver, the
+  /// and it is not known that the user did not want to sign in. If the app is the receiver, the
   /// message says what it passed on, since a mistake there looks like a user who did nothing.
   func endByTimeout(after timeout: Duration, receiver: RedirectReceiver, turnedAway: Int) {
     let seconds = timeout.components.seconds
@@ -71,14 +79,7 @@ final class PendingAuthorization: Sendable {
             + "redirect URI: \(turnedAway) connections were turned away, and the browser's may have "
             + "been one of them; end those programs and sign in again"))
     } else {
-      let hint =
-        switch (receiver, misses.sawOtherAddress) {
-        case (.sdk, _): ""
-        case (.app, false): "; your app passed no redirect to handleRedirect"
-        case (.app, true):
-          "; your app passed on no URL that begins with the redirect URI: pass the whole URL, with "
-            + "its scheme, host and port"
-        }
+      let hint = misses.hint(for: receiver)
       end(SQOAuthError(.timedOut, "nobody signed in within \(seconds) s\(hint)"))
     }
   }
