@@ -8,12 +8,7 @@ public final class AccountManager: Sendable {
   /// Where the accounts are kept.
   public var store: any TokenStore { environment.tokenStore }
   private let environment: ClientEnvironment
-  private let modules = Locked<[String: Entry]>([:])
-
-  private struct Entry {
-    let module: AuthorizationModule
-    let configuration: ClientConfiguration
-  }
+  private let modules = Locked<[String: AuthorizationModule]>([:])
 
   /// Makes a manager of the accounts in a store; the environment's own store is not used.
   public init(store: any TokenStore, environment: ClientEnvironment = ClientEnvironment()) {
@@ -34,34 +29,33 @@ public final class AccountManager: Sendable {
     _ configuration: ClientConfiguration, id: String? = nil
   ) async throws(SQOAuthError) -> AuthorizationModule {
     let id = id ?? Self.defaultID(for: configuration)
-    let (entry, isNew) = modules.withLock { modules -> (Entry, Bool) in
-      if let entry = modules[id] { return (entry, false) }
+    let (module, isNew) = modules.withLock { modules -> (AuthorizationModule, Bool) in
+      if let module = modules[id] { return (module, false) }
       let module = AuthorizationModule(
         configuration: configuration, environment: environment, accountID: id)
-      let entry = Entry(module: module, configuration: configuration)
-      modules[id] = entry
-      return (entry, true)
+      modules[id] = module
+      return (module, true)
     }
-    guard entry.configuration == configuration else {
+    guard module.configuration == configuration else {
       throw .duplicateName(id, of: "an account")
     }
     do throws(SQOAuthError) {
-      try await entry.module.restore()
+      try await module.restore()
     } catch {
       // The next call is to begin anew, perhaps with another configuration.
-      if isNew { forget(id, entry.module) }
+      if isNew { forget(id, module) }
       throw error
     }
-    return entry.module
+    return module
   }
 
   /// The module of an account that was asked for before.
   public func module(id: String) -> AuthorizationModule? {
-    modules.withLock { $0[id]?.module }
+    modules.withLock { $0[id] }
   }
 
   /// The modules of all accounts that were asked for.
-  var all: [AuthorizationModule] { modules.withLock { $0.values.map(\.module) } }
+  var all: [AuthorizationModule] { modules.withLock { Array($0.values) } }
 
   /// The records of all accounts in the store, in the order of their ids.
   public func accounts() async throws(SQOAuthError) -> [AccountRecord] {
@@ -78,10 +72,10 @@ public final class AccountManager: Sendable {
   /// The server is not told: ``AuthorizationModule/revoke()`` before that does. An account that is
   /// not there is no error.
   public func remove(id: String) async throws(SQOAuthError) {
-    let entry = modules.withLock { $0.removeValue(forKey: id) }
+    let known = modules.withLock { $0.removeValue(forKey: id) }
     // One that nobody asked for here may be at work in another process, so its turn is waited for.
     let module =
-      entry?.module
+      known
       ?? AuthorizationModule(
         .failure(SQOAuthError(.notRegistered, "nobody asked for the account here")),
         environment: environment, accountID: id)
@@ -95,6 +89,6 @@ public final class AccountManager: Sendable {
   }
 
   private func forget(_ id: String, _ module: AuthorizationModule) {
-    modules.withLock { if $0[id]?.module === module { $0[id] = nil } }
+    modules.withLock { if $0[id] === module { $0[id] = nil } }
   }
 }

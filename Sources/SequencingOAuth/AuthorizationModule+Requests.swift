@@ -37,16 +37,17 @@ extension AuthorizationModule {
 
   /// Sends a request with a valid token; a token that the server refuses is refreshed, once.
   ///
-  /// A response with status 401 because of the token is never returned: the token is refreshed and
-  /// the request sent again, unless that cannot help. Any other status is a response, but for a 403
-  /// whose challenge says `insufficient_scope`.
+  /// A response with status 401 is never returned: the token is refreshed and the request sent
+  /// again, unless that cannot help, and a second 401 is thrown with its fields and its content in
+  /// ``SQOAuthError/resourceResponse``. Any other status is a response, but for a 403 whose
+  /// challenge says `insufficient_scope`.
   ///
   /// A request that sets no ``HTTPRequest/timeout`` of its own has ``ClientConfiguration/timeout``,
   /// each time that it is sent; the time for a refresh does not count.
   ///
   /// - Throws: ``SQOAuthError``: what ``authenticate(_:)`` throws and what the HTTP client throws;
   ///   ``SQOAuthError/Code/invalidToken`` and ``SQOAuthError/Code/insufficientScope`` with the
-  ///   server's ``SQOAuthError/challenge``.
+  ///   server's ``SQOAuthError/challenge`` and its whole answer, ``SQOAuthError/resourceResponse``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     let use = try await tokenUse(for: originOfApps(request))

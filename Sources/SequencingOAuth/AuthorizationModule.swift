@@ -74,6 +74,7 @@ public final class AuthorizationModule: Sendable {
   /// Uses another client from the next operation on; the token stays.
   func configure(_ configuration: Result<ClientConfiguration, SQOAuthError>) {
     context.configuration = configuration
+    session.configurationDidChange()
   }
 }
 
@@ -186,10 +187,10 @@ extension AuthorizationModule {
 extension AuthorizationModule {
   /// Whether the token is refreshed before it expires, without anyone asking.
   ///
-  /// It is due a tenth of its life before the expiry and up to a fifth of that earlier at random, 600 s
-  /// at most.
-  /// A failure is tried again when its back-off is over. The timer stops when the session ends and
-  /// when the module goes; it counts the time that the machine was suspended.
+  /// It is due 11 to 12 percent of its life before the expiry, at random, so that the clients of a
+  /// server do not come all at once, and 550 to 600 s before it at most. A failure is tried again
+  /// when its back-off is over. The timer stops when the session ends and when the module goes; it
+  /// counts the time that the machine was suspended.
   public var refreshesAutomatically: Bool {
     get { session.isUpdating }
     set { session.updates(newValue) }

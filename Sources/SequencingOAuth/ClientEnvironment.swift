@@ -6,6 +6,7 @@ public struct ClientEnvironment: Sendable {
   private struct Parts: Sendable {
     var httpClient: any HTTPClient = CurlHTTPClient.shared
     var userAgent: any UserAgent = SystemBrowser()
+    var landingPage = LandingPageStyle()
     var tokenStore: any TokenStore = MemoryTokenStore()
     var clock: any WallClock = SystemClock()
     var tokenResponseParser: any TokenResponseParser = StandardTokenResponseParser()
@@ -36,6 +37,12 @@ public struct ClientEnvironment: Sendable {
   public var userAgent: any UserAgent {
     get { parts.value.userAgent }
     set { parts.value.userAgent = newValue }
+  }
+
+  /// The name and the colours of the page that the browser shows after the redirect.
+  public var landingPage: LandingPageStyle {
+    get { parts.value.landingPage }
+    set { parts.value.landingPage = newValue }
   }
 
   /// Keeps tokens; by default in memory only.

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// What went wrong, as a code that a program can compare and a sentence that a developer can use.
 ///
 /// Neither the error nor any text made from it holds a token, a code, a verifier, a secret or a
@@ -15,6 +21,14 @@ public struct SQOAuthError: Error, Sendable {
   public internal(set) var status: Int?
   /// Why a resource server refused the token, where it said so.
   public let challenge: BearerChallenge?
+  /// The answer of a resource server that refused the token, as it came.
+  ///
+  /// It is there where ``status`` and ``challenge`` come from such an answer: a 401, or a 403 that
+  /// asks for more scope. Its content is cut at ``maximumContentBytes``, and empty when the request's
+  /// destination is a stream, which has got it. Nothing of it is in any text of this error, since a
+  /// server may repeat what it was sent.
+  public var resourceResponse: HTTPResponse? { answer?.value }
+  private var answer: Boxed<HTTPResponse>?
   /// How long the server asks to be left alone, where it said so: at most a day.
   ///
   /// - SeeAlso: RFC 9110, section 10.2.3
@@ -35,6 +49,31 @@ public struct SQOAuthError: Error, Sendable {
     self.challenge = challenge
     self.retryAfter = retryAfter
   }
+
+  /// The most of a ``resourceResponse``'s content that is kept: 64 KiB.
+  public static let maximumContentBytes = 64 * 1024
+
+  /// This error with the answer that it comes from.
+  func carrying(_ response: HTTPResponse) -> SQOAuthError {
+    var response = response
+    response.body = response.body.cut(at: Self.maximumContentBytes)
+    var error = self
+    error.answer = Boxed(response)
+    return error
+  }
+}
+
+extension Data {
+  /// No more than so many bytes, without the memory of the others.
+  func cut(at count: Int) -> Data {
+    // A slice would keep all of it.
+    self.count > count ? Data(prefix(count)) : self
+  }
+}
+
+extension SQOAuthError: LocalizedError {
+  /// ``message``, which is what `localizedDescription` says.
+  public var errorDescription: String? { message }
 }
 
 extension SQOAuthError {

@@ -41,17 +41,28 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// whose name contains `expir` does not, since a lifetime counts from the response that named it.
   public var additionalFields: [String: JSONValue] { storage.additionalFields }
 
+  /// The `nonce` of the authorization request that the token comes from.
+  ///
+  /// `nil` for a token of another grant, of a sign-in without the scope `openid`, or of an older
+  /// version of the SDK. The SDK makes one for each such sign-in and does not check ID tokens: an app
+  /// that reads `id_token` from ``additionalFields`` compares the token's `nonce` with this one,
+  /// byte for byte. A refresh keeps it.
+  ///
+  /// - SeeAlso: OpenID Connect Core 1.0, sections 3.1.3.7 and 12.2
+  public var nonce: String? { storage.nonce }
+
   private let storage: Storage
 
   /// Makes a token from parts that an app kept.
   public init(
     accessToken: String, expirationDate: Date? = nil, tokenType: String = "Bearer",
     scope: String? = nil, refreshToken: String? = nil, issueDate: Date? = nil,
-    additionalFields: [String: JSONValue] = [:]
+    additionalFields: [String: JSONValue] = [:], nonce: String? = nil
   ) {
     storage = Storage(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
-      refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields)
+      refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
+      nonce: nonce)
   }
 
   /// What the token is made of, in one piece: a token is handed out far more often than it is made,
@@ -64,10 +75,12 @@ public struct SQToken: Sendable, Hashable, Codable {
     let refreshToken: String?
     let issueDate: Date?
     let additionalFields: [String: JSONValue]
+    let nonce: String?
 
     init(
       accessToken: String, expirationDate: Date?, tokenType: String, scope: String?,
-      refreshToken: String?, issueDate: Date?, additionalFields: [String: JSONValue]
+      refreshToken: String?, issueDate: Date?, additionalFields: [String: JSONValue],
+      nonce: String?
     ) {
       self.accessToken = accessToken
       self.expirationDate = expirationDate
@@ -76,6 +89,7 @@ public struct SQToken: Sendable, Hashable, Codable {
       self.refreshToken = refreshToken
       self.issueDate = issueDate
       self.additionalFields = additionalFields
+      self.nonce = nonce
     }
   }
 
@@ -86,12 +100,6 @@ public struct SQToken: Sendable, Hashable, Codable {
   public func scopesMissing(from requested: String) -> [String] {
     let granted = Set(scopes)
     return Self.split(requested).filter { !granted.contains($0) }
-  }
-
-  /// The scopes of this token that a request did not ask for.
-  public func scopesBeyond(_ requested: String) -> [String] {
-    let requested = Set(Self.split(requested))
-    return scopes.filter { !requested.contains($0) }
   }
 
   /// Whether the token is past its expiration date; `false` where none is known.
@@ -112,7 +120,15 @@ public struct SQToken: Sendable, Hashable, Codable {
       issueDate: issueDate,
       additionalFields: previous.lastingFields.merging(additionalFields) {
         old, new in new == .null || new == .string("") ? old : new
-      })
+      }, nonce: nonce ?? previous.nonce)
+  }
+
+  /// This token as the answer to an authorization request with that `nonce`.
+  func answering(nonce: String?) -> SQToken {
+    SQToken(
+      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
+      scope: scope, refreshToken: refreshToken, issueDate: issueDate,
+      additionalFields: additionalFields, nonce: nonce)
   }
 
   /// The further fields that hold on after a refresh.
@@ -138,7 +154,8 @@ public struct SQToken: Sendable, Hashable, Codable {
       refreshToken: try container.decodeIfPresent(String.self, forKey: .refreshToken),
       issueDate: try container.decodeIfPresent(Date.self, forKey: .issueDate),
       additionalFields: try container.decodeIfPresent(
-        [String: JSONValue].self, forKey: .additionalFields) ?? [:])
+        [String: JSONValue].self, forKey: .additionalFields) ?? [:],
+      nonce: try container.decodeIfPresent(String.self, forKey: .nonce))
   }
 
   /// Writes every field that there is.
@@ -151,6 +168,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     try container.encodeIfPresent(refreshToken, forKey: .refreshToken)
     try container.encodeIfPresent(issueDate, forKey: .issueDate)
     try container.encode(additionalFields, forKey: .additionalFields)
+    try container.encodeIfPresent(nonce, forKey: .nonce)
   }
 
   /// Compares every field.
@@ -160,6 +178,7 @@ public struct SQToken: Sendable, Hashable, Codable {
       && first.expirationDate == second.expirationDate && first.tokenType == second.tokenType
       && first.scope == second.scope && first.refreshToken == second.refreshToken
       && first.issueDate == second.issueDate && first.additionalFields == second.additionalFields
+      && first.nonce == second.nonce
   }
 
   /// Hashes what tells tokens apart.
@@ -176,6 +195,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     case refreshToken = "refresh_token"
     case issueDate = "issue_date"
     case additionalFields = "additional_fields"
+    case nonce
   }
 }
 

@@ -1,5 +1,11 @@
 public import SequencingOAuth
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Why a call failed, or was not made.
 ///
 /// Its texts hold no token: where a server repeats the one that it was sent, it is blotted out.
@@ -51,6 +57,13 @@ extension RPCError: CustomStringConvertible, CustomDebugStringConvertible, Custo
         "status": status.description, "message": message, "metadata": metadata.description,
         "cause": cause.map { String(describing: type(of: $0)) } ?? "none",
       ])
+  }
+}
+
+extension RPCError: LocalizedError {
+  /// ``message``, or the status if a server gave no message; what `localizedDescription` says.
+  public var errorDescription: String? {
+    message.isEmpty ? "the call ended with status \(status)" : message
   }
 }
 

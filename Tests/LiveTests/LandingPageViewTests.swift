@@ -59,6 +59,27 @@ struct LandingPageViewTests {
     }
   }
 
+  /// Pale and dark colours, in which text could not be read as they are.
+  @Test(arguments: [
+    ("vivid", "#7a1fa2", "#fff8e1", "#120016"), ("pale", "#fff176", "#ffffff", "#000000"),
+    ("dark", "#0b0b2b", "#cfd8dc", "#263238"),
+  ])
+  func `an app's name and colours can be read, and load nothing`(
+    name: String, accent: String, background: String, darkBackground: String
+  ) async throws {
+    let token = #"{"access_token": "t", "token_type": "Bearer", "expires_in": 60}"#
+    let style = LandingPageStyle(
+      appName: "<b>Files & \u{05E7}\u{05D1}\u{05E6}\u{05D9}\u{05DD}</b>",
+      accent: try PageColor(accent),
+      background: try PageColor(background), darkBackground: try PageColor(darkBackground))
+    try await withSignIn(answering: 200, token, style: style) { browser, _, redirect in
+      try await browser.go(to: redirect.uri + "?code=right&state=\(redirect.state)")
+      #expect(try await browser.text(of: ".brand [dir=auto]") == style.appName)
+      #expect(try await browser.source.contains("&lt;b&gt;Files &amp;"))
+      try await Look.over(browser, named: "landing-style-\(name)")
+    }
+  }
+
   private struct Redirect: Sendable {
     let uri: String
     let state: String
@@ -67,6 +88,7 @@ struct LandingPageViewTests {
   /// Starts a sign-in whose token endpoint gives one answer; the test is the authorization server.
   private func withSignIn(
     answering status: Int = 400, _ body: String = #"{"error": "invalid_grant"}"#,
+    style: LandingPageStyle = LandingPageStyle(),
     _ test: (Browser, Screen, Redirect) async throws -> Void
   ) async throws {
     let server = try LoopbackServer { _ in
@@ -78,6 +100,7 @@ struct LandingPageViewTests {
     var environment = ClientEnvironment()
     // The page waits for the token however long the browser takes.
     environment.clock = ManualClock(now: Date())
+    environment.landingPage = style
     environment.userAgent = CustomUserAgent { url in asked.withLock { $0 = url } }
     let screen = Screen()
     let oauth = SQOAuth(environment: environment)

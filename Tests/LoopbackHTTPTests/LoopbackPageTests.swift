@@ -11,11 +11,14 @@ import Testing
     #expect(("\(html)\(HTML.empty)" as HTML).markup == html.markup)
   }
 
-  @Test func `a page cannot be made to run, load or frame anything`() throws {
+  @Test(arguments: [LoopbackPage.Brand.ours, LoopbackPage.Brand.app])
+  func `a page cannot be made to run, load or frame anything`(
+    brand: @Sendable (String) -> LoopbackPage.Brand
+  ) throws {
     let attack = "\"><script>alert(1)</script>"
     let page = LoopbackPage(
       title: attack, mark: .person(attack), heading: attack, paragraphs: ["\(attack)"],
-      brand: attack, footnote: "\(attack)")
+      brand: brand(attack), footnote: "\(attack)", theme: PageTheme(accent: PageTint(1, 2, 3)))
     let response = page.response(formTargets: [])
     let body = String(decoding: response.body, as: UTF8.self)
     #expect(!body.contains("<script"))

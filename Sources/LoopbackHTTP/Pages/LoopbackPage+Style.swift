@@ -22,6 +22,9 @@ extension LoopbackPage {
     .brand{display:flex;align-items:center;justify-content:center;gap:.5rem;margin:0 0 1.25rem;\
     color:var(--muted);font-size:.9375rem;font-weight:600;letter-spacing:.01em}
     .brand svg{color:var(--accent)}
+    .brand .tile{display:grid;place-items:center;width:1.75rem;height:1.75rem;border-radius:.5rem;\
+    background:var(--tile,var(--accent));color:var(--on-tile,var(--on-accent))}
+    .brand .tile+span{color:var(--on-page,var(--ink));overflow-wrap:anywhere}
     .card{background:var(--card);border:1px solid var(--line);border-radius:1.25rem;\
     padding:2.25rem 2rem 2rem;box-shadow:var(--shadow)}
     .mark{width:3.5rem;height:3.5rem;border-radius:50%;display:grid;place-items:center;\

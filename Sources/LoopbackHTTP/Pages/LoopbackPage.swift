@@ -21,6 +21,14 @@ package struct LoopbackPage: Sendable {
     case person(String)
   }
 
+  /// Whose page it is.
+  package enum Brand: Sendable, Hashable {
+    /// A program of ours, with our sign.
+    case ours(String)
+    /// An app, with the first letter of its name.
+    case app(String)
+  }
+
   package var title: String
   package var mark: Mark
   package var heading: String
@@ -28,13 +36,15 @@ package struct LoopbackPage: Sendable {
   /// What stands below the paragraphs, such as a form.
   package var content: HTML
   /// A line above the card that says whose page this is.
-  package var brand: String?
+  package var brand: Brand?
+  /// Colours in place of ours.
+  package var theme: PageTheme?
   /// A quiet line below the card.
   package var footnote: HTML?
 
   package init(
     title: String? = nil, mark: Mark, heading: String, paragraphs: [HTML] = [],
-    content: HTML = .empty, brand: String? = nil, footnote: HTML? = nil
+    content: HTML = .empty, brand: Brand? = nil, footnote: HTML? = nil, theme: PageTheme? = nil
   ) {
     self.title = title ?? heading
     self.mark = mark
@@ -43,6 +53,7 @@ package struct LoopbackPage: Sendable {
     self.content = content
     self.brand = brand
     self.footnote = footnote
+    self.theme = theme
   }
 
   /// The page as a response that no cache keeps, no frame shows and that reaches no other site.
@@ -85,8 +96,8 @@ package struct LoopbackPage: Sendable {
     <meta name="color-scheme" content="light dark">
     <meta name="robots" content="noindex">
     <title>\(title)</title>
-    <link rel="icon" href="\(Self.icon)">
-    <style nonce="\(nonce)">\(Self.style)</style>
+    <link rel="icon" href="\(theme?.icon ?? Self.icon)">
+    <style nonce="\(nonce)">\(Self.style)\(theme?.rules ?? .empty)</style>
     </head>
     <body>
     <main>
@@ -106,8 +117,15 @@ package struct LoopbackPage: Sendable {
   }
 
   private var brandLine: HTML {
-    guard let brand else { return .empty }
-    return "<p class=\"brand\">\(Self.helix)<span>\(brand)</span></p>"
+    switch brand {
+    case .ours(let name): "<p class=\"brand\">\(Self.helix)<span>\(name)</span></p>"
+    case .app(let name):
+      """
+      <p class="brand"><span class="tile" aria-hidden="true">\(name.prefix(1).uppercased())</span>\
+      <span dir="auto">\(name)</span></p>
+      """
+    case nil: .empty
+    }
   }
 
   private var footer: HTML {

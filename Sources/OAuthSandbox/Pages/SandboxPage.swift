@@ -9,7 +9,7 @@ enum SandboxPage {
   ) -> LoopbackPage {
     LoopbackPage(
       title: heading + " · OAuth Sandbox", mark: mark, heading: heading, paragraphs: paragraphs,
-      content: content, brand: "OAuth Sandbox",
+      content: content, brand: .ours("OAuth Sandbox"),
       footnote: """
         \(hint)
         <p>A sandbox on this computer, for demos and tests. Enter no real password here.</p>

@@ -123,12 +123,16 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// Throws ``SQOAuthError/Code/invalidConfiguration`` or
   /// ``SQOAuthError/Code/insecureEndpoint`` with what to change.
   ///
-  /// The two dictionaries add parameters to the provider's own and win over them; a parameter of
-  /// the protocol itself in either is an error.
+  /// The SDK receives the redirect to a loopback address, and the app any other. An app whose own
+  /// web server has the loopback port sets `redirectReceiver` to ``RedirectReceiver/app``.
+  ///
+  /// The provider has no default, so no app sends its users and its secret to a server that it did
+  /// not name. The two dictionaries add parameters to the provider's own and win over them; a
+  /// parameter of the protocol itself in either is an error.
   public init(
     clientID: String, clientSecret: String? = nil, redirectURI: String? = nil,
-    scope: String? = nil,
-    provider: Provider = .sequencing, clientAuthentication: ClientAuthentication? = nil,
+    redirectReceiver: RedirectReceiver? = nil, scope: String? = nil,
+    provider: Provider, clientAuthentication: ClientAuthentication? = nil,
     authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) {
     guard !clientID.isEmpty else {
@@ -136,7 +140,8 @@ public struct ClientConfiguration: Sendable, Hashable {
     }
     // An empty secret is how a form field says that there is none.
     let clientSecret = clientSecret?.isEmpty == true ? nil : clientSecret
-    let redirect: RedirectURI? = if let redirectURI { try RedirectURI(redirectURI) } else { nil }
+    let redirect: RedirectURI? =
+      if let redirectURI { try RedirectURI(redirectURI, receiver: redirectReceiver) } else { nil }
     try Self.check(
       clientAuthentication, providers: provider.clientAuthentication, id: clientID,
       secret: clientSecret)
@@ -155,16 +160,16 @@ public struct ClientConfiguration: Sendable, Hashable {
         metadata: try Self.metadata(of: provider), providerOrigins: provider.origins))
   }
 
-  /// The same with a list of scopes, which are sent with a space between them.
+  /// Checks the parameters of a client whose scopes are a list, sent with a space between them.
   public init(
     clientID: String, clientSecret: String? = nil, redirectURI: String? = nil,
-    scopes: [String],
-    provider: Provider = .sequencing, clientAuthentication: ClientAuthentication? = nil,
+    redirectReceiver: RedirectReceiver? = nil, scopes: [String],
+    provider: Provider, clientAuthentication: ClientAuthentication? = nil,
     authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) {
     try self.init(
       clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI,
-      scope: scopes.joined(separator: " "), provider: provider,
+      redirectReceiver: redirectReceiver, scope: scopes.joined(separator: " "), provider: provider,
       clientAuthentication: clientAuthentication,
       authorizationParameters: authorizationParameters, tokenParameters: tokenParameters)
   }

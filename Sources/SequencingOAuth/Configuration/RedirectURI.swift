@@ -8,7 +8,8 @@
 ///
 /// - `http` on a loopback address: the SDK receives the redirect itself. Without a port it takes
 ///   any free one. `127.0.0.1` and `[::1]` are the addresses to register; `localhost` works where a
-///   server insists on it, and then both families are bound.
+///   server insists on it, and then both families are bound. An app whose own web server has the
+///   port receives the redirect instead, with ``RedirectReceiver/app``.
 /// - A private-use scheme, such as `com.example.app:/callback`, or https: the app receives the
 ///   redirect and passes it to ``SQOAuth/handleRedirect(_:)``.
 ///
@@ -24,8 +25,18 @@ public struct RedirectURI: Sendable, Hashable {
   public let string: String
   let kind: Kind
 
+  /// Who listens for the redirect.
+  public var receiver: RedirectReceiver {
+    switch kind {
+    case .loopback: .sdk
+    case .app: .app
+    }
+  }
+
   /// Checks a redirect URI; throws ``SQOAuthError/Code/invalidConfiguration`` with the reason.
-  public init(_ string: String) throws(SQOAuthError) {
+  ///
+  /// Without a `receiver` the SDK receives what goes to a loopback address, and the app the rest.
+  public init(_ string: String, receiver: RedirectReceiver? = nil) throws(SQOAuthError) {
     guard !string.isEmpty else {
       throw SQOAuthError(.invalidConfiguration, "the redirect URI is empty")
     }
@@ -40,16 +51,37 @@ public struct RedirectURI: Sendable, Hashable {
     self.string = string
     switch scheme {
     case "http":
-      kind = .loopback(try LoopbackRedirect(url))
+      kind = try Self.kind(of: try LoopbackRedirect(url), receiver)
+      return
     case "https":
       _ = try EndpointURL.check(string, name: "redirect URI")
-      kind = .app
     case "javascript", "data", "file", "about", "blob", "vbscript", "ftp", "ws", "wss":
       throw SQOAuthError(
         .invalidConfiguration, "\(scheme) cannot be the scheme of a redirect URI")
     default:
-      kind = .app
+      break
     }
+    guard receiver != .sdk else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the SDK receives redirects at http on a loopback address only; leave the redirect receiver "
+          + "out and pass the URL that your app receives to handleRedirect")
+    }
+    kind = .app
+  }
+
+  private static func kind(
+    of redirect: LoopbackRedirect, _ receiver: RedirectReceiver?
+  ) throws(SQOAuthError) -> Kind {
+    guard receiver == .app else { return .loopback(redirect) }
+    // The browser would take port 80, where hardly any app listens. An app that does writes ":80".
+    guard redirect.port != nil else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "a redirect URI at which your app's own web server receives the redirect must name the "
+          + "server's port, such as http://localhost:8080/callback")
+    }
+    return .app
   }
 
   /// Whether this is a scheme that any other app could claim by accident: one without a dot.

@@ -32,7 +32,8 @@ struct AuthorizationCodeGrant: Sendable {
 
     let receiver: LoopbackRedirectReceiver? =
       switch redirect.kind {
-      case .loopback(let redirect): try LoopbackRedirectReceiver(redirect)
+      case .loopback(let redirect):
+        try LoopbackRedirectReceiver(redirect, style: environment.landingPage)
       case .app: nil
       }
     let page = OneShot<LandingPage>()
@@ -56,6 +57,7 @@ struct AuthorizationCodeGrant: Sendable {
   ) async throws(SQOAuthError) -> SQToken {
     let pkce = PKCE()
     let state = RandomString.make()
+    let nonce = AuthorizationRequest.freshNonce(scope: configuration.scope)
     let pending = PendingAuthorization(
       AuthorizationResponse.Expectation(
         redirectURI: redirectURI, state: state, issuer: metadata.issuer,
@@ -68,10 +70,10 @@ struct AuthorizationCodeGrant: Sendable {
 
     let request = AuthorizationRequest(
       endpoint: authorizationEndpoint, clientID: configuration.clientID,
-      redirectURI: redirectURI, scope: configuration.scope, state: state, pkce: pkce,
+      redirectURI: redirectURI, scope: configuration.scope, state: state, nonce: nonce, pkce: pkce,
       extraParameters: configuration.authorizationParameters)
     let response = try await answer(pending, opening: try request.url(), receiver)
-    return try await redeem(response, redirectURI, pkce)
+    return try await redeem(response, redirectURI, pkce).answering(nonce: nonce)
   }
 
   /// Opens the browser and waits for the redirect, the end of the time or a cancellation.
@@ -99,7 +101,9 @@ struct AuthorizationCodeGrant: Sendable {
       try await environment.clock.sleep(until: deadline)
       // A process that stood still meanwhile has not read an answer that came in time.
       await receiver?.settle()
-      pending.endByTimeout(after: timeout, turnedAway: receiver?.turnedAway ?? 0)
+      pending.endByTimeout(
+        after: timeout, receiver: receiver == nil ? .app : .sdk,
+        turnedAway: receiver?.turnedAway ?? 0)
     }
     defer {
       opening.cancel()

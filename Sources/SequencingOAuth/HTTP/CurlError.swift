@@ -1,5 +1,10 @@
 import CCurl
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -33,6 +38,11 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The text and the code.
   public var description: String { "\(text) (libcurl \(code))" }
+}
+
+extension CurlError: LocalizedError {
+  /// The text and the code, which is what `localizedDescription` says.
+  public var errorDescription: String? { description }
 }
 
 extension SQOAuthError {

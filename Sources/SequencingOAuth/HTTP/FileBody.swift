@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  public import FoundationEssentials
 #else
-  import Foundation
+  public import Foundation
 #endif
 #if canImport(Glibc)
   import Glibc
@@ -18,6 +18,11 @@ public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible 
 
   /// What it means.
   public var description: String { String(cString: strerror(code)) }
+}
+
+extension HTTPFileError: LocalizedError {
+  /// What the code means, which is what `localizedDescription` says.
+  public var errorDescription: String? { description }
 }
 
 /// A file that is read or written piece by piece, by one task at a time.

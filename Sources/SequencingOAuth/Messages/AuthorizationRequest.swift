@@ -16,6 +16,8 @@ struct AuthorizationRequest: Sendable {
   let redirectURI: String
   let scope: String?
   let state: String
+  /// What an ID token that answers this request repeats; `nil` when none is asked for.
+  let nonce: String?
   let pkce: PKCE
   let extraParameters: [FormCoding.Pair]
 
@@ -39,10 +41,17 @@ struct AuthorizationRequest: Sendable {
     pairs.append(.init("state", state))
     pairs.append(.init("code_challenge", pkce.challenge))
     pairs.append(.init("code_challenge_method", PKCE.method))
-    // OpenID providers may insist on one, though the code is bound by PKCE already.
-    if scope?.split(separator: " ").contains("openid") == true {
-      pairs.append(.init("nonce", RandomString.make()))
-    }
+    if let nonce { pairs.append(.init("nonce", nonce)) }
     return pairs + extraParameters
+  }
+
+  /// A new `nonce` for a request that asks for an ID token.
+  ///
+  /// OpenID providers may insist on one, though the code is bound by PKCE already.
+  ///
+  /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1
+  static func freshNonce(scope: String?) -> String? {
+    let asksForIDToken = scope?.split(separator: " ").contains("openid") == true
+    return asksForIDToken ? RandomString.make() : nil
   }
 }

@@ -54,10 +54,7 @@ extension PipeError {
 
     init(_ response: HTTPResponse, challenge: BearerChallenge? = nil) {
       head = response.head
-      // A slice would keep all of it.
-      body =
-        response.body.count > Self.maximumBytes
-        ? Data(response.body.prefix(Self.maximumBytes)) : response.body
+      body = response.body.cut(at: Self.maximumBytes)
       self.challenge = challenge
     }
   }
@@ -78,6 +75,20 @@ extension PipeError: CustomStringConvertible, CustomDebugStringConvertible, Cust
   public var debugDescription: String { description }
   /// The same as ``description``.
   public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
+}
+
+extension PipeError: LocalizedError {
+  /// What happened, in a sentence, which is what `localizedDescription` says.
+  ///
+  /// It holds no content of the API's answer; ``refusal`` has that.
+  public var errorDescription: String? {
+    switch self {
+    case .noAccess(let error): "there is no access: \(error.message)"
+    case .refused(let refusal): refusal.description
+    case .unreadable(let error), .timedOut(let error), .failed(let error): error.message
+    case .cancelled: "the operation was cancelled"
+    }
+  }
 }
 
 extension PipeError.Refusal: CustomStringConvertible, CustomReflectable {

@@ -7,10 +7,11 @@ enum ResourceFailure: Error {
   /// The request did not get through.
   case noAnswer(SQOAuthError)
 
-  /// What it comes to, whoever is to blame.
+  /// The error that the caller of ``AuthorizationModule/send(_:)`` sees.
   var error: SQOAuthError {
     switch self {
-    case .noAccess(let error), .refused(let error, _), .noAnswer(let error): error
+    case .noAccess(let error), .noAnswer(let error): error
+    case .refused(let error, let response): error.carrying(response)
     }
   }
 }

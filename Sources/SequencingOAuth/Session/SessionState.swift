@@ -268,6 +268,11 @@ extension SessionState {
     }
   }
 
+  /// Lets the next caller try a renewal at once, unless the server asked for time.
+  mutating func forgetFailure() {
+    if failure?.error.retryAfter == nil { failure = nil }
+  }
+
   /// Makes the token count as expired.
   mutating func invalidate() {
     isInvalidated = true

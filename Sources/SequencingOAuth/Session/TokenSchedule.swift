@@ -32,9 +32,9 @@ struct TokenSchedule: Sendable, Hashable {
   /// The schedule of a token that became known at a moment.
   ///
   /// A pull ends a tenth of the token's life early, 30 s at most. The timer comes before that, so
-  /// that its refresh has time: a tenth of the life early and a tenth to a fifth of that more, 600 s
-  /// at most; `jitter`, from 0 to 1, spreads the clients of one server. A token that cannot be
-  /// renewed is handed out to its end.
+  /// that its refresh has time: 11 to 12 percent of the life early, 550 to 600 s at most; `jitter`,
+  /// from 0 to 1, spreads the clients of one server. A token that cannot be renewed is handed out to
+  /// its end.
   init(_ token: SQToken, knownAt now: Date, isRenewable: Bool, jitter: Double) {
     guard let expiry = token.expirationDate else {
       self.init(from: nil, until: nil, dueAt: nil)

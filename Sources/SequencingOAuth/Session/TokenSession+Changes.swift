@@ -45,6 +45,12 @@ extension TokenSession {
   ///
   /// - Returns: What remains to be done about the store; waiters wait for it too.
   func resume(_ record: AccountRecord) -> @Sendable () async -> Void {
+    let finish = adopt(record)
+    return { _ = await finish() }
+  }
+
+  /// Takes over a token that the app kept, as ``resume(_:)`` does, and says why the store failed.
+  func adopt(_ record: AccountRecord) -> @Sendable () async -> SQOAuthError? {
     let now = now
     let begun = state.withLock { state -> (SessionState.Takeover, SessionState.Renewal?)? in
       if let held = state.core.record, !held.token.isOlder(than: record.token) { return nil }
@@ -52,16 +58,19 @@ extension TokenSession {
       state.core.hold(record, at: now, jitter: .random(in: 0...1))
       return begun
     }
-    guard let (takeover, void) = begun else { return {} }
+    guard let (takeover, void) = begun else { return { nil } }
     void?.makeVoid()
     return {
-      await self.leased { _ in await self.reconcile(record, takeover) }
+      let error = await self.leased { _ in await self.reconcile(record, takeover) }
       self.changed()
       takeover.end.resolve(())
+      return error
     }
   }
 
-  private func reconcile(_ record: AccountRecord, _ takeover: SessionState.Takeover) async {
+  private func reconcile(
+    _ record: AccountRecord, _ takeover: SessionState.Takeover
+  ) async -> SQOAuthError? {
     let found = await look()
     let now = now
     let write = state.withLock { state -> StoreWrites.Write? in
@@ -71,7 +80,7 @@ extension TokenSession {
       if write == nil { state.core.end(takeover) }
       return write
     }
-    guard let write else { return }
+    guard let write else { return found.error }
     let saved = await made(write)
     state.withLock { state in
       guard state.core.isCurrent(takeover) else { return }
@@ -79,6 +88,7 @@ extension TokenSession {
       if let error = saved.error { state.events.append(.refreshFailed(error)) }
       state.core.end(takeover)
     }
+    return saved.error
   }
 
   /// Saves the record that is held, unless the store has a newer one, which is taken over then.

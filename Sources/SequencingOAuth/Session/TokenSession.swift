@@ -88,6 +88,12 @@ final class TokenSession: Sendable {
     if isScheduled { reschedule() }
   }
 
+  /// Takes note of another client: a failure of the one before says nothing of it.
+  func configurationDidChange() {
+    state.withLock { $0.core.forgetFailure() }
+    reschedule()
+  }
+
   // MARK: Asking for a token
 
   /// The token that a caller needs; renewed, by whoever comes first, where that is necessary.

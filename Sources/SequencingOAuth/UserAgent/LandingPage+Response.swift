@@ -2,9 +2,12 @@ import LoopbackHTTP
 
 extension LandingPage {
   /// The page as a response that no cache keeps and that reaches no other site.
-  func response() -> LoopbackResponse {
-    LoopbackPage(mark: mark, heading: heading, paragraphs: ["\(text)"])
-      .response(status: status, formTargets: [], closesConnection: true)
+  func response(in style: LandingPageStyle) -> LoopbackResponse {
+    let name = style.shownName
+    return LoopbackPage(
+      title: name.map { "\(heading) · \($0)" }, mark: mark, heading: heading,
+      paragraphs: ["\(text(for: name))"], brand: name.map { .app($0) }, theme: style.theme
+    ).response(status: status, formTargets: [], closesConnection: true)
   }
 
   private var mark: LoopbackPage.Mark {
@@ -36,37 +39,43 @@ extension LandingPage {
     }
   }
 
-  private var text: String {
-    switch self {
-    case .signedIn: "You can close this window and go back to the app."
-    case .underWay: "The app does the rest. You can close this window and go back to it."
-    case .denied: "Access was denied. You can close this window; the app knows."
-    case .failed(let code): Self.explanation(of: code)
+  /// What the page says, about an app with this name.
+  private func text(for name: String?) -> String {
+    // The isolates keep a name that is written from right to left from turning our words around.
+    let app = name.map { "\u{2068}\($0)\u{2069}" }
+    let theApp = app ?? "the app"
+    return switch self {
+    case .signedIn: "You can close this window and go back to \(theApp)."
+    case .underWay:
+      "\(app ?? "The app") does the rest. You can close this window and go back to it."
+    case .denied: "Access was denied. You can close this window; \(theApp) knows."
+    case .failed(let code):
+      Self.explanation(of: code, app) + " You can close this window; \(theApp) says more."
     case .wrongState:
-      "The page that sent you here answered another sign\u{2011}in than the one that the app started. "
-        + "If that was not you, close this window; the app was told nothing."
-    case .tooLate: "It was answered before, or it took too long. Start it again from the app."
+      "The page that sent you here answered another sign\u{2011}in than the one that \(theApp) "
+        + "started. If that was not you, close this window; \(theApp) was told nothing."
+    case .tooLate:
+      "It was answered before, or it took too long. Start it again from \(theApp)."
     case .notFound: "This address only receives the end of a sign\u{2011}in."
     }
   }
 
   /// A sentence of ours for the codes that a user can do something about.
-  private static func explanation(of code: SQOAuthError.Code) -> String {
-    let reason =
-      switch code {
-      case .issuerMismatch, .invalidAuthorizationResponse:
-        "The answer was not what the app's server sends, so it was refused."
-      case .serverError, .temporarilyUnavailable:
-        "The server had a problem. Try again in a moment."
-      case .connectionFailed, .requestTimedOut, .tlsFailed:
-        "The app could not reach the server. Check the network and try again."
-      case .storeFailed:
-        "You were signed in, but the app could not keep it."
-      case .insufficientScope:
-        "The app needs more than you allowed."
-      default:
-        "The app could not complete it with the server."
-      }
-    return reason + " You can close this window; the app says more."
+  private static func explanation(of code: SQOAuthError.Code, _ app: String?) -> String {
+    let start = app ?? "The app"
+    return switch code {
+    case .issuerMismatch, .invalidAuthorizationResponse:
+      "The answer was not what the app's server sends, so it was refused."
+    case .serverError, .temporarilyUnavailable:
+      "The server had a problem. Try again in a moment."
+    case .connectionFailed, .requestTimedOut, .tlsFailed:
+      "\(start) could not reach the server. Check the network and try again."
+    case .storeFailed:
+      "You were signed in, but \(app ?? "the app") could not keep it."
+    case .insufficientScope:
+      "\(start) needs more than you allowed."
+    default:
+      "\(start) could not complete it with the server."
+    }
   }
 }

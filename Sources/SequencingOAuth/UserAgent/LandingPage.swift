@@ -6,7 +6,7 @@ import LoopbackHTTP
   import Foundation
 #endif
 
-/// What the browser shows after the redirect: fixed texts of ours, nothing that was sent to us.
+/// What the browser shows after the redirect: fixed texts of ours, and nothing of the redirect.
 enum LandingPage: Sendable {
   case signedIn
   case denied

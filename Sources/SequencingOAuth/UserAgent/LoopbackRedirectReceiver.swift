@@ -27,14 +27,17 @@ final class LoopbackRedirectReceiver: Sendable {
   private let delivery: OneShot<Delivery>
 
   /// Binds the port; until ``deliver(to:)`` every request is answered 404.
-  init(_ redirect: LoopbackRedirect) throws(SQOAuthError) {
+  init(
+    _ redirect: LoopbackRedirect, style: LandingPageStyle = LandingPageStyle()
+  ) throws(SQOAuthError) {
     var limits = LoopbackLimits()
     limits.connections = 16
     limits.bodyBytes = 0
     limits.idleTime = .seconds(5)
     let delivery = OneShot<Delivery>()
     let answer: LoopbackServer.Handler = { request in
-      .response(await Self.answer(request, redirect, delivery.current))
+      .response(
+        await Self.page(for: request, redirect, delivery.current).response(in: style))
     }
     do throws(LoopbackError) {
       servers = try Self.listen(redirect) { address, port throws(LoopbackError) in
@@ -69,16 +72,16 @@ final class LoopbackRedirectReceiver: Sendable {
     for server in servers { await server.stop(handlerGrace: .seconds(5)) }
   }
 
-  private static func answer(
-    _ request: LoopbackRequest, _ redirect: LoopbackRedirect, _ delivery: Delivery?
-  ) async -> LoopbackResponse {
+  private static func page(
+    for request: LoopbackRequest, _ redirect: LoopbackRedirect, _ delivery: Delivery?
+  ) async -> LandingPage {
     // The Host is checked against DNS rebinding: another name for this address is another site.
     guard let delivery, request.method == "GET",
       request.path == (redirect.path.isEmpty ? "/" : redirect.path),
       isHost(request.header("host"), of: redirect, port: delivery.port)
-    else { return LandingPage.notFound.response() }
+    else { return .notFound }
     let address = "http://\(redirect.host):\(delivery.port)\(redirect.path)"
-    return await delivery.handler(address + (request.query.map { "?" + $0 } ?? "")).response()
+    return await delivery.handler(address + (request.query.map { "?" + $0 } ?? ""))
   }
 
   static func isHost(
@@ -135,8 +138,9 @@ final class LoopbackRedirectReceiver: Sendable {
     case .portInUse(let port):
       SQOAuthError(
         .portInUse,
-        "port \(port) of the redirect URI is in use by another program; end that, "
-          + "or register a redirect URI without a port", cause: error)
+        "port \(port) of the redirect URI is in use by another program; end that, or register a "
+          + "redirect URI without a port; if your app listens there to receive the redirect itself, "
+          + "set redirectReceiver: .app in its configuration", cause: error)
     case .addressUnavailable, .system:
       SQOAuthError(
         .redirectUnavailable, "no redirect can be received on the loopback address", cause: error)

@@ -16,7 +16,21 @@ final class PendingAuthorization: Sendable {
 
   let expectation: AuthorizationResponse.Expectation
   private let answer = OneShot<Result<AuthorizationResponse, SQOAuthError>>()
-  private let sawWrongState = Locked(false)
+  private let misses = Locked(Misses())
+
+  /// What was offered in vain.
+  private struct Misses {
+    var sawWrongState = false
+    var sawOtherAddress = false
+
+    /// What the message of a sign-in that ran out of time adds, for an app that is the receiver.
+    func hint(for receiver: RedirectReceiver) -> String {
+      guard receiver == .app else { return "" }
+      guard sawOtherAddress else { return "; your app passed no redirect to handleRedirect" }
+      return "; your app passed on no URL that begins with the redirect URI: pass the whole URL, "
+        + "with its scheme, host and port"
+    }
+  }
 
   init(_ expectation: AuthorizationResponse.Expectation) {
     self.expectation = expectation
@@ -26,9 +40,10 @@ final class PendingAuthorization: Sendable {
   func offer(_ redirect: String) -> Offer {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed:
+      misses.withLock { $0.sawOtherAddress = true }
       return .notAddressed
     case .wrongState:
-      sawWrongState.withLock { $0 = true }
+      misses.withLock { $0.sawWrongState = true }
       return .wrongState
     case .answer(let result):
       return answer.resolve(result) ? .taken : .tooLate
@@ -45,10 +60,12 @@ final class PendingAuthorization: Sendable {
   /// When answers with a wrong `state` came and none with the right one, that is the reason to
   /// tell: a forged one must not end a sign-in, but a server that alters it leads nowhere else.
   /// When connections were turned away from the receiver, the browser's may have been among them,
-  /// and it is not known that the user did not want to sign in.
-  func endByTimeout(after timeout: Duration, turnedAway: Int) {
+  /// and it is not known that the user did not want to sign in. If the app is the receiver, the
+  /// message says what it passed on, since a mistake there looks like a user who did nothing.
+  func endByTimeout(after timeout: Duration, receiver: RedirectReceiver, turnedAway: Int) {
     let seconds = timeout.components.seconds
-    if sawWrongState.withLock({ $0 }) {
+    let misses = misses.withLock(\.self)
+    if misses.sawWrongState {
       end(
         SQOAuthError(
           .stateMismatch,
@@ -62,7 +79,8 @@ final class PendingAuthorization: Sendable {
             + "redirect URI: \(turnedAway) connections were turned away, and the browser's may have "
             + "been one of them; end those programs and sign in again"))
     } else {
-      end(SQOAuthError(.timedOut, "nobody signed in within \(seconds) s"))
+      let hint = misses.hint(for: receiver)
+      end(SQOAuthError(.timedOut, "nobody signed in within \(seconds) s\(hint)"))
     }
   }
 

@@ -10,7 +10,8 @@ public enum RedirectOutcome: Sendable, Hashable {
   case noSignIn
   /// The redirect is addressed to another redirect URI than the one of the sign-in under way.
   ///
-  /// It may be for another part of the app, or for another account.
+  /// It may be for another part of the app, or for another account. A path without the scheme, the
+  /// host and the port, as web servers hand it over, is a foreign address too.
   case foreignAddress
   /// The redirect does not carry the `state` of the sign-in under way.
   ///

@@ -66,7 +66,7 @@ import Testing
     failure(.invalidConfiguration) {
       try ClientConfiguration(
         clientID: "id", clientSecret: "s", redirectURI: "http://127.0.0.1/cb",
-        clientAuthentication: .init(rawValue: name))
+        provider: .google, clientAuthentication: .init(rawValue: name))
     }
   }
 
@@ -96,7 +96,7 @@ import Testing
       failure(.invalidConfiguration) {
         try ClientConfiguration(
           clientID: "id", clientSecret: secret, redirectURI: "http://127.0.0.1/cb",
-          clientAuthentication: method)
+          provider: .google, clientAuthentication: method)
       }
     }
   }

@@ -62,12 +62,13 @@ import Testing
 
   @Test func `a list of scopes is joined by spaces and a text is kept`() throws {
     let list = try ClientConfiguration(
-      clientID: "id", redirectURI: "http://127.0.0.1/cb", scopes: ["a b", "c"])
+      clientID: "id", redirectURI: "http://127.0.0.1/cb", scopes: ["a b", "c"],
+      provider: .google)
     #expect(list.scope == "a b c")
     #expect(try Self.make(scope: "demo,external").scope == "demo,external")
     #expect(try Self.make(scope: "").scope == nil)
     let empty = try ClientConfiguration(
-      clientID: "id", redirectURI: "http://127.0.0.1/cb", scopes: [])
+      clientID: "id", redirectURI: "http://127.0.0.1/cb", scopes: [], provider: .google)
     #expect(empty.scope == nil)
   }
 }

@@ -9,11 +9,11 @@ import Testing
   static func url(
     endpoint: String = "https://server.example.com/authorize", clientID: String = "s6BhdRkqt3",
     redirectURI: String = "http://127.0.0.1:51004/cb", scope: String? = "demo",
-    state: String = "xyz", extra: [FormCoding.Pair] = []
+    state: String = "xyz", nonce: String? = nil, extra: [FormCoding.Pair] = []
   ) throws -> String {
     try AuthorizationRequest(
       endpoint: try #require(URL(string: endpoint)), clientID: clientID, redirectURI: redirectURI,
-      scope: scope, state: state, pkce: pkce, extraParameters: extra
+      scope: scope, state: state, nonce: nonce, pkce: pkce, extraParameters: extra
     ).url().absoluteString
   }
 
@@ -83,10 +83,19 @@ import Testing
     #expect(!(try Self.url().contains(Self.pkce.verifier)))
   }
 
-  @Test func `a sign-in with OpenID Connect carries a nonce of its own`() throws {
-    let first = try Self.query(Self.url(scope: "profile openid"))["nonce"]
-    let second = try Self.query(Self.url(scope: "openid"))["nonce"]
-    #expect(first?.count == 1 && first != second)
-    #expect(try Self.query(Self.url(scope: "openidx"))["nonce"] == nil)
+  @Test func `a nonce is sent as it is, and none where there is none`() throws {
+    #expect(try Self.query(Self.url(nonce: "n-0S6_WzA2Mj"))["nonce"] == ["n-0S6_WzA2Mj"])
+    #expect(try Self.query(Self.url(scope: "openid"))["nonce"] == nil)
+  }
+
+  @Test(arguments: ["openid", "profile openid", "openid profile"])
+  func `a sign-in with OpenID Connect has a nonce of its own`(scope: String) throws {
+    let nonces = (0..<20).map { _ in AuthorizationRequest.freshNonce(scope: scope) }
+    #expect(Set(nonces).count == 20 && nonces.allSatisfy { $0?.utf8.count ?? 0 >= 43 })
+  }
+
+  @Test(arguments: [nil, "", "openidx", "profile", "OPENID", "open id"])
+  func `any other sign-in has no nonce`(scope: String?) {
+    #expect(AuthorizationRequest.freshNonce(scope: scope) == nil)
   }
 }

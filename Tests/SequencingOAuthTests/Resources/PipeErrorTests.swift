@@ -17,6 +17,7 @@ import Testing
     #expect(error?.refusal?.status == status)
     #expect(error?.refusal?.body == Data(#"{"reason":"r"}"#.utf8))
     #expect(error?.refusal?.head.headers["Retry-After"] == "7")
+    #expect(error?.localizedDescription == "the API answered with status \(status)")
     #expect(bench.asked.count == 1, "it was asked once, whatever the status")
   }
 

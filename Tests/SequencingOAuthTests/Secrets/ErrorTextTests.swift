@@ -83,13 +83,15 @@ import Testing
         failure {
           try ClientConfiguration(
             clientID: id, clientSecret: Self.canary, redirectURI: redirect,
-            clientAuthentication: method, authorizationParameters: ["x": Self.canary])
+            provider: .google, clientAuthentication: method,
+            authorizationParameters: ["x": Self.canary])
         })
     }
     Self.expectSilence(
       failure {
         try ClientConfiguration(
-          clientID: "id", redirectURI: "http://127.0.0.1/", tokenParameters: ["code": Self.canary])
+          clientID: "id", redirectURI: "http://127.0.0.1/", provider: .google,
+          tokenParameters: ["code": Self.canary])
       })
   }
 

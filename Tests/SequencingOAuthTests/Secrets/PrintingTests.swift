@@ -13,7 +13,7 @@ import Testing
     additionalFields: [
       "id_token": .string(canary), canary: .null,
       "more": .object(["deep": .array([.string(canary)])]),
-    ])
+    ], nonce: canary)
   static let request: HTTPRequest = {
     var request = HTTPRequest(
       method: "POST", url: URL(filePath: "/"), headers: ["Authorization": "Basic \(canary)"],
@@ -102,7 +102,7 @@ import Testing
     Self.expectSilence(
       AuthorizationRequest(
         endpoint: url, clientID: "id", redirectURI: "http://127.0.0.1/", scope: nil, state: "s",
-        pkce: pkce, extraParameters: []))
+        nonce: "n", pkce: pkce, extraParameters: []))
     for authentication in [ClientAuthentication.basic, .post] {
       let request = TokenRequest(
         endpoint: url, parameters: [.init("code", Self.canary), .init("password", Self.canary)],

@@ -1,0 +1,55 @@
+import LoopbackHTTP
+
+/// A colour in sRGB, without transparency.
+///
+/// It is a type and no text, so nothing but a colour can get into a page's style.
+public struct PageColor: Sendable, Hashable {
+  /// The share of red, from 0 to 255.
+  public let red: UInt8
+  /// The share of green, from 0 to 255.
+  public let green: UInt8
+  /// The share of blue, from 0 to 255.
+  public let blue: UInt8
+
+  /// Makes a colour of its three parts.
+  public init(red: UInt8, green: UInt8, blue: UInt8) {
+    self.red = red
+    self.green = green
+    self.blue = blue
+  }
+
+  /// Reads a colour as style guides write it: `#` and six hexadecimal digits, in either case.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for any other text, such as a name, three
+  ///   digits, or a colour with transparency.
+  public init(_ text: String) throws(SQOAuthError) {
+    // A number's own reader would take a sign too.
+    guard text.utf8.count == 7, text.hasPrefix("#"), text.utf8.dropFirst().allSatisfy(Self.isDigit),
+      let number = UInt32(text.dropFirst(), radix: 16)
+    else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "\"\(ErrorResponse.clean(String(text.prefix(20))))\" is no colour; write # and six "
+          + "hexadecimal digits, such as #0f6b5c")
+    }
+    self.init(
+      red: UInt8(truncatingIfNeeded: number >> 16), green: UInt8(truncatingIfNeeded: number >> 8),
+      blue: UInt8(truncatingIfNeeded: number))
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+
+  var tint: PageTint { PageTint(red, green, blue) }
+}
+
+extension PageColor: CustomStringConvertible {
+  /// The colour as style guides write it: `#0f6b5c`.
+  public var description: String { "#" + tint.digits }
+}

@@ -1,0 +1,31 @@
+import Testing
+
+/// A call that the compiler has to refuse, since it would do harm when it runs.
+@Suite(.timeLimit(.minutes(5))) struct RequiredProviderTests {
+  /// Sequencing.com as a default would get the users and the secret of an app that forgot to say.
+  @Test func `a configuration without a provider does not compile, and the pod's own call does`()
+    async throws
+  {
+    let refused = ["scope: \"demo\"", "scopes: [\"demo\"]"].map { scope in
+      Sample(
+        document: "\(scope.prefix(6)).md", line: 1,
+        code: """
+          import SequencingOAuth
+          let client = try ClientConfiguration(
+            clientID: "app", redirectURI: "http://127.0.0.1/callback", \(scope))
+          """)
+    }
+    let pods = Sample(
+      document: "Pod.md", line: 1,
+      code: """
+        import SequencingOAuth
+        SQOAuth.shared.registerApplicationParameters(
+          clientID: "app", redirectURI: "http://127.0.0.1/callback", scope: "demo")
+        """)
+    let complaints = try await Compiler().compile(refused + [pods])
+    #expect(complaints.count == 2)
+    for complaint in complaints {
+      #expect(complaint.contains("missing argument for parameter 'provider'"), "\(complaint)")
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// What the server said when it refused a request is the caller's, not only its code.
+@Suite(.timeLimit(.minutes(1))) struct RefusalContentTests {
+  static let problem = #"{"title":"Payment required first","code":17}"#
+
+  /// A session whose API refuses every request with these fields and this content.
+  func bench(
+    _ challenge: String? = SendTests.invalid, status: Int = 401, content: String = problem
+  ) async throws -> SessionBench {
+    let bench = try await SessionBench().restored()
+    var headers: HTTPFields = ["Content-Type": "application/problem+json", "X-Request-ID": "r1"]
+    headers["WWW-Authenticate"] = challenge
+    let answer = HTTPResponse(status: status, headers: headers, body: Data(content.utf8))
+    bench.api { _ in answer }
+    return bench
+  }
+
+  @Test(arguments: [
+    (401, SendTests.invalid), (401, nil), (401, #"Basic realm="x""#),
+    (401, #"Bearer error="invalid_request""#), (403, #"Bearer error="insufficient_scope""#),
+  ])
+  func `the error has the status, the fields and the content`(
+    status: Int, challenge: String?
+  ) async throws {
+    let bench = try await bench(challenge, status: status)
+    let error = await failure { try await bench.module.send(.get("https://api.example/x")) }
+    let response = try #require(error?.resourceResponse)
+    #expect(response.status == status && error?.status == status)
+    #expect(response.headers["X-Request-ID"] == "r1")
+    #expect(response.headers["WWW-Authenticate"] == challenge)
+    #expect(response.body == Data(Self.problem.utf8))
+  }
+
+  @Test func `it is the last answer, of the request with the new token`() async throws {
+    let bench = try await SessionBench().restored()
+    bench.api { request in
+      let token = request.headers["Authorization"] ?? ""
+      return HTTPResponse(status: 401, body: Data("no \(token)".utf8))
+    }
+    let error = await failure(.invalidToken) {
+      try await bench.oauth.send(.get("https://api.example/x"))
+    }
+    #expect(error?.resourceResponse?.body == Data("no Bearer T2".utf8))
+    // An API that repeats the token puts it into the content, and into no text.
+    #expect(error.map { !everyText(of: $0).contains("T2") } ?? false)
+  }
+
+  @Test(arguments: [
+    (SQOAuthError.maximumContentBytes, SQOAuthError.maximumContentBytes),
+    (SQOAuthError.maximumContentBytes + 1, SQOAuthError.maximumContentBytes), (0, 0),
+  ])
+  func `the content has a limit`(sent: Int, kept: Int) async throws {
+    let bench = try await bench(content: String(repeating: "x", count: sent))
+    let error = await failure { try await bench.module.send(.get("https://api.example/x")) }
+    #expect(error?.resourceResponse?.body.count == kept)
+  }
+
+  @Test func `no text of the error has anything of the answer`() async throws {
+    let bench = try await bench(content: "C4N4RY")
+    bench.api { _ in
+      HTTPResponse(
+        status: 401, headers: ["Set-Cookie": "C4N4RY", "C4N4RY": "a"], body: Data("C4N4RY".utf8))
+    }
+    let error = try #require(
+      await failure { try await bench.module.send(.get("https://api.example/x")) })
+    #expect(error.resourceResponse?.headers["Set-Cookie"] == "C4N4RY")
+    #expect(!everyText(of: error).contains("C4N4RY"))
+    #expect(!everyText(of: Result<Int, SQOAuthError>.failure(error)).contains("C4N4RY"))
+  }
+
+  @Test func `a failure that is no refusal of the API has none`() async throws {
+    let bench = try await bench()
+    bench.server.always(ScriptedHTTPClient.json(#"{"error":"server_error"}"#, status: 500))
+    let error = await failure(.serverError) {
+      try await bench.module.send(.get("https://api.example/x"))
+    }
+    #expect(error?.resourceResponse == nil && error?.status == 500)
+  }
+
+  @Test func `a pipe's refusal has it too`() async throws {
+    let bench = try await PipeBench()
+      .answering(Self.problem, status: 401, headers: ["X-Request-ID": "r1"])
+    let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
+    #expect(error?.refusal?.status == 401)
+    #expect(error?.refusal?.head.headers["X-Request-ID"] == "r1")
+    #expect(error?.refusal?.body == Data(Self.problem.utf8))
+  }
+}
