@@ -27,13 +27,26 @@ enum FileReading {
     return try bytes(of: file, atMost: limit)
   }
 
-  /// Makes sure that a file can be read.
-  static func check(_ path: String) throws(ReadError) {
+  /// The content of what can be read once only, such as a pipe or a device; `nil` for a file.
+  ///
+  /// It waits until a pipe's writer is done.
+  static func stream(at path: String, atMost limit: Int) throws(ReadError) -> [UInt8]? {
     let file = try opened(path)
     defer { close(file) }
-    var kind = stat()
-    guard fstat(file, &kind) == 0 else { throw .last }
-    if kind.st_mode & S_IFMT == S_IFDIR { throw ReadError("it is a folder") }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw .last }
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR: throw ReadError("it is a folder")
+    // The system's own files have a content too, and no size.
+    case S_IFREG where status.st_size > 0: return nil
+    default: return try whole(file, atMost: limit)
+    }
+  }
+
+  /// Whether a path leads to a file, which has a name of its own.
+  static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return lookUp(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
   /// Whether there is something of that name, be it a link that leads nowhere.
@@ -46,7 +59,11 @@ enum FileReading {
 
   /// All of standard input.
   static func input(atMost limit: Int) throws(ReadError) -> [UInt8] {
-    let content = try bytes(of: 0, atMost: limit + 1)
+    try whole(0, atMost: limit)
+  }
+
+  private static func whole(_ file: Int32, atMost limit: Int) throws(ReadError) -> [UInt8] {
+    let content = try bytes(of: file, atMost: limit + 1)
     guard content.count <= limit else { throw ReadError("it is longer than \(limit) bytes") }
     return content
   }
@@ -70,3 +87,6 @@ enum FileReading {
     return content
   }
 }
+
+/// The function `stat`, whose name is the type's too.
+private func lookUp(_ path: String, _ status: inout stat) -> Int32 { stat(path, &status) }

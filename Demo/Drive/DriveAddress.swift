@@ -40,7 +40,7 @@ enum DriveAddress: Sendable, Equatable {
   ) throws(Failure) -> DriveAddress {
     var url = option
     if isPath(url) {
-      guard let server else { throw .usage("a --drive that begins with a slash needs --issuer") }
+      guard let server else { throw .usage("a --drive that begins with a slash needs a provider") }
       url = try origin(server) + url
     }
     let path = url.prefix { $0 != "?" }
@@ -53,11 +53,19 @@ enum DriveAddress: Sendable, Equatable {
     switch origin {
     case "https://accounts.google.com:443":
       return .drive("https://www.googleapis.com/drive/v2")
+    case "https://www.facebook.com:443":
+      throw .usage("--drive is needed for this account: Facebook has no files")
     case "https://sequencing.com:443":
       return .sequencing("https://api.sequencing.com/DataSourceList?all=true")
     default:
       return .drive(origin + "/drive/v2")
     }
+  }
+
+  /// The server of a URL, and the path and the query behind it.
+  static func parts(of url: String) throws(SQOAuthError) -> (origin: String, endpoint: String) {
+    let endpoint = url.split(separator: "/").dropFirst(2).joined(separator: "/")
+    return (try ResourceOrigin(url).description, endpoint)
   }
 
   private static func isPath(_ text: String) -> Bool {

@@ -2,10 +2,10 @@ import SequencingOAuth
 
 /// Where and how to sign in, for every command that may have to.
 struct SignInOptions: Sendable {
-  static let options: [Option] = [
-    .issuer, .authorize, .tokenEndpoint, .revocationEndpoint, .clientID, .clientSecretFile,
-    .redirectURI, .scope, .auth, .resource, .browser, .timeout,
-  ]
+  static let options: [Option] =
+    Server.options + [
+      .clientID, .clientSecretFile, .redirectURI, .scope, .auth, .resource, .browser, .timeout,
+    ]
 
   static let defaultRedirectURI = "http://127.0.0.1/callback"
 
@@ -25,24 +25,30 @@ struct SignInOptions: Sendable {
   private var authentication: ClientAuthentication?
   /// Whether the redirect URI is not the default one.
   private let namesRedirectURI: Bool
-  private let clientID: String?
+  /// The client's identifier, if one was named.
+  let clientID: String?
   /// An option that is of use to a client of another provider than the sandbox only.
   private let strayOption: Option?
+  /// Whether the sandbox inside the program was asked for, and no account is.
+  let usesSandbox: Bool
 
   /// Checks the options; `orAccount` says that an account that is kept may tell what they leave out.
   init(_ arguments: Arguments, orAccount: Bool = false) throws(Failure) {
     server = try Server(arguments)
     clientID = arguments[.clientID]
+    usesSandbox = arguments.contains(.sandbox)
+    browser = try BrowserOption(arguments[.browser] ?? (usesSandbox ? "sandbox" : nil))
     strayOption = [Option.clientSecretFile, .auth].first { arguments.contains($0) }
+    if usesSandbox { try Self.checkSandboxAlone(arguments) }
     if server == nil {
-      if clientID != nil { throw Self.needsProvider(.clientID) }
-      if !orAccount, let strayOption { throw Self.needsProvider(strayOption) }
+      let mayBeOfSandbox = usesSandbox || (!orAccount && browser == .sandbox)
+      if clientID != nil, !mayBeOfSandbox { throw Self.needsProvider(.clientID) }
+      if usesSandbox || !orAccount, let strayOption { throw Self.needsProvider(strayOption) }
     }
     namesRedirectURI = arguments.contains(.redirectURI)
     redirectURI = try Self.redirectURI(arguments[.redirectURI])
     scope = arguments[.scope]
     resources = try Self.resources(arguments.all(.resource))
-    browser = try BrowserOption(arguments[.browser])
     let limit = try Self.timeout(arguments[.timeout])
     timeout = limit ?? .seconds(300)
     patience = limit ?? .seconds(60)
@@ -147,7 +153,8 @@ extension SignInOptions {
     case "none": .publicClient
     case let text?:
       throw .usage(
-        "--auth takes basic, basic-unescaped, post or none, not \"\(text.printable)\"")
+        "--auth takes basic, basic-unescaped, post or none, not \"\(text.printable)\""
+          + Suggestion.question(text, among: Option.auth.choices))
     }
   }
 
@@ -168,10 +175,16 @@ extension SignInOptions {
       "Put it into \(ClientSecret.variable), or into a file that --client-secret-file names.")
   }
 
+  /// Refuses options that name another place than the sandbox inside the program.
+  private static func checkSandboxAlone(_ arguments: Arguments) throws(Failure) {
+    let others = Server.options + [.account, .passphraseFile]
+    guard let other = others.first(where: { arguments.contains($0) }) else { return }
+    throw .usage("--sandbox is a server for this run only; leave \(other.name) out")
+  }
+
   private static func needsProvider(_ option: Option) -> Failure {
     .usage(
-      "\(option.name) needs a provider: --issuer, or --authorize and --token; "
-        + "without one it is the built-in sandbox")
+      "\(option.name) needs a provider: --provider, --issuer, or --authorize and --token")
   }
 }
 

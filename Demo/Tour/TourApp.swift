@@ -6,37 +6,31 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The app that the tour shows: the SDK, a client of the built-in sandbox, and two screens.
+/// The app that the tour shows: the SDK, a client of a server, and two screens.
 final class TourApp: Sendable {
   /// What happened, in order.
   let events: AsyncStream<Coordinator.Event>
   let tell: @Sendable (Coordinator.Event) -> Void
   private let oauth: SQOAuth
-  private let sandbox: EmbeddedSandbox
+  private let place: TourPlace
   private let browser: TourBrowser
   private let loginScreen: LoginScreen
   private let mainScreen: MainScreen
 
-  init(
-    _ sandbox: EmbeddedSandbox, browser: any UserAgent, server: RPCServer? = nil,
-    oauth: SQOAuth = .shared
-  ) {
+  init(_ place: TourPlace, browser: any UserAgent, server: RPCServer? = nil) {
     let (events, continuation) = AsyncStream.makeStream(of: Coordinator.Event.self)
     let tell: @Sendable (Coordinator.Event) -> Void = { continuation.yield($0) }
     self.events = events
     self.tell = tell
-    self.oauth = oauth
-    self.sandbox = sandbox
+    self.place = place
+    oauth = place.oauth
     self.browser = TourBrowser(browser, visitor: EmbeddedSandbox.visitor(), tell: tell)
 
-    oauth.registerApplicationParameters(
-      clientID: sandbox.clientID, redirectURI: SignInOptions.defaultRedirectURI,
-      scope: sandbox.scope, provider: .issuer(sandbox.issuer))
     oauth.environment.userAgent = self.browser
     loginScreen = LoginScreen(oauth, tell: tell)
     mainScreen = MainScreen(
-      oauth, drive: sandbox.drive, server: server,
-      whoSignedIn: { await sandbox.user(of: $0) }, tell: tell)
+      oauth, files: place.files, server: server,
+      whoSignedIn: { await place.user(of: $0) }, tell: tell)
   }
 
   /// The current token, which the screens may hear of a moment later.
@@ -46,19 +40,35 @@ final class TourApp: Sendable {
   func perform(_ action: Coordinator.Action) {
     switch action {
     case .signIn(let player):
+      if let problem = place.signInProblem {
+        return tell(.userIsNotAuthorized(.failed(code: problem.code, message: problem.message)))
+      }
       browser.use(player)
       loginScreen.signIn()
     case .playUser(let address): browser.play(address)
     case .cancelSignIn, .quit: loginScreen.cancel()
     case .askWhoSignedIn(let token): mainScreen.askWhoSignedIn(token)
     case .readFiles:
-      browser.use(.browser)
-      mainScreen.readFiles()
+      readFiles()
     case .call: mainScreen.call()
     case .refresh: mainScreen.refresh()
-    case .endSessionAtServer: sandbox.endSessions()
+    case .endSessionAtServer: place.sandbox?.endSessions()
     case .revoke: mainScreen.revoke()
     case .signOut: mainScreen.signOut()
     }
+  }
+
+  private func readFiles() {
+    guard place.files != nil else {
+      return tell(
+        .filesAreRead(
+          .failed(code: "no_drive", message: "--drive names the API that has the files")))
+    }
+    if let problem = place.signInProblem, oauth.result.token == nil {
+      tell(.userIsNotAuthorized(.failed(code: problem.code, message: problem.message)))
+      return
+    }
+    browser.use(.browser)
+    mainScreen.readFiles()
   }
 }
