@@ -21,7 +21,7 @@ enum Help {
 
   /// The list of commands.
   static func overview(_ commands: [any Command.Type]) -> String {
-    let list = commands.map { row($0.name, $0.summary, indent: 12) }
+    let list = commands.map { row($0.name, $0.summary, indent: 14) }
     return """
       sq-demo shows what SequencingOAuth does, at a server of its own or at yours.
 
@@ -31,10 +31,10 @@ enum Help {
 
       \(list.joined(separator: "\n"))
 
-      'sq-demo help COMMAND' tells what a command takes, 'sq-demo help options' explains
-      the options that many commands share, 'sq-demo help stores' where accounts are
-      kept, and --version the version. 'sq-demo help completion' tells how your shell
-      completes all of these.
+      'sq-demo help COMMAND' tells what a command takes, 'sq-demo help options'
+      explains the options that many commands share, 'sq-demo help stores' where
+      accounts are kept, and 'sq-demo help completion' how your shell completes them.
+      --version prints the version.
 
       Exit status: 0 done, 1 not authorized, 2 wrong usage, 3 denied, cancelled or
       timed out, 4 the newest token could not be kept. Standard error has the reason:

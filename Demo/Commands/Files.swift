@@ -48,8 +48,12 @@ struct Files: Command {
     work = try FilesWork(arguments)
     drive = arguments[.drive]
     try DriveAddress.check(drive)
+    if let drive, work != .list, DriveAddress.isList(drive) { throw Self.isListOnly }
     printsJSON = arguments.contains(.filesAsJSON)
   }
+
+  private static let isListOnly = Failure.usage(
+    "Sequencing's files can be listed only, not got or changed")
 
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
@@ -77,9 +81,7 @@ struct Files: Command {
       let drive = try Drive(url, module, timeout: patience, failure: failure)
       try await work.run(drive, content, report)
     case .sequencing(let url):
-      guard work == .list else {
-        throw .usage("Sequencing's files can be listed only, not got or changed")
-      }
+      guard work == .list else { throw Self.isListOnly }
       let list = try SequencingList(url, module, timeout: patience, failure: failure)
       try await report.list(list.list())
     }

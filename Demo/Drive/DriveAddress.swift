@@ -30,6 +30,11 @@ enum DriveAddress: Sendable, Equatable {
     }
   }
 
+  /// Whether an address is a list in the manner of Sequencing's.
+  static func isList(_ url: String) -> Bool {
+    url.prefix { $0 != "?" }.hasSuffix("/DataSourceList")
+  }
+
   /// Refuses what can be no address, whatever the account.
   static func check(_ option: String?) throws(Failure) {
     if let option, !isPath(option) { _ = try origin(option) }
@@ -43,8 +48,7 @@ enum DriveAddress: Sendable, Equatable {
       guard let server else { throw .usage("a --drive that begins with a slash needs a provider") }
       url = try origin(server) + url
     }
-    let path = url.prefix { $0 != "?" }
-    return path.hasSuffix("/DataSourceList") ? .sequencing(url) : .drive(url)
+    return isList(url) ? .sequencing(url) : .drive(url)
   }
 
   private static func known(_ server: String?) throws(Failure) -> DriveAddress {
