@@ -124,6 +124,7 @@ extension AccountOptions {
   ) async throws(Failure) {
     if let configuration = options.configuration, let server = options.server {
       try options.checkVisitor()
+      try options.checkSecret()
       let opened = try await orOpen(opened, console)
       return try await self.work(options, configuration, server, opened, console, work)
     }

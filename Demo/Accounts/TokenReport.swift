@@ -40,7 +40,7 @@ struct TokenSummary {
       + Fields.text([
         ("account", id?.printable), ("scope", token.scopesInWords),
         ("expires", token.expiryInWords(at: date)), ("kept in", place),
-      ])
+      ]) + (place == nil ? "\nNothing is kept: the account ends with this run." : "")
   }
 }
 

@@ -45,7 +45,7 @@ struct Cookbook: Command {
       do {
         try await cookbook.run()
       } catch {
-        throw await Failure(any: error).orInterrupted()
+        throw Failure(any: error)
       }
     }
   }

@@ -64,7 +64,7 @@ struct Files: Command {
       do throws(Failure) {
         try await run(at: address, content, account, console)
       } catch {
-        throw await error.orInterrupted().hiding(account.oauth.result.token)
+        throw error.hiding(account.oauth.result.token)
       }
     }
   }

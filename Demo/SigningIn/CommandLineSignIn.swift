@@ -27,7 +27,7 @@ struct CommandLineSignIn: Sendable {
     do throws(SQOAuthError) {
       _ = try await oauth.authorize()
     } catch {
-      throw await failure(error).orInterrupted()
+      throw failure(error)
     }
   }
 

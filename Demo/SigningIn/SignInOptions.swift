@@ -109,6 +109,14 @@ struct SignInOptions: Sendable {
     throw .usage("--browser sandbox plays the user of a sandbox on this machine only")
   }
 
+  /// Refuses a sign-in whose end would fail for want of the client's secret.
+  func checkSecret() throws(Failure) {
+    guard server == .known(.sequencing), secret == nil, authentication == nil else { return }
+    throw Failure(
+      "secret_needed", "Sequencing.com asks every client for its secret", status: .wrongUsage
+    ).withHint(Self.placesOfSecret)
+  }
+
   private func client(
     _ clientID: String, of server: Server
   ) throws(Failure) -> ClientConfiguration {
@@ -171,9 +179,11 @@ extension SignInOptions {
       "secret_needed",
       "the client of the account \"\(id.printable)\" has a secret, which was not kept",
       status: .notAuthorized
-    ).withHint(
-      "Put it into \(ClientSecret.variable), or into a file that --client-secret-file names.")
+    ).withHint(placesOfSecret)
   }
+
+  private static let placesOfSecret =
+    "Put it into \(ClientSecret.variable), or into a file that --client-secret-file names."
 
   /// Refuses options that name another place than the sandbox inside the program.
   private static func checkSandboxAlone(_ arguments: Arguments) throws(Failure) {

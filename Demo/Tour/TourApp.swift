@@ -59,15 +59,18 @@ final class TourApp: Sendable {
   }
 
   private func readFiles() {
-    guard place.files != nil else {
-      return tell(
-        .filesAreRead(
-          .failed(code: "no_drive", message: "--drive names the API that has the files")))
-    }
-    if let problem = place.signInProblem, oauth.result.token == nil {
-      tell(.userIsNotAuthorized(.failed(code: problem.code, message: problem.message)))
-      return
-    }
+    let isSignedIn = oauth.result.token != nil
+    guard
+      let problem = place.files == nil ? TourPlace.noFiles : isSignedIn ? nil : place.signInProblem
+    else { return readFilesOrSignIn() }
+    let (code, message) = (problem.code, problem.message)
+    tell(
+      isSignedIn
+        ? .filesAreRead(.failed(code: code, message: message))
+        : .userIsNotAuthorized(.failed(code: code, message: message)))
+  }
+
+  private func readFilesOrSignIn() {
     browser.use(.browser)
     mainScreen.readFiles()
   }

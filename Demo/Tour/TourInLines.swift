@@ -46,8 +46,10 @@ struct TourInLines {
         player == .visitor
           ? "The sandbox's visitor signs in\(name) at \(place)."
           : "Your browser opens \(place); sign in there\(name).")
-    case (.browserIsUnavailable(let problem), _):
-      throw Failure("browser_unavailable", problem, status: .notAuthorized)
+    case (.browserIsUnavailable(let problem), .waiting(let waiting)):
+      console.warn("no browser was opened: \(problem.prefix { $0 != ";" })")
+      console.progress("Open this address to sign in:")
+      try console.result(waiting.address ?? "")
     case (.userIsNotAuthorized(.cancelled), _):
       throw Failure("cancelled", "nobody signed in", status: .cancelled)
     case (.userIsNotAuthorized(.failed(let code, let message)), _):

@@ -36,6 +36,10 @@ struct TourPlace: Sendable {
   /// Why nobody can sign in from the login screen, if that is so.
   var signInProblem: Failure?
 
+  /// What there is to say where no files can be read.
+  static let noFiles = Failure(
+    "no_drive", "--drive names the API that has the files", status: .notAuthorized)
+
   /// The sandbox inside the program.
   static func sandbox(
     _ sandbox: EmbeddedSandbox, _ options: SignInOptions, oauth: SQOAuth = .shared

@@ -101,6 +101,14 @@ import Testing
     #expect(try other.completed(by: record).configuration?.clientSecret == nil)
   }
 
+  @Test func `have no sign-in whose end would fail for want of a secret`() async throws {
+    let outcome = try await DemoProcess.run(
+      ["login", "--provider", "sequencing", "--client-id", "app", "--browser", "print"], in: folder)
+    #expect(outcome.status == 2 && outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: secret_needed: Sequencing.com "))
+    #expect(outcome.errors.contains("SQ_CLIENT_SECRET"))
+  }
+
   @Test(arguments: [
     ("https://accounts.google.com", DriveAddress.drive("https://www.googleapis.com/drive/v2")),
     (

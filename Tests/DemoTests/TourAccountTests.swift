@@ -162,6 +162,62 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `lists what Sequencing lists`() async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await store.keepExpiredAccount(at: sandbox)
+    let drive = ["--drive", "/api/DataSourceList?sample=true"]
+    let outcome = try await DemoProcess.run(["tour"] + kept + drive, in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.lines.contains("  ada-lovelace.vcf"), "\(outcome.output)\(outcome.errors)")
+    await sandbox.stop()
+  }
+
+  @Test func `goes on where the server has no files, and says so`() async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await store.keepExpiredAccount(at: sandbox)
+    let outcome = try await DemoProcess.run(
+      ["tour", "--drive", "/nothing/here"] + kept, in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.contains("warning: no files: http_404: "))
+    #expect(outcome.lines.last == "The account stays signed in.")
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [[], ["--sandbox"]])
+  func `prints the address where neither a key nor a browser is there`(
+    words: [String]
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let place =
+      words.isEmpty
+      ? ["--issuer", sandbox.issuer.absoluteString, "--client-id", SandboxClient.app.id] + kept
+      : words + ["--browser", "false"]
+    let demo = try DemoProcess(["tour"] + place, in: folder)
+    let address = try await eventually("an address is printed") {
+      demo.output.split(separator: "\n").last { $0.contains("/authorize?") }.map(String.init)
+    }
+    #expect(demo.errors.contains("warning: no browser was opened: "))
+    _ = try await SandboxVisitor().visit(try #require(URL(string: address)))
+    #expect(await demo.outcome().status == 0)
+    await sandbox.stop()
+  }
+
+  @Test func `says where no files are known, and does not wait for them`() async throws {
+    try await store.save(
+      AccountRecord(
+        id: "work", clientID: "app", token: SQToken(accessToken: "x"),
+        attributes: ["provider": "facebook"]))
+    let tour = try start([])
+    try await tour.shows("files     no_drive: --drive names the API that has the files")
+    #expect(tour.terminal.frame.contains("server    Facebook"))
+    try tour.terminal.press("o")
+    try await tour.shows("Please sign in.")
+    try tour.terminal.press("f")
+    try await tour.shows("no_drive")
+    #expect(tour.terminal.frame.contains("Please sign in."))
+    try await tour.quit()
+  }
+
   @Test func `says that there is no account, and plays none`() async throws {
     for words in [["--account", "typo"], []] {
       let outcome = try await DemoProcess.run(["tour"] + words + kept, in: folder)
