@@ -19,7 +19,7 @@ struct AccountOptions: Sendable {
   var canUseSandbox = true
   /// Hears what becomes of the token, from its first moment on.
   var delegate: (any TokenRefreshDelegate)?
-  private(set) var choice: AccountChoice
+  var choice: AccountChoice
   let store: StoreOptions
 
   /// Checks the options; `areForNew` says that only an account that is named is of interest.
@@ -44,10 +44,7 @@ struct AccountOptions: Sendable {
     if signIn.server == nil {
       if let record = try await choice.remembered(in: opened) {
         guard resumesSignedOut else { throw signedOut(record) }
-        var resuming = self
-        resuming.choice = AccountChoice(id: record.id)
-        return try await resuming.signIn(
-          try signIn.completed(by: record), opened, console, work)
+        return try await resume(record, opened, console, work)
       }
       let failure = try await choice.isMissing(in: opened)
       throw canUseSandbox && choice.id == nil ? failure.offeringSandbox : failure
@@ -118,70 +115,7 @@ extension AccountOptions {
     return (opened, true)
   }
 
-  /// Signs in and works with that account; one of the built-in sandbox lasts as long.
-  private func signIn(
-    _ options: SignInOptions, _ opened: OpenStore?, _ console: Console, _ work: Work
-  ) async throws(Failure) {
-    if let configuration = options.configuration, let server = options.server {
-      try options.checkVisitor()
-      try options.checkSecret()
-      let opened = try await orOpen(opened, console)
-      return try await self.work(options, configuration, server, opened, console, work)
-    }
-    try options.checkForSandbox()
-    // The default store is for accounts that last.
-    let opened =
-      store.areGiven && !options.usesSandbox ? try await orOpen(opened, console) : .memory()
-    try await EmbeddedSandbox.running(
-      redirectURI: options.redirectURI.string, tokenLifetime: tokenLifetime
-    ) { sandbox throws(Failure) in
-      let configuration = try sandbox.configuration(for: options)
-      try await self.work(
-        options, configuration, .issuer(sandbox.issuer), opened, console, work,
-        place: "the built-in sandbox, \(sandbox.issuer)")
-    }
-  }
-
-  private func orOpen(_ opened: OpenStore?, _ console: Console) async throws(Failure) -> OpenStore {
-    if let opened { return opened }
-    return try await store.open(console)
-  }
-
-  private func work(
-    _ options: SignInOptions, _ configuration: ClientConfiguration, _ server: Server,
-    _ store: OpenStore, _ console: Console, _ work: Work, place: String? = nil
-  ) async throws(Failure) {
-    let oauth = oauth(choice.newID, keptIn: store)
-    oauth.register(configuration)
-    oauth.module.attributes = KeptClient(configuration, at: server).attributes
-    let signIn = CommandLineSignIn(
-      oauth, options, at: place ?? configuration.provider.name, console)
-    // A sandbox that ends with the program signs nobody in again.
-    let remember: () async -> Void = { [self] in
-      guard place == nil, oauth.module.hasAccessToken else { return }
-      let client = KeptClient(configuration, at: server)
-      await self.remember(choice.newID, configuration.clientID, client, in: store, console)
-    }
-    try await oauth.settling(console) { () throws(Failure) in
-      if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
-      await remember()
-      let outcome: Result<Void, Failure>
-      do throws(Failure) {
-        outcome = .success(
-          try await work(
-            Account(
-              oauth: oauth, server: server.address, place: place ?? configuration.provider.name,
-              signInCommand: self.store.signInCommand(choice.newID),
-              hasListedResources: !options.resources.isEmpty, store: store, signIn: signIn)))
-      } catch {
-        outcome = .failure(error)
-      }
-      if signsInWhenNeeded { await remember() }
-      try outcome.get()
-    }
-  }
-
-  private func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {
+  func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {
     let oauth = Account.oauth(id, keptIn: store)
     oauth.tokenRefreshDelegate = delegate
     return oauth

@@ -71,7 +71,7 @@ enum Help {
     let shared = OptionsTopic.shared.filter { command.options.contains($0) }.map(\.name)
     guard !shared.isEmpty else { return "" }
     let names = TextLayout.wrap(shared.joined(separator: " "), width: width - 2)
-    return "\n\nAnd these, which 'sq-demo help options' explains:\n"
+    return "\n\nShared options, which 'sq-demo help options' explains:\n"
       + names.map { "  " + $0 }.joined(separator: "\n")
   }
 

@@ -18,9 +18,9 @@ enum OptionsTopic: HelpTopic {
     HelpSection(heading: group.heading, rows: group.options.map { ($0.term, $0.help) })
   }
   static let details = """
-    Only 'login' and the first 'tour' need the provider and the client: they are kept with
-    the account. Another command that names them signs in first where the account is not
-    there yet; for an account that is, what is named counts for that run.
+    Only a first sign-in needs the provider and the client: they are kept with the account.
+    A command that names them signs in first if the account is not there yet. If the
+    account is there, what the command names counts for that run.
 
     A secret is never an argument, since every user of the machine can see those.
     """

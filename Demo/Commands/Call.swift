@@ -33,7 +33,7 @@ struct Call: Command {
     token'. Try it without an account: 'sq-demo call GET /api/me --sandbox'.
 
     With --json it is one object: status, headers (by names in lower case), and body, or
-    body_base64 where the answer is not text in UTF-8.
+    body_base64 if the answer is not text in UTF-8.
     """
   static let forms = [Form(operands: ["METHOD", "URL"])]
   static let options = [.header, .body, .json] + AccountOptions.optionsOrSandbox

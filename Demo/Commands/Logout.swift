@@ -14,8 +14,8 @@ struct Logout: Command {
 
     Where there is no such account it says so, and the exit status is 0.
 
-    With --json it is one object: account, and forgotten, which is false where there was
-    no such account.
+    With --json it is one object: account, and forgotten, which is false if there was no
+    such account.
     """
   static let options = [Option.json, .account] + StoreOptions.options
 

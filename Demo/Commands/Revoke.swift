@@ -11,7 +11,7 @@ struct Revoke: Command {
 
     Where the endpoints are given by hand the revocation endpoint is needed too.
 
-    With --json it is one object: account, and revoked, which is false where there was no
+    With --json it is one object: account, and revoked, which is false if there was no
     such account.
     """
   static let options = [.json] + AccountOptions.options

@@ -13,8 +13,8 @@ struct Token: Command {
   static let details = """
     It is the token of an account that a login before has kept, refreshed if it has
     expired; no option of a provider is needed then, and one that is given counts for
-    this run. Where there is no such account it signs in first at the provider that the
-    options name. Without one it prints nothing, says no_account and ends with 1.
+    this run. If there is no such account, the command signs in first at the provider
+    that the options name. Without a provider it fails with no_account and exit status 1.
 
     Several programs may ask at once: the token is refreshed once for all of them.
 

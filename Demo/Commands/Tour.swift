@@ -16,13 +16,14 @@ struct Tour: Command {
   static let name = "tour"
   static let summary = "See a whole sign-in: login screen, browser, main screen."
   static let details = """
-    Alone it starts a sandbox, an authorization server inside the program, and signs its
-    user in there. Its tokens live for 30 seconds, so that you see one refreshed. The
-    screens need a terminal; without one the tour goes by itself and prints lines.
+    Without options the tour starts a sandbox, an authorization server inside the program,
+    and signs its user in there. Its tokens live for 30 seconds, so that you see one
+    refreshed. The screens need a terminal; without one the tour goes by itself and prints
+    lines.
 
-    Where a provider, an account or a store is named, it is that account: its main screen
-    at once when the token that is kept is good, else the login screen. An account that
-    signs in is kept, as 'sq-demo login' keeps it.
+    With a provider, an account or a store the tour shows that account: its main screen at
+    once if the stored token is good, otherwise the login screen. An account that signs in
+    is kept, as 'sq-demo login' keeps it.
 
     With --rpc the main screen calls a gRPC server with the token too, as 'sq-demo rpc'
     does.

@@ -19,8 +19,9 @@ struct Watch: Command {
     It is an account that a login before has kept, or a new one, as for 'sq-demo
     token'. With --sandbox the tokens live for 15 seconds.
 
-    Each line starts with "refreshed": refreshed 2025-06-01T12:00:00Z, expires in 15 s
-    With --json each is one object: event ("refreshed"), at and expires_at (ISO 8601),
+    Each line is like: refreshed 2025-06-01T12:00:00Z, expires in 15 s
+
+    With --json each line is one object: event ("refreshed"), at and expires_at (ISO 8601),
     and expires_in (seconds).
     """
   static let options = [.json] + AccountOptions.optionsOrSandbox
