@@ -26,7 +26,7 @@ import Testing
       [], ["--browser", "sandbox"], ["--store", "memory"], ["--auth", "post"], ["--scope", "demo"],
     ])
   func `says so, and uses no sandbox`(words: [String], options: [String]) async throws {
-    let outcome = try await run(words + options)
+    let outcome = try await run(words + options + ["--timeout", "1"])
     #expect(outcome.status == 1)
     #expect(outcome.output.isEmpty)
     #expect(outcome.firstError == "error: no_account: nobody is signed in")
