@@ -126,8 +126,11 @@ extension Failure {
   /// This failure with a hint that names the sandbox too.
   fileprivate var offeringSandbox: Failure {
     withHint(
-      [hint, "With --sandbox it is the user of a sandbox inside the program, for this run only."]
-        .compactMap(\.self).joined(separator: "\n"))
+      [
+        hint,
+        "With --sandbox the command works at a sandbox inside the program, for this run only.",
+      ]
+      .compactMap(\.self).joined(separator: "\n"))
   }
 
   /// The same with what helps where the account is not of the client that was named.

@@ -327,6 +327,20 @@ import Testing
         """)
   }
 
+  @Test func `a long address leaves out what stands before it, and not the keys`() {
+    let address = Self.usualAddress + String(repeating: "x", count: 150)
+    let waiting = Coordinator.Waiting(player: .browser, address: address, showsAddress: true)
+    let page = Self.login(.waiting(waiting), at: Self.provider)
+    #expect(
+      text(lines(page, columns: 40, rows: 15, glyphs: .ascii)) == """
+          SequencingOAuth demo      signing in
+          | Waiting for the browser  0 s
+        \(address)
+          ------------------------------------
+          esc cancel  |  q quit
+        """)
+  }
+
   @Test func `a low login screen keeps what has to be known to sign in`() {
     #expect(
       text(lines(Self.login(.login(notice: .cancelled)), columns: 40, rows: 15, glyphs: .ascii))
