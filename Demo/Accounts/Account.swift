@@ -5,7 +5,7 @@ struct Account: Sendable {
   let oauth: SQOAuth
   /// An address at its authorization server, where one is known.
   let server: String?
-  /// The server in words, where it has a name.
+  /// The server's name for a person, or its address.
   var place: String?
   /// What signs the account in again, for a person to type.
   var signInCommand = "sq-demo login"

@@ -2,7 +2,7 @@ import SequencingOAuth
 
 // Signing in, at the provider that the options or an account name, or at the built-in sandbox.
 extension AccountOptions {
-  /// Works with an account whose session has ended, which can sign in again where it was before.
+  /// Works with an account whose session has ended; its user can sign in again at the same server.
   func resume(
     _ record: AccountRecord, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {

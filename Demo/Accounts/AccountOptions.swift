@@ -13,7 +13,7 @@ struct AccountOptions: Sendable {
   var tokenLifetime: Duration = .seconds(3600)
   /// Whether the user signs in when a token is needed, and not before the work is begun.
   var signsInWhenNeeded = false
-  /// Whether an account whose session has ended is there to be signed in again, where it was before.
+  /// Whether the command can go on with an account whose session has ended, by a new sign-in.
   var resumesSignedOut = false
   /// Whether the command can do its work at the sandbox inside the program.
   var canUseSandbox = true

@@ -4,9 +4,9 @@ import SequencingOAuth
 ///
 /// They are named as the standards name them: `issuer`, `authorization_endpoint`, `token_endpoint`
 /// and `revocation_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope` and
-/// `token_endpoint_auth_method` (RFC 7591). `provider` is one that the SDK knows, by its name on the
-/// command line. The client's identifier is the record's own. `name` is whose account it is, where that is known, and `resource_origins` are the servers that alone may see
-/// the tokens, with spaces between them.
+/// `token_endpoint_auth_method` (RFC 7591). The client's identifier is the record's own. `provider` is
+/// the name that `--provider` takes, `name` is whose account it is, if that is known, and
+/// `resource_origins` are the servers that alone may see the tokens, with spaces between them.
 ///
 /// The secret is as safe there as the tokens are, which are in the same record. What outlives the
 /// tokens (``RememberedClients``) has `needs_client_secret` in its place.

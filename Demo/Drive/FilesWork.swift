@@ -29,7 +29,7 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Makes sure of what needs no server, and returns what is to be sent there.
+  /// Checks what needs no server, and returns the content of a new file.
   func prepare() throws(Failure) -> HTTPRequestBody {
     switch self {
     case .put(let path, let title):

@@ -17,7 +17,7 @@ struct CommandLineSignIn: Sendable {
     pasted = PastedRedirects(oauth, console)
   }
 
-  /// Whether the redirect needs nobody to paste it.
+  /// Whether the redirect comes by itself, so that standard input is not read.
   var readsNoInput: Bool { options.readsNoInput }
 
   /// Signs in.

@@ -29,7 +29,7 @@ extension EmbeddedSandbox {
     }
   }
 
-  /// Whether an address is one where the visitor may type the sandbox's password.
+  /// Whether the visitor may type the sandbox's password at an address: on this machine only.
   static func canBeVisited(_ address: String) -> Bool {
     guard let url = URL(string: address), url.scheme == "http", let host = url.host() else {
       return false

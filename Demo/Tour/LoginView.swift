@@ -47,7 +47,7 @@ struct LoginView {
     ]
   }
 
-  /// The server and the account there; of the sandbox's user more is to be told.
+  /// The server and the account, of any server but the sandbox inside the program.
   static func account(_ server: TourServer, _ canvas: Canvas) -> [Line] {
     guard !server.isSandbox else { return [] }
     return [canvas.field("server", Span(server.name))]

@@ -60,18 +60,22 @@ final class TourApp: Sendable {
 
   private func readFiles() {
     let isSignedIn = oauth.result.token != nil
-    guard
-      let problem = place.files == nil ? TourPlace.noFiles : isSignedIn ? nil : place.signInProblem
-    else { return readFilesOrSignIn() }
-    let (code, message) = (problem.code, problem.message)
+    if place.files == nil {
+      fail(TourPlace.noFiles, isSignedIn: isSignedIn)
+    } else if !isSignedIn, let problem = place.signInProblem {
+      fail(problem, isSignedIn: false)
+    } else {
+      browser.use(.browser)
+      mainScreen.readFiles()
+    }
+  }
+
+  /// Tells the screen that is shown why the files cannot be read.
+  private func fail(_ failure: Failure, isSignedIn: Bool) {
+    let (code, message) = (failure.code, failure.message)
     tell(
       isSignedIn
         ? .filesAreRead(.failed(code: code, message: message))
         : .userIsNotAuthorized(.failed(code: code, message: message)))
-  }
-
-  private func readFilesOrSignIn() {
-    browser.use(.browser)
-    mainScreen.readFiles()
   }
 }

@@ -102,7 +102,7 @@ struct TourInLines {
     return try isDone(console, &replaced)
   }
 
-  /// Ends where an account lasts; at the sandbox the token is refreshed next.
+  /// Ends the tour of an account that lasts; at the sandbox the token is refreshed next.
   private func isDone(_ console: Console, _ replaced: inout SQToken?) throws(Failure) -> Bool {
     guard server.isSandbox else {
       try console.result("The account stays signed in.")

@@ -18,7 +18,7 @@ struct TourServer: Sendable, Equatable {
   let name: String
   /// The user of the sandbox inside the program; `nil` at any other server.
   var user: User?
-  /// The account that is signed in there, where its name is of use.
+  /// The account's name; `nil` at the sandbox inside the program.
   var account: String?
 
   /// Whether it is the sandbox inside the program.
@@ -31,12 +31,12 @@ struct TourPlace: Sendable {
   let server: TourServer
   /// The sandbox inside the program; `nil` at any other server.
   let sandbox: EmbeddedSandbox?
-  /// The user's files; `nil` where it is not known which API has them.
+  /// The user's files; `nil` if no API is known that has them.
   let files: Pipeline.Pipe?
-  /// Why nobody can sign in from the login screen, if that is so.
+  /// Why a sign-in from the login screen cannot work, if that is known.
   var signInProblem: Failure?
 
-  /// What there is to say where no files can be read.
+  /// The failure of reading files when no API is known that has them.
   static let noFiles = Failure(
     "no_drive", "--drive names the API that has the files", status: .notAuthorized)
 
@@ -94,7 +94,7 @@ struct TourPlace: Sendable {
   private static func signInProblem(_ account: Account) -> Failure? {
     guard let signIn = account.signIn else {
       return Failure(
-        "not_registered", "the account does not tell where it was signed in", status: .notAuthorized
+        "not_registered", "the account does not say which server it is from", status: .notAuthorized
       )
     }
     guard !signIn.readsNoInput else { return nil }
