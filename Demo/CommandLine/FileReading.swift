@@ -8,12 +8,18 @@
 
 /// Reads files and standard input, with the reason where that fails.
 enum FileReading {
+  /// How soon an interruption ends a wait, in milliseconds.
+  private static let patience: Int32 = 100
+
   /// Why it failed.
   struct ReadError: Error, CustomStringConvertible {
     let description: String
+    /// Whether the wait for a pipe or a terminal was interrupted.
+    let isInterruption: Bool
 
-    init(_ description: String) {
+    init(_ description: String, isInterruption: Bool = false) {
       self.description = description
+      self.isInterruption = isInterruption
     }
 
     /// What the last system call reported.
@@ -69,7 +75,8 @@ enum FileReading {
   }
 
   private static func opened(_ path: String) throws(ReadError) -> Int32 {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    // Opening a pipe would wait for its writer, and could not be interrupted.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw .last }
     return file
   }
@@ -78,13 +85,29 @@ enum FileReading {
     var content: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: min(limit, 64 * 1024))
     while content.count < limit {
+      try waitForContent(of: file)
       let room = min(buffer.count, limit - content.count)
       let count = buffer.withUnsafeMutableBytes { read(file, $0.baseAddress, room) }
-      guard count >= 0 || errno == EINTR else { throw .last }
+      guard count >= 0 || [EINTR, EAGAIN].contains(errno) else { throw .last }
       guard count != 0 else { break }
       content += buffer[..<max(count, 0)]
     }
     return content
+  }
+
+  /// Waits until there is something to read, or the end, unless the task is cancelled first.
+  private static func waitForContent(of file: Int32) throws(ReadError) {
+    var request = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+    while poll(&request, 1, patience) == 0 {
+      if Task.isCancelled { throw ReadError("it was interrupted", isInterruption: true) }
+    }
+  }
+}
+
+extension Failure {
+  /// Why something that the command line names cannot be read.
+  static func unreadable(_ what: String, _ error: FileReading.ReadError) -> Failure {
+    error.isInterruption ? .interrupted : .usage("\(what.printable) cannot be read: \(error)")
   }
 }
 

@@ -38,7 +38,7 @@ struct CallRequest: Sendable {
       }
       return try HTTPRequestBody(contentOf: bodyFile)
     } catch {
-      throw .usage("--body \(bodyFile.printable) cannot be read: \(error)")
+      throw .unreadable("--body \(bodyFile)", error)
     }
   }
 

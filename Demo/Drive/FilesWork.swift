@@ -39,7 +39,7 @@ enum FilesWork: Sendable, Equatable {
       do throws(FileReading.ReadError) {
         return try HTTPRequestBody(contentOf: path)
       } catch {
-        throw .usage("\(path.printable) cannot be read: \(error)")
+        throw .unreadable(path, error)
       }
     case .get(_, to: "-"?):
       throw .usage("--output takes a file's path; 'sq-demo call' prints what it gets")

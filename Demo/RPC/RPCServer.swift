@@ -62,7 +62,7 @@ struct RPCServer: Sendable {
     do throws(FileReading.ReadError) {
       bytes = try FileReading.start(of: path, atMost: limit)
     } catch {
-      throw .usage("--ca \(path.printable) cannot be read: \(error)")
+      throw .unreadable("--ca \(path)", error)
     }
     guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
       throw .usage("--ca \(path.printable) has no certificate in PEM")

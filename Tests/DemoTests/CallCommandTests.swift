@@ -90,6 +90,22 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `can be interrupted while it waits for a pipe's writer`() async throws {
+    let path = folder.file("pipe")
+    #expect(mkfifo(path, 0o600) == 0)
+    let demo = try DemoProcess(["call", "POST", "/api/me", "--body", path], in: folder)
+    // There is a reader from the moment on that the program waits.
+    let writer = try await eventually("the pipe is opened") {
+      let file = open(path, O_WRONLY | O_NONBLOCK)
+      return file >= 0 ? file : nil
+    }
+    demo.send(SIGINT)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 3 && !outcome.isKilled)
+    #expect(outcome.errors == "error: cancelled: it was interrupted\n")
+    close(writer)
+  }
+
   @Test func `ends with 1 for any other status, and prints the body all the same`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
