@@ -12,7 +12,7 @@ struct SQDemo {
   /// Every command; adding one is a file of its own and a line here.
   static let commands: [any Command.Type] = [
     Tour.self, Cookbook.self, Login.self, Token.self, Call.self, Files.self, RPC.self,
-    Watch.self, Accounts.self, Revoke.self, Logout.self, Sandbox.self,
+    Watch.self, Accounts.self, Revoke.self, Logout.self, Sandbox.self, Completion.self,
   ]
 
   /// Ends at once; all that was to be written is written.

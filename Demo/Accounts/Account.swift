@@ -5,6 +5,10 @@ struct Account: Sendable {
   let oauth: SQOAuth
   /// An address at its authorization server, where one is known.
   let server: String?
+  /// The server's name for a person, or its address.
+  var place: String?
+  /// What signs the account in again, for a person to type.
+  var signInCommand = "sq-demo login"
   /// Whether the servers that may see its token were listed.
   var hasListedResources = false
   /// Where it is kept.

@@ -46,8 +46,9 @@ struct AccountChoice: Sendable {
     return fitting.count == 1 ? fitting.first : nil
   }
 
-  /// The failure where an account was named that is not kept.
+  /// The failure when the account that was named, or any account, is not kept.
   func isMissing(in store: OpenStore?) async throws(Failure) -> Failure {
+    guard id != nil else { return Self.nobodyIsSignedIn }
     let failure = Failure(
       "no_account", "there is no account \"\(newID.printable)\"", status: .notAuthorized)
     let ids = try await store?.attempt { try await $0.list() } ?? []
@@ -56,6 +57,12 @@ struct AccountChoice: Sendable {
     }
     return failure.withHint("Kept are:\n" + Self.options(ids))
   }
+
+  private static let nobodyIsSignedIn = Failure(
+    "no_account", "nobody is signed in", status: .notAuthorized
+  ).withHint(
+    "Please sign in. 'sq-demo login' does it, with the provider's options: --provider or --issuer, "
+      + "and --client-id.")
 
   private static func isOpen(among records: [AccountRecord]) -> Failure {
     Failure(

@@ -3,8 +3,8 @@ import SequencingOAuth
 /// Which account a command works with: one that is kept, or that of a new sign-in.
 struct AccountOptions: Sendable {
   static let options = [Option.account] + SignInOptions.options + StoreOptions.options
-  /// The options of a command that makes requests with the token.
-  static let optionsOfRequests = options.map { $0 == .timeout ? .waits : $0 }
+  /// The options of a command that can do its work at the sandbox inside the program too.
+  static let optionsOrSandbox = options + [.sandbox]
 
   typealias Work = (Account) async throws(Failure) -> Void
 
@@ -13,9 +13,13 @@ struct AccountOptions: Sendable {
   var tokenLifetime: Duration = .seconds(3600)
   /// Whether the user signs in when a token is needed, and not before the work is begun.
   var signsInWhenNeeded = false
+  /// Whether the command can go on with an account whose session has ended, by a new sign-in.
+  var resumesSignedOut = false
+  /// Whether the command can do its work at the sandbox inside the program.
+  var canUseSandbox = true
   /// Hears what becomes of the token, from its first moment on.
   var delegate: (any TokenRefreshDelegate & Sendable)?
-  let choice: AccountChoice
+  var choice: AccountChoice
   let store: StoreOptions
 
   /// Checks the options; `areForNew` says that only an account that is named is of interest.
@@ -23,18 +27,27 @@ struct AccountOptions: Sendable {
     let id = arguments[.account]
     signIn = try SignInOptions(arguments, orAccount: !areForNew || id != nil)
     store = try StoreOptions(arguments)
+    if signIn.usesSandbox, store.last {
+      throw .usage("--sandbox is a server for this run only; leave --store out")
+    }
     choice = AccountChoice(id: id) { [signIn] in signIn.fit($0) }
   }
 
-  /// Works with the account that is kept, or signs in first where there is none.
+  /// Works with the account that is kept; when there is none, signs in at the provider that the
+  /// options name, or at the sandbox inside the program when they ask for it, and fails otherwise.
   ///
   /// An account whose session has ended is not signed in by the way: that is for 'login'.
   func withAccount(_ console: Console, _ work: Work) async throws(Failure) {
+    guard !signIn.usesSandbox else { return try await self.signIn(signIn, nil, console, work) }
     let (opened, isDone) = try await tryKept(console, work)
     guard !isDone else { return }
     if signIn.server == nil {
-      if let record = try await choice.remembered(in: opened) { throw signedOut(record) }
-      if choice.id != nil { throw try await choice.isMissing(in: opened) }
+      if let record = try await choice.remembered(in: opened) {
+        guard resumesSignedOut else { throw signedOut(record) }
+        return try await resume(record, opened, console, work)
+      }
+      let failure = try await choice.isMissing(in: opened)
+      throw canUseSandbox && choice.id == nil ? failure.offeringSandbox : failure
     }
     try await self.signIn(signIn, opened, console, work)
   }
@@ -88,8 +101,9 @@ extension AccountOptions {
       try await oauth.settling(console) { () throws(Failure) in
         try await work(
           Account(
-            oauth: oauth, server: server, hasListedResources: !options.resources.isEmpty,
-            store: opened, signIn: signIn))
+            oauth: oauth, server: server, place: options.configuration?.provider.name,
+            signInCommand: self.store.signInCommand(record.id),
+            hasListedResources: !options.resources.isEmpty, store: opened, signIn: signIn))
       }
     } catch {
       guard !oauth.module.hasAccessToken else { throw error.naming(signInCommand(record)) }
@@ -101,67 +115,7 @@ extension AccountOptions {
     return (opened, true)
   }
 
-  /// Signs in and works with that account; one of the built-in sandbox lasts as long.
-  private func signIn(
-    _ options: SignInOptions, _ opened: OpenStore?, _ console: Console, _ work: Work
-  ) async throws(Failure) {
-    if let configuration = options.configuration, let server = options.server {
-      try options.checkVisitor()
-      let opened = try await orOpen(opened, console)
-      return try await self.work(options, configuration, server, opened, console, work)
-    }
-    try options.checkForSandbox()
-    // The default store is for accounts that last.
-    let opened = store.areGiven ? try await orOpen(opened, console) : .memory()
-    try await EmbeddedSandbox.running(
-      redirectURI: options.redirectURI.string, tokenLifetime: tokenLifetime
-    ) { sandbox throws(Failure) in
-      let configuration = try sandbox.configuration(for: options)
-      try await self.work(
-        options, configuration, .issuer(sandbox.issuer), opened, console, work,
-        place: "the built-in sandbox, \(sandbox.issuer)")
-    }
-  }
-
-  private func orOpen(_ opened: OpenStore?, _ console: Console) async throws(Failure) -> OpenStore {
-    if let opened { return opened }
-    return try await store.open(console)
-  }
-
-  private func work(
-    _ options: SignInOptions, _ configuration: ClientConfiguration, _ server: Server,
-    _ store: OpenStore, _ console: Console, _ work: Work, place: String? = nil
-  ) async throws(Failure) {
-    let oauth = oauth(choice.newID, keptIn: store)
-    oauth.register(configuration)
-    oauth.module.attributes = KeptClient(configuration, at: server).attributes
-    let signIn = CommandLineSignIn(
-      oauth, options, at: place ?? configuration.provider.name, console)
-    // A sandbox that ends with the program signs nobody in again.
-    let remember: () async -> Void = { [self] in
-      guard place == nil, oauth.module.hasAccessToken else { return }
-      let client = KeptClient(configuration, at: server)
-      await self.remember(choice.newID, configuration.clientID, client, in: store, console)
-    }
-    try await oauth.settling(console) { () throws(Failure) in
-      if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
-      await remember()
-      let outcome: Result<Void, Failure>
-      do throws(Failure) {
-        outcome = .success(
-          try await work(
-            Account(
-              oauth: oauth, server: server.address,
-              hasListedResources: !options.resources.isEmpty, store: store, signIn: signIn)))
-      } catch {
-        outcome = .failure(error)
-      }
-      if signsInWhenNeeded { await remember() }
-      try outcome.get()
-    }
-  }
-
-  private func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {
+  func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {
     let oauth = Account.oauth(id, keptIn: store)
     oauth.tokenRefreshDelegate = delegate
     return oauth
@@ -169,6 +123,16 @@ extension AccountOptions {
 }
 
 extension Failure {
+  /// This failure with a hint that names the sandbox too.
+  fileprivate var offeringSandbox: Failure {
+    withHint(
+      [
+        hint,
+        "With --sandbox the command works at a sandbox inside the program, for this run only.",
+      ]
+      .compactMap(\.self).joined(separator: "\n"))
+  }
+
   /// The same with what helps where the account is not of the client that was named.
   fileprivate func isOfAnotherClient(_ error: SQOAuthError) -> Failure {
     guard error.code == .invalidConfiguration else { return self }

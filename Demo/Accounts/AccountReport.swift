@@ -10,6 +10,8 @@ import SequencingOAuth
 struct AccountReport: Encodable {
   private let account: String
   private let name: String?
+  /// Its authorization server, for a person.
+  private let server: String?
   private let clientId: String
   private let issuer: String?
   private let tokenEndpoint: String?
@@ -32,6 +34,7 @@ struct AccountReport: Encodable {
   init(_ record: AccountRecord, in store: StoreOptions, at date: Date) {
     account = record.id
     name = KeptClient(record).name
+    server = record.issuer ?? KeptClient(record).knownAddress ?? record.tokenEndpoint
     clientId = record.clientID
     issuer = record.issuer
     tokenEndpoint = record.tokenEndpoint
@@ -49,7 +52,7 @@ struct AccountReport: Encodable {
   var text: String {
     let client: [(name: String, value: String?)] = [
       ("name", name?.printable), ("client", clientId.printable),
-      ("server", (issuer ?? tokenEndpoint)?.printable ?? "not known"),
+      ("server", server?.printable ?? "not known"),
     ]
     return account.printable + "\n" + Fields.text(client + state)
   }

@@ -4,14 +4,15 @@ import SequencingOAuth
 ///
 /// They are named as the standards name them: `issuer`, `authorization_endpoint`, `token_endpoint`
 /// and `revocation_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope` and
-/// `token_endpoint_auth_method` (RFC 7591). The client's identifier is the record's own. `name` is
-/// whose account it is, where that is known, and `resource_origins` are the servers that alone may see
-/// the tokens, with spaces between them.
+/// `token_endpoint_auth_method` (RFC 7591). The client's identifier is the record's own. `provider` is
+/// the name that `--provider` takes, `name` is whose account it is, if that is known, and
+/// `resource_origins` are the servers that alone may see the tokens, with spaces between them.
 ///
 /// The secret is as safe there as the tokens are, which are in the same record. What outlives the
 /// tokens (``RememberedClients``) has `needs_client_secret` in its place.
 struct KeptClient: Sendable, Equatable {
   private enum Key: String {
+    case provider
     case issuer
     case authorizationEndpoint = "authorization_endpoint"
     case tokenEndpoint = "token_endpoint"
@@ -31,6 +32,9 @@ struct KeptClient: Sendable, Equatable {
   init(_ client: ClientConfiguration, at server: Server) {
     values = [:]
     switch server {
+    case .known(let known):
+      values[.provider] = known.name
+      values[.issuer] = known.issuer
     case .issuer(let issuer):
       values[.issuer] = issuer
     case .endpoints(let authorization, let token, let revocation):
@@ -71,12 +75,22 @@ struct KeptClient: Sendable, Equatable {
   var needsSecret: Bool { values[.needsSecret] != nil }
 
   var server: Server? {
+    if let known { return .known(known) }
     if let issuer = values[.issuer] { return .issuer(issuer) }
     guard let authorization = values[.authorizationEndpoint], let token = values[.tokenEndpoint]
     else { return nil }
     return .endpoints(
       authorization: authorization, token: token, revocation: values[.revocationEndpoint])
   }
+
+  /// The provider that the SDK knows, if it is one.
+  private var known: KnownProvider? {
+    guard let name = values[.provider] else { return nil }
+    return try? KnownProvider(name, issuer: name == "keycloak" ? values[.issuer] : nil)
+  }
+
+  /// An address at a provider that the SDK knows.
+  var knownAddress: String? { known?.address }
 
   var secret: ClientSecret? { values[.secret].map { ClientSecret($0) } }
   var redirectURI: String? { values[.redirectURI] }

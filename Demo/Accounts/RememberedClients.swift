@@ -42,6 +42,7 @@ extension KeptClient {
   fileprivate func record(_ id: String, _ clientID: String) -> AccountRecord? {
     let (issuer, tokenEndpoint): (String?, String?)
     switch server {
+    case .known(let known): (issuer, tokenEndpoint) = (known.issuer, nil)
     case .issuer(let text): (issuer, tokenEndpoint) = (text, nil)
     case .endpoints(_, let token, _): (issuer, tokenEndpoint) = (nil, token)
     case nil: return nil

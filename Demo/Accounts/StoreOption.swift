@@ -29,7 +29,8 @@ enum StoreOption: Sendable, Equatable {
     default:
       throw .usage(
         "--store takes keyring, file:PATH, encrypted:PATH, sqlite:PATH, encrypted-sqlite:PATH or "
-          + "memory, not \"\(text.printable)\"")
+          + "memory, not \"\(text.printable)\""
+          + Suggestion.question(String(kind), among: Option.store.choices))
     }
   }
 

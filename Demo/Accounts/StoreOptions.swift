@@ -5,6 +5,7 @@ import SequencingOAuthSecretService
 extension Option {
   static let store = Option(
     "--store", value: "STORE",
+    choices: ["keyring", "file:", "encrypted:", "sqlite:", "encrypted-sqlite:", "memory"],
     help: "Where accounts are kept: keyring, file:PATH, encrypted:PATH, sqlite:PATH, "
       + "encrypted-sqlite:PATH or memory; 'sq-demo help stores' tells of each, and of the default.")
   static let passphraseFile = Option(
@@ -41,6 +42,8 @@ struct StoreOptions: Sendable {
 
   /// Whether a store was named.
   var areGiven: Bool { option != nil }
+  /// Whether a store was named that lasts.
+  var last: Bool { option != nil && option != .memory }
 
   /// What signs an account of the store in again, for a person to type.
   func signInCommand(_ id: String) -> String {

@@ -2,24 +2,26 @@
 enum StoreTopic: HelpTopic {
   static let name = "stores"
   static let summary = "Where accounts are kept, and what that protects them from."
-  static let rows = [
-    (
-      "keyring",
-      "In the desktop's keyring: GNOME Keyring, KWallet, KeePassXC or another one. It is open "
-        + "while you are at work, and sealed on the disk."
-    ),
-    (
-      "encrypted:PATH",
-      "In a file that is sealed under a passphrase or a key; not even the accounts' names can "
-        + "be read without it."
-    ),
-    (
-      "encrypted-sqlite:PATH",
-      "In an SQLite database, for many accounts; each is sealed, their names can be read."
-    ),
-    ("file:PATH", "In a file in clear, which other users of the machine cannot read."),
-    ("sqlite:PATH", "In an SQLite database in clear, which others cannot read either."),
-    ("memory", "Nowhere: the account ends with the program."),
+  static let sections = [
+    HelpSection(rows: [
+      (
+        "keyring",
+        "In the desktop's keyring: GNOME Keyring, KWallet, KeePassXC or another one. It is open "
+          + "while you are at work, and sealed on the disk."
+      ),
+      (
+        "encrypted:PATH",
+        "In a file that is sealed under a passphrase or a key; not even the accounts' names can "
+          + "be read without it."
+      ),
+      (
+        "encrypted-sqlite:PATH",
+        "In an SQLite database, for many accounts; each is sealed, their names can be read."
+      ),
+      ("file:PATH", "In a file in clear, which other users of the machine cannot read."),
+      ("sqlite:PATH", "In an SQLite database in clear, which others cannot read either."),
+      ("memory", "Nowhere: the account ends with the program."),
+    ])
   ]
   static let details = """
     Without --store it is the keyring where there is one. Else it is an encrypted file,

@@ -15,13 +15,14 @@ struct TokenReport: Encodable {
   private let scope: String?
   private let refreshToken: String?
 
-  init(_ token: SQToken, at date: Date) {
+  /// The report of a token; who asks for the access token alone needs no refresh token.
+  init(_ token: SQToken, at date: Date, withRefreshToken: Bool = true) {
     accessToken = token.accessToken
     tokenType = token.tokenType
     expiresAt = token.expirationDate?.formatted(.iso8601)
     expiresIn = token.secondsLeft(at: date)
     scope = token.scope
-    refreshToken = token.refreshToken
+    refreshToken = withRefreshToken ? token.refreshToken : nil
   }
 
   /// The object in one line; what the server did not send is left out.
@@ -39,7 +40,7 @@ struct TokenSummary {
       + Fields.text([
         ("account", id?.printable), ("scope", token.scopesInWords),
         ("expires", token.expiryInWords(at: date)), ("kept in", place),
-      ])
+      ]) + (place == nil ? "\nNothing is kept: the account ends with this run." : "")
   }
 }
 

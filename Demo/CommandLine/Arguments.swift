@@ -1,25 +1,3 @@
-/// An option that a command takes: `--name`, or `--name VALUE`, which may be written `--name=VALUE`.
-struct Option: Sendable, Hashable {
-  let name: String
-  /// A dash and a letter that say the same, if there are such.
-  let short: String?
-  /// What stands for the value in the help; `nil` for an option without one.
-  let value: String?
-  let help: String
-  /// Whether it may be given more than once.
-  let repeats: Bool
-
-  init(
-    _ name: String, short: String? = nil, value: String? = nil, repeats: Bool = false, help: String
-  ) {
-    self.name = name
-    self.short = short
-    self.value = value
-    self.repeats = repeats
-    self.help = help
-  }
-}
-
 /// A way to call a command: perhaps a word for what it is to do, then the names of its operands.
 struct Form: Sendable, Equatable {
   var action: String?
@@ -74,11 +52,13 @@ struct Arguments: Sendable {
     action = named?.action
     operands = Array(words.dropFirst(named == nil ? 0 : 1))
     guard operands.count <= names.count else {
-      let word = operands[names.count].printable
-      let actions = forms.compactMap(\.action).joined(separator: ", ")
+      let word = operands[names.count]
+      let actions = forms.compactMap(\.action)
       throw .usage(
         named != nil || actions.isEmpty
-          ? "unexpected argument \"\(word)\"" : "\"\(word)\" is none of \(actions)")
+          ? "unexpected argument \"\(word.printable)\""
+          : "\"\(word.printable)\" is none of \(actions.joined(separator: ", "))"
+            + Suggestion.question(word, among: actions))
     }
     guard operands.count == names.count else {
       throw .usage("\(names[operands.count]) is missing")
@@ -92,7 +72,9 @@ struct Arguments: Sendable {
     let name = String(word.prefix { $0 != "=" })
     try Secrets.refuseAsArgument(name)
     guard let option = options.first(where: { $0.name == name || $0.short == name }) else {
-      throw .usage("unknown option \(name.printable)")
+      throw .usage(
+        "unknown option \(name.printable)"
+          + Suggestion.question(name, among: options.map(\.name) + [Option.helpName]))
     }
     guard option.repeats || values[option.name] == nil else {
       throw .usage("\(option.name) is given twice")

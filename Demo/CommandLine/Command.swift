@@ -68,15 +68,19 @@ enum Invocation {
     _ name: String, in commands: [any Command.Type]
   ) throws(Failure) -> String {
     if let topic = Help.topics.first(where: { $0.name == name }) { return Help.page(topic) }
-    return Help.page(try command(name, in: commands))
+    return Help.page(
+      try command(name, in: commands, orAmong: Help.topics.map { $0.name }))
   }
 
+  /// The command of a name; `topics` are other words that could be meant.
   private static func command(
-    _ name: String, in commands: [any Command.Type]
+    _ name: String, in commands: [any Command.Type], orAmong topics: [String] = ["help"]
   ) throws(Failure) -> any Command.Type {
     guard let command = commands.first(where: { $0.name == name }) else {
-      throw Failure.usage("there is no command \"\(name.printable)\"")
-        .withHint("Run 'sq-demo help' for the list of commands.")
+      throw Failure.usage(
+        "there is no command \"\(name.printable)\""
+          + Suggestion.question(name, among: commands.map { $0.name } + topics)
+      ).withHint("Run 'sq-demo help' for the list of commands.")
     }
     return command
   }

@@ -47,20 +47,8 @@ struct Failure: Error, Equatable {
   /// The command was ended by a signal before it was done.
   static let interrupted = Failure("cancelled", "it was interrupted", status: .cancelled)
 
-  /// The failure, unless a signal is its cause.
-  ///
-  /// A Ctrl-C reaches the browser's command too, and the news of that command's end may come first.
-  func orInterrupted() async -> Failure {
-    guard code == SQOAuthError.Code.browserUnavailable.rawValue else { return self }
-    try? await Task.sleep(for: .seconds(1))
-    guard Task.isCancelled else { return self }
-    return Failure(SQOAuthError(.cancelled, "the sign-in was cancelled"))
-  }
-
   private static func hint(_ error: SQOAuthError) -> String? {
     switch error.code {
-    case .browserUnavailable:
-      "With --browser print the address is shown, to be opened by hand."
     case .notRegistered:
       "Name the provider, with the options that 'login' was given."
     case .originNotAllowed:

@@ -8,12 +8,18 @@
 
 /// Reads files and standard input, with the reason where that fails.
 enum FileReading {
+  /// How soon an interruption ends a wait, in milliseconds.
+  private static let patience: Int32 = 100
+
   /// Why it failed.
   struct ReadError: Error, CustomStringConvertible {
     let description: String
+    /// Whether the wait for a pipe or a terminal was interrupted.
+    let isInterruption: Bool
 
-    init(_ description: String) {
+    init(_ description: String, isInterruption: Bool = false) {
       self.description = description
+      self.isInterruption = isInterruption
     }
 
     /// What the last system call reported.
@@ -27,13 +33,26 @@ enum FileReading {
     return try bytes(of: file, atMost: limit)
   }
 
-  /// Makes sure that a file can be read.
-  static func check(_ path: String) throws(ReadError) {
+  /// The content of what can be read once only, such as a pipe or a device; `nil` for a file.
+  ///
+  /// It waits until a pipe's writer is done.
+  static func stream(at path: String, atMost limit: Int) throws(ReadError) -> [UInt8]? {
     let file = try opened(path)
     defer { close(file) }
-    var kind = stat()
-    guard fstat(file, &kind) == 0 else { throw .last }
-    if kind.st_mode & S_IFMT == S_IFDIR { throw ReadError("it is a folder") }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw .last }
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR: throw ReadError("it is a folder")
+    // The system's own files have a content too, and no size.
+    case S_IFREG where status.st_size > 0: return nil
+    default: return try whole(file, atMost: limit)
+    }
+  }
+
+  /// Whether a path leads to a file, which has a name of its own.
+  static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return lookUp(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
   /// Whether there is something of that name, be it a link that leads nowhere.
@@ -46,13 +65,18 @@ enum FileReading {
 
   /// All of standard input.
   static func input(atMost limit: Int) throws(ReadError) -> [UInt8] {
-    let content = try bytes(of: 0, atMost: limit + 1)
+    try whole(0, atMost: limit)
+  }
+
+  private static func whole(_ file: Int32, atMost limit: Int) throws(ReadError) -> [UInt8] {
+    let content = try bytes(of: file, atMost: limit + 1)
     guard content.count <= limit else { throw ReadError("it is longer than \(limit) bytes") }
     return content
   }
 
   private static func opened(_ path: String) throws(ReadError) -> Int32 {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    // Opening a pipe would wait for its writer, and could not be interrupted.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw .last }
     return file
   }
@@ -61,12 +85,31 @@ enum FileReading {
     var content: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: min(limit, 64 * 1024))
     while content.count < limit {
+      try waitForContent(of: file)
       let room = min(buffer.count, limit - content.count)
       let count = buffer.withUnsafeMutableBytes { read(file, $0.baseAddress, room) }
-      guard count >= 0 || errno == EINTR else { throw .last }
+      guard count >= 0 || [EINTR, EAGAIN].contains(errno) else { throw .last }
       guard count != 0 else { break }
       content += buffer[..<max(count, 0)]
     }
     return content
   }
+
+  /// Waits until there is something to read, or the end, unless the task is cancelled first.
+  private static func waitForContent(of file: Int32) throws(ReadError) {
+    var request = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+    while poll(&request, 1, patience) == 0 {
+      if Task.isCancelled { throw ReadError("it was interrupted", isInterruption: true) }
+    }
+  }
 }
+
+extension Failure {
+  /// Why something that the command line names cannot be read.
+  static func unreadable(_ what: String, _ error: FileReading.ReadError) -> Failure {
+    error.isInterruption ? .interrupted : .usage("\(what.printable) cannot be read: \(error)")
+  }
+}
+
+/// The function `stat`, whose name is the type's too.
+private func lookUp(_ path: String, _ status: inout stat) -> Int32 { stat(path, &status) }

@@ -2,21 +2,26 @@
 protocol HelpTopic: Sendable {
   static var name: String { get }
   static var summary: String { get }
-  /// Terms and their explanations.
-  static var rows: [(String, String)] { get }
+  static var sections: [HelpSection] { get }
   static var details: String { get }
+}
+
+/// Terms and their explanations, perhaps under a heading.
+struct HelpSection: Sendable {
+  var heading: String?
+  let rows: [(String, String)]
 }
 
 /// What the program says of itself.
 enum Help {
-  static let topics: [any HelpTopic.Type] = [StoreTopic.self]
+  static let topics: [any HelpTopic.Type] = [OptionsTopic.self, StoreTopic.self]
 
   static let version = "0.1.0"
   private static let width = 80
 
   /// The list of commands.
   static func overview(_ commands: [any Command.Type]) -> String {
-    let list = commands.map { row($0.name, $0.summary, indent: 12) }
+    let list = commands.map { row($0.name, $0.summary, indent: 14) }
     return """
       sq-demo shows what SequencingOAuth does, at a server of its own or at yours.
 
@@ -26,8 +31,10 @@ enum Help {
 
       \(list.joined(separator: "\n"))
 
-      'sq-demo help COMMAND' tells what a command takes, 'sq-demo help stores' where
-      accounts are kept, and --version the version.
+      'sq-demo help COMMAND' tells what a command takes, 'sq-demo help options'
+      explains the options that many commands share, 'sq-demo help stores' where
+      accounts are kept, and 'sq-demo help completion' how your shell completes them.
+      --version prints the version.
 
       Exit status: 0 done, 1 not authorized, 2 wrong usage, 3 denied, cancelled or
       timed out, 4 the newest token could not be kept. Standard error has the reason:
@@ -38,13 +45,11 @@ enum Help {
       """
   }
 
-  /// A command's own page.
+  /// A command's own page: its own options, and the names of those that it shares with others.
   static func page(_ command: any Command.Type) -> String {
-    let options = command.options + [Option("--help", help: "Show this page.")]
-    let list = options.map { option in
-      row(
-        [option.name + (option.short.map { ", \($0)" } ?? ""), option.value]
-          .compactMap(\.self).joined(separator: " "), option.help)
+    let own = command.options.filter { !OptionsTopic.shared.contains($0) }
+    let list = (own + [Option(Option.helpName, help: "Show this page.")]).map {
+      row($0.term, $0.help)
     }
     let usages = command.forms.map { form in
       (["sq-demo", command.name, form.action].compactMap(\.self) + form.operands
@@ -57,19 +62,31 @@ enum Help {
 
       \(paragraphs(command.details))
 
-      \(list.joined(separator: "\n"))
+      \(list.joined(separator: "\n"))\(sharedOptions(of: command))
       """
+  }
+
+  /// The names of a command's shared options, and where they are explained.
+  private static func sharedOptions(of command: any Command.Type) -> String {
+    let shared = OptionsTopic.shared.filter { command.options.contains($0) }.map(\.name)
+    guard !shared.isEmpty else { return "" }
+    let names = TextLayout.wrap(shared.joined(separator: " "), width: width - 2)
+    return "\n\nShared options, which 'sq-demo help options' explains:\n"
+      + names.map { "  " + $0 }.joined(separator: "\n")
   }
 
   /// A topic's page.
   static func page(_ topic: any HelpTopic.Type) -> String {
-    """
-    \(topic.summary)
+    let sections = topic.sections.map { section in
+      (section.heading.map { ["\($0):"] } ?? []) + section.rows.map { row($0, $1) }
+    }
+    return """
+      \(topic.summary)
 
-    \(topic.rows.map { row($0, $1) }.joined(separator: "\n"))
+      \(sections.map { $0.joined(separator: "\n") }.joined(separator: "\n\n"))
 
-    \(paragraphs(topic.details))
-    """
+      \(paragraphs(topic.details))
+      """
   }
 
   /// The line after an error of usage.

@@ -53,7 +53,7 @@ struct Secrets: Sendable {
     do throws(FileReading.ReadError) {
       content = try read(path)
     } catch {
-      throw .usage("the \(what) file \(path.printable) cannot be read: \(error)")
+      throw .unreadable("the \(what) file \(path)", error)
     }
     // By bytes, since a carriage return and a newline are one Character.
     let line = content.utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }

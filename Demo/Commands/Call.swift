@@ -8,7 +8,8 @@ import SequencingOAuth
 
 extension Option {
   static let body = Option(
-    "--body", value: "FILE|-", help: "What to send: a file's content, or standard input's.")
+    "--body", value: "FILE|-",
+    help: "What to send: the content of a file or a pipe, or standard input's.")
   static let header = Option(
     "--header", value: "'NAME: VALUE'", repeats: true,
     help: "A header field of the request; may be given more than once.")
@@ -29,17 +30,22 @@ struct Call: Command {
     at the authorization server.
 
     It is an account that a login before has kept, or a new one, as for 'sq-demo
-    token': try 'sq-demo call GET /api/me'.
+    token'. Try it without an account: 'sq-demo call GET /api/me --sandbox'.
+
+    With --json it is one object: status, headers (by names in lower case), and body, or
+    body_base64 if the answer is not text in UTF-8.
     """
   static let forms = [Form(operands: ["METHOD", "URL"])]
-  static let options = AccountOptions.optionsOfRequests + [.header, .body]
+  static let options = [.header, .body, .json] + AccountOptions.optionsOrSandbox
 
   private let request: CallRequest
   private let account: AccountOptions
+  private let printsJSON: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
     account = try AccountOptions(arguments)
     request = try CallRequest(arguments)
+    printsJSON = arguments.contains(.json)
     guard !request.readsInput || account.signIn.readsNoInput else {
       throw .usage("--body - and a redirect that is pasted both read standard input")
     }
@@ -64,11 +70,32 @@ struct Call: Command {
       } catch {
         throw error.hiding(account.oauth.result.token)
       }
-      try console.content(Array(response.body))
+      if printsJSON {
+        try console.result(try oneLineOfJSON(CallReport(response)))
+      } else {
+        try console.content(Array(response.body))
+      }
       if !(200...299).contains(response.status) {
         throw Failure(response, to: http).hiding(account.oauth.result.token)
       }
     }
+  }
+}
+
+/// A server's answer for a program.
+private struct CallReport: Encodable {
+  private let status: Int
+  private let headers: [String: String]
+  private let body: String?
+  private let bodyBase64: String?
+
+  init(_ response: HTTPResponse) {
+    status = response.status
+    headers = Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) {
+      $0 + ", " + $1
+    }
+    body = String(validating: response.body, as: UTF8.self)
+    bodyBase64 = body == nil ? response.body.base64EncodedString() : nil
   }
 }
 

@@ -9,7 +9,7 @@ import SequencingOAuth
 /// What `call` is to send, as it was typed.
 struct CallRequest: Sendable {
   /// The most that is read from standard input, and the most that an answer may have.
-  private static let limit = 64 << 20
+  private static let limit = HTTPRequestBody.mostInMemory
 
   private let method: String
   private let url: String
@@ -36,10 +36,9 @@ struct CallRequest: Sendable {
       guard !readsInput else {
         return .bytes(Data(try FileReading.input(atMost: Self.limit)))
       }
-      try FileReading.check(bodyFile)
-      return .file(URL(filePath: bodyFile))
+      return try HTTPRequestBody(contentOf: bodyFile)
     } catch {
-      throw .usage("--body \(bodyFile.printable) cannot be read: \(error)")
+      throw .unreadable("--body \(bodyFile)", error)
     }
   }
 
@@ -61,7 +60,7 @@ struct CallRequest: Sendable {
   private func address(at server: String?) throws(Failure) -> String {
     guard isPath else { return url }
     guard let server, let origin = try? ResourceOrigin(server) else {
-      throw .usage("a URL that begins with a slash needs --issuer")
+      throw .usage("a URL that begins with a slash needs a provider")
     }
     return origin.description + url
   }

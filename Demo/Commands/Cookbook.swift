@@ -12,29 +12,40 @@ struct Cookbook: Command {
 
     The code is Demo/Drive/DriveCookbook.swift, and is meant to be read.
     """
-  static let options = [Option.browser]
+  static let options = [
+    .browser,
+    Option("--json", help: "Print each step as one JSON object on a line: step and result."),
+  ]
+
+  private struct Step: Encodable {
+    let step: String
+    let result: String
+  }
 
   private let browser: BrowserOption
+  private let printsJSON: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
     browser = try BrowserOption(arguments[.browser] ?? "sandbox")
+    printsJSON = arguments.contains(.json)
   }
 
   func run(_ console: Console) async throws(Failure) {
+    let console = printsJSON ? console.reservingOutput : console
     try await EmbeddedSandbox.running(tokenLifetime: .seconds(3600)) { sandbox throws(Failure) in
       let cookbook = DriveCookbook(
         issuer: sandbox.issuer, clientID: sandbox.clientID, api: sandbox.issuer,
-        browser: browser.userAgent(show: { url throws(Failure) in
-          console.progress("Open this address to sign in:")
-          try console.show(url)
-        }),
+        browser: browser.commandLine(console),
         tell: { step, result throws(Failure) in
-          try console.result("\(step.padded(to: 11))\(result.printable)")
+          try console.result(
+            printsJSON
+              ? try oneLineOfJSON(Step(step: step, result: result))
+              : "\(step.padded(to: 11))\(result.printable)")
         })
       do {
         try await cookbook.run()
       } catch {
-        throw await Failure(any: error).orInterrupted()
+        throw Failure(any: error)
       }
     }
   }

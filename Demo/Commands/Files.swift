@@ -25,16 +25,16 @@ struct Files: Command {
     it stopped when it is run again; until all is there, the content is in PATH.partial.
 
     It is an account that a login before has kept, or a new one, as for 'sq-demo token': the
-    first request signs in, where that is needed. The sandbox inside the program has a drive
-    that lasts as long as the run. Reading needs the scope 'demo' or 'files' there, and
-    changing needs 'files'.
+    first request signs in, where that is needed. With --sandbox it is the drive of a sandbox
+    inside the program, which lasts as long as the run. Reading needs the scope 'demo' or
+    'files' there, and changing needs 'files'.
     """
   static let forms = [
     Form(), Form(action: "get", operands: ["FILE"]), Form(action: "put", operands: ["PATH"]),
     Form(action: "rename", operands: ["FILE", "TITLE"]),
     Form(action: "delete", operands: ["FILE"]),
   ]
-  static let options = [.output, .title, .drive, .filesAsJSON] + AccountOptions.optionsOfRequests
+  static let options = [.output, .title, .drive, .filesAsJSON] + AccountOptions.optionsOrSandbox
 
   private let work: FilesWork
   private let drive: String?
@@ -48,25 +48,29 @@ struct Files: Command {
     work = try FilesWork(arguments)
     drive = arguments[.drive]
     try DriveAddress.check(drive)
+    if let drive, work != .list, DriveAddress.isList(drive) { throw Self.isListOnly }
     printsJSON = arguments.contains(.filesAsJSON)
   }
+
+  private static let isListOnly = Failure.usage(
+    "Sequencing's files can be listed only, not got or changed")
 
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
     // Before a user signs in: a file that cannot be read or written needs no token.
-    try work.check()
+    let content = try work.prepare()
     try await account.withAccount(console) { account throws(Failure) in
       let address = try DriveAddress(drive, at: account.server)
       do throws(Failure) {
-        try await run(at: address, account, console)
+        try await run(at: address, content, account, console)
       } catch {
-        throw await error.orInterrupted().hiding(account.oauth.result.token)
+        throw error.hiding(account.oauth.result.token)
       }
     }
   }
 
   private func run(
-    at address: DriveAddress, _ account: Account, _ console: Console
+    at address: DriveAddress, _ content: HTTPRequestBody, _ account: Account, _ console: Console
   ) async throws(Failure) {
     let module = account.oauth.module
     let patience = self.account.signIn.patience
@@ -75,11 +79,9 @@ struct Files: Command {
     switch address {
     case .drive(let url):
       let drive = try Drive(url, module, timeout: patience, failure: failure)
-      try await work.run(drive, report)
+      try await work.run(drive, content, report)
     case .sequencing(let url):
-      guard work == .list else {
-        throw .usage("Sequencing's files can be listed only, not got or changed")
-      }
+      guard work == .list else { throw Self.isListOnly }
       let list = try SequencingList(url, module, timeout: patience, failure: failure)
       try await report.list(list.list())
     }

@@ -16,10 +16,15 @@ struct Login: Command {
   static let name = "login"
   static let summary = "Sign in, in your browser or without one."
   static let details = """
-    Without --issuer, or --authorize and --token, it is a sandbox inside the program,
-    for this run only: its users are shown on its login page. But an account that was
-    signed in before, and is named by --account, is signed in again where it was, also
-    when its session has ended.
+    Without a provider, or with --sandbox, you sign in at a sandbox inside the program, for
+    this run only; its login page shows its users. But an account that was signed in
+    before, and is named by --account, is signed in again where it was, also when its
+    session has ended.
+
+    If no browser opens, the address is printed, to be opened by hand.
+
+    Examples: 'sq-demo login --provider google --client-id ID --scope openid'; 'sq-demo
+    login --browser sandbox', which plays the user of a sandbox.
 
     The account is kept under the name that --account gives it, with all that the other
     commands need to go on with it, the client's secret included. One of the same name
@@ -35,7 +40,7 @@ struct Login: Command {
     password: access_token, token_type, expires_at (ISO 8601), expires_in (seconds),
     scope and refresh_token, as far as the server sent them.
     """
-  static let options = AccountOptions.options + [.json]
+  static let options = AccountOptions.optionsOrSandbox + [.json]
 
   private let account: AccountOptions
   private let printsJSON: Bool

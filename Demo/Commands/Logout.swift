@@ -13,18 +13,24 @@ struct Logout: Command {
     --account ID' signs it in again where it was before.
 
     Where there is no such account it says so, and the exit status is 0.
+
+    With --json it is one object: account, and forgotten, which is false if there was no
+    such account.
     """
-  static let options = [Option.account] + StoreOptions.options
+  static let options = [Option.json, .account] + StoreOptions.options
 
   private let choice: AccountChoice
   private let store: StoreOptions
+  private let printsJSON: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
     choice = AccountChoice(id: arguments[.account])
     store = try StoreOptions(arguments)
+    printsJSON = arguments.contains(.json)
   }
 
   func run(_ console: Console) async throws(Failure) {
+    let console = printsJSON ? console.reservingOutput : console
     let opened = try await store.openIfThere(console)
     guard let opened, let record = try await choice.record(in: opened) else {
       return try await forgetSignedOut(in: opened, console)
@@ -32,7 +38,8 @@ struct Logout: Command {
     let oauth = Account.oauth(record.id, keptIn: opened)
     try await Failure.translating { () throws(SQOAuthError) in try await oauth.signOut() }
     try await opened.clients?.forget(record.id)
-    try console.result(
+    try report(
+      record.id, console,
       record.id == AccountChoice.defaultID
         ? "Signed out." : "Signed out of the account \"\(record.id.printable)\".")
   }
@@ -40,10 +47,19 @@ struct Logout: Command {
   /// Forgets how an account was signed in whose session has ended.
   private func forgetSignedOut(in store: OpenStore?, _ console: Console) async throws(Failure) {
     guard let record = try await choice.remembered(in: store) else {
-      return try console.result(choice.nobody)
+      return try report(choice.id, hasForgotten: false, console, choice.nobody)
     }
     try await store?.clients?.forget(record.id)
-    try console.result(
+    try report(
+      record.id, console,
       "The account \"\(record.id.printable)\" was signed out before; now it is forgotten.")
+  }
+
+  private func report(
+    _ id: String?, hasForgotten: Bool = true, _ console: Console, _ sentence: String
+  ) throws(Failure) {
+    try console.result(
+      printsJSON
+        ? try oneLineOfJSON(EndReport(account: id, forgotten: hasForgotten)) : sentence)
   }
 }

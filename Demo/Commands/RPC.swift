@@ -16,20 +16,27 @@ struct RPC: Command {
     refreshed, and the call made again once. A server that refuses the call may say in a
     challenge what it asks for: that is printed too.
 
+    With --json it is one object: scope and user.
+
     The code is in Demo/RPC, and is meant to be read.
     """
   static let forms = [Form(operands: ["URL"])]
-  static let options = [.authorities] + AccountOptions.optionsOfRequests
+  static let options = [.authorities, .json] + AccountOptions.options
 
   private let server: RPCServer
   private let token: GivenToken?
+  private let printsJSON: Bool
   private let account: AccountOptions
 
   init(_ arguments: Arguments) throws(Failure) {
-    account = try AccountOptions(arguments)
+    var account = try AccountOptions(arguments)
+    // No gRPC server knows the tokens of a sandbox that begins now.
+    account.canUseSandbox = false
+    self.account = account
     server = try RPCServer(
       arguments.operands[0], authorities: arguments[.authorities],
       timeout: account.signIn.patience)
+    printsJSON = arguments.contains(.json)
     token = arguments.secrets.accessToken
     try token?.check()
   }
@@ -37,18 +44,8 @@ struct RPC: Command {
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
     if let token { return try await call(with: .accessToken(token.value), console) }
-    guard account.choice.id == nil, account.signIn.server == nil else {
-      return try await account.withAccount(console) { account throws(Failure) in
-        try await call(for: account, console)
-      }
-    }
-    // No gRPC server knows the tokens of a sandbox that begins now.
-    let isDone = try await account.withKeptAccount(console) { account throws(Failure) in
+    try await account.withAccount(console) { account throws(Failure) in
       try await call(for: account, console)
-    }
-    guard isDone else {
-      throw Failure("no_account", "nobody is signed in", status: .notAuthorized).withHint(
-        "Please sign in. 'sq-demo login' does it, with the provider's options.")
     }
   }
 
@@ -62,6 +59,7 @@ struct RPC: Command {
 
   private func call(with credential: RPCCredential, _ console: Console) async throws(Failure) {
     if console.errors.isTerminal { console.progress(RPCServer.waiting) }
-    try console.result(try await server.call(with: credential))
+    let answer = try await server.ask(with: credential)
+    try console.result(printsJSON ? try oneLineOfJSON(answer) : answer.sentence)
   }
 }

@@ -10,26 +10,42 @@ struct Revoke: Command {
     What is forgotten is the same as for 'sq-demo logout'.
 
     Where the endpoints are given by hand the revocation endpoint is needed too.
+
+    With --json it is one object: account, and revoked, which is false if there was no
+    such account.
     """
-  static let options = AccountOptions.options
+  static let options = [.json] + AccountOptions.options
 
   private let account: AccountOptions
+  private let printsJSON: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
     account = try AccountOptions(arguments)
+    printsJSON = arguments.contains(.json)
   }
 
   func run(_ console: Console) async throws(Failure) {
+    let console = printsJSON ? console.reservingOutput : console
     let wasThere = try await account.withKeptAccount(console, mayBeSignedOut: true) {
       account throws(Failure) in
       try await Failure.translating { () throws(SQOAuthError) in
         try await account.oauth.revoke()
       }
       try await account.store.clients?.forget(account.id)
-      try console.result(
+      try report(
+        account.id, console,
         account.id == AccountChoice.defaultID
           ? "Revoked." : "Revoked the account \"\(account.id.printable)\".")
     }
-    if !wasThere { try console.result(account.choice.nobody) }
+    if !wasThere {
+      try report(account.choice.id, hasRevoked: false, console, account.choice.nobody)
+    }
+  }
+
+  private func report(
+    _ id: String?, hasRevoked: Bool = true, _ console: Console, _ sentence: String
+  ) throws(Failure) {
+    try console.result(
+      printsJSON ? try oneLineOfJSON(EndReport(account: id, revoked: hasRevoked)) : sentence)
   }
 }

@@ -11,27 +11,53 @@ extension Option {
     "--rpc", value: "URL", help: "A gRPC server that the main screen calls with the token.")
 }
 
-/// `tour`: the two screens of an app that signs its user in, on a server inside the program.
+/// `tour`: the two screens of an app that signs its user in, on a server inside the program or yours.
 struct Tour: Command {
   static let name = "tour"
   static let summary = "See a whole sign-in: login screen, browser, main screen."
   static let details = """
-    It starts a sandbox, an authorization server inside the program, and signs its user
-    in there. Its tokens live for 30 seconds, so that you see one refreshed. The screens
-    need a terminal; without one the tour goes by itself and prints lines.
+    Without options the tour starts a sandbox, an authorization server inside the program,
+    and signs its user in there. Its tokens live for 30 seconds, so that you see one
+    refreshed. The screens need a terminal; without one the tour goes by itself and prints
+    lines.
+
+    With a provider, an account or a store the tour shows that account: its main screen at
+    once if the stored token is good, otherwise the login screen. An account that signs in
+    is kept, as 'sq-demo login' keeps it.
 
     With --rpc the main screen calls a gRPC server with the token too, as 'sq-demo rpc'
     does.
     """
-  static let options = [Option.browser, .rpc, .authorities]
+  static let options = [.rpc, .authorities, .drive] + AccountOptions.optionsOrSandbox
 
+  private let account: AccountOptions
   private let browser: BrowserOption?
   private let server: RPCServer?
+  private let drive: String?
+  private let usesSandbox: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
-    browser = try arguments[.browser].map { text throws(Failure) in try BrowserOption(text) }
+    let others = [.account, .store] + Server.options
+    usesSandbox =
+      arguments.contains(.sandbox) || !others.contains { arguments.contains($0) }
+    var account = try AccountOptions(arguments, areForNew: usesSandbox)
+    account.signsInWhenNeeded = true
+    account.resumesSignedOut = true
+    self.account = account
+    browser = arguments[.browser] == nil ? nil : account.signIn.browser
     if browser == .print {
       throw .usage("--browser print is for 'login'; the tour shows the address by itself")
+    }
+    guard account.signIn.redirectURI.isLoopback else {
+      throw .usage(
+        "the tour takes redirects on a loopback address only; 'login' takes others too, and then "
+          + "'tour' goes on with the account")
+    }
+    drive = arguments[.drive]
+    try DriveAddress.check(drive)
+    if usesSandbox {
+      try account.signIn.checkForSandbox()
+      if drive != nil { throw .usage("--drive is for the account of a provider") }
     }
     let authorities = arguments[.authorities]
     server = try arguments[.rpc].map { url throws(Failure) in
@@ -41,28 +67,38 @@ struct Tour: Command {
   }
 
   func run(_ console: Console) async throws(Failure) {
-    let userAgent = (browser ?? .system).userAgent(show: { _ in })
+    guard usesSandbox else {
+      return try await account.withAccount(console) { account throws(Failure) in
+        let start = await TourStart.resuming(account.oauth, console)
+        try await run(try .account(account, drive: drive), start, console)
+      }
+    }
+    let signIn = account.signIn
     // Short enough to see the bar run down and the token refreshed.
-    try await EmbeddedSandbox.running(tokenLifetime: .seconds(30)) { sandbox throws(Failure) in
-      let app = await TourApp(sandbox, browser: userAgent, server: server)
-      try await run(app, sandbox.description, console)
+    try await EmbeddedSandbox.running(
+      redirectURI: signIn.redirectURI.string, tokenLifetime: .seconds(30)
+    ) { sandbox throws(Failure) in
+      try await run(try .sandbox(sandbox, signIn), .login, console)
     }
   }
 
   private func run(
-    _ app: TourApp, _ server: SandboxDescription, _ console: Console
+    _ place: TourPlace, _ start: TourStart, _ console: Console
   ) async throws(Failure) {
+    let app = await TourApp(
+      place, browser: (browser ?? .system).userAgent(show: { _ in }), server: server)
     let environment = ProcessInfo.processInfo.environment
     guard RawTerminal.isAvailable(environment: environment) else {
       // Nobody can press a key, so nobody would see a browser either, unless it was asked for.
-      let player: Coordinator.Player = (browser ?? .sandbox) == .sandbox ? .visitor : .browser
+      let isPlayed = browser == .sandbox || (browser == nil && place.server.isSandbox)
       return try await TourInLines(
-        app: app, server: server, player: player, hasServerToCall: self.server != nil
+        app: app, server: place.server, player: isPlayed ? .visitor : .browser,
+        hasServerToCall: server != nil, start: start
       ).run(console)
     }
-    let appearance = Appearance(environment: environment)
     await TourOnScreen(
-      app: app, server: server, appearance: appearance, hasServerToCall: self.server != nil
+      app: app, server: place.server, appearance: Appearance(environment: environment),
+      hasServerToCall: server != nil, start: start
     ).run()
   }
 }

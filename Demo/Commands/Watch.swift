@@ -17,15 +17,20 @@ struct Watch: Command {
     was signed out by another program, the exit status is 1.
 
     It is an account that a login before has kept, or a new one, as for 'sq-demo
-    token'; the tokens of the sandbox inside the program live for 15 seconds.
+    token'. With --sandbox the tokens live for 15 seconds.
 
-    Each line starts with "refreshed": refreshed 2025-06-01T12:00:00Z, expires in 15 s
+    Each line is like: refreshed 2025-06-01T12:00:00Z, expires in 15 s
+
+    With --json each line is one object: event ("refreshed"), at and expires_at (ISO 8601),
+    and expires_in (seconds).
     """
-  static let options = AccountOptions.options
+  static let options = [.json] + AccountOptions.optionsOrSandbox
 
   private let account: AccountOptions
+  private let printsJSON: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
+    printsJSON = arguments.contains(.json)
     var account = try AccountOptions(arguments)
     account.tokenLifetime = .seconds(15)
     self.account = account
@@ -34,6 +39,7 @@ struct Watch: Command {
   func run(_ console: Console) async throws(Failure) {
     let (events, continuation) = AsyncStream.makeStream(of: SessionEvent.self)
     let watcher = Watcher { continuation.yield($0) }
+    let console = printsJSON ? console.reservingOutput : console
     var account = account
     account.delegate = watcher
     try await account.withAccount(console) { account throws(Failure) in
@@ -41,9 +47,9 @@ struct Watch: Command {
       try Self.announce(token, console)
       account.oauth.refreshesAutomatically = true
       // It ends with the task, which a signal cancels.
-      for await event in events { try Self.report(event, console) }
+      for await event in events { try report(event, console) }
       // Below the sign of the key that was pressed.
-      if console.output.isTerminal { try console.result("") }
+      if console.output.isTerminal, !printsJSON { try console.result("") }
     }
   }
 
@@ -59,12 +65,14 @@ struct Watch: Command {
         : "The token expires \(token.expiryInWords(at: Date())). Ctrl-C ends this.")
   }
 
-  private static func report(_ event: SessionEvent, _ console: Console) throws(Failure) {
+  private func report(_ event: SessionEvent, _ console: Console) throws(Failure) {
     switch event {
     case .refreshed(let token):
       let now = Date()
       try console.result(
-        "refreshed \(now.formatted(.iso8601)), expires \(token.expiryInWords(at: now))")
+        printsJSON
+          ? try oneLineOfJSON(RefreshReport(token, at: now))
+          : "refreshed \(now.formatted(.iso8601)), expires \(token.expiryInWords(at: now))")
     case .replaced(let token):
       console.warn("another program signed a user in to the account")
       try report(.refreshed(token), console)
@@ -74,6 +82,20 @@ struct Watch: Command {
     case .ended(let reason):
       throw Failure(reason)
     }
+  }
+}
+
+/// A refresh for a program.
+private struct RefreshReport: Encodable {
+  private let event = "refreshed"
+  private let at: String
+  private let expiresAt: String?
+  private let expiresIn: Int?
+
+  init(_ token: SQToken, at date: Date) {
+    at = date.formatted(.iso8601)
+    expiresAt = token.expirationDate?.formatted(.iso8601)
+    expiresIn = token.secondsLeft(at: date)
   }
 }
 

@@ -88,13 +88,13 @@ struct Drive: Sendable {
     }
   }
 
-  /// Adds a file with the content of one that is here.
+  /// Adds a file with a content.
   func put(
-    _ path: String, title: String, progress: Progress?
+    _ content: HTTPRequestBody, title: String, progress: Progress?
   ) async throws(Failure) -> DriveFile {
     let file = try await attempt { () async throws(PipeError) in
       try await uploads.upload(
-        .file(URL(filePath: path)), parameters: ["uploadType": "media", "title": title],
+        content, parameters: ["uploadType": "media", "title": title],
         returning: DriveFile.self, progress: progress)
     }
     // Google takes the content only, and the title from no parameter.

@@ -30,6 +30,11 @@ enum DriveAddress: Sendable, Equatable {
     }
   }
 
+  /// Whether an address is a list in the manner of Sequencing's.
+  static func isList(_ url: String) -> Bool {
+    url.prefix { $0 != "?" }.hasSuffix("/DataSourceList")
+  }
+
   /// Refuses what can be no address, whatever the account.
   static func check(_ option: String?) throws(Failure) {
     if let option, !isPath(option) { _ = try origin(option) }
@@ -40,11 +45,10 @@ enum DriveAddress: Sendable, Equatable {
   ) throws(Failure) -> DriveAddress {
     var url = option
     if isPath(url) {
-      guard let server else { throw .usage("a --drive that begins with a slash needs --issuer") }
+      guard let server else { throw .usage("a --drive that begins with a slash needs a provider") }
       url = try origin(server) + url
     }
-    let path = url.prefix { $0 != "?" }
-    return path.hasSuffix("/DataSourceList") ? .sequencing(url) : .drive(url)
+    return isList(url) ? .sequencing(url) : .drive(url)
   }
 
   private static func known(_ server: String?) throws(Failure) -> DriveAddress {
@@ -53,11 +57,19 @@ enum DriveAddress: Sendable, Equatable {
     switch origin {
     case "https://accounts.google.com:443":
       return .drive("https://www.googleapis.com/drive/v2")
+    case "https://www.facebook.com:443":
+      throw .usage("--drive is needed for this account: Facebook has no files")
     case "https://sequencing.com:443":
       return .sequencing("https://api.sequencing.com/DataSourceList?all=true")
     default:
       return .drive(origin + "/drive/v2")
     }
+  }
+
+  /// The server of a URL, and the path and the query behind it.
+  static func parts(of url: String) throws(SQOAuthError) -> (origin: String, endpoint: String) {
+    let endpoint = url.split(separator: "/").dropFirst(2).joined(separator: "/")
+    return (try ResourceOrigin(url).description, endpoint)
   }
 
   private static func isPath(_ text: String) -> Bool {

@@ -31,9 +31,22 @@ extension DriveFile: Decodable {
     type = try values.decodeIfPresent(String.self, forKey: .mimeType)
   }
 
-  /// A page of a drive's list.
+  /// A page of a drive's list; what Sequencing lists is a page too.
   struct Page: Decodable, Sendable {
+    private enum CodingKeys: CodingKey {
+      case items
+    }
+
     let items: [DriveFile]
+
+    init(from decoder: any Decoder) throws {
+      if let files = try? [DriveFile.OfSequencing](from: decoder) {
+        items = files.map(DriveFile.init)
+      } else {
+        items = try decoder.container(keyedBy: CodingKeys.self)
+          .decode([DriveFile].self, forKey: .items)
+      }
+    }
   }
 }
 

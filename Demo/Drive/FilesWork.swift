@@ -1,3 +1,5 @@
+import SequencingOAuth
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -27,26 +29,30 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Makes sure of what needs no server.
-  func check() throws(Failure) {
+  /// Checks what needs no server, and returns the content of a new file.
+  func prepare() throws(Failure) -> HTTPRequestBody {
     switch self {
-    case .put(let path, _):
+    case .put(let path, let title):
+      if title == nil, FileReading.isThere(path), !FileReading.isFile(path) {
+        throw .usage("--title is needed: \(path.printable) is no file")
+      }
       do throws(FileReading.ReadError) {
-        try FileReading.check(path)
+        return try HTTPRequestBody(contentOf: path)
       } catch {
-        throw .usage("\(path.printable) cannot be read: \(error)")
+        throw .unreadable(path, error)
       }
     case .get(_, to: "-"?):
       throw .usage("--output takes a file's path; 'sq-demo call' prints what it gets")
     case .rename(_, to: ""):
       throw .usage("TITLE is empty")
     case .list, .get, .rename, .delete:
-      break
+      return .empty
     }
   }
 
-  /// Does it, and reports what came of it.
-  func run(_ drive: Drive, _ report: FilesReport) async throws(Failure) {
+  /// Does it, and reports what came of it; `content` is for a new file.
+  func run(_ drive: Drive, _ content: HTTPRequestBody, _ report: FilesReport) async throws(Failure)
+  {
     switch self {
     case .list:
       try report.list(try await drive.list())
@@ -65,7 +71,7 @@ enum FilesWork: Sendable, Equatable {
       let title = title ?? URL(filePath: path).lastPathComponent
       let file = try await report.console.showingProgress(of: title) {
         progress throws(Failure) in
-        try await drive.put(path, title: title, progress: progress)
+        try await drive.put(content, title: title, progress: progress)
       }
       try report.list([file])
     case .rename(let name, let title):

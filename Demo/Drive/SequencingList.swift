@@ -11,8 +11,7 @@ struct SequencingList: Sendable {
   ) throws(Failure) {
     self.failure = failure
     do throws(SQOAuthError) {
-      let origin = try ResourceOrigin(url).description
-      let endpoint = String(url.split(separator: "/").dropFirst(2).joined(separator: "/"))
+      let (origin, endpoint) = try DriveAddress.parts(of: url)
       var configuration = PipeConfiguration(endpoint: endpoint)
       configuration.timeout = timeout
       pipe = try Pipeline(origin, module: module).add("files", configuration)

@@ -14,6 +14,14 @@ extension Option {
       + "besides the system's.")
 }
 
+/// What a server tells of the token that came with a call.
+struct RPCAnswer: Encodable {
+  let scope: String
+  let user: String
+
+  var sentence: String { "Used scope: \(scope.printable) on behalf of user \(user.printable)" }
+}
+
 /// A gRPC server as the command line names it, and the call that the demo makes there.
 struct RPCServer: Sendable {
   /// What is shown until the call has ended.
@@ -54,7 +62,7 @@ struct RPCServer: Sendable {
     do throws(FileReading.ReadError) {
       bytes = try FileReading.start(of: path, atMost: limit)
     } catch {
-      throw .usage("--ca \(path.printable) cannot be read: \(error)")
+      throw .unreadable("--ca \(path)", error)
     }
     guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
       throw .usage("--ca \(path.printable) has no certificate in PEM")
@@ -67,13 +75,17 @@ struct RPCServer: Sendable {
   /// The call carries the credential's token; an account's is refreshed where it has to be, also
   /// when the server refuses it.
   func call(with credential: RPCCredential) async throws(Failure) -> String {
+    try await ask(with: credential).sentence
+  }
+
+  /// Calls the server and returns what it tells of the token.
+  func ask(with credential: RPCCredential) async throws(Failure) -> RPCAnswer {
     let channel = try channel(credential)
     do throws(RPCError) {
       let response = try await channel.unary(
         TestService.unaryCall, TestService.Request(fillUsername: true, fillOAuthScope: true),
         timeout: timeout)
-      return "Used scope: \(response.oauthScope.printable) "
-        + "on behalf of user \(response.username.printable)"
+      return RPCAnswer(scope: response.oauthScope, user: response.username)
     } catch {
       throw Failure(error)
     }

@@ -47,7 +47,7 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// The user agent that does it.
+  /// The user agent that does it, which fails when a browser does not open.
   ///
   /// `show` is called with the address where it is to be printed, and `pass` with a redirect that
   /// the sandbox's visitor cannot call.
@@ -60,6 +60,26 @@ enum BrowserOption: Sendable, Equatable {
     case .print: CustomUserAgent { try show($0.absoluteString) }
     case .sandbox: EmbeddedSandbox.visitor(pass: pass)
     case .command(let words): SystemBrowser(command: words)
+    }
+  }
+
+  /// The user agent of a command, which prints the address when a browser does not open.
+  func commandLine(
+    _ console: Console, pass: @escaping @Sendable (String) -> Void = { _ in }
+  ) -> any UserAgent {
+    let show: @Sendable (String) throws(Failure) -> Void = { address in
+      console.progress("Open this address to sign in:")
+      try console.show(address)
+    }
+    let browser = userAgent(show: show, pass: pass)
+    switch self {
+    case .print, .sandbox:
+      return browser
+    case .system, .command:
+      return HelpfulBrowser(browser: browser) { address, reason in
+        console.warn("no browser was opened: \(reason)")
+        try show(address)
+      }
     }
   }
 }

@@ -17,6 +17,9 @@ struct CommandLineSignIn: Sendable {
     pasted = PastedRedirects(oauth, console)
   }
 
+  /// Whether the redirect comes by itself, so that standard input is not read.
+  var readsNoInput: Bool { options.readsNoInput }
+
   /// Signs in.
   func run() async throws(Failure) {
     useBrowser(announce: {})
@@ -24,7 +27,7 @@ struct CommandLineSignIn: Sendable {
     do throws(SQOAuthError) {
       try await oauth.signIn()
     } catch {
-      throw await failure(error).orInterrupted()
+      throw failure(error)
     }
   }
 
@@ -41,12 +44,8 @@ struct CommandLineSignIn: Sendable {
   }
 
   private func useBrowser(announce: @escaping @Sendable () -> Void) {
-    let browser = options.browser.userAgent(
-      show: { [console] url throws(Failure) in
-        console.progress("Open this address to sign in:")
-        try console.show(url)
-      },
-      pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
+    let browser = options.browser.commandLine(
+      console, pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
     oauth.environment.userAgent = CustomUserAgent { [options, pasted] url in
       announce()
       // A browser may not return before it is closed; the printed address comes before the question.

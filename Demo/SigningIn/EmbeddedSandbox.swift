@@ -88,7 +88,8 @@ final class EmbeddedSandbox: Sendable {
   func configuration(for options: SignInOptions) throws(Failure) -> ClientConfiguration {
     do throws(SQOAuthError) {
       var configuration = try ClientConfiguration(
-        clientID: clientID, redirectURI: options.redirectURI.string, scope: options.scope ?? scope,
+        clientID: options.clientID ?? clientID, redirectURI: options.redirectURI.string,
+        scope: options.scope ?? scope,
         provider: .issuer(issuer))
       configuration.signInTimeout = options.timeout
       configuration.resourceOrigins = options.resources
@@ -113,35 +114,5 @@ final class EmbeddedSandbox: Sendable {
     enum CodingKeys: String, CodingKey {
       case userName = "user_name"
     }
-  }
-}
-
-// MARK: - Visiting a sandbox
-
-extension EmbeddedSandbox {
-  /// Plays the user at a sandbox, here or in another process, without a browser.
-  ///
-  /// It calls a redirect on a loopback address itself; `pass` gets any other.
-  static func visitor(pass: @escaping @Sendable (String) -> Void = { _ in }) -> any UserAgent {
-    CustomUserAgent { url in
-      let visit = try? await SandboxVisitor().visit(url)
-      try Task.checkCancellation()
-      if let redirect = visit?.redirect {
-        if !redirect.hasPrefix("http:") { pass(redirect) }
-      } else {
-        throw SQOAuthError(
-          .browserUnavailable,
-          "the visitor was not sent back to the program"
-            + (visit?.pages.last.map { "; the server's last page had status \($0.status)" } ?? ""))
-      }
-    }
-  }
-
-  /// Whether an address is one where the visitor may type the sandbox's password.
-  static func canBeVisited(_ address: String) -> Bool {
-    guard let url = URL(string: address), url.scheme == "http", let host = url.host() else {
-      return false
-    }
-    return ["127.0.0.1", "::1", "[::1]", "localhost"].contains(host.lowercased())
   }
 }

@@ -1,8 +1,13 @@
 /// The options that say where and how to sign in.
 extension Option {
+  static let provider = Option(
+    "--provider", value: KnownProvider.names.joined(separator: "|"),
+    help: "A provider whose endpoints and manners the SDK knows; keycloak with --issuer "
+      + "https://HOST/realms/REALM.")
   static let issuer = Option(
     "--issuer", value: "URL",
-    help: "The authorization server, by the identifier under which it publishes its metadata.")
+    help: "Any other authorization server, by the identifier under which it publishes its "
+      + "metadata.")
   static let authorize = Option(
     "--authorize", value: "URL",
     help: "Its authorization endpoint, where it publishes none; with --token.")
@@ -34,10 +39,12 @@ extension Option {
       + "no other, whatever URL a command gets. Without this option it goes to your provider and "
       + "to the server of the URL that you give.")
   static let timeout = Option(
-    "--timeout", value: "SECONDS", help: "How long you may take to sign in; 300 by default.")
-  /// The one of a command that makes requests, where it limits each wait.
-  static let waits = Option(
-    timeout.name, value: "SECONDS",
-    help: "How long the server may be silent, 60 by default, and how long you may take to sign in, "
-      + "300 by default.")
+    "--timeout", value: "SECONDS",
+    help: "How long you may take to sign in, 300 by default. Where a command makes requests with "
+      + "the token, also how long the server may be silent, 60 by default.")
+  static let sandbox = Option(
+    "--sandbox",
+    help: "Sign in at a sandbox inside the program, for this run only: its account is in memory, "
+      + "and those that are kept are left alone. Its user is played, unless --browser says who is "
+      + "to sign in.")
 }

@@ -2,12 +2,27 @@ import SequencingOAuth
 
 /// An authorization server as the options name it.
 enum Server: Sendable, Equatable {
+  case known(KnownProvider)
   case issuer(String)
   case endpoints(authorization: String, token: String, revocation: String?)
+
+  /// The options that name one.
+  static let options: [Option] = [
+    .provider, .issuer, .authorize, .tokenEndpoint, .revocationEndpoint,
+  ]
 
   /// The server that the options name; `nil` for the built-in sandbox, or for a kept account's.
   init?(_ arguments: Arguments) throws(Failure) {
     let revocation = arguments[.revocationEndpoint]
+    let endpoints = [arguments[.authorize], arguments[.tokenEndpoint], revocation]
+    if let name = arguments[.provider] {
+      let known = try KnownProvider(name, issuer: arguments[.issuer])
+      guard endpoints.allSatisfy({ $0 == nil }) else {
+        throw KnownProvider.hasItsOwnEndpoints(known.name)
+      }
+      self = .known(known)
+      return
+    }
     switch (arguments[.issuer], arguments[.authorize], arguments[.tokenEndpoint]) {
     case (nil, nil, nil) where revocation == nil:
       return nil
@@ -24,6 +39,8 @@ enum Server: Sendable, Equatable {
 
   var provider: Provider {
     switch self {
+    case .known(let known):
+      known.provider
     case .issuer(let issuer):
       .issuer(issuer)
     case .endpoints(let authorization, let token, let revocation):
@@ -34,6 +51,7 @@ enum Server: Sendable, Equatable {
   /// An address at it.
   var address: String {
     switch self {
+    case .known(let known): known.address
     case .issuer(let issuer): issuer
     case .endpoints(let authorization, _, _): authorization
     }
@@ -42,6 +60,8 @@ enum Server: Sendable, Equatable {
   /// Whether an account was signed in there.
   func has(_ record: AccountRecord) -> Bool {
     switch self {
+    case .known(let known):
+      known.issuer.map { record.issuer == $0 } ?? (KeptClient(record).server == self)
     case .issuer(let issuer): record.issuer == issuer
     case .endpoints(_, let token, _): record.tokenEndpoint == token
     }

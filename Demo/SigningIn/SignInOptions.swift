@@ -2,10 +2,10 @@ import SequencingOAuth
 
 /// Where and how to sign in, for every command that may have to.
 struct SignInOptions: Sendable {
-  static let options: [Option] = [
-    .issuer, .authorize, .tokenEndpoint, .revocationEndpoint, .clientID, .clientSecretFile,
-    .redirectURI, .scope, .auth, .resource, .browser, .timeout,
-  ]
+  static let options: [Option] =
+    Server.options + [
+      .clientID, .clientSecretFile, .redirectURI, .scope, .auth, .resource, .browser, .timeout,
+    ]
 
   static let defaultRedirectURI = "http://127.0.0.1/callback"
 
@@ -25,24 +25,30 @@ struct SignInOptions: Sendable {
   private var authentication: ClientAuthentication?
   /// Whether the redirect URI is not the default one.
   private let namesRedirectURI: Bool
-  private let clientID: String?
+  /// The client's identifier, if one was named.
+  let clientID: String?
   /// An option that is of use to a client of another provider than the sandbox only.
   private let strayOption: Option?
+  /// Whether the sandbox inside the program was asked for, and no account is.
+  let usesSandbox: Bool
 
   /// Checks the options; `orAccount` says that an account that is kept may tell what they leave out.
   init(_ arguments: Arguments, orAccount: Bool = false) throws(Failure) {
     server = try Server(arguments)
     clientID = arguments[.clientID]
+    usesSandbox = arguments.contains(.sandbox)
+    browser = try BrowserOption(arguments[.browser] ?? (usesSandbox ? "sandbox" : nil))
     strayOption = [Option.clientSecretFile, .auth].first { arguments.contains($0) }
+    if usesSandbox { try Self.checkSandboxAlone(arguments) }
     if server == nil {
-      if clientID != nil { throw Self.needsProvider(.clientID) }
-      if !orAccount, let strayOption { throw Self.needsProvider(strayOption) }
+      let mayBeOfSandbox = usesSandbox || (!orAccount && browser == .sandbox)
+      if clientID != nil, !mayBeOfSandbox { throw Self.needsProvider(.clientID) }
+      if usesSandbox || !orAccount, let strayOption { throw Self.needsProvider(strayOption) }
     }
     namesRedirectURI = arguments.contains(.redirectURI)
     redirectURI = try Self.redirectURI(arguments[.redirectURI])
     scope = arguments[.scope]
     resources = try Self.resources(arguments.all(.resource))
-    browser = try BrowserOption(arguments[.browser])
     let limit = try Self.timeout(arguments[.timeout])
     timeout = limit ?? .seconds(300)
     patience = limit ?? .seconds(60)
@@ -103,6 +109,14 @@ struct SignInOptions: Sendable {
     throw .usage("--browser sandbox plays the user of a sandbox on this machine only")
   }
 
+  /// Refuses a sign-in whose end would fail for want of the client's secret.
+  func checkSecret() throws(Failure) {
+    guard server == .known(.sequencing), secret == nil, authentication == nil else { return }
+    throw Failure(
+      "secret_needed", "Sequencing.com asks every client for its secret", status: .wrongUsage
+    ).withHint(Self.placesOfSecret)
+  }
+
   private func client(
     _ clientID: String, of server: Server
   ) throws(Failure) -> ClientConfiguration {
@@ -116,62 +130,6 @@ struct SignInOptions: Sendable {
     } catch {
       throw .refused(error)
     }
-  }
-}
-
-// MARK: - Values
-
-extension SignInOptions {
-  private static func redirectURI(_ text: String?) throws(Failure) -> RedirectURI {
-    do throws(SQOAuthError) {
-      return try RedirectURI(text ?? defaultRedirectURI)
-    } catch {
-      throw .refused(error)
-    }
-  }
-
-  private static func resources(_ texts: [String]) throws(Failure) -> Set<ResourceOrigin> {
-    do throws(SQOAuthError) {
-      return Set(try texts.map { text throws(SQOAuthError) in try ResourceOrigin(text) })
-    } catch {
-      throw .refused(error)
-    }
-  }
-
-  private static func authentication(_ text: String?) throws(Failure) -> ClientAuthentication? {
-    switch text {
-    case nil: nil
-    case "basic": .basic
-    case "basic-unescaped": .basicUnescaped
-    case "post": .post
-    case "none": .publicClient
-    case let text?:
-      throw .usage(
-        "--auth takes basic, basic-unescaped, post or none, not \"\(text.printable)\"")
-    }
-  }
-
-  private static func timeout(_ text: String?) throws(Failure) -> Duration? {
-    guard let text else { return nil }
-    guard let seconds = Int(text), (1...86_400).contains(seconds) else {
-      throw .usage("--timeout takes whole seconds, from 1 to 86400")
-    }
-    return .seconds(seconds)
-  }
-
-  private static func needsSecret(_ id: String) -> Failure {
-    Failure(
-      "secret_needed",
-      "the client of the account \"\(id.printable)\" has a secret, which was not kept",
-      status: .notAuthorized
-    ).withHint(
-      "Put it into \(ClientSecret.variable), or into a file that --client-secret-file names.")
-  }
-
-  private static func needsProvider(_ option: Option) -> Failure {
-    .usage(
-      "\(option.name) needs a provider: --issuer, or --authorize and --token; "
-        + "without one it is the built-in sandbox")
   }
 }
 

@@ -47,11 +47,20 @@ enum Style: Sendable {
   }
 }
 
+/// How soon a line goes from a screen that is too low for all of them: the first goes first.
+enum Weight: Int, Sendable, CaseIterable {
+  case detail
+  case context
+  case advice
+  case essential
+}
+
 /// One line of a screen.
 struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
   var spans: [Span]
   /// Whether the terminal itself wraps it from the first column on, so that it can be copied whole.
   var isAddress = false
+  var weight = Weight.essential
 
   static let blank = Line()
 
@@ -108,5 +117,16 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
       guard let code = span.style.code(colours), !span.text.isEmpty else { return span.text }
       return "\u{1B}[\(code)m\(span.text)\u{1B}[0m"
     }.joined()
+  }
+}
+
+extension [Line] {
+  /// The lines with another weight.
+  func weighing(_ weight: Weight) -> [Line] {
+    map { line in
+      var line = line
+      line.weight = weight
+      return line
+    }
   }
 }

@@ -1,6 +1,6 @@
 /// How the login screen looks.
 struct LoginView {
-  let server: SandboxDescription
+  let server: TourServer
   let screen: Coordinator.Screen
   /// Tenths of a second since the sign-in began.
   let ticks: Int
@@ -11,35 +11,47 @@ struct LoginView {
     switch screen {
     case .login(let notice):
       page.body = invitation(canvas) + Self.notice(notice, canvas)
-      page.keys = [
-        KeyHint("enter", "sign in"), KeyHint("s", "sign in without a browser"),
-        KeyHint("f", "read files"), KeyHint("q", "quit"),
-      ]
+      page.keys =
+        [KeyHint("enter", "sign in")] + alone
+        + [KeyHint("f", "read files"), KeyHint("q", "quit")]
     case .waiting(let waiting):
       page.status = Span("signing in", .warning)
       page.body = self.waiting(waiting, canvas)
-      page.keys = Self.keys(waiting)
+      page.keys = keys(waiting)
     case .main:
       break
     }
     return page
   }
 
-  private func invitation(_ canvas: Canvas) -> [Line] {
-    [Line(Span("Please sign in.", .heading)), .blank]
-      + canvas.paragraph(
-        "This is the login screen of an app. It sends you to an authorization server in your "
-          + "browser and gets a token back; it never sees your password. The server is a sandbox "
-          + "inside this program.")
-      + [.blank] + credentials(canvas)
+  /// The key for a sign-in whose user is played.
+  private var alone: [KeyHint] {
+    server.isSandbox ? [KeyHint("s", "sign in without a browser")] : []
   }
 
+  private func invitation(_ canvas: Canvas) -> [Line] {
+    let words =
+      "This is the login screen of an app. It sends you to an authorization server in your "
+      + "browser and gets a token back; it never sees your password."
+      + (server.isSandbox ? " The server is a sandbox inside this program." : "")
+    return [Line(Span("Please sign in.", .heading)), .blank]
+      + canvas.paragraph(words).weighing(.detail) + [.blank] + credentials(canvas)
+  }
+
+  /// The server, and what has to be known to sign in there.
   private func credentials(_ canvas: Canvas) -> [Line] {
-    [
-      canvas.field("server", Span(server.issuer)),
-      canvas.field("user", Span(server.user)),
-      canvas.field("password", Span(server.password)),
+    guard let user = server.user else { return Self.account(server, canvas) }
+    return [
+      canvas.field("server", Span(server.name)), canvas.field("user", Span(user.name)),
+      canvas.field("password", Span(user.password)),
     ]
+  }
+
+  /// The server and the account, of any server but the sandbox inside the program.
+  static func account(_ server: TourServer, _ canvas: Canvas) -> [Line] {
+    guard !server.isSandbox else { return [] }
+    return [canvas.field("server", Span(server.name))]
+      + (server.account.map { [canvas.field("account", Span($0))] } ?? [])
   }
 
   /// What became of the last sign-in.
@@ -62,7 +74,7 @@ struct LoginView {
       case .browser:
         waiting.isForFiles
           ? "Reading the files needs access: waiting for the browser" : "Waiting for the browser"
-      case .visitor: "The sandbox's visitor signs in as \(server.user)"
+      case .visitor: "The sandbox's visitor signs in" + (server.user.map { " as \($0.name)" } ?? "")
       }
     var lines = [
       Line(
@@ -72,19 +84,24 @@ struct LoginView {
     if let problem = waiting.problem {
       // What follows is advice for the developer of an app.
       let reason = problem.prefix { $0 != ";" }
-      lines += canvas.paragraph("No browser was opened: \(reason).", .warning) + [.blank]
+      lines +=
+        canvas.paragraph("No browser was opened: \(reason).", .warning).weighing(.context)
+        + [.blank]
     }
     if waiting.showsAddress, let address = waiting.address {
-      lines += canvas.paragraph("Open this address in a browser on this machine:")
+      let isNarrow = canvas.width < 48
+      lines += canvas.paragraph(
+        isNarrow
+          ? "Open in a browser on this machine:" : "Open this address in a browser on this machine:"
+      ).weighing(.advice)
       lines += [.blank, .address(address), .blank]
     }
-    return lines + credentials(canvas)
+    return lines + credentials(canvas).weighing(.detail)
   }
 
-  private static func keys(_ waiting: Coordinator.Waiting) -> [KeyHint] {
-    var keys: [KeyHint] = []
-    if waiting.player == .browser { keys.append(KeyHint("s", "sign in without a browser")) }
-    if !waiting.showsAddress { keys.append(KeyHint("a", "show the address")) }
-    return keys + [KeyHint("esc", "cancel"), KeyHint("q", "quit")]
+  private func keys(_ waiting: Coordinator.Waiting) -> [KeyHint] {
+    let alone = waiting.player == .browser ? alone : []
+    let address = waiting.showsAddress ? [] : [KeyHint("a", "show the address")]
+    return alone + address + [KeyHint("esc", "cancel"), KeyHint("q", "quit")]
   }
 }

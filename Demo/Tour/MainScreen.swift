@@ -18,12 +18,12 @@ final class MainScreen: TokenRefreshDelegate {
   private let tell: @Sendable (Coordinator.Event) -> Void
 
   init(
-    _ oauth: SQOAuth, drive: String, server: RPCServer?,
+    _ oauth: SQOAuth, files: Pipeline.Pipe?, server: RPCServer?,
     whoSignedIn: @escaping @Sendable (SQToken) async -> String?,
     tell: @escaping @Sendable (Coordinator.Event) -> Void
   ) {
     self.oauth = oauth
-    files = try? Pipeline(drive, module: oauth.module).add("files")
+    self.files = files
     self.server = server
     self.whoSignedIn = whoSignedIn
     self.tell = tell

@@ -10,6 +10,7 @@ import SequencingOAuth
 struct MainView {
   let main: Coordinator.Main
   let date: Date
+  let server: TourServer
 
   func page(_ canvas: Canvas) -> Page {
     Page(
@@ -20,10 +21,9 @@ struct MainView {
         + (main.call.map { CallView(call: $0).lines(canvas) } ?? [])
         + outlook(canvas) + news(canvas),
       keys: [KeyHint("r", "refresh"), KeyHint("f", "read files")]
-        + (main.call == nil ? [] : [KeyHint("c", "call")]) + [
-          KeyHint("v", "revoke"), KeyHint("e", "end the session at the server"),
-          KeyHint("o", "sign out"), KeyHint("q", "quit"),
-        ])
+        + (main.call == nil ? [] : [KeyHint("c", "call")]) + [KeyHint("v", "revoke")]
+        + (server.isSandbox ? [KeyHint("e", "end the session at the server")] : [])
+        + [KeyHint("o", "sign out"), KeyHint("q", "quit")])
   }
 
   private func heading(_ canvas: Canvas) -> [Line] {
@@ -32,7 +32,7 @@ struct MainView {
   }
 
   private func facts(_ canvas: Canvas) -> [Line] {
-    [
+    LoginView.account(server, canvas) + [
       canvas.field("scope", Span(token.scopesInWords)),
       canvas.field(
         "token",

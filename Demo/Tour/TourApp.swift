@@ -6,38 +6,32 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The app that the tour shows: the SDK, a client of the built-in sandbox, and two screens.
+/// The app that the tour shows: the SDK, a client of a server, and two screens.
 @MainActor
 final class TourApp {
   /// What happened, in order.
   let events: AsyncStream<Coordinator.Event>
   let tell: @Sendable (Coordinator.Event) -> Void
   private let oauth: SQOAuth
-  private let sandbox: EmbeddedSandbox
+  private let place: TourPlace
   private let browser: TourBrowser
   private let loginScreen: LoginScreen
   private let mainScreen: MainScreen
 
-  init(
-    _ sandbox: EmbeddedSandbox, browser: any UserAgent, server: RPCServer? = nil,
-    oauth: SQOAuth = .shared
-  ) {
+  init(_ place: TourPlace, browser: any UserAgent, server: RPCServer? = nil) {
     let (events, continuation) = AsyncStream.makeStream(of: Coordinator.Event.self)
     let tell: @Sendable (Coordinator.Event) -> Void = { continuation.yield($0) }
     self.events = events
     self.tell = tell
-    self.oauth = oauth
-    self.sandbox = sandbox
+    self.place = place
+    oauth = place.oauth
     self.browser = TourBrowser(browser, visitor: EmbeddedSandbox.visitor(), tell: tell)
 
-    oauth.registerApplicationParameters(
-      clientID: sandbox.clientID, redirectURI: SignInOptions.defaultRedirectURI,
-      scope: sandbox.scope, provider: .issuer(sandbox.issuer))
     oauth.environment.userAgent = self.browser
     loginScreen = LoginScreen(oauth, tell: tell)
     mainScreen = MainScreen(
-      oauth, drive: sandbox.drive, server: server,
-      whoSignedIn: { await sandbox.user(of: $0) }, tell: tell)
+      oauth, files: place.files, server: server,
+      whoSignedIn: { await place.user(of: $0) }, tell: tell)
   }
 
   /// The current token, which the screens may hear of a moment later.
@@ -47,19 +41,42 @@ final class TourApp {
   func perform(_ action: Coordinator.Action) {
     switch action {
     case .signIn(let player):
+      if let problem = place.signInProblem {
+        return tell(.userIsNotAuthorized(.failed(code: problem.code, message: problem.message)))
+      }
       browser.use(player)
       loginScreen.signIn()
     case .playUser(let address): browser.play(address)
     case .cancelSignIn, .quit: loginScreen.cancel()
     case .askWhoSignedIn(let token): mainScreen.askWhoSignedIn(token)
     case .readFiles:
-      browser.use(.browser)
-      mainScreen.readFiles()
+      readFiles()
     case .call: mainScreen.call()
     case .refresh: mainScreen.refresh()
-    case .endSessionAtServer: sandbox.endSessions()
+    case .endSessionAtServer: place.sandbox?.endSessions()
     case .revoke: mainScreen.revoke()
     case .signOut: mainScreen.signOut()
     }
+  }
+
+  private func readFiles() {
+    let isSignedIn = oauth.result.token != nil
+    if place.files == nil {
+      fail(TourPlace.noFiles, isSignedIn: isSignedIn)
+    } else if !isSignedIn, let problem = place.signInProblem {
+      fail(problem, isSignedIn: false)
+    } else {
+      browser.use(.browser)
+      mainScreen.readFiles()
+    }
+  }
+
+  /// Tells the screen that is shown why the files cannot be read.
+  private func fail(_ failure: Failure, isSignedIn: Bool) {
+    let (code, message) = (failure.code, failure.message)
+    tell(
+      isSignedIn
+        ? .filesAreRead(.failed(code: code, message: message))
+        : .userIsNotAuthorized(.failed(code: code, message: message)))
   }
 }

@@ -48,7 +48,8 @@ final class TourBrowser: UserAgent {
       do {
         try await visitor.open(url)
       } catch {
-        tell(.browserIsUnavailable("the sandbox's visitor could not sign in"))
+        let reason = (error as? SQOAuthError)?.message
+        tell(.browserIsUnavailable(reason ?? "the sandbox's visitor could not sign in"))
       }
     }
   }

@@ -7,18 +7,25 @@ import SequencingOAuth
 #endif
 
 /// The tour where no key can be pressed: it signs in, shows the main screen with the files, makes
-/// the gRPC call if it has a server, refreshes the token and signs out by itself.
+/// the gRPC call if it has a server, and at the sandbox refreshes the token and signs out by itself.
+///
+/// An account that lasts stays signed in, with the token that it has.
 @MainActor
 struct TourInLines {
   let app: TourApp
-  let server: SandboxDescription
+  let server: TourServer
   let player: Coordinator.Player
   var hasServerToCall = false
+  var start = TourStart.login
 
   func run(_ console: Console) async throws(Failure) {
     var coordinator = Coordinator(hasServerToCall: hasServerToCall)
-    try console.result("Please sign in.")
-    app.tell(.signIn(player))
+    if let token = start.token {
+      app.tell(.userIsAuthorized(token))
+    } else {
+      try console.result("Please sign in.")
+      app.tell(.signIn(player))
+    }
     // The token that the tour's own refresh replaces; one before that may be a refused call's doing.
     var replaced: SQToken?
     for await event in app.events {
@@ -34,28 +41,38 @@ struct TourInLines {
   ) throws(Failure) -> Bool {
     switch (event, screen) {
     case (.signIn, _):
+      let name = server.user.map { " as \($0.name)" } ?? ""
+      let place = server.name.printable
       try console.result(
         player == .visitor
-          ? "The sandbox's visitor signs in as \(server.user) at \(server.issuer)."
-          : "Your browser opens \(server.issuer); sign in there as \(server.user).")
-    case (.browserIsUnavailable(let problem), _):
-      throw Failure("browser_unavailable", problem, status: .notAuthorized)
+          ? "The sandbox's visitor signs in\(name) at \(place)."
+          : "Your browser opens \(place); sign in there\(name).")
+    case (.browserIsUnavailable(let problem), .waiting(let waiting)):
+      console.warn("no browser was opened: \(problem.prefix { $0 != ";" })")
+      console.progress("Open this address to sign in:")
+      try console.result(waiting.address ?? "")
     case (.userIsNotAuthorized(.cancelled), _):
       throw Failure("cancelled", "nobody signed in", status: .cancelled)
     case (.userIsNotAuthorized(.failed(let code, let message)), _):
       throw Failure(code, message, status: .notAuthorized)
     case (.userIsKnown, .main(let main)):
-      try console.result("Signed in as \(main.user?.printable ?? "someone").")
+      let user = main.user.map { " as \($0.printable)" } ?? ""
+      try console.result("Signed in\(user).")
+      if let account = server.account { try console.result("  account  \(account.printable)") }
       try console.result("  scope    \(main.token.scopesInWords)")
       try console.result("  expires  \(main.token.expiryInWords(at: Date()))")
     case (.filesAreRead(.read(let files, _)), .main):
       try console.result("The files are read.")
       for file in files { try console.result("  \(file.title.printable)") }
-      if hasServerToCall { try console.result(RPCServer.waiting) } else { refresh(&replaced) }
+      return try filesAreShown(console, &replaced)
     case (.callHasEnded(.done(let sentence)), .main), (.callHasEnded(.failed(let sentence)), .main):
       // A server that takes no token of this sandbox is no failure of the tour.
       try console.result(sentence)
-      refresh(&replaced)
+      return try isDone(console, &replaced)
+    case (.filesAreRead(.failed(let code, let message)), .main) where !server.isSandbox:
+      // Few servers have a drive.
+      console.warn("no files: \(code.printable): \(message.printable)")
+      return try filesAreShown(console, &replaced)
     case (.filesAreRead(.failed(let code, let message)), .main):
       throw Failure(code, message, status: .notAuthorized)
     case (.tokenIsRefreshed(let token, _), .main):
@@ -76,8 +93,24 @@ struct TourInLines {
     return false
   }
 
-  private func refresh(_ replaced: inout SQToken?) {
+  private func filesAreShown(
+    _ console: Console, _ replaced: inout SQToken?
+  ) throws(Failure) -> Bool {
+    guard !hasServerToCall else {
+      try console.result(RPCServer.waiting)
+      return false
+    }
+    return try isDone(console, &replaced)
+  }
+
+  /// Ends the tour of an account that lasts; at the sandbox the token is refreshed next.
+  private func isDone(_ console: Console, _ replaced: inout SQToken?) throws(Failure) -> Bool {
+    guard server.isSandbox else {
+      try console.result("The account stays signed in.")
+      return true
+    }
     replaced = app.token
     app.tell(.refresh)
+    return false
   }
 }

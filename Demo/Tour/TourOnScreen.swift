@@ -16,9 +16,10 @@ struct TourOnScreen {
   }
 
   let app: TourApp
-  let server: SandboxDescription
+  let server: TourServer
   let appearance: Appearance
   var hasServerToCall = false
+  var start = TourStart.login
 
   /// Returns when the person quits.
   func run() async {
@@ -46,7 +47,11 @@ struct TourOnScreen {
   }
 
   private func loop(_ inputs: AsyncStream<Input>, _ terminal: RawTerminal) async {
-    var coordinator = Coordinator(hasServerToCall: hasServerToCall)
+    var coordinator = Coordinator(
+      hasServerToCall: hasServerToCall, screen: .login(notice: start.notice))
+    if let token = start.token, let action = coordinator.handle(.userIsAuthorized(token)) {
+      app.perform(action)
+    }
     var ticks = 0
     draw(coordinator.screen, ticks, terminal, anyway: true)
     for await input in inputs {
@@ -54,7 +59,8 @@ struct TourOnScreen {
       switch input {
       case .event(let told): event = told
       case .terminal(.key(.suspend)): terminal.suspend()
-      case .terminal(.key(let key)): event = Self.event(for: key, on: coordinator.screen)
+      case .terminal(.key(let key)):
+        event = Self.event(for: key, on: coordinator.screen, atSandbox: server.isSandbox)
       case .terminal(.ended): event = .quit
       case .terminal(.needsDrawing): break
       case .tick: ticks += 1
@@ -88,7 +94,7 @@ struct TourOnScreen {
     let page =
       switch screen {
       case .main(let main):
-        MainView(main: main, date: Date()).page(canvas)
+        MainView(main: main, date: Date(), server: server).page(canvas)
       default:
         LoginView(server: server, screen: screen, ticks: ticks).page(canvas)
       }
@@ -96,18 +102,21 @@ struct TourOnScreen {
       page.lines(canvas, columns: columns, rows: rows), appearance.colours, anyway: anyway)
   }
 
-  /// What a key means on a screen.
-  nonisolated static func event(for key: Key, on screen: Coordinator.Screen) -> Coordinator.Event? {
+  /// What a key means on a screen; a user is played, and a server told to end a session, at the
+  /// sandbox only.
+  nonisolated static func event(
+    for key: Key, on screen: Coordinator.Screen, atSandbox: Bool = true
+  ) -> Coordinator.Event? {
     switch (key, screen) {
     case (.interrupt, _), (.character("q"), _): .quit
     case (.enter, .login): .signIn(.browser)
-    case (.character("s"), .login): .signIn(.visitor)
+    case (.character("s"), .login) where atSandbox: .signIn(.visitor)
     case (.character("f"), .login), (.character("f"), .main): .readFiles
-    case (.character("s"), .waiting): .playUser
+    case (.character("s"), .waiting) where atSandbox: .playUser
     case (.character("a"), .waiting): .showAddress
     case (.escape, .waiting): .cancelSignIn
     case (.character("r"), .main): .refresh
-    case (.character("e"), .main): .endSessionAtServer
+    case (.character("e"), .main) where atSandbox: .endSessionAtServer
     case (.character("c"), .main): .call
     case (.character("v"), .main): .revoke
     case (.character("o"), .main): .signOut

@@ -44,8 +44,8 @@ import Testing
   }
 
   @Test func `sign in at the built-in sandbox, for one run`() async throws {
-    let outcome = try await run(["token", "--browser", "sandbox"])
-    #expect(outcome.status == 0)
+    let outcome = try await run(["token", "--sandbox"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.lines.count == 1)
     #expect(outcome.output.hasPrefix("access-"))
     #expect(!folder.exists("state"))
@@ -186,7 +186,7 @@ import Testing
   @Test(arguments: ["token", "call", "watch"])
   func `refuse a client's options where it is the built-in sandbox`(name: String) async throws {
     let operands = name == "call" ? ["GET", "/api/me"] : []
-    let outcome = try await run([name] + operands + ["--auth", "post", "--browser", "sandbox"])
+    let outcome = try await run([name] + operands + ["--auth", "post", "--sandbox"])
     #expect(outcome.status == 2)
     #expect(outcome.firstError.hasPrefix("error: usage: --auth needs a provider"))
   }

@@ -56,7 +56,9 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--nam", "x"], "unknown option --nam"),
+    (["--nam", "x"], "unknown option --nam; did you mean --name?"),
+    (["--hlep"], "unknown option --hlep; did you mean --help?"),
+    (["--colour"], "unknown option --colour"),
     (["-x"], "unknown option -x"),
     (["--"], "unknown option --"),
     (["--name"], "--name needs a value: NAME"),
@@ -119,6 +121,7 @@ import Testing
     (["get"], "FILE is missing"), (["rename", "a"], "TITLE is missing"),
     (["get", "a", "b"], "unexpected argument \"b\""),
     (["put", "a"], "\"put\" is none of get, rename"),
+    (["gte", "a"], "\"gte\" is none of get, rename; did you mean get?"),
     (["-o", "a", "--output", "b"], "--output is given twice"),
     (["-o"], "--output needs a value: PATH"),
   ])
@@ -145,7 +148,8 @@ import Testing
     (["token"], "token"), (["logout"], "logout"), (["sandbox"], "sandbox"),
     (["watch"], "watch"), (["revoke"], "revoke"), (["accounts"], "accounts"),
     (["call", "GET", "/api/me"], "call"), (["cookbook"], "cookbook"), (["files"], "files"),
-    (["rpc", "http://127.0.0.1:1"], "rpc"), (["--rpc", "http://127.0.0.1:1"], "tour"),
+    (["completion", "zsh"], "completion"), (["rpc", "http://127.0.0.1:1"], "rpc"),
+    (["--rpc", "http://127.0.0.1:1"], "tour"),
     (["files", "get", "A", "-o", "b"], "files"), (["files", "rename", "A", "B"], "files"),
   ])
   func `are found by their names, and the tour without one`(words: [String], name: String) throws {
@@ -163,7 +167,21 @@ import Testing
     #expect(text.contains("Usage: sq-demo \(name)"))
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
     let command = try #require(SQDemo.commands.first { $0.name == name })
-    for option in command.options { #expect(text.contains("  \(option.name)")) }
+    let shared = try #require(try page(["help", "options"]))
+    for option in command.options {
+      #expect(text.contains(option.name))
+      let isShared = OptionsTopic.shared.contains(option)
+      #expect((isShared ? shared : text).contains("  \(option.term)"), "\(option.name)")
+      #expect(!isShared || !text.contains("  \(option.term) "))
+    }
+  }
+
+  @Test func `share options, which are explained once`() throws {
+    let text = try #require(try page(["help", "options"]))
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    for option in AccountOptions.optionsOrSandbox {
+      #expect(text.ranges(of: "  \(option.term)").count == 1, "\(option.name)")
+    }
   }
 
   @Test func `keep accounts in stores, of which there is a page`() throws {
@@ -186,7 +204,13 @@ import Testing
     ["logn"], ["help", "logn"], ["help", "login", "token"], ["--version", "x"], ["--help", "x"],
     ["login", "now"], ["--issuer", "https://a"], ["call"], ["call", "GET"],
     ["call", "GET", "/a", "/b"], ["files", "put"], ["files", "get", "a", "b"], ["files", "x"],
-    ["files", "rename", "a"], ["files", "put", "a", "--output", "b"], ["files", "--title", "x"],
+    ["files", "rename", "a"], ["completion"], ["completion", "sh"],
+    ["tour", "--redirect-uri", "com.example:/x"], ["tour", "--browser", "print"],
+    ["tour", "--drive", "/x"], ["tour", "--auth", "post"],
+    ["token", "--sandbox", "--account", "x"],
+    ["token", "--sandbox", "--store", "file:x"], ["files", "--sandbox", "--issuer", "https://a"],
+    ["revoke", "--sandbox"], ["rpc", "http://127.0.0.1:1", "--sandbox"],
+    ["files", "put", "a", "--output", "b"], ["files", "--title", "x"],
   ])
   func `that do not exist, or take no more words, are wrong usage with a hint`(
     words: [String]
@@ -196,5 +220,23 @@ import Testing
     }
     #expect(failure.status == .wrongUsage)
     #expect(failure.hint?.hasPrefix("Run 'sq-demo ") == true)
+  }
+
+  @Test(arguments: [
+    (["logn"], "login"), (["tokn", "--json"], "token"), (["acounts"], "accounts"),
+    (["hlep"], "help"),
+    (["help", "logn"], "login"), (["help", "option"], "options"),
+    (["--provder", "x"], "--provider"),
+    (["login", "-issuer", "x"], "--issuer"), (["call", "GET", "/", "--boddy", "x"], "--body"),
+    (["login", "--provider", "gogle", "--client-id", "x"], "google"),
+    (["login", "--store", "fil:x"], "file:"), (["completion", "bsh"], "bash"),
+  ])
+  func `and options that are misspelt are told what they may have been`(
+    words: [String], meant: String
+  ) throws {
+    let failure = try #require(throws: Failure.self) {
+      try Invocation(words, commands: SQDemo.commands)
+    }
+    #expect(failure.message.hasSuffix("; did you mean \(meant)?"), "\(failure.message)")
   }
 }

@@ -43,9 +43,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `signs in first where nobody is signed in`() async throws {
-    let outcome = try await DemoProcess.run(
-      ["call", "GET", "/api/me", "--browser", "sandbox"], in: folder)
+  @Test func `uses the built-in sandbox for one run when it is asked to`() async throws {
+    let outcome = try await DemoProcess.run(["call", "GET", "/api/me", "--sandbox"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.output.hasPrefix(#"{"user_name":"alice","#))
     #expect(!folder.exists("state"))
@@ -75,6 +74,36 @@ import Testing
     let token = try #require(try await store.load("default")?.token.accessToken)
     #expect(headers["authorization"] == "Bearer " + token)
     await sandbox.stop()
+  }
+
+  /// A shell's `<(command)` is a pipe; nobody can know how long it is.
+  @Test(arguments: [("<(printf 'from a pipe')", "from a pipe"), ("/dev/null", "")])
+  func `sends what a pipe or a device has`(file: String, content: String) async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await store.keepExpiredAccount(at: sandbox)
+    let demo = try DemoProcess(
+      ["call", "POST", "/api/me", "--store", "file:" + folder.file("tokens")], in: folder,
+      starter: ["bash", "-c", "exec \"$0\" \"$@\" --body \(file)"])
+    #expect(await demo.outcome().errors.contains("http_405"))
+    let request = try #require(sandbox.requests(to: .me).last)
+    #expect(request.method == "POST" && request.body == Data(content.utf8))
+    await sandbox.stop()
+  }
+
+  @Test func `can be interrupted while it waits for a pipe's writer`() async throws {
+    let path = folder.file("pipe")
+    #expect(mkfifo(path, 0o600) == 0)
+    let demo = try DemoProcess(["call", "POST", "/api/me", "--body", path], in: folder)
+    // There is a reader from the moment on that the program waits.
+    let writer = try await eventually("the pipe is opened") {
+      let file = open(path, O_WRONLY | O_NONBLOCK)
+      return file >= 0 ? file : nil
+    }
+    demo.send(SIGINT)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 3 && !outcome.isKilled)
+    #expect(outcome.errors == "error: cancelled: it was interrupted\n")
+    close(writer)
   }
 
   @Test func `ends with 1 for any other status, and prints the body all the same`() async throws {
@@ -180,7 +209,8 @@ import Testing
     (["GET", "http://example.com/x"], "insecure_endpoint"), (["GET", "ftp://x/"], "malformed"),
     (["GET", "nonsense"], "malformed"), (["GET", "//x.example/"], "malformed"),
     (["GET", "/x", "--header", "hunter2"], "usage"), (["GET", "/x", "--header", ": x"], "usage"),
-    (["GET", "/x", "--body", "/nonexistent"], "usage"), (["GET", "/x", "--body", "/"], "usage"),
+    (["GET", "/x", "--body", "/nonexistent"], "usage"),
+    (["GET", "/x", "--body", "/dev/zero"], "usage"), (["GET", "/x", "--body", "/"], "usage"),
     (["GET", "/x", "--body", "-", "--redirect-uri", "com.example.app:/cb"], "usage"),
   ])
   func `refuses what cannot be sent before anyone signs in`(

@@ -345,4 +345,17 @@ import Testing
   func `hears keys on the main screen`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .main(.init(Self.token))) == event)
   }
+
+  @Test(
+    arguments: [
+      (Key.character("s"), Coordinator.Screen.login(notice: nil)),
+      (.character("s"), .waiting(.init(player: .browser))),
+      (.character("e"), .main(.init(token))),
+    ])
+  func `plays no user and ends no session at another server than the sandbox`(
+    key: Key, screen: Coordinator.Screen
+  ) {
+    #expect(TourOnScreen.event(for: key, on: screen, atSandbox: false) == nil)
+    #expect(TourOnScreen.event(for: key, on: screen) != nil)
+  }
 }

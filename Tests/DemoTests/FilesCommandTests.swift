@@ -111,6 +111,20 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `adds what a pipe has, under a title`() async throws {
+    let sandbox = try await signedIn()
+    for (title, status) in [(["--title", "Piped.txt"], Int32(0)), ([], 2)] {
+      let demo = try DemoProcess(
+        ["files", "put"] + kept + title, in: folder,
+        starter: ["bash", "-c", "exec \"$0\" \"$@\" <(printf 'from a pipe')"])
+      let outcome = await demo.outcome()
+      #expect(outcome.status == status, "\(outcome.errors)")
+      #expect(outcome.output.contains(" 11 ") == (status == 0))
+      #expect(outcome.errors.contains("--title is needed") == (status != 0))
+    }
+    await sandbox.stop()
+  }
+
   // MARK: Access
 
   @Test func `signs in when the first request needs it, and once`() async throws {
@@ -138,7 +152,7 @@ import Testing
   }
 
   @Test func `uses the built-in sandbox for one run`() async throws {
-    let outcome = try await DemoProcess.run(["files", "--browser", "sandbox"], in: folder)
+    let outcome = try await DemoProcess.run(["files", "--sandbox"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.lines.count == 5)
     #expect(!folder.exists("state"))
@@ -164,7 +178,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--browser", "false"], SIGCONT, 1, "browser_unavailable"),
+    (["--browser", "false", "--timeout", "1"], SIGCONT, 3, "timed_out"),
     (["--browser", "sh -c 'sleep 60'"], SIGINT, 3, "cancelled"),
     (["--browser", "sh -c 'sleep 60'"], SIGTERM, 3, "cancelled"),
     (["--browser", "sh -c 'sleep 60'", "--timeout", "1"], SIGCONT, 3, "timed_out"),
@@ -172,7 +186,7 @@ import Testing
   func `ends as a sign-in does that does not succeed`(
     options: [String], signal: Int32, status: Int32, code: String
   ) async throws {
-    let demo = try DemoProcess(["files"] + options, in: folder)
+    let demo = try DemoProcess(["files", "--sandbox"] + options, in: folder)
     try await eventually("it signs in") { demo.errors.hasPrefix("Signing in at the built-in") }
     demo.send(signal)
     let outcome = await demo.outcome()

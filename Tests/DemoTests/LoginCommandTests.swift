@@ -42,6 +42,8 @@ import Testing
     #expect(!outcome.errors.contains(token))
     #expect(outcome.errors.contains("built-in sandbox"))
     // Its account is of no use to another run.
+    let person = try await run(["login", "--browser", "sandbox"])
+    #expect(person.output.hasSuffix("\nNothing is kept: the account ends with this run.\n"))
     #expect(!folder.exists("state"))
   }
 
@@ -143,17 +145,62 @@ import Testing
   }
 
   @Test(arguments: ["/nonexistent/browser --new", "false", "sh -c 'exit 7'"])
-  func `ends with 1 when the browser cannot be run`(command: String) async throws {
-    let outcome = try await run(nowhere + ["--browser", command])
-    #expect(outcome.status == 1)
-    #expect(outcome.errors.contains("\nerror: browser_unavailable: "))
+  func `prints the address when the browser cannot be run, and waits`(
+    command: String
+  ) async throws {
+    let outcome = try await run(nowhere + ["--browser", command, "--timeout", "1"])
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.contains("\nwarning: no browser was opened: the browser command "))
+    #expect(outcome.lines.count == 1)
+    #expect(outcome.output.hasPrefix("http://127.0.0.1:9/authorize?response_type=code&"))
+    #expect(outcome.errors.contains("\nerror: timed_out: "))
   }
 
-  @Test func `ends with 1 where there is no browser at all`() async throws {
-    let outcome = try await run(nowhere)
+  @Test func `prints the address on standard error where the output is for a program`()
+    async throws
+  {
+    let outcome = try await run(nowhere + ["--json", "--timeout", "1"])
+    #expect(outcome.status == 3)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors.contains("\nhttp://127.0.0.1:9/authorize?response_type=code&"))
+  }
+
+  @Test func `signs in at the address that it prints when no browser opens`() async throws {
+    let demo = try DemoProcess(["login"], in: folder)
+    try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
+    #expect(demo.errors.contains("\nwarning: no browser was opened: there is no display"))
+    let address = try #require(URL(string: String(demo.output.dropLast())))
+    _ = try await SandboxVisitor().visit(address)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.lines.contains("Signed in."))
+  }
+
+  @Test(arguments: [
+    (["--client-id", "nobody"], "This app is not known here (client_id nobody)"),
+    (
+      ["--client-id", SandboxClient.app.id, "--redirect-uri", "com.example.other:/x"],
+      "This link leads to the wrong place (client_id sandbox-app, redirect_uri com.example.other:/x)"
+    ),
+  ])
+  func `says what the sandbox's page says where nobody is sent back`(
+    words: [String], reason: String
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let outcome = try await run(
+      ["login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString] + words)
     #expect(outcome.status == 1)
-    #expect(outcome.errors.contains("\nerror: browser_unavailable: "))
-    #expect(outcome.errors.contains("--browser print"))
+    #expect(
+      outcome.errors.hasSuffix("\nerror: sign_in_refused: the server's page says: \(reason)\n"),
+      "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
+  @Test(arguments: ["--browser=sandbox", "--sandbox"])
+  func `says so of the sandbox inside the program too`(option: String) async throws {
+    let outcome = try await run(["login", "--client-id", "nobody", option])
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("This app is not known here (client_id nobody)"))
   }
 
   @Test func `opens the browser that the user has chosen for all programs`() async throws {
@@ -219,7 +266,7 @@ import Testing
     ["login", "--issuer", "http://x.example", "--client-id", "x"],
     ["login", "--redirect-uri", "http://x.example/"], ["login", "--client-secret", "hunter2"],
     ["login", "--browser", "'"], ["login", "--store", "cloud"], ["nothing"], ["--nothing"],
-    ["sandbox", "--port", "70000"], ["sandbox", "--lifetime", "0"], ["token", "--json"],
+    ["sandbox", "--port", "70000"], ["sandbox", "--lifetime", "0"], ["token", "--jsn"],
     ["logout", "--issuer", "https://x.example"],
   ])
   func `and all others refuse wrong usage with 2`(arguments: [String]) async throws {

@@ -82,7 +82,7 @@ import Testing
 
   @Test func `of the built-in sandbox works too`() async throws {
     let outcome = try await DemoProcess.run(
-      ["token", "--browser", "sandbox", "--redirect-uri", "authapp://Default/Authcallback"],
+      ["token", "--sandbox", "--redirect-uri", "authapp://Default/Authcallback"],
       in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.lines.count == 1)

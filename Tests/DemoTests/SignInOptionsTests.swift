@@ -70,6 +70,18 @@ import Testing
     (["--issuer", "nonsense", "--client-id", "x"], "invalid_configuration", "issuer"),
     (["--redirect-uri", "http://example.com/"], "invalid_configuration", "127.0.0.1"),
     (provider + ["--redirect-uri", "http://example.com/"], "invalid_configuration", "127.0.0.1"),
+    (["--provider", "google"], "usage", "--client-id is missing"),
+    (["--provider", "goggles", "--client-id", "x"], "usage", "--provider takes"),
+    (["--provider", "keycloak", "--client-id", "x"], "usage", "/realms/REALM"),
+    (provider + ["--provider", "google"], "usage", "knows its endpoints"),
+    (
+      ["--provider", "facebook", "--token", "https://a.example", "--client-id", "x"], "usage",
+      "knows its endpoints"
+    ),
+    (
+      ["--provider", "sequencing", "--client-id", "x", "--auth", "basic"], "invalid_configuration",
+      "needs a client secret"
+    ),
     (provider + ["--revocation", "https://a.example"], "usage", "leave --authorize"),
     (["--revocation", "https://a.example", "--client-id", "x"], "usage", "go together"),
     (provider + ["--auth", "basic"], "invalid_configuration", "needs a client secret"),

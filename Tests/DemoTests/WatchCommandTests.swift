@@ -37,8 +37,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `signs in first where nobody is signed in`() async throws {
-    let demo = try DemoProcess(["watch", "--browser", "sandbox"], in: folder)
+  @Test func `uses the built-in sandbox for one run when it is asked to`() async throws {
+    let demo = try DemoProcess(["watch", "--sandbox"], in: folder)
     try await eventually("it watches") { demo.errors.contains("Ctrl-C ends this.") }
     demo.send(SIGINT)
     let outcome = await demo.outcome()

@@ -36,7 +36,7 @@ struct DemoFilesTests {
     try await Browser.open { browser in
       let demo = try ChildProcess(
         [
-          Bundle.main.bundleURL.appending(path: "sq-demo").path, "files", "--store", "memory",
+          Bundle.main.bundleURL.appending(path: "sq-demo").path, "files", "--sandbox",
           "--browser", #"sh -c 'echo "$0" >"$URL_FILE"'"#,
         ],
         environment: ["URL_FILE": folder.file("url")])

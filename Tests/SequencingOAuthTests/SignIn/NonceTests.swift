@@ -13,7 +13,7 @@ import Testing
     let bench = try Bench(answer: Self.token).register(scope: "openid profile")
     var nonces: [String] = []
     for _ in 0..<3 {
-      let token = try await bench.oauth.authorize()
+      let token = try await bench.oauth.signIn()
       let page = try #require(bench.opened.last)
       let nonce = try #require(token.nonce)
       #expect(nonce == page.parameters["nonce"] && nonce != page.state)
@@ -25,13 +25,13 @@ import Testing
 
   @Test func `without openid there is none`() async throws {
     let bench = try Bench(answer: Self.token).register()
-    #expect(try await bench.oauth.authorize().nonce == nil)
+    #expect(try await bench.oauth.signIn().nonce == nil)
     #expect(bench.opened.first?.parameters["nonce"] == nil)
   }
 
   @Test func `a refresh and a restart keep it`() async throws {
     let bench = try Bench(answer: Self.token).register(scope: "openid")
-    let nonce = try #require(try await bench.oauth.authorize().nonce)
+    let nonce = try #require(try await bench.oauth.signIn().nonce)
     let refreshed = try await bench.oauth.module.refresh()
     #expect(refreshed.nonce == nonce && bench.http.forms.count == 2)
     let restarted = try Bench(answer: Self.token).register(scope: "openid")

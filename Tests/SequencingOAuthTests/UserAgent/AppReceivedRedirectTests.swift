@@ -63,7 +63,7 @@ import Testing
     })
     bench.oauth.register(try Self.client(uri))
     app.serve(bench.oauth)
-    #expect(try await bench.oauth.authorize().accessToken == "T")
+    #expect(try await bench.oauth.signIn().accessToken == "T")
     #expect(bench.http.forms.first?["redirect_uri"] == uri)
     // The sign-in may be over before the server has noted what it passed on.
     try await eventually { app.outcomes == [.answered] }
@@ -80,7 +80,7 @@ import Testing
       try ClientConfiguration(
         clientID: "web", redirectURI: app.redirectURI(), redirectReceiver: .app, scope: "demo",
         provider: .issuer(bench.sandbox.issuer.absoluteString)))
-    let token = try await bench.oauth.authorize()
+    let token = try await bench.oauth.signIn()
     #expect(token.scopes == ["demo"])
     // The sign-in may be over before the server has noted what it passed on.
     try await eventually { app.outcomes == [.answered] }
@@ -91,7 +91,7 @@ import Testing
     let app = try WebApp()
     let bench = Bench()
     bench.oauth.register(try Self.client(app.redirectURI(), nil))
-    let error = await failure(.portInUse) { try await bench.oauth.authorize() }
+    let error = await failure(.portInUse) { try await bench.oauth.signIn() }
     #expect(error?.message.contains("redirectReceiver: .app") == true)
     #expect(bench.opened.isEmpty)
     await app.server.stop()
@@ -142,7 +142,7 @@ import Testing
   ) async throws {
     let bench = Bench(browser: Bench.idle)
     bench.oauth.register(try Self.client("http://localhost:8080/callback"))
-    let end = Task { await failure(.timedOut) { try await bench.oauth.authorize() } }
+    let end = Task { await failure(.timedOut) { try await bench.oauth.signIn() } }
     let page = try await bench.isWaiting()
     if let passed {
       #expect(bench.oauth.receiveRedirect("\(passed)&state=\(page.state)") == .foreignAddress)
@@ -155,8 +155,8 @@ import Testing
 
   @Test func `a redirect that the SDK waits for in vain blames nobody`() async throws {
     let (bench, _, _) = try await LoopbackRedirectTests.waiting()
-    let end = Task { await failure(.timedOut) { try await bench.oauth.authorize() } }
-    try await eventually { bench.oauth.isAuthorizationPending }
+    let end = Task { await failure(.timedOut) { try await bench.oauth.signIn() } }
+    try await eventually { bench.oauth.isSigningIn }
     bench.clock.advance(by: 300)
     #expect(await end.value?.message == "nobody signed in within 300 s")
   }

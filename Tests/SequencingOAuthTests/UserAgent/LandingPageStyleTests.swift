@@ -43,7 +43,7 @@ import Testing
     let answer = try await RawClient.get(try page.forged("code=C4N4RY&state=x"))
     #expect(RawClient.status(answer) == 400 && answer.contains("Files"))
     LandingPageTests().expectSafe(answer)
-    bench.oauth.cancelAuthorization()
+    bench.oauth.cancelSignIn()
   }
 
   @Test(arguments: [

@@ -1,0 +1,78 @@
+import SequencingOAuth
+
+// Signing in, at the provider that the options or an account name, or at the built-in sandbox.
+extension AccountOptions {
+  /// Works with an account whose session has ended; its user can sign in again at the same server.
+  func resume(
+    _ record: AccountRecord, _ opened: OpenStore?, _ console: Console, _ work: Work
+  ) async throws(Failure) {
+    let options = try signIn.completed(by: record)
+    guard options.server != nil else { throw signedOut(record) }
+    var resuming = self
+    resuming.choice = AccountChoice(id: record.id)
+    try await resuming.signIn(options, opened, console, work)
+  }
+
+  /// Signs in and works with that account; one of the built-in sandbox lasts as long.
+  func signIn(
+    _ options: SignInOptions, _ opened: OpenStore?, _ console: Console, _ work: Work
+  ) async throws(Failure) {
+    if let configuration = options.configuration, let server = options.server {
+      try options.checkVisitor()
+      try options.checkSecret()
+      let opened = try await orOpen(opened, console)
+      return try await self.work(options, configuration, server, opened, console, work)
+    }
+    try options.checkForSandbox()
+    // The default store is for accounts that last.
+    let opened =
+      store.areGiven && !options.usesSandbox ? try await orOpen(opened, console) : .memory()
+    try await EmbeddedSandbox.running(
+      redirectURI: options.redirectURI.string, tokenLifetime: tokenLifetime
+    ) { sandbox throws(Failure) in
+      let configuration = try sandbox.configuration(for: options)
+      try await self.work(
+        options, configuration, .issuer(sandbox.issuer), opened, console, work,
+        place: "the built-in sandbox, \(sandbox.issuer)")
+    }
+  }
+
+  private func orOpen(_ opened: OpenStore?, _ console: Console) async throws(Failure) -> OpenStore {
+    if let opened { return opened }
+    return try await store.open(console)
+  }
+
+  private func work(
+    _ options: SignInOptions, _ configuration: ClientConfiguration, _ server: Server,
+    _ store: OpenStore, _ console: Console, _ work: Work, place: String? = nil
+  ) async throws(Failure) {
+    let oauth = oauth(choice.newID, keptIn: store)
+    oauth.register(configuration)
+    oauth.module.attributes = KeptClient(configuration, at: server).attributes
+    let signIn = CommandLineSignIn(
+      oauth, options, at: place ?? configuration.provider.name, console)
+    // A sandbox that ends with the program signs nobody in again.
+    let remember: () async -> Void = { [self] in
+      guard place == nil, oauth.module.hasAccessToken else { return }
+      let client = KeptClient(configuration, at: server)
+      await self.remember(choice.newID, configuration.clientID, client, in: store, console)
+    }
+    try await oauth.settling(console) { () throws(Failure) in
+      if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
+      await remember()
+      let outcome: Result<Void, Failure>
+      do throws(Failure) {
+        outcome = .success(
+          try await work(
+            Account(
+              oauth: oauth, server: server.address, place: place ?? configuration.provider.name,
+              signInCommand: self.store.signInCommand(choice.newID),
+              hasListedResources: !options.resources.isEmpty, store: store, signIn: signIn)))
+      } catch {
+        outcome = .failure(error)
+      }
+      if signsInWhenNeeded { await remember() }
+      try outcome.get()
+    }
+  }
+}

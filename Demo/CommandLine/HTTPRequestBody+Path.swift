@@ -1,0 +1,21 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension HTTPRequestBody {
+  /// The most that is read into memory.
+  static let mostInMemory = 64 << 20
+
+  /// What a path leads to: a file is read while it is sent, a pipe or a device is read at once.
+  init(contentOf path: String) throws(FileReading.ReadError) {
+    guard let content = try FileReading.stream(at: path, atMost: Self.mostInMemory) else {
+      self = .file(URL(filePath: path))
+      return
+    }
+    self = .bytes(Data(content))
+  }
+}

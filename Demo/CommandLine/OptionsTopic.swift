@@ -1,0 +1,27 @@
+/// `help options`: the options that several commands share.
+enum OptionsTopic: HelpTopic {
+  static let name = "options"
+  static let summary = "The options that many commands share."
+
+  private static let groups: [(heading: String, options: [Option])] = [
+    ("The account", [.account, .store, .passphraseFile]),
+    ("The provider", Server.options),
+    ("The client", [.clientID, .clientSecretFile, .redirectURI, .scope, .auth, .resource]),
+    ("The sign-in", [.browser, .timeout]),
+    ("Without an account", [.sandbox]),
+  ]
+
+  /// All of them, in the order of the page.
+  static let shared = groups.flatMap(\.options)
+
+  static let sections = groups.map { group in
+    HelpSection(heading: group.heading, rows: group.options.map { ($0.term, $0.help) })
+  }
+  static let details = """
+    Only a first sign-in needs the provider and the client: they are kept with the account.
+    A command that names them signs in first if the account is not there yet. If the
+    account is there, what the command names counts for that run.
+
+    A secret is never an argument, since every user of the machine can see those.
+    """
+}

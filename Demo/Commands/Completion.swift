@@ -1,0 +1,51 @@
+/// `completion`: prints what lets a shell complete the commands and their options.
+struct Completion: Command {
+  enum Shell: String, CaseIterable {
+    case bash
+    case zsh
+    case fish
+  }
+
+  /// What stands for the shell.
+  static let operand = "bash|zsh|fish"
+
+  static let name = "completion"
+  static let summary = "Print what lets your shell complete commands and options."
+  static let details = """
+    For the shell that runs, where sq-demo is in PATH:
+
+    bash: source <(sq-demo completion bash)
+
+    zsh: source <(sq-demo completion zsh)
+
+    fish: sq-demo completion fish | source
+
+    Put the line into ~/.bashrc, into ~/.zshrc below compinit, or into
+    ~/.config/fish/config.fish, to have it in every shell.
+    """
+  static let forms = [Form(operands: [operand])]
+  static let options: [Option] = []
+
+  private let shell: Shell
+
+  init(_ arguments: Arguments) throws(Failure) {
+    let name = arguments.operands[0]
+    guard let shell = Shell(rawValue: name) else {
+      throw .usage(
+        "there is completion for bash, zsh and fish, not for \"\(name.printable)\""
+          + Suggestion.question(name, among: Shell.allCases.map(\.rawValue)))
+    }
+    self.shell = shell
+  }
+
+  func run(_ console: Console) async throws(Failure) {
+    let table = ShellTable(SQDemo.commands)
+    let script =
+      switch shell {
+      case .bash: BashScript(table: table).text
+      case .zsh: ZshScript(table: table).text
+      case .fish: FishScript(table: table).text
+      }
+    try console.result(script)
+  }
+}

@@ -1,0 +1,65 @@
+/// The completion for bash.
+struct BashScript {
+  let table: ShellTable
+
+  var text: String {
+    """
+    # Completion of sq-demo for bash: source <(sq-demo completion bash)
+    _sq_demo() {
+      local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= files=
+      COMPREPLY=()
+      # Bash makes words of their own of "=" and ":".
+      if [[ $cur == "=" ]]; then cur=
+      elif [[ $prev == "=" ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}
+      elif [[ $cur == ":" ]]; then cur= prev=:
+      fi
+      case $prev in
+        :) files=yes ;;
+    \(values.joined(separator: "\n"))
+        *)
+          local command=${COMP_WORDS[1]} options=
+          if [[ $COMP_CWORD == 1 || $command == -* ]]; then command=; fi
+          case $command in
+    \(commands.joined(separator: "\n"))
+          esac
+          if [[ $cur == -* ]]; then words=$options files=; fi
+          ;;
+      esac
+      COMPREPLY=($(compgen -W "$words" -- "$cur"))
+      if [[ $files ]]; then
+        compopt -o filenames
+        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$cur")
+      elif [[ ${COMPREPLY[0]} == *: ]]; then
+        compopt -o nospace
+      fi
+    }
+    complete -F _sq_demo sq-demo
+    """
+  }
+
+  /// What follows an option: words, a file, or anything.
+  private var values: [String] {
+    table.optionsWithValues.map { option in
+      let names = option.names.joined(separator: "|")
+      if option.takesFile { return "    \(names)) files=yes ;;" }
+      guard !option.choices.isEmpty else { return "    \(names)) return ;;" }
+      return "    \(names)) words=\(quote(option.choices)) ;;"
+    }
+  }
+
+  /// What follows a command; before one there are the commands, and the options of the tour.
+  private var commands: [String] {
+    let first = table.entries.map(\.name)
+    let tour = table.entries.first?.options ?? []
+    let start = row("''", first, files: false, tour)
+    return [start]
+      + table.entries.map { row($0.name, $0.words, files: $0.takesFile, $0.options) }
+  }
+
+  private func row(_ name: String, _ words: [String], files: Bool, _ options: [Option]) -> String {
+    "        \(name)) words=\(quote(words)) files=\(files ? "yes" : "") "
+      + "options=\(quote(options.flatMap(\.names))) ;;"
+  }
+
+  private func quote(_ words: [String]) -> String { "'\(words.joined(separator: " "))'" }
+}

@@ -1,0 +1,62 @@
+/// What a shell can complete: the commands with their words and options, as the help has them.
+struct ShellTable {
+  struct Entry {
+    let name: String
+    let summary: String
+    /// The words that the command may be followed by.
+    let words: [String]
+    /// Whether one of its operands is the path of a file.
+    let takesFile: Bool
+    let options: [Option]
+  }
+
+  let entries: [Entry]
+
+  /// The table of these commands, and of `help`.
+  init(_ commands: [any Command.Type]) {
+    let names = commands.map { $0.name }
+    let help = Entry(
+      name: "help", summary: "Tell what a command takes.",
+      words: names + Help.topics.map { $0.name }, takesFile: false, options: [])
+    entries = commands.map { Entry($0) } + [help]
+  }
+
+  /// Every option with a value, once for each name, in the order of the commands.
+  ///
+  /// Options of one name take the same kind of value.
+  var optionsWithValues: [Option] {
+    var names: Set<String> = []
+    return entries.flatMap(\.options).filter { $0.value != nil && names.insert($0.name).inserted }
+  }
+}
+
+extension ShellTable.Entry {
+  fileprivate init(_ command: any Command.Type) {
+    let operands = command.forms.flatMap(\.operands)
+    self.init(
+      name: command.name, summary: command.summary,
+      words: command.forms.compactMap(\.action) + operands.flatMap { Self.choices[$0] ?? [] },
+      takesFile: operands.contains("PATH"),
+      options: command.options + [Option(Option.helpName, help: "Show what the command takes.")])
+  }
+
+  /// The words that stand for operands.
+  private static let choices = [
+    "METHOD": ["GET", "POST", "PUT", "PATCH", "DELETE"],
+    Completion.operand: Completion.Shell.allCases.map(\.rawValue),
+  ]
+}
+
+extension Option {
+  /// The names by which it is given.
+  var names: [String] { [name] + [short].compactMap(\.self) }
+
+  /// The first clause of the help, for a list of options.
+  var hint: String {
+    let clauses = [". ", "; ", ", ", ": "].compactMap { mark in
+      help.firstRange(of: mark).map { help[..<$0.lowerBound] }
+    }
+    let clause = clauses.min { $0.count < $1.count } ?? help[...]
+    return String(clause.hasSuffix(".") ? clause.dropLast() : clause)
+  }
+}

@@ -1,0 +1,99 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A provider that the SDK knows, as `--provider` names it.
+enum KnownProvider: Sendable, Equatable {
+  case sequencing
+  case google
+  case facebook
+  /// A realm of a Keycloak server.
+  case keycloak(baseURL: String, realm: String)
+
+  /// The words that `--provider` takes.
+  static let names = ["sequencing", "google", "facebook", "keycloak"]
+
+  /// The provider of a name; only Keycloak has an issuer to be told.
+  init(_ name: String, issuer: String?) throws(Failure) {
+    switch name {
+    case "sequencing": self = .sequencing
+    case "google": self = .google
+    case "facebook": self = .facebook
+    case "keycloak":
+      guard let realm = Self.realm(issuer) else {
+        throw .usage(
+          "--provider keycloak needs the realm: --issuer https://HOST/realms/REALM, or "
+            + "https://HOST/auth/realms/REALM before version 17")
+      }
+      self = realm
+      return
+    default:
+      throw .usage(
+        "--provider takes sequencing, google, facebook or keycloak, not \"\(name.printable)\""
+          + Suggestion.question(name, among: Self.names))
+    }
+    guard issuer == nil else { throw Self.hasItsOwnEndpoints(name) }
+  }
+
+  static func hasItsOwnEndpoints(_ name: String) -> Failure {
+    .usage(
+      "--provider \(name) knows its endpoints; leave --issuer, --authorize, --token and "
+        + "--revocation out")
+  }
+
+  var name: String {
+    switch self {
+    case .sequencing: "sequencing"
+    case .google: "google"
+    case .facebook: "facebook"
+    case .keycloak: "keycloak"
+    }
+  }
+
+  /// The SDK's preset.
+  var provider: Provider {
+    switch self {
+    case .sequencing: .sequencing
+    case .google: .google
+    case .facebook: .facebook
+    case .keycloak(let baseURL, let realm): .keycloak(baseURL: baseURL, realm: realm)
+    }
+  }
+
+  /// The issuer by which its accounts are known; `nil` for a provider that has none.
+  var issuer: String? {
+    switch self {
+    case .sequencing, .facebook: nil
+    case .google: "https://accounts.google.com"
+    case .keycloak(let baseURL, let realm): "\(baseURL)/realms/\(realm)"
+    }
+  }
+
+  /// An address at its authorization server.
+  var address: String {
+    switch self {
+    case .sequencing: "https://sequencing.com"
+    case .google: "https://accounts.google.com"
+    case .facebook: "https://www.facebook.com"
+    case .keycloak(let baseURL, _): baseURL
+    }
+  }
+
+  /// Splits a realm's issuer, which ends in `/realms/REALM`.
+  private static func realm(_ issuer: String?) -> KnownProvider? {
+    guard let issuer, let marker = issuer.firstRange(of: "/realms/") else { return nil }
+    let realm = issuer[marker.upperBound...].prefix { $0 != "/" }
+    // A realm whose name has to be escaped is found by --issuer alone.
+    let isPlain = realm.utf8.allSatisfy { byte in
+      let letter = Character(UnicodeScalar(byte))
+      return letter.isASCII && (letter.isLetter || letter.isNumber || "-_.".contains(letter))
+    }
+    let rest = issuer[marker.upperBound...].dropFirst(realm.count)
+    guard isPlain, !realm.isEmpty, rest.isEmpty || rest == "/" else { return nil }
+    return .keycloak(baseURL: String(issuer[..<marker.lowerBound]), realm: String(realm))
+  }
+}

@@ -1,0 +1,65 @@
+import SequencingOAuth
+
+// What the options' values mean, and how those are refused that mean nothing.
+extension SignInOptions {
+  static func redirectURI(_ text: String?) throws(Failure) -> RedirectURI {
+    do throws(SQOAuthError) {
+      return try RedirectURI(text ?? defaultRedirectURI)
+    } catch {
+      throw .refused(error)
+    }
+  }
+
+  static func resources(_ texts: [String]) throws(Failure) -> Set<ResourceOrigin> {
+    do throws(SQOAuthError) {
+      return Set(try texts.map { text throws(SQOAuthError) in try ResourceOrigin(text) })
+    } catch {
+      throw .refused(error)
+    }
+  }
+
+  static func authentication(_ text: String?) throws(Failure) -> ClientAuthentication? {
+    switch text {
+    case nil: nil
+    case "basic": .basic
+    case "basic-unescaped": .basicUnescaped
+    case "post": .post
+    case "none": .publicClient
+    case let text?:
+      throw .usage(
+        "--auth takes basic, basic-unescaped, post or none, not \"\(text.printable)\""
+          + Suggestion.question(text, among: Option.auth.choices))
+    }
+  }
+
+  static func timeout(_ text: String?) throws(Failure) -> Duration? {
+    guard let text else { return nil }
+    guard let seconds = Int(text), (1...86_400).contains(seconds) else {
+      throw .usage("--timeout takes whole seconds, from 1 to 86400")
+    }
+    return .seconds(seconds)
+  }
+
+  static func needsSecret(_ id: String) -> Failure {
+    Failure(
+      "secret_needed",
+      "the client of the account \"\(id.printable)\" has a secret, which was not kept",
+      status: .notAuthorized
+    ).withHint(placesOfSecret)
+  }
+
+  static let placesOfSecret =
+    "Put it into \(ClientSecret.variable), or into a file that --client-secret-file names."
+
+  /// Refuses options that name another place than the sandbox inside the program.
+  static func checkSandboxAlone(_ arguments: Arguments) throws(Failure) {
+    let others = Server.options + [.account, .passphraseFile]
+    guard let other = others.first(where: { arguments.contains($0) }) else { return }
+    throw .usage("--sandbox is a server for this run only; leave \(other.name) out")
+  }
+
+  static func needsProvider(_ option: Option) -> Failure {
+    .usage(
+      "\(option.name) needs a provider: --provider, --issuer, or --authorize and --token")
+  }
+}
