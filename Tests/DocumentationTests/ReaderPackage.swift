@@ -22,13 +22,13 @@ struct ReaderPackage: Sendable {
   }
 
   /// Builds the package with this `main.swift`, and returns where its program is.
-  func build(_ code: String) async throws -> String {
+  func build(_ code: String, options: [String] = []) async throws -> String {
     try Data(code.utf8).write(to: URL(filePath: root + "/Sources/greeter/main.swift"))
     let result = try await ChildProcess.run(
       [
         "swift", "build", "--package-path", root, "--cache-path", folder.file("cache"),
         "--disable-index-store",
-      ] + UnusedLibraries.options(in: folder), within: .seconds(500))
+      ] + options + UnusedLibraries.options(in: folder), within: .seconds(500))
     guard result.status == 0 else { throw BuildFailed(message: result.output + result.errors) }
     return root + "/.build/debug/greeter"
   }
