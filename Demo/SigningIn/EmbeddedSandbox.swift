@@ -124,16 +124,17 @@ extension EmbeddedSandbox {
   /// It calls a redirect on a loopback address itself; `pass` gets any other.
   static func visitor(pass: @escaping @Sendable (String) -> Void = { _ in }) -> any UserAgent {
     CustomUserAgent { url in
-      let visit = try? await SandboxVisitor().visit(url)
-      try Task.checkCancellation()
-      if let redirect = visit?.redirect {
-        if !redirect.hasPrefix("http:") { pass(redirect) }
-      } else {
+      let redirect: String
+      do throws(SandboxError) {
+        redirect = try await SandboxVisitor().visit(url).redirect
+      } catch {
+        try Task.checkCancellation()
         throw SQOAuthError(
-          .browserUnavailable,
-          "the visitor was not sent back to the program"
-            + (visit?.pages.last.map { "; the server's last page had status \($0.status)" } ?? ""))
+          .browserUnavailable, "the visitor was not sent back to the program: \(error)",
+          cause: error)
       }
+      try Task.checkCancellation()
+      if !redirect.hasPrefix("http:") { pass(redirect) }
     }
   }
 
