@@ -88,14 +88,23 @@ struct ThreadSanitizerTests {
     """
 
   private static let race = """
-    import Dispatch
+    import Glibc
 
     final class Count: @unchecked Sendable {
       var value = 0
     }
     let count = Count()
-    DispatchQueue.concurrentPerform(iterations: 8) { _ in
-      for _ in 0..<10_000 { count.value += 1 }
+
+    func start() -> pthread_t {
+      var thread = pthread_t()
+      pthread_create(
+        &thread, nil,
+        { @Sendable _ in
+          count.value += 1
+          return nil
+        }, nil)
+      return thread
     }
+    for thread in [start(), start()] { pthread_join(thread, nil) }
     """
 }
