@@ -19,6 +19,11 @@ struct RPCAnswer: Encodable {
   let scope: String
   let user: String
 
+  init(_ response: TestService.Response) {
+    scope = response.oauthScope
+    user = response.username
+  }
+
   var sentence: String { "Used scope: \(scope.printable) on behalf of user \(user.printable)" }
 }
 
@@ -70,26 +75,36 @@ struct RPCServer: Sendable {
     return Data(bytes)
   }
 
-  /// Calls the server and returns what it tells of the token, in a sentence.
+  /// Calls the server and returns what it tells of the token.
   ///
   /// The call carries the credential's token; an account's is refreshed where it has to be, also
   /// when the server refuses it.
-  func call(with credential: RPCCredential) async throws(Failure) -> String {
-    try await ask(with: credential).sentence
-  }
-
-  /// Calls the server and returns what it tells of the token.
   func ask(with credential: RPCCredential) async throws(Failure) -> RPCAnswer {
     let channel = try channel(credential)
     do throws(RPCError) {
-      let response = try await channel.unary(
-        TestService.unaryCall, TestService.Request(fillUsername: true, fillOAuthScope: true),
-        timeout: timeout)
-      return RPCAnswer(scope: response.oauthScope, user: response.username)
+      return RPCAnswer(
+        try await channel.unary(TestService.unaryCall, Self.request, timeout: timeout))
     } catch {
       throw Failure(error)
     }
   }
+
+  /// Calls the server for a screen, whose completion gets what the server tells.
+  @MainActor
+  func ask(
+    with credential: RPCCredential,
+    _ completion: @escaping @MainActor (Result<RPCAnswer, Failure>) -> Void
+  ) {
+    do throws(Failure) {
+      try channel(credential).unary(TestService.unaryCall, Self.request, timeout: timeout) {
+        completion($0.map(RPCAnswer.init).mapError { Failure($0) })
+      }
+    } catch {
+      completion(.failure(error))
+    }
+  }
+
+  private static let request = TestService.Request(fillUsername: true, fillOAuthScope: true)
 
   private func channel(_ credential: RPCCredential) throws(Failure) -> RPCChannel {
     do throws(RPCError) {

@@ -99,20 +99,21 @@ final class EmbeddedSandbox: Sendable {
     }
   }
 
-  /// Asks the sandbox's API whose a token is.
-  func user(of token: SQToken) async -> String? {
-    let request = HTTPRequest(
-      url: server.url(.me), headers: ["Authorization": "Bearer \(token.accessToken)"])
-    guard let response = try? await CurlHTTPClient.shared.send(request), response.status == 200
-    else { return nil }
-    return try? JSONDecoder().decode(Me.self, from: response.body).userName
+  /// Where the sandbox's API says whose a token is.
+  var userAddress: URL { server.url(.me) }
+}
+
+/// What the sandbox's API says of the user.
+struct SandboxUserReport: Decodable {
+  let userName: String
+
+  enum CodingKeys: String, CodingKey {
+    case userName = "user_name"
   }
 
-  private struct Me: Decodable {
-    let userName: String
-
-    enum CodingKeys: String, CodingKey {
-      case userName = "user_name"
-    }
+  /// The user's name in an answer.
+  static func name(in response: HTTPResponse) -> String? {
+    guard response.status == 200 else { return nil }
+    return try? JSONDecoder().decode(Self.self, from: response.body).userName
   }
 }

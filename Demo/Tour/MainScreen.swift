@@ -14,75 +14,73 @@ final class MainScreen: TokenRefreshDelegate {
   private let oauth: SQOAuth
   private let files: Pipeline.Pipe?
   private let server: RPCServer?
-  private let whoSignedIn: @Sendable (SQToken) async -> String?
+  /// Where the resource server says whose the token is.
+  private let userAddress: URL?
   private let tell: @Sendable (Coordinator.Event) -> Void
 
   init(
     _ oauth: SQOAuth, files: Pipeline.Pipe?, server: RPCServer?,
-    whoSignedIn: @escaping @Sendable (SQToken) async -> String?,
+    userAddress: URL?,
     tell: @escaping @Sendable (Coordinator.Event) -> Void
   ) {
     self.oauth = oauth
     self.files = files
     self.server = server
-    self.whoSignedIn = whoSignedIn
+    self.userAddress = userAddress
     self.tell = tell
     oauth.tokenRefreshDelegate = self
   }
 
   /// Asks the resource server, with the token, whose it is.
-  func askWhoSignedIn(_ token: SQToken) {
-    Task { tell(.userIsKnown(await whoSignedIn(token))) }
+  func askWhoSignedIn() {
+    guard let userAddress else { return tell(.userIsKnown(oauth.module.attributes["name"])) }
+    oauth.send(HTTPRequest(url: userAddress)) { result in
+      self.tell(.userIsKnown((try? result.get()).flatMap(SandboxUserReport.name(in:))))
+    }
   }
 
-  /// Reads the files; where nobody is signed in, the pipe has the user sign in first.
+  /// Reads the files; if nobody is signed in, the pipe lets the user sign in first.
   func readFiles() {
-    Task {
-      do throws(PipeError) {
-        guard let page = try await files?.pages(DriveFile.Page.self).first() else { return }
-        tell(.filesAreRead(.read(page.value.items, isAll: page.nextURL == nil)))
-      } catch {
+    files?.pages(DriveFile.Page.self).first { result in
+      switch result {
+      case .success(let page):
+        self.tell(.filesAreRead(.read(page.value.items, isAll: page.nextURL == nil)))
+      case .failure(let error):
         let failure = Failure(error)
-        tell(.filesAreRead(.failed(code: failure.code, message: failure.message)))
+        self.tell(.filesAreRead(.failed(code: failure.code, message: failure.message)))
       }
     }
   }
 
   /// Calls the gRPC server with the user's token.
   func call() {
-    Task {
-      do throws(Failure) {
-        guard let server else { return }
-        tell(.callHasEnded(.done(try await server.call(with: .account(oauth.module)))))
-      } catch {
+    server?.ask(with: .account(oauth.module)) { result in
+      switch result {
+      case .success(let answer):
+        self.tell(.callHasEnded(.done(answer.sentence)))
+      case .failure(let error):
         let lines = [error.message, error.challenge].compactMap(\.self)
-        tell(.callHasEnded(.failed(message: lines.joined(separator: "\n"))))
+        self.tell(.callHasEnded(.failed(message: lines.joined(separator: "\n"))))
       }
     }
   }
 
   /// Refreshes the token although it may be valid.
   func refresh() {
-    Task {
-      do throws(SQOAuthError) {
-        try await oauth.module.refresh()
-      } catch {
-        // Within the time in which a failure stands nothing is sent, and no delegate is told.
-        if oauth.result.token != nil { tokenRefreshDidFail(error) }
+    oauth.refresh { result in
+      // Within the time in which a failure stands nothing is sent, and no delegate hears of it.
+      if case .failure(let error) = result, self.oauth.currentToken != nil {
+        self.tokenRefreshDidFail(error)
       }
-      tell(.refreshHasEnded)
+      self.tell(.refreshHasEnded)
     }
   }
 
-  /// Has the server end the tokens; that the session is over is heard as always.
+  /// Makes the server end the tokens; the delegate hears that the session is over, as always.
   func revoke() {
-    Task {
-      do throws(SQOAuthError) {
-        try await oauth.revoke()
-      } catch {
-        tell(
-          .revocationDidFail(code: error.code.rawValue, message: error.message, at: Date()))
-      }
+    oauth.revoke { result in
+      guard case .failure(let error) = result else { return }
+      self.tell(.revocationDidFail(code: error.code.rawValue, message: error.message, at: Date()))
     }
   }
 

@@ -31,7 +31,7 @@ final class TourApp {
     loginScreen = LoginScreen(oauth, tell: tell)
     mainScreen = MainScreen(
       oauth, files: place.files, server: server,
-      whoSignedIn: { await place.user(of: $0) }, tell: tell)
+      userAddress: place.sandbox?.userAddress, tell: tell)
   }
 
   /// The current token, which the screens may hear of a moment later.
@@ -48,7 +48,7 @@ final class TourApp {
       loginScreen.signIn()
     case .playUser(let address): browser.play(address)
     case .cancelSignIn, .quit: loginScreen.cancel()
-    case .askWhoSignedIn(let token): mainScreen.askWhoSignedIn(token)
+    case .askWhoSignedIn: mainScreen.askWhoSignedIn()
     case .readFiles:
       readFiles()
     case .call: mainScreen.call()

@@ -104,10 +104,4 @@ struct TourPlace: Sendable {
         + "'\(account.signInCommand)', which asks for it",
       status: .notAuthorized)
   }
-
-  /// Whose token it is, as far as that is known.
-  func user(of token: SQToken) async -> String? {
-    guard let sandbox else { return oauth.module.attributes["name"] }
-    return await sandbox.user(of: token)
-  }
 }

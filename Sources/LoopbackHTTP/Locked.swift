@@ -1,81 +1,82 @@
-#if TSAN
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #else
-    import Darwin
-  #endif
-
-  /// A value behind a lock, in the form that ThreadSanitizer understands.
-  ///
-  /// ThreadSanitizer does not see the futex inside `Synchronization.Mutex` on Linux and reports
-  /// races that are none, so `-D TSAN` builds use a pthread mutex with the same interface.
-  package final class Locked<Value>: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private var value: Value
-
-    /// Makes a lock around a value.
-    public init(_ value: sending Value) {
-      self.value = value
-      pthread_mutex_init(mutex, nil)
-    }
-
-    deinit {
-      pthread_mutex_destroy(mutex)
-      mutex.deallocate()
-    }
-
-    package func withLock<Result, Failure: Error>(
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-      pthread_mutex_lock(mutex)
-      defer { pthread_mutex_unlock(mutex) }
-      return try body(&value)
-    }
-
-    package func withLockIfAvailable<Result, Failure: Error>(
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result? {
-      guard pthread_mutex_trylock(mutex) == 0 else { return nil }
-      defer { pthread_mutex_unlock(mutex) }
-      return try body(&value)
-    }
-  }
-
-  /// As opaque as `Mutex`: reflection would read the value without the lock.
-  extension Locked: CustomReflectable {
-    package var customMirror: Mirror { Mirror(self, children: []) }
-  }
+#if canImport(Glibc)
+  public import Glibc
+#elseif canImport(Musl)
+  public import Musl
 #else
-  public import Synchronization
+  public import Darwin
+#endif
 
-  /// A value behind a lock: decide under it, act outside it.
-  ///
-  /// No closure of a caller, no delegate, no store and no network call runs while one is held.
-  public struct Locked<Value>: ~Copyable, Sendable {
-    @usableFromInline let mutex: Mutex<Value>
+/// A value behind a lock: decide under it, act outside it.
+///
+/// No closure of a caller, no delegate, no store and no network call runs while one is held.
+///
+/// The lock is a pthread mutex, which ThreadSanitizer understands in every build. On Linux it does
+/// not see the futex inside `Synchronization.Mutex`, and would report races that do not exist in
+/// every app that is built with it.
+public struct Locked<Value>: ~Copyable, @unchecked Sendable {
+  @usableFromInline struct Storage {
+    @usableFromInline var mutex = pthread_mutex_t()
+    @usableFromInline var value: Value
 
-    /// Makes a lock around a value.
-    @inlinable
-    public init(_ value: consuming sending Value) {
-      mutex = Mutex(value)
-    }
-
-    /// Runs a body with exclusive access to the value.
-    @inlinable
-    public borrowing func withLock<Result: ~Copyable, Failure: Error>(
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-      try mutex.withLock(body)
-    }
-
-    /// The same where nobody has the lock; `nil`, without waiting, where somebody does.
-    @inlinable
-    public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result? {
-      try mutex.withLockIfAvailable(body)
+    @inlinable init(_ value: consuming Value) {
+      self.value = value
     }
   }
-#endif
+
+  /// One block of memory, so that the mutex never moves.
+  @usableFromInline let storage: UnsafeMutablePointer<Storage>
+
+  /// Makes a lock around a value.
+  @inlinable
+  public init(_ value: consuming sending Value) {
+    storage = .allocate(capacity: 1)
+    storage.initialize(to: Storage(value))
+    Self.prepare(mutex)
+  }
+
+  @inlinable
+  deinit {
+    pthread_mutex_destroy(mutex)
+    storage.deinitialize(count: 1)
+    storage.deallocate()
+  }
+
+  /// Runs a body with exclusive access to the value.
+  ///
+  /// A body that takes its own lock again ends the program: without the check it would hang.
+  @inlinable
+  public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    let code = pthread_mutex_lock(mutex)
+    precondition(code == 0, "a lock was taken by the thread that holds it")
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&storage.pointee.value)
+  }
+
+  /// Runs a body with exclusive access to the value if no thread has it; `nil`, at once, if one has.
+  @inlinable
+  public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result? {
+    guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&storage.pointee.value)
+  }
+
+  /// The mutex, which is the first thing in the block.
+  @usableFromInline var mutex: UnsafeMutablePointer<pthread_mutex_t> {
+    @inlinable get {
+      UnsafeMutableRawPointer(storage).assumingMemoryBound(to: pthread_mutex_t.self)
+    }
+  }
+
+  @usableFromInline static func prepare(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) {
+    var attributes = pthread_mutexattr_t()
+    pthread_mutexattr_init(&attributes)
+    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
+    let code = pthread_mutex_init(mutex, &attributes)
+    precondition(code == 0, "the system has no room for another lock")
+    pthread_mutexattr_destroy(&attributes)
+  }
+}

@@ -25,7 +25,6 @@ struct Form {
   private static func attribute(_ name: String, of tag: Substring) -> String? {
     guard let start = tag.firstRange(of: " \(name)=\"") else { return nil }
     let escaped = tag[start.upperBound...].prefix { $0 != "\"" }
-    return String(escaped).replacing("&lt;", with: "<").replacing("&gt;", with: ">")
-      .replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&amp;", with: "&")
+    return PageText.unescaped(String(escaped))
   }
 }

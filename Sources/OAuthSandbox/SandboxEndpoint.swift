@@ -4,7 +4,7 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   case metadata
   /// `/authorize`, where a sign-in begins.
   case authorization
-  /// `/login`, to which the login form is sent.
+  /// `/login`, the login page and its form.
   case login
   /// `/consent`, the consent page and its form.
   case consent

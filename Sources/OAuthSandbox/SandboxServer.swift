@@ -130,13 +130,3 @@ extension SandboxServer: CustomReflectable {
   /// The issuer alone: all else holds secrets.
   public var customMirror: Mirror { Mirror(self, children: ["issuer": issuer.absoluteString]) }
 }
-
-extension SandboxError {
-  init(_ error: LoopbackError) {
-    switch error {
-    case .portInUse(let port): self = .portInUse(port)
-    case .addressUnavailable: self = .system(0)
-    case .system(let code): self = .system(code)
-    }
-  }
-}

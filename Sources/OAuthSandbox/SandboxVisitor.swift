@@ -13,7 +13,7 @@ import LoopbackHTTP
 /// ```
 ///
 /// It keeps its cookies, so a second visit by the same visitor needs no password. It talks to
-/// loopback addresses only.
+/// loopback addresses only, and leaves every other redirect URI to its caller.
 public final class SandboxVisitor: Sendable {
   /// What the user makes of the sign-in.
   public enum Decision: Sendable, Hashable {
@@ -25,7 +25,7 @@ public final class SandboxVisitor: Sendable {
     case cancel
   }
 
-  /// A page, or the lack of one, that the visitor came to.
+  /// An answer that the visitor got on the way, which is a page or a redirect.
   public struct Page: Sendable {
     /// Where it was found.
     public let url: String
@@ -35,15 +35,16 @@ public final class SandboxVisitor: Sendable {
     public let body: String
   }
 
-  /// How a visit went.
+  /// A visit that led back to the app.
   public struct Visit: Sendable {
     /// Every page, in order; the last is what the user is left with.
     public let pages: [Page]
-    /// Where the sandbox sent the user back to; `nil` when it did not.
+    /// Where the sandbox sent the user back to.
     ///
-    /// A loopback address has been called, and its answer is the last page. A URL with any other
-    /// scheme is the app's own, and is left to the caller.
-    public let redirect: String?
+    /// An `http` address has been called, and its answer is the last page. A redirect with `https`
+    /// or a scheme of the app's own was not opened: the caller passes it to the app, as the system
+    /// does. A user agent does so with `PendingSignIn.handleRedirect(_:)` for any redirect.
+    public let redirect: String
 
     /// Whether the user was asked for a password.
     public var sawLogin: Bool { pages.contains { Form($0.body)?.asksForPassword ?? false } }
@@ -65,39 +66,36 @@ public final class SandboxVisitor: Sendable {
 
   /// Opens an authorization URL and goes through with it, up to the page after the redirect.
   ///
-  /// Throws a ``SandboxError`` when the way leads off the loopback addresses, or nowhere.
-  public func visit(_ url: URL) async throws -> Visit {
+  /// - Throws: ``SandboxError``: ``SandboxError/endedOnPage(heading:detail:)`` where a page leads no
+  ///   further, as after a wrong password; another one where the way leads off this computer, a
+  ///   connection breaks or the redirects go in circles.
+  public func visit(_ url: URL) async throws(SandboxError) -> Visit {
     guard let start = LoopbackURL(url.absoluteString) else {
-      throw SandboxError.notLoopback(url.absoluteString)
+      throw .notLoopback(RedirectTarget.origin(of: url.absoluteString))
     }
     var next = Step(url: start)
     var pages: [Page] = []
     var passwordsTyped = 0
-    // A sign-in takes five steps; whoever needs more is being led in circles.
+    // A sign-in takes five steps; a visitor who needs more is led in circles.
     for _ in 0..<16 {
-      let answer = try await send(next)
-      let page = Page(
-        url: next.url.origin + next.url.target, status: answer.status,
-        body: String(decoding: answer.body, as: UTF8.self))
-      pages.append(page)
-      if (301...308).contains(answer.status), let location = answer.header("location") {
-        let target = location.hasPrefix("/") ? next.url.origin + location : location
-        guard let url = LoopbackURL(target) else {
-          return try Self.left(for: target, pages)
-        }
-        if url.origin != start.origin { return try await deliver(url, as: target, pages) }
-        next = Step(url: url)
-      } else if let form = Form(page.body), let url = LoopbackURL(start.origin + form.action) {
-        if form.asksForPassword && decision != .cancel { passwordsTyped += 1 }
-        guard passwordsTyped <= (triesWrongPasswordFirst ? 2 : 1) else {
-          return Visit(pages: pages, redirect: nil)
-        }
-        next = Step(url: url, form: fill(form, attempt: passwordsTyped))
-      } else {
-        return Visit(pages: pages, redirect: nil)
+      let page: Page
+      switch try await take(next, from: start, &pages) {
+      case .end(let visit): return visit
+      case .open(let step):
+        next = step
+        continue
+      case .read(let last): page = last
       }
+      guard let form = Form(page.body), let url = LoopbackURL(start.origin + form.action) else {
+        throw .ended(on: page, after: pages)
+      }
+      if form.asksForPassword && decision != .cancel { passwordsTyped += 1 }
+      guard passwordsTyped <= (triesWrongPasswordFirst ? 2 : 1) else {
+        throw .ended(on: page, after: pages)
+      }
+      next = Step(url: url, form: fill(form, attempt: passwordsTyped))
     }
-    throw SandboxError.unexpectedAnswer("the sign-in does not come to an end")
+    throw .unexpectedAnswer("the sign-in does not come to an end")
   }
 
   // MARK: Steps
@@ -106,6 +104,32 @@ public final class SandboxVisitor: Sendable {
     let url: LoopbackURL
     /// Given for a POST.
     var form: [(name: String, value: String)]?
+  }
+
+  /// What a step led to.
+  private enum Outcome {
+    case open(Step)
+    case read(Page)
+    case end(Visit)
+  }
+
+  /// Takes a step, and follows the redirect that it is answered with.
+  private func take(
+    _ step: Step, from start: LoopbackURL, _ pages: inout [Page]
+  ) async throws(SandboxError) -> Outcome {
+    let answer = try await send(step)
+    let page = Page(step.url.origin + step.url.target, answer)
+    pages.append(page)
+    guard (301...308).contains(answer.status), let location = answer.header("location") else {
+      return .read(page)
+    }
+    switch try RedirectTarget(location, from: step.url, start: start) {
+    case .sameServer(let url): return .open(Step(url: url))
+    case .app(let redirect): return .end(Visit(pages: pages, redirect: redirect))
+    case .listener(let url, let redirect):
+      pages.append(Page(redirect, try await send(Step(url: url))))
+      return .end(Visit(pages: pages, redirect: redirect))
+    }
   }
 
   private func fill(_ form: Form, attempt: Int) -> [(name: String, value: String)] {
@@ -119,21 +143,6 @@ public final class SandboxVisitor: Sendable {
       ("password", isWrong ? "not-" + user.password : user.password),
       ("decision", "sign-in"),
     ]
-  }
-
-  private static func left(for target: String, _ pages: [Page]) throws(SandboxError) -> Visit {
-    let scheme = target.prefix { $0 != ":" }.lowercased()
-    guard scheme != "http", scheme != "https" else { throw .notLoopback(target) }
-    return Visit(pages: pages, redirect: target)
-  }
-
-  private func deliver(
-    _ url: LoopbackURL, as target: String, _ pages: [Page]
-  ) async throws -> Visit {
-    let answer = try await send(Step(url: url))
-    let page = Page(
-      url: target, status: answer.status, body: String(decoding: answer.body, as: UTF8.self))
-    return Visit(pages: pages + [page], redirect: target)
   }
 
   private func send(_ step: Step) async throws(SandboxError) -> LoopbackAnswer {
@@ -166,6 +175,13 @@ public final class SandboxVisitor: Sendable {
       guard pair.count == 2 else { continue }
       cookies.withLock { $0[origin, default: [:]][String(pair[0])] = String(pair[1]) }
     }
+  }
+}
+
+extension SandboxVisitor.Page {
+  init(_ url: String, _ answer: LoopbackAnswer) {
+    self.init(
+      url: url, status: answer.status, body: String(decoding: answer.body, as: UTF8.self))
   }
 }
 

@@ -44,7 +44,7 @@ extension AuthorizationModule {
       // browser opens.
       if let record = try await session.checkStore() { context.resumeAttributes(of: record) }
       let grant = AuthorizationCodeGrant(
-        endpoint: try await context.endpoint(isFresh: true),
+        endpoint: try await context.endpoint(isFresh: true), accountID: accountID,
         isWaiting: { signIn.isWaiting($0) },
         keep: { token, endpoint throws(SQOAuthError) in
           try await self.take(token, from: endpoint, of: epoch)

@@ -1,3 +1,5 @@
+import SequencingOAuth
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -36,5 +38,19 @@ extension RPCChannel {
     try call.setRequestMetadata(metadata)
     if let timeout { try call.setTimeout(timeout) }
     return try method.response.message(of: try await call.response())
+  }
+
+  /// Makes a unary call for code without `async`; see ``unary(_:_:metadata:timeout:)``.
+  ///
+  /// The completion is called once: on its actor if it belongs to one, and otherwise on
+  /// ``callbackQueue``.
+  public func unary<Request: Sendable, Response: Sendable>(
+    _ method: RPCMethod<Request, Response>, _ message: Request,
+    metadata: RPCMetadata = RPCMetadata(), timeout: Duration? = nil,
+    completion: @escaping @isolated(any) (Result<Response, RPCError>) -> Void
+  ) {
+    callbacks.complete(completion) { () throws(RPCError) in
+      try await self.unary(method, message, metadata: metadata, timeout: timeout)
+    }
   }
 }

@@ -44,8 +44,8 @@ enum SignInBenchmarks {
       + "&redirect_uri=\(redirectURI)&scope=demo&state=s&code_challenge=\(challenge)"
       + "&code_challenge_method=S256"
     guard let url = URL(string: address),
-      let redirect = try await SandboxVisitor().visit(url).redirect,
-      let code = redirect.split(separator: "code=").last?.prefix(while: { $0 != "&" })
+      let code = try await SandboxVisitor().visit(url).redirect.split(separator: "code=").last?
+        .prefix(while: { $0 != "&" })
     else { throw BenchmarkError("the visitor was not sent back") }
     _ = try await RawCurl.posts(
       RawCurl.Post(

@@ -44,7 +44,7 @@ import Testing
     let demo = try start(at: sandbox, uri)
     try await eventually("it asks") { demo.errors.contains("It starts with \(uri), ") }
     let url = try #require(URL(string: String(demo.output.dropLast())))
-    let redirect = try #require(try await SandboxVisitor().visit(url).redirect)
+    let redirect = try await SandboxVisitor().visit(url).redirect
     try write("")
     try write("nonsense")
     try write(uri + "?code=forged&state=guessed")
@@ -100,7 +100,7 @@ import Testing
       let text = folder.read("url")
       return text.hasSuffix("\n") ? URL(string: String(text.dropLast())) : nil
     }
-    try write(try #require(try await SandboxVisitor().visit(url).redirect))
+    try write(try await SandboxVisitor().visit(url).redirect)
     try await eventually("it is signed in") { demo.output.contains("Signed in.") }
     #expect(await demo.outcome().status == 0)
     try folder.write("", to: "end")

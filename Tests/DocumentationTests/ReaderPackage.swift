@@ -27,13 +27,14 @@ struct ReaderPackage: Sendable {
   /// Builds the package with this `main.swift`, and returns where its program is.
   ///
   /// A build that warns, of whatever part of the SDK, fails.
-  func build(_ code: String) async throws -> String {
+  func build(_ code: String, options: [String] = []) async throws -> String {
     try Data(code.utf8).write(to: URL(filePath: root + "/Sources/greeter/main.swift"))
     let result = try await ChildProcess.run(
       [
         "swift", "build", "--package-path", root, "--cache-path", folder.file("cache"),
         "--disable-index-store",
-      ] + (usesEveryLibrary ? [] : UnusedLibraries.options(in: folder)), within: .seconds(500))
+      ] + options + (usesEveryLibrary ? [] : UnusedLibraries.options(in: folder)),
+      within: .seconds(500))
     let said = result.output + result.errors
     guard result.status == 0, !said.contains("warning:") else { throw BuildFailed(message: said) }
     return root + "/.build/debug/greeter"

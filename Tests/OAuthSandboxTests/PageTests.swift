@@ -11,11 +11,41 @@ import Testing
     #expect(visit.pages.map(\.status) == [200, 403, 303, 200, 303])
     #expect(visit.pages[1].body.contains("The user name or the password is wrong."))
     #expect(visit.pages[1].body.contains("value=\"alice\""), "the name need not be typed again")
-    #expect(visit.redirect != nil)
-    let stranger = SandboxUser(name: "mallory", password: "x")
-    let lost = try await SandboxVisitor(user: stranger).visit(url)
-    #expect(lost.redirect == nil)
-    #expect(lost.pages.last?.status == 403)
+    #expect(visit.pages[1].url.contains("/login?request="), "its address shows the form again")
+    #expect(RawClient.parameters(visit.redirect).value("code") != nil)
+    await sandbox.stop()
+  }
+
+  /// A reload, or the address of the page that told of a wrong password, opened once more.
+  @Test func `the address of the login form shows its page again`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = RawClient(sandbox: sandbox)
+    let first = try await client.get(try client.authorizationURL(["state": "first"]))
+    let cookie = try #require(first.header("set-cookie")?.prefix { $0 != ";" })
+    let own = (name: "Cookie", value: String(cookie))
+    let address = try client.authorizationURL(["state": "second"]).absoluteString
+    let second = try await client.get(
+      String(address.dropFirst(sandbox.issuer.absoluteString.count)), headers: [own])
+    let wrong = try await client.post(
+      "/login", Self.hiddenFields(second.text) + [("username", "alice"), ("password", "x")],
+      headers: [own])
+    #expect(wrong.status == 403)
+    let id = try #require(Self.hiddenFields(first.text).first { $0.0 == "request" }?.1)
+    for (path, page) in [
+      ("/login", second), ("/login?request=\(id)", first), ("/consent", second),
+    ] {
+      let again = try await client.get(path, headers: [own])
+      #expect(again.status == 200 && again.text.contains("Password"))
+      #expect(!again.text.contains("is wrong"))
+      #expect(Self.hiddenFields(again.text).map(\.1) == Self.hiddenFields(page.text).map(\.1))
+    }
+    for headers in [[], [(name: "Cookie", value: own.value + "x")]] {
+      let foreign = try await client.get("/login", headers: headers)
+      #expect(foreign.status == 400 && foreign.text.contains("This sign-in is over"))
+    }
+    let url = try #require(LoopbackURL(sandbox.issuer.absoluteString + "/login"))
+    let refused = try await LoopbackClient.send("PUT", url, headers: [own])
+    #expect(refused.status == 405 && refused.header("allow") == "GET, POST")
     await sandbox.stop()
   }
 
@@ -26,7 +56,6 @@ import Testing
     #expect(try await visitor.visit(try client.authorizationURL()).sawLogin)
     let second = try await visitor.visit(try client.authorizationURL())
     #expect(!second.sawLogin)
-    #expect(second.redirect != nil)
     let forced = try await visitor.visit(try client.authorizationURL(["prompt": "login"]))
     #expect(forced.sawLogin)
     #expect(try await SandboxVisitor().visit(try client.authorizationURL()).sawLogin)
@@ -122,7 +151,7 @@ import Testing
       #expect(!body.contains("<script"))
       #expect(!body.contains("<img"))
     }
-    #expect(RawClient.parameters(try #require(visit.redirect)).value("state") == attack)
+    #expect(RawClient.parameters(visit.redirect).value("state") == attack)
     await sandbox.stop()
   }
 

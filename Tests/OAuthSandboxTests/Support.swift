@@ -59,7 +59,7 @@ struct RawClient {
     _ changes: [String: String?] = [:], visitor: SandboxVisitor = SandboxVisitor()
   ) async throws -> [(name: String, value: String)] {
     let visit = try await visitor.visit(try authorizationURL(changes))
-    return Self.parameters(try #require(visit.redirect))
+    return Self.parameters(visit.redirect)
   }
 
   func code(_ changes: [String: String?] = [:]) async throws -> String {

@@ -8,9 +8,7 @@
 enum ConsentEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     let cookie = request.sessionCookie(sandbox)
-    if request.isGet {
-      return page(request.query("request"), cookie: cookie, sandbox)
-    }
+    if request.isGet { return page(again: request, cookie: cookie, sandbox) }
     guard request.method == "POST" else { return .methodNotAllowed("GET, POST") }
     guard
       let (id, pending, session) = sandbox.browsers.find(request.form("request"), cookie: cookie),
@@ -36,6 +34,13 @@ enum ConsentEndpoint {
     default:
       return page(id, cookie: cookie, sandbox)
     }
+  }
+
+  /// The page of the sign-in that a request names, or else of the last one in that browser.
+  static func page(
+    again request: SandboxRequest, cookie: String?, _ sandbox: SandboxState
+  ) -> Answer {
+    page(request.query("request") ?? sandbox.browsers.latest(cookie), cookie: cookie, sandbox)
   }
 
   /// The page that a sign-in needs next: the login form, or the question.

@@ -1,10 +1,13 @@
-/// `/login`, to which the login form is sent.
+/// `/login`: the login page, and its form.
 enum LoginEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
-    guard request.method == "POST" else { return .methodNotAllowed("POST") }
+    let cookie = request.sessionCookie(sandbox)
+    // A reload, or the address of the page that told of a wrong password.
+    if request.isGet { return ConsentEndpoint.page(again: request, cookie: cookie, sandbox) }
+    guard request.method == "POST" else { return .methodNotAllowed("GET, POST") }
     guard
       let (id, pending, session) = sandbox.browsers.find(
-        request.form("request"), cookie: request.sessionCookie(sandbox)),
+        request.form("request"), cookie: cookie),
       request.form("form_token") == session.formToken
     else { return ErrorPage.overSignIn(sandbox) }
     if request.form("decision") == "cancel" {

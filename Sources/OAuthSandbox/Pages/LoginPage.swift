@@ -34,7 +34,7 @@ struct LoginPage {
     let nameFocus: HTML = hasFailed ? "" : " autofocus"
     let passwordFocus: HTML = hasFailed ? " autofocus" : ""
     return """
-      <form method="post" action="/login">
+      <form method="post" action="/login?request=\(request)">
       \(SandboxPage.hiddenFields(request: request, formToken: formToken))
       <label for="username">User name</label>
       <input id="username" name="username" value="\(userName)" autocomplete="username" \

@@ -24,12 +24,15 @@ struct BrowserSessions {
     /// `prompt=login`: a user who is signed in must prove it again.
     var mustSignIn: Bool
     let begun: Date
+    /// Its place among all, since the clock may stand still.
+    fileprivate(set) var number = 0
   }
 
   private static let patience: TimeInterval = 600
 
   private(set) var sessions: [String: Session] = [:]
   private(set) var pending: [String: Pending] = [:]
+  private var count = 0
 
   /// The session of a cookie, or a new one.
   mutating func session(_ cookie: String?) -> String {
@@ -42,8 +45,17 @@ struct BrowserSessions {
   mutating func begin(_ request: Pending) -> String {
     pending = pending.filter { request.begun.timeIntervalSince($0.value.begun) < Self.patience }
     let id = Crypto.secret("")
+    count += 1
     pending[id] = request
+    pending[id]?.number = count
     return id
+  }
+
+  /// The sign-in that began last in this browser, of those that are under way.
+  func latest(_ cookie: String?) -> String? {
+    guard let cookie else { return nil }
+    return pending.filter { $0.value.session == cookie }
+      .max { $0.value.number < $1.value.number }?.key
   }
 
   /// A sign-in that is under way in this browser, with the session that it belongs to.

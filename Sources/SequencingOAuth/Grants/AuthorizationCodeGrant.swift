@@ -11,6 +11,7 @@ import LoopbackHTTP
 /// - SeeAlso: RFC 6749, section 4.1; RFC 7636; RFC 8252
 struct AuthorizationCodeGrant: Sendable {
   let endpoint: TokenEndpoint
+  let accountID: String
   /// Gets the sign-in before the browser opens, so that the app can pass it a redirect.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
   /// Keeps the token; what it throws is the sign-in's outcome.
@@ -85,14 +86,15 @@ struct AuthorizationCodeGrant: Sendable {
       do {
         // The sign-in may have ended before this task began.
         try Task.checkCancellation()
-        try await environment.userAgent.open(url)
+        try await environment.userAgent.open(
+          url, for: PendingSignIn(pending, endpoint, accountID: accountID))
       } catch is CancellationError {
         // By the user agent's own doing; without effect where the sign-in is over already.
         pending.end(.signInCancelled)
       } catch let error as SQOAuthError {
         pending.end(error)
       } catch {
-        pending.end(SQOAuthError(.browserUnavailable, "the browser did not open", cause: error))
+        pending.end(.userAgentFailed(error, state: pending.expectation.state))
       }
     }
     let timeout = configuration.signInTimeout
@@ -108,6 +110,8 @@ struct AuthorizationCodeGrant: Sendable {
     defer {
       opening.cancel()
       ending.cancel()
+      // A redirect that comes after a cancellation is too late, and is told so.
+      pending.end(.signInCancelled)
     }
     return try await pending.response()
   }
@@ -148,6 +152,20 @@ extension ClientConfiguration {
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1 (`prompt`)
   fileprivate var forbidsPages: Bool {
     authorizationParameters.value("prompt")?.split(separator: " ").contains("none") == true
+  }
+}
+
+extension SQOAuthError {
+  /// What ended a sign-in whose user agent threw an error that is not the SDK's.
+  ///
+  /// Only a text that was written to be shown is repeated; any other could hold anything.
+  fileprivate static func userAgentFailed(_ error: any Error, state: String) -> SQOAuthError {
+    var message = "the browser did not open"
+    if let reason = (error as? any LocalizedError)?.errorDescription {
+      let text = SentSecrets([state]).removed(from: reason)
+      message = "the user agent failed: " + ErrorResponse.clean(text)
+    }
+    return SQOAuthError(.browserUnavailable, message, cause: error)
   }
 }
 

@@ -94,7 +94,7 @@ public final class CurlHTTPClient: HTTPClient {
   /// Returns when the transfer has ended, one way or another.
   private func run(_ transfer: CurlTransfer, _ loop: CurlEventLoop) async {
     await withTaskCancellationHandler {
-      await withTransferContinuation { continuation in
+      await withCheckedContinuation { continuation in
         transfer.continuation = continuation
         loop.start(transfer)
       }

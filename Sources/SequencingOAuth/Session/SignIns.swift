@@ -49,8 +49,11 @@ final class SignIns: Sendable {
   }
 
   /// Signs in, or joins the sign-in under way; the last such caller that is cancelled ends it.
+  ///
+  /// A caller that is cancelled already begins none, so no browser flashes up for it.
   func token(_ run: @escaping Run) async throws(SQOAuthError) -> SQToken {
-    try await token(of: state.withLock { $0.enter() }, run)
+    guard !Task.isCancelled else { throw .signInCancelled }
+    return try await token(of: state.withLock { $0.enter() }, run)
   }
 
   /// The same for a caller that has wanted a token since so many sign-ins had ended.
@@ -60,6 +63,7 @@ final class SignIns: Sendable {
   func token(
     since endCount: Int, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken? {
+    guard !Task.isCancelled else { throw .signInCancelled }
     let entry: Result<Entry?, SQOAuthError> = state.withLock { state in
       guard state.signIn == nil, state.endCount > endCount else { return .success(state.enter()) }
       return state.failure.map { .failure($0) } ?? .success(nil)

@@ -26,13 +26,11 @@ final class SandboxBench: Sendable {
     var environment = ClientEnvironment()
     environment.clock = clock
     let visitor = SandboxVisitor(user: user, decision: decision)
-    environment.userAgent = CustomUserAgent { [weak self] url in
+    environment.userAgent = CustomUserAgent { [weak self] url, signIn in
       let visit = try await visitor.visit(url)
       self?.visits.withLock { $0.append(visit) }
-      // The system opens the app for a scheme of its own.
-      if let redirect = visit.redirect.flatMap({ URL(string: $0) }), redirect.scheme != "http" {
-        self?.oauth.handleRedirect(redirect)
-      }
+      // A loopback redirect has arrived already, or the receiver is at fault.
+      if !visit.redirect.hasPrefix("http:") { signIn.handleRedirect(visit.redirect) }
       self?.hasAnswer.withLock { $0 = true }
     }
     oauth.environment = environment

@@ -110,13 +110,25 @@ import Testing
     #expect(bench.opened.count == 1)
   }
 
-  @Test func `a task that is cancelled before it asks opens no browser for long`() async throws {
+  @Test func `a task that is cancelled before it asks begins no sign-in`() async throws {
+    await askInCancelledTask()
+    #expect(!bench.oauth.isSigningIn)
+    // What it had begun would have to end before this one.
+    bench.oauth.authorizeUser()
+    let page = try await bench.isWaiting()
+    await askInCancelledTask()
+    #expect(bench.oauth.isSigningIn, "it ends none either")
+    #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(bench.opened.count == 1)
+  }
+
+  private func askInCancelledTask() async {
     let task = Task { [bench] in
       withUnsafeCurrentTask { $0?.cancel() }
-      return await failure(.cancelled) { try await bench.oauth.signIn() }
+      await failure(.cancelled) { try await bench.oauth.signIn() }
     }
-    _ = await task.value
-    try await eventually { [bench] in !bench.oauth.isSigningIn }
+    await task.value
   }
 
   /// The browser's command may stay until the user is done; nobody wants it any more then.

@@ -41,7 +41,12 @@ import Testing
     let callers = (0..<2).map { [bench] _ in begin { try await bench.oauth.signIn() } }
     try await answer("error=server_error")
     for caller in callers { await failure(.serverError) { try await caller.value } }
-    #expect(await bench.delegate.events(1).count >= 1)
+    #expect(bench.opened.count == 1 && bench.http.requests.isEmpty)
+    // A second call of the delegate would stand before that of the next sign-in.
+    bench.oauth.authorizeUser()
+    _ = try await bench.isWaiting(opened: 2)
+    bench.oauth.cancelSignIn()
+    #expect(await bench.delegate.events(2) == [.failed(.serverError), .cancelled])
   }
 
   @Test func `a sign-in says whether it is under way`() async throws {

@@ -2,22 +2,27 @@ import LoopbackHTTP
 import SequencingOAuth
 import Testing
 
-/// An app that moves between a login and a main screen by what the delegate is told.
+/// An app that moves between a login and a main screen by what its delegates hear, and by nothing else.
 @Suite(.timeLimit(.minutes(1))) struct NavigationTests {
   /// The screens that the user has seen, in order.
-  final class Coordinator: AuthorizationDelegate, Sendable {
+  final class Coordinator: AuthorizationDelegate, TokenRefreshDelegate, Sendable {
     private let state = Locked(["login"])
     var screens: [String] { state.withLock(\.self) }
-    func show(_ screen: String) { state.withLock { $0.append(screen) } }
+    private func show(_ screen: String) { state.withLock { $0.append(screen) } }
     func userIsSuccessfullyAuthorized(_ token: SQToken) { show("main(\(token.scope ?? ""))") }
     func userIsNotAuthorized() { show("login") }
     func userDidCancelAuthorization() { show("login: cancelled") }
+    func tokenIsRefreshed(_ token: SQToken) { show("main again") }
+    func sessionDidEnd(_ reason: SessionEnd) {
+      if case .signedOut = reason { show("login: signed out") }
+    }
   }
 
   @Test func `login leads to main, failures stay at login, signing out leads back`() async throws {
     let coordinator = Coordinator()
     let bench = try Bench(browser: DelegateOutcomeTests.answers("error=access_denied")).register()
     bench.oauth.authorizationDelegate = coordinator
+    bench.oauth.tokenRefreshDelegate = coordinator
     bench.oauth.authorizeUser()
     try await eventually { coordinator.screens.count == 2 }
 
@@ -34,9 +39,10 @@ import Testing
     #expect(bench.oauth.result.token != nil)
 
     try await bench.oauth.signOut()
-    coordinator.show("login")
+    try await eventually { coordinator.screens.count == 5 }
     #expect(bench.oauth.result.token == nil)
     #expect(
-      coordinator.screens == ["login", "login: cancelled", "login", "main(demo)", "login"])
+      coordinator.screens
+        == ["login", "login: cancelled", "login", "main(demo)", "login: signed out"])
   }
 }

@@ -86,12 +86,7 @@ import Testing
         return false
       }
     }
-    let outcome: RecordingDelegate.Event
-    do throws(SQOAuthError) {
-      outcome = .authorized(try await bench.oauth.signIn().accessToken)
-    } catch {
-      outcome = error.isCancellation ? .cancelled : .failed(error.code)
-    }
+    let outcome = await outcome(of: bench.oauth)
     end.cancel()
     // Neither this nor the steps that are left may reach into the next sign-in.
     _ = await end.result
@@ -114,37 +109,63 @@ import Testing
     for seed in (block * 25)..<(block * 25 + 25) { try await Self.run(seed: seed) }
   }
 
-  /// With callers that come and go: as many delegate calls as sign-ins, one end for each caller.
-  @Test(arguments: 0..<100)
-  func `callers that join and leave all return, and each sign-in is told once`(
-    seed: UInt64
-  ) async throws {
-    var generator = Seeded(state: 1_000 + seed)
-    let bench = try Bench().register()
-    let plans = (0..<10).map { _ in Int.random(in: 0..<4, using: &generator) }
-    let returned = await withTaskGroup(of: Int.self) { group in
-      for plan in plans {
-        group.addTask {
-          switch plan {
-          case 0: bench.oauth.authorizeUser()
-          case 1: bench.oauth.cancelSignIn()
-          case 2: _ = try? await bench.oauth.signIn()
-          default:
-            let task = Task { try? await bench.oauth.signIn() }
-            task.cancel()
-            _ = await task.value
-          }
-          return 1
-        }
+  /// What a caller asks for, and then what came of it.
+  enum Caller: CaseIterable {
+    case plain, cancels, waits, leaves
+
+    func ask(_ oauth: SQOAuth) async -> RecordingDelegate.Event? {
+      switch self {
+      case .plain: oauth.authorizeUser()
+      case .cancels: oauth.cancelSignIn()
+      case .waits: return await OutcomeFuzzTests.outcome(of: oauth)
+      case .leaves:
+        let task = Task { await OutcomeFuzzTests.outcome(of: oauth) }
+        task.cancel()
+        return await task.value
       }
-      return await group.reduce(0, +)
+      return nil
     }
-    #expect(returned == 10)
+  }
+
+  static func outcome(of oauth: SQOAuth) async -> RecordingDelegate.Event {
+    do throws(SQOAuthError) {
+      return .authorized(try await oauth.signIn().accessToken)
+    } catch {
+      return error.isCancellation ? .cancelled : .failed(error.code)
+    }
+  }
+
+  /// Callers come and go, and each sign-in's token has a name of its own.
+  @Test(arguments: 0..<100)
+  func `callers that join and leave get what the delegate hears once`(seed: UInt64) async throws {
+    var generator = Seeded(state: 1_000 + seed)
+    let count = Locked(0)
+    let bench = try Bench(answer: { request in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      return try await ScriptedHTTPClient.token("T\(number)")(request)
+    }).register()
+    let callers = (0..<10).compactMap { _ in Caller.allCases.randomElement(using: &generator) }
+    let outcomes = await withTaskGroup(of: RecordingDelegate.Event?.self) { group in
+      for caller in callers { group.addTask { await caller.ask(bench.oauth) } }
+      return await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
+    }
     try await eventually { !bench.oauth.isSigningIn }
-    let token = try await bench.oauth.signIn()
-    #expect(token.accessToken == "T")
-    // No sign-in is told twice: there are never more calls than there were callers.
-    let callers = plans.count { $0 != 1 }
-    #expect(bench.delegate.events.count <= callers + 1)
+    let last = await Self.outcome(of: bench.oauth)
+    // The calls come in order, so those of the sign-ins before have come by then.
+    try await eventually { bench.delegate.events.last == last }
+    let events = bench.delegate.events
+    let tokens = events.filter { $0 != .cancelled }
+    #expect(last == events.last && last != .cancelled)
+    #expect(Set(tokens.map { "\($0)" }).count == tokens.count, "a token is told twice: \(events)")
+    for outcome in outcomes where outcome != .cancelled {
+      #expect(tokens.contains(outcome), "it is told to nobody else: \(events)")
+    }
+    // Each sign-in that came to its browser is told; only one that was given up comes to none.
+    let givenUp = callers.count { $0 == .cancels || $0 == .leaves }
+    #expect(events.count >= bench.opened.count, "\(events)")
+    #expect(events.count <= bench.opened.count + givenUp, "\(events)")
   }
 }

@@ -1,5 +1,8 @@
-import SequencingOAuth
+import LoopbackHTTP
+import TestSupport
 import Testing
+
+@testable import SequencingOAuth
 
 /// What the sign-in asks of the app's store.
 @Suite(.timeLimit(.minutes(1))) struct StoreTests {
@@ -101,17 +104,25 @@ import Testing
     #expect(bench.oauth.result.token == nil)
   }
 
-  /// A sign-in that follows a sign-out at once must not have its token erased by it.
-  @Test func `a sign-in right after userDidSignOut keeps its token in the store`() async throws {
-    for _ in 0..<200 {
-      let bench = try Bench().register()
-      _ = try await bench.oauth.signIn()
-      bench.oauth.userDidSignOut()
-      _ = try await bench.oauth.signIn()
-      // A slow erase would come now; a further call to the store comes behind it.
-      for _ in 0..<20 { await Task.yield() }
-      #expect(bench.oauth.result.token != nil)
-      #expect(await bench.store.load("default") != nil)
-    }
+  /// The erase of a slow store must not take the token of the sign-in that follows it.
+  @Test func `a sign-in right after userDidSignOut is stored behind the erase`() async throws {
+    let bench = try Bench().register()
+    let store = ScriptedStore()
+    bench.oauth.environment.tokenStore = store
+    _ = try await bench.oauth.signIn()
+    store.erasing.close()
+    bench.oauth.userDidSignOut()
+    try await store.erasing.isHolding()
+    let session = bench.oauth.module.session
+    let erase = session.state.withLock(\.writes.last)
+    bench.http.answer(ScriptedHTTPClient.token("second"))
+    let signIn = begin { try await bench.oauth.signIn() }
+    try await eventually { session.state.withLock(\.writes.last) !== erase }
+    store.erasing.open()
+    #expect(try await signIn.value.accessToken == "second")
+    let changes = store.calls.filter { $0 != "load" }
+    #expect(changes == ["save T -", "erase", "erased", "save second -"])
+    #expect(bench.oauth.result.token?.accessToken == "second")
+    #expect(await store.content() == "second -")
   }
 }

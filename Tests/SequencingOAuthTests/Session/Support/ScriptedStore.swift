@@ -19,9 +19,10 @@ final class ScriptedStore: TokenStore {
   let memory = MemoryTokenStore()
   let loading = Gate()
   let saving = Gate()
+  let erasing = Gate()
   private let state = Locked(State())
 
-  /// Every call that was begun, in order: `load`, `save T1 R1`, `erase`.
+  /// Every call that was begun, in order: `load`, `save T1 R1`, `erase`; and `erased` at the end of one.
   var calls: [String] { state.withLock(\.calls) }
   /// How often room was made.
   var reservations: Int { state.withLock(\.reservations) }
@@ -66,7 +67,9 @@ final class ScriptedStore: TokenStore {
 
   func erase(_ id: String) async throws {
     try begin("erase", \.failsToErase)
+    await erasing.pass()
     await memory.erase(id)
+    state.withLock { $0.calls.append("erased") }
   }
 
   func list() async throws -> [String] { await memory.list() }
