@@ -1,5 +1,13 @@
 import LoopbackHTTP
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -33,8 +41,11 @@ extension SandboxError: CustomStringConvertible, LocalizedError {
   public var description: String {
     switch self {
     case .portInUse(let port): "another program listens on port \(port)"
-    case .system(let code): "the loopback address could not be used: the system's error is \(code)"
-    case .notLoopback(let origin): "the way leads to \(origin), which is not on this computer"
+    case .system(let code):
+      "the loopback address could not be used: \(String(cString: strerror(code)))"
+    case .notLoopback(let address):
+      // A query may hold a code.
+      "the way leads to \(address.prefix { $0 != "?" }), which is not on this computer"
     case .unexpectedAnswer(let text): text
     case .endedOnPage(let heading, let detail):
       "the sign-in ended on the page \"\(heading)\"" + (detail.map { ": \($0)" } ?? "")

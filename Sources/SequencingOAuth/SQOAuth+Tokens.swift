@@ -88,7 +88,9 @@ extension SQOAuth {
 
   private func resume(_ token: SQToken) throws(SQOAuthError) -> @Sendable () async -> Void {
     let record = try module.context.record(of: token, id: module.accountID)
-    return module.session.resume(record)
+    let finish = module.session.resume(record)
+    module.refreshesAutomatically = true
+    return finish
   }
 
   // MARK: Push

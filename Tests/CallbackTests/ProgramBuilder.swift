@@ -16,11 +16,12 @@ struct ProgramBuilder: Sendable {
     let maps = ["CCurl", "CCrypto", "CSockets"].flatMap {
       ["-Xcc", "-fmodule-map-file=\(Self.root.path)/Sources/\($0)/module.modulemap"]
     }
+    // Beside them may lie those of sources that are gone.
     let objects = try Self.libraries.flatMap { library in
-      let build = products.appending(path: "\(library).build")
-      return try FileManager.default
-        .contentsOfDirectory(at: build, includingPropertiesForKeys: nil)
-        .map(\.path).filter { $0.hasSuffix(".o") }
+      let map = products.appending(path: "\(library).build/output-file-map.json")
+      let outputs = try JSONDecoder().decode(
+        [String: [String: String]].self, from: Data(contentsOf: map))
+      return outputs.values.compactMap { $0["object"] }.sorted()
     }
     let sanitizer = ProcessInfo.processInfo.environment["SANITIZE"].map { ["-sanitize=\($0)"] }
     options =
@@ -40,7 +41,9 @@ struct ProgramBuilder: Sendable {
     for (file, content) in files {
       try Data(content.utf8).write(to: place.appending(path: file))
     }
-    let program = place.appending(path: "program").path
+    // The driver puts a file of the program's name beside the first object, for each program that is
+    // linked at the same time.
+    let program = place.appending(path: UUID().uuidString).path
     let sources = files.keys.sorted().map { place.appending(path: $0).path }
     let result = try await ChildProcess.run(
       ["swiftc", "-o", program] + more + options + sources, within: .seconds(240))

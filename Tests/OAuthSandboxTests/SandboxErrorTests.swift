@@ -7,14 +7,17 @@ import Testing
   @Test(
     arguments: [
       (.portInUse(8989), "another program listens on port 8989"),
-      (.system(13), "the system does not give the sandbox what it needs: Permission denied"),
+      (.system(13), "the loopback address could not be used: Permission denied"),
       (
         .notLoopback("https://app.example/cb?code=C4N4RY&state=C4N4RY"),
-        "the visitor opens http on a loopback address only, and not https://app.example/cb"
+        "the way leads to https://app.example/cb, which is not on this computer"
       ),
       (
-        .unexpectedAnswer("an empty page"),
-        "the visitor did not understand an answer: an empty page"
+        .unexpectedAnswer("the server's answer has no end"), "the server's answer has no end"
+      ),
+      (
+        .endedOnPage(heading: "Sign in", detail: "Wrong password."),
+        "the sign-in ended on the page \"Sign in\": Wrong password."
       ),
     ] as [(SandboxError, String)])
   func `its localized description is a sentence without a code`(

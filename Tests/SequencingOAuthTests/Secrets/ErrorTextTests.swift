@@ -42,6 +42,7 @@ import Testing
       let session = TokenSession(context, accountID: "a")
       try await session.takeOver(
         AccountRecord(id: "a", clientID: "c", token: PrintingTests.token), of: session.epoch)
+      try await session.settle()
     }
     Self.expectSilence(error)
     #expect(error?.cause is Talkative)

@@ -7,7 +7,7 @@ import Testing
 /// The token is renewed before it expires, once, for as long as there is a session.
 @Suite("The timer", .timeLimit(.minutes(1))) struct TimerTests {
   @Test func `it starts with the sign-in and refreshes once when it is time`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionBench().withTimer()
     _ = try await bench.oauth.signIn()
     await bench.clock.hasSleeper()
     #expect(bench.module.refreshesAutomatically)

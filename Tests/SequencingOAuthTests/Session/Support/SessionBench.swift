@@ -24,6 +24,8 @@ final class SessionBench: Sendable {
     server.change { $0.lifetime = lifetime }
     oauth.environment.tokenStore = store
     oauth.tokenRefreshDelegate = observer
+    // What is due must not be done between a test's own steps, unless the test is about the timer.
+    oauth.refreshesAutomatically = false
   }
 
   /// Every request, in order: `refresh R1`, `GET /files T1`.
@@ -58,6 +60,12 @@ final class SessionBench: Sendable {
   func restored() async throws -> Self {
     await store.memory.save(record(server.issue(at: clock.now)))
     try await module.restore()
+    return self
+  }
+
+  /// A module that keeps its token fresh, as that of an ``SQOAuth`` does by itself.
+  func withTimer() -> Self {
+    module.refreshesAutomatically = true
     return self
   }
 
