@@ -2,10 +2,14 @@
 extension SQOAuth {
   // MARK: Pull
 
-  /// The current token, or `nil`; it may have expired. From any thread, without waiting.
+  /// The current token, or `nil`; it may have expired.
+  ///
+  /// From any thread, without waiting.
   public var currentToken: SQToken? { module.currentToken }
 
-  /// The current token if it is valid now. From any thread, without waiting.
+  /// The current token if it is valid now.
+  ///
+  /// From any thread, without waiting.
   public var validToken: SQToken? { module.validToken }
 
   /// Whether there is a token that has not expired.
@@ -37,8 +41,10 @@ extension SQOAuth {
     try await module.settle()
   }
 
-  /// Whether the token is refreshed before it expires, without being asked for; `true` unless the app
-  /// sets it to `false`. See ``AuthorizationModule/refreshesAutomatically``.
+  /// Whether the token is refreshed before it expires, without being asked for.
+  ///
+  /// It is `true` unless the app sets it to `false`; see
+  /// ``AuthorizationModule/refreshesAutomatically``.
   public var refreshesAutomatically: Bool {
     get { module.refreshesAutomatically }
     set { module.refreshesAutomatically = newValue }

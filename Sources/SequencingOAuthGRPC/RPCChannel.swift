@@ -67,7 +67,9 @@ public final class RPCChannel: Sendable {
   }
 
   /// Where closures without an actor of their own are called: the main queue, unless another was
-  /// given. A closure that belongs to an actor is called on that actor.
+  /// given.
+  ///
+  /// A closure that belongs to an actor is called on that actor.
   public var callbackQueue: DispatchQueue { callbacks.queue }
 
   /// A URL without a path, so that a method's can stand behind it.

@@ -23,11 +23,14 @@ struct ProgramBuilder: Sendable {
         [String: [String: String]].self, from: Data(contentsOf: map))
       return outputs.values.compactMap { $0["object"] }.sorted()
     }
-    let sanitizer = ProcessInfo.processInfo.environment["SANITIZE"].map { ["-sanitize=\($0)"] }
+    let environment = ProcessInfo.processInfo.environment
+    let sanitizer = environment["SANITIZE"].map { ["-sanitize=\($0)"] } ?? []
+    // The libraries count what is run, in a build for that.
+    let coverage = environment["COVERAGE"] == "1" ? ["-profile-generate"] : []
     options =
       ["-I", products.appending(path: "Modules").path, "-warnings-as-errors"]
       + ["-module-cache-path", folder.file("modules"), "-lcurl", "-lcrypto"]
-      + maps + objects + (sanitizer ?? [])
+      + maps + objects + sanitizer + coverage
   }
 
   /// The package's folder, three above this file.

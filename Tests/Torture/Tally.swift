@@ -55,8 +55,10 @@ final class Tally: Sendable {
     state.withLock { Start(changes: $0.changes[account] ?? 0) }
   }
 
-  /// The account works. This clears a suspicion when every token from before it had expired by the
-  /// time that the program was started; until then the program may have had an old token.
+  /// The account works.
+  ///
+  /// This clears a suspicion if every token from before it had expired by the time that the program
+  /// was started; until then the program may have had an old token.
   func works(_ account: Account, _ start: Start) {
     state.withLock { state in
       guard let suspicion = state.suspicion[account],

@@ -80,7 +80,7 @@ package final class Callbacks: Sendable {
 
   /// Calls a closure of the app; returns when it has returned.
   ///
-  /// - Parameter isWanted: Asked where the closure is called, right before that.
+  /// `isWanted` is asked where the closure is called, right before that.
   package func call<Value: Sendable>(
     _ completion: Completion<Value>, with value: Value,
     if isWanted: @escaping @Sendable () -> Bool = { true }

@@ -16,7 +16,7 @@ package final class Completion<Value: Sendable>: @unchecked Sendable {
 
   /// Calls the closure on its actor, or here if it has none.
   ///
-  /// - Parameter isWanted: Asked there, right before the call.
+  /// `isWanted` is asked there, right before the call.
   nonisolated(nonsending) func call(
     with value: Value, if isWanted: @Sendable () -> Bool
   ) async {

@@ -8,7 +8,7 @@ public enum RedirectReceiver: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 8252, section 7.3
   case sdk
-  /// The app receives the redirect and passes its URL to ``SQOAuth/handleRedirect(_:)``.
+  /// The app receives the redirect and passes its URL to ``SQOAuth/handleRedirect(_:)-(URL)``.
   ///
   /// At an http redirect URI this is an app whose own web server listens on that port, which must
   /// stand in the URI: `http://localhost:8080/callback`. The SDK opens no port then, and the app

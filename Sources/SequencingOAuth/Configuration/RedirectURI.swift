@@ -11,7 +11,7 @@
 ///   server insists on it, and then both families are bound. An app whose own web server has the
 ///   port receives the redirect instead, with ``RedirectReceiver/app``.
 /// - A private-use scheme, such as `com.example.app:/callback`, or https: the app receives the
-///   redirect and passes it to ``SQOAuth/handleRedirect(_:)``.
+///   redirect and passes it to ``SQOAuth/handleRedirect(_:)-(URL)``.
 ///
 /// - SeeAlso: RFC 8252, section 7; RFC 6749, section 3.1.2
 public struct RedirectURI: Sendable, Hashable {

@@ -77,7 +77,9 @@ public final class Pipeline: Sendable {
   public var names: [String] { pipes.withLock { $0.keys.sorted() } }
 
   /// Where completions without an actor of their own are called: the main queue, unless the app sets
-  /// another. A closure that belongs to an actor is called on that actor.
+  /// another.
+  ///
+  /// A closure that belongs to an actor is called on that actor.
   public var callbackQueue: DispatchQueue {
     get { callbacks.queue }
     set { callbacks.queue = newValue }

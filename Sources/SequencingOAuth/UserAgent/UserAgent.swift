@@ -12,7 +12,7 @@ public protocol UserAgent: Sendable {
   /// Opens an authorization URL; called once for each sign-in, off the main thread.
   ///
   /// Return when the browser has the URL: the redirect comes back by itself, or the app passes it
-  /// to ``SQOAuth/handleRedirect(_:)``. It may also stay until the user is done, and it is
+  /// to ``SQOAuth/handleRedirect(_:)-(URL)``. It may also stay until the user is done, and it is
   /// cancelled when the sign-in ends. Throwing ends the sign-in: an ``SQOAuthError`` as it is
   /// (``SQOAuthError/Code/cancelled`` when the user closed the window), any other error as
   /// ``SQOAuthError/Code/browserUnavailable``. That error's message repeats the text of a
