@@ -75,12 +75,6 @@ final class Arena: Sendable {
         + [account.store.option, "save"])
   }
 
-  /// Whether a refresh token was issued to an account.
-  func owns(_ account: Account, _ token: String) -> Bool {
-    let latest = sandbox.latestRefreshToken(inFamilyOf: token)
-    return latest != nil && latest == sandbox.latestRefreshToken(for: account.user)
-  }
-
   /// The command that asks for an account's token.
   func command(_ account: Account) -> [String] {
     let command = [
