@@ -87,7 +87,7 @@ import Testing
     #expect(Set(said.map(String.init)) == completions)
   }
 
-  @Test(.enabled("needs fish") { Requirement.fish.missing.isEmpty })
+  @Test(.requires(.fish))
   func `in fish offers what the help lists`() async throws {
     try folder.write(try await script("fish"), to: "run")
     for line in Self.lines {
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test(.enabled("needs zsh") { Requirement.zsh.missing.isEmpty })
+  @Test(.requires(.zsh))
   func `in zsh is a script that zsh understands`() async throws {
     try folder.write(try await script("zsh"), to: "run")
     _ = try await run(["zsh", "-n", "run"])
