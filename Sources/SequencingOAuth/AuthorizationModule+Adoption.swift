@@ -31,13 +31,7 @@ extension AuthorizationModule {
   // MARK: Another client
 
   /// The client that the module works for, or `nil` when no usable one was registered.
-  public var configuration: ClientConfiguration? {
-    do throws(SQOAuthError) {
-      return try context.configuration.get()
-    } catch {
-      return nil
-    }
-  }
+  public var configuration: ClientConfiguration? { try? context.configuration.get() }
 
   /// Works for another client from the next operation on.
   ///

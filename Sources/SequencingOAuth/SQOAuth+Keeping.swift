@@ -31,7 +31,7 @@ extension SQOAuth {
 
   /// Takes the token from the store, in an app that keeps its tokens.
   func resumeIfKept() {
-    guard resumesAtRegistration.withLock(\.self), module.context.isConfigured else { return }
+    guard resumesAtRegistration.withLock(\.self), module.configuration != nil else { return }
     Task {
       do throws(SQOAuthError) {
         try await restore()

@@ -2,7 +2,7 @@ import Dispatch
 
 /// Runs what has no actor of its own on a dispatch queue.
 final class CallbackExecutor: TaskExecutor {
-  private let queue: DispatchQueue
+  let queue: DispatchQueue
   private let isMain: Bool
 
   init(_ queue: DispatchQueue) {

@@ -4,12 +4,11 @@ import LoopbackHTTP
 /// Calls an app's delegates and completions: an isolated one on its actor, any other one on a queue.
 ///
 /// The isolation is the callback's own. A closure carries it (`@isolated(any)`), a delegate's method
-/// goes to its actor by itself, and ``Isolation`` finds a conformance that is isolated as a whole.
+/// goes to its actor by itself, and ``DelegateCall`` finds a conformance that is isolated as a whole.
 package final class Callbacks: Sendable {
   private typealias Call = @Sendable () async -> Void
 
   private struct State {
-    var queue: DispatchQueue
     var executor: CallbackExecutor
     /// What is to be called, in order.
     var calls: [Call] = []
@@ -19,18 +18,15 @@ package final class Callbacks: Sendable {
   private let state: Locked<State>
 
   package init(queue: DispatchQueue = .main) {
-    state = Locked(State(queue: queue, executor: CallbackExecutor(queue)))
+    state = Locked(State(executor: CallbackExecutor(queue)))
   }
 
   /// Where callbacks without an actor of their own are called.
   package var queue: DispatchQueue {
-    get { state.withLock(\.queue) }
+    get { state.withLock(\.executor).queue }
     set {
       let executor = CallbackExecutor(newValue)
-      state.withLock {
-        $0.queue = newValue
-        $0.executor = executor
-      }
+      state.withLock { $0.executor = executor }
     }
   }
 

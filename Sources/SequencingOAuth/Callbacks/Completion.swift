@@ -1,9 +1,7 @@
-import LoopbackHTTP
-
 /// A closure of the app, on its way to where it is called.
 ///
 /// It need not be `Sendable`: a closure of the main actor, of another actor, or of a class with
-/// variables of its own is called where that is in order, and let go of there.
+/// variables of its own is called only where it belongs.
 package final class Completion<Value: Sendable>: @unchecked Sendable {
   private let function: @isolated(any) (Value) -> Void
 

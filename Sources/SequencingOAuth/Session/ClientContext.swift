@@ -48,9 +48,6 @@ final class ClientContext: Sendable {
     (try? configuration.get().provider.keepsRefreshTokens) ?? false
   }
 
-  /// Whether there is a client.
-  var isConfigured: Bool { (try? configuration.get()) != nil }
-
   /// Whether the client gets tokens in its own name.
   var usesClientCredentials: Bool {
     (try? configuration.get().usesClientCredentials) ?? false

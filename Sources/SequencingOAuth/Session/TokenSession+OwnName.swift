@@ -1,6 +1,6 @@
 import LoopbackHTTP
 
-// Tokens of a client that acts in its own name, which nobody has to sign in for.
+// Tokens of a client that acts in its own name, for which no user signs in.
 extension TokenSession {
   /// Gets the first token of a client that acts in its own name, or waits while another caller does.
   ///
@@ -13,7 +13,7 @@ extension TokenSession {
       }
       return (state.core.dismissals, state.core.beginTakeover().0)
     }
-    // Whoever is at it already is waited for by the next step.
+    // The next step waits for the caller that is getting the token already.
     guard let takeover = begun else { return }
     Task { await self.obtain(takeover, of: epoch) }
     guard await takeover.end.value() != nil else { throw .waitCancelled }

@@ -62,32 +62,22 @@ final class SignalListener: Sendable {
     _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
     Self.writeEnd.store(ends[1], ordering: .releasing)
     let readEnd = ends[0]
-    guard Threads.start({ self.read(readEnd) }) else {
+    guard Threads.start({ self.listen(at: readEnd) }) else {
       ends.forEach { close($0) }
       return nil
     }
     return readEnd
   }
 
-  private func read(_ end: Int32) {
+  private func listen(at end: Int32) {
     var number: UInt8 = 0
     while true {
-      switch Self.readByte(end, &number) {
+      switch read(end, &number, 1) {
       case 1: hear(Int32(number))
       case -1 where errno == EINTR: continue
       default: return
       }
     }
-  }
-
-  private static func readByte(_ end: Int32, _ byte: inout UInt8) -> Int {
-    #if canImport(Glibc)
-      Glibc.read(end, &byte, 1)
-    #elseif canImport(Musl)
-      Musl.read(end, &byte, 1)
-    #else
-      Darwin.read(end, &byte, 1)
-    #endif
   }
 
   private func hear(_ number: Int32) {
