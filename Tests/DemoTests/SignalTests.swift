@@ -23,11 +23,16 @@ import Testing
     let sandbox = try await SandboxServer.start()
     let store = DemoStore.file
     let old = try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
-    // The answer is on its way for some seconds.
-    sandbox.misbehave(at: .token, .drip(1, every: .milliseconds(10)))
+    let answer = Gate(isOpen: false)
+    sandbox.misbehave(
+      at: .token, .hold(until: { await answer.opened() }, then: .drip(9, every: .milliseconds(1))))
     let demo = try DemoProcess(command + store.options(folder), in: folder)
-    _ = try await sandbox.requests(to: .token, atLeast: 1)
+    try await answer.isHolding()
     demo.send(signal)
+    try await eventually("it says what it waits for") {
+      demo.errors.contains("Waiting for a refresh that is under way.")
+    }
+    answer.open()
     let outcome = await demo.outcome()
     let isWatch = command == ["watch"]
     #expect(outcome.status == (isWatch ? 0 : 3) && !outcome.isKilled, "\(outcome.errors)")

@@ -91,12 +91,14 @@ import Testing
     let store = DemoStore.file
     let sandbox = try await SandboxServer.start()
     try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
-    sandbox.misbehave(at: .token, .drip(1, every: .milliseconds(10)))
+    let answer = Gate(isOpen: false)
+    sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
     let demo = try DemoProcess(command + store.options(folder), in: folder)
-    _ = try await sandbox.requests(to: .token, atLeast: 1)
+    try await answer.isHolding()
     try FileManager.default.moveItem(
       atPath: folder.file("deep"), toPath: folder.file("elsewhere"))
     try Data().write(to: URL(filePath: folder.file("deep")))
+    answer.open()
     let outcome = await demo.outcome()
     #expect(outcome.status == 4, "\(outcome.errors)")
     #expect(outcome.errors.contains("error: not_kept: the newest token could not be kept: store_f"))

@@ -97,6 +97,24 @@ import Testing
     next.release()
   }
 
+  /// An open(2) that is under way when the file goes is not counted by the kernel yet.
+  @Test func `a file's lock is kept for a moment after its removal`() async throws {
+    let removed = folder.file(AccountLocks.name(of: "a")) + " (deleted)"
+    func isKept() throws -> Bool {
+      let files = FileManager.default
+      return try files.contentsOfDirectory(atPath: "/proc/self/fd").contains {
+        (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == removed
+      }
+    }
+    // A busy machine may let the moment pass before it is looked at.
+    let isSeen = try (0..<100).contains { _ in
+      try #require(try locks.lease("a")).release()
+      return try isKept()
+    }
+    #expect(isSeen)
+    try await eventually("they are let go") { try !isKept() }
+  }
+
   @Test func `an older version that has the lock keeps this one out, and the file goes later`()
     async throws
   {

@@ -115,11 +115,14 @@ import Testing
   ) async throws {
     let bench = try await Bench(.file)
     let before = bench.tokenRequests
-    bench.sandbox.misbehave(at: .token, .drip(1, every: .milliseconds(10)))
+    let answer = Gate(isOpen: false)
+    bench.sandbox.misbehave(
+      at: .token, .hold(until: { await answer.opened() }, then: .drip(1, every: .milliseconds(1))))
     let probe = try StoreProbe.start(
       bench.kind, in: bench.folder, ["token-despite-signals", bench.sandbox.issuer.absoluteString])
-    _ = try await bench.sandbox.requests(to: .token, atLeast: before + 1)
+    try await answer.isHolding()
     probe.signal(signal)
+    answer.open()
     let result = try await probe.result()
     #expect(result.status == 128 + signal, "\(result.output)\(result.errors)")
     #expect(!result.output.contains("unkept"))

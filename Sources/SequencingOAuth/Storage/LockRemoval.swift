@@ -1,4 +1,5 @@
 import Dispatch
+import LoopbackHTTP
 
 #if canImport(Glibc)
   import Glibc
@@ -13,30 +14,47 @@ import Dispatch
 /// A program may have opened the file before it was removed, and lock it only afterwards. It then
 /// holds the lock of a file that no path leads to, while the next program locks a new file. This
 /// version of the SDK notices that by the file's number; older versions do not. So the lock is kept
-/// while another program is between its open(2) and its flock(2), which then fails.
+/// while another program is between its open(2) and its flock(2), which then fails. It is also kept
+/// for a moment after that: an open(2) that is under way is invisible from its search for the name
+/// until the kernel counts the file as open, and a machine with work to do may stop it in between.
 enum LockRemoval {
-  /// How long the caller waits for that moment to pass, in steps of 100 µs.
+  /// How long the caller waits for a program that has the file open, in steps of 100 µs.
   private static let stepsAtOnce = 100
+  /// How long a lock is kept after that before the first look, in milliseconds.
+  private static let moment = 100
   /// How often a program that does not go on is looked at later, once a second.
   private static let looksLater = 60
+  /// How many locks are kept at one time, each with a descriptor; the next ones go at once.
+  private static let mostKept = 128
+  private static let kept = Locked(0)
 
-  /// Gives the lock back now, or soon and on another thread.
+  /// Gives the lock back soon, and on another thread.
   static func finish(_ file: Int32) {
-    for _ in 0..<stepsAtOnce {
-      switch isOpenElsewhere(file) {
-      case false?: return release(file)
-      // The file system does not tell.
-      case nil: return finishLater(file, 1)
-      case true?: usleep(100)
-      }
+    var steps = 0
+    while steps < stepsAtOnce, isOpenElsewhere(file) == true {
+      usleep(100)
+      steps += 1
     }
-    finishLater(file, looksLater)
+    let isKept = kept.withLock { kept in
+      guard kept < mostKept || steps == stepsAtOnce else { return false }
+      kept += 1
+      return true
+    }
+    guard isKept else { return release(file) }
+    finish(file, after: moment, looks: looksLater)
   }
 
-  private static func finishLater(_ file: Int32, _ looks: Int) {
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(1)) {
-      guard looks > 1, isOpenElsewhere(file) != false else { return release(file) }
-      finishLater(file, looks - 1)
+  private static func finish(_ file: Int32, after milliseconds: Int, looks: Int) {
+    DispatchQueue.global(qos: .utility).asyncAfter(
+      deadline: .now() + .milliseconds(milliseconds)
+    ) {
+      // A file system that does not tell is given one second, as if it had said yes once.
+      let isOpen = isOpenElsewhere(file) ?? (looks == looksLater)
+      guard looks > 0, isOpen else {
+        kept.withLock { $0 -= 1 }
+        return release(file)
+      }
+      finish(file, after: 1000, looks: looks - 1)
     }
   }
 
