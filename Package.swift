@@ -94,6 +94,11 @@ let package = Package(
       name: "CallbackTests",
       dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
       swiftSettings: settings),
+    .testTarget(
+      name: "PodTests",
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      exclude: ["Apps", "fixits"],
+      swiftSettings: settings),
     .executableTarget(
       name: "store-probe",
       dependencies: [

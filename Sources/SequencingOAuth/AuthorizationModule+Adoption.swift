@@ -28,6 +28,25 @@ extension AuthorizationModule {
     return current
   }
 
+  /// Makes a token that the app kept the current one, at once, and refreshes it from now on; what is
+  /// returned ends when the store has been asked for a newer one.
+  func resume(_ token: SQToken) throws(SQOAuthError) -> @Sendable () async -> Void {
+    let finish = session.resume(try context.record(of: token, id: accountID))
+    refreshesAutomatically = true
+    return finish
+  }
+
+  /// Makes a token that the app kept the current one; what goes wrong is an event.
+  func launch(_ token: SQToken?) {
+    do throws(SQOAuthError) {
+      guard let token else { throw .emptyToken }
+      let finish = try resume(token)
+      Task { await finish() }
+    } catch {
+      session.observers.tell(.refreshFailed(error))
+    }
+  }
+
   // MARK: Another client
 
   /// The client that the module works for, or `nil` when no usable one was registered.
@@ -47,6 +66,8 @@ extension AuthorizationModule {
 }
 
 extension SQOAuthError {
+  static let emptyToken = SQOAuthError(
+    .notAuthorized, "there is no token to go on with: sign the user in")
   fileprivate static let endedMeanwhile = SQOAuthError(
     .cancelled, "the user was signed out while the token was taken over")
 }

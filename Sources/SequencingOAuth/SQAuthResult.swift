@@ -1,4 +1,4 @@
-/// Where the current token is to be had, from any thread.
+/// The holder of the current token, for any thread.
 ///
 /// ``shared`` belongs to ``SQOAuth/shared``; an ``SQOAuth`` that an app makes itself has a result
 /// of its own in ``SQOAuth/result``.

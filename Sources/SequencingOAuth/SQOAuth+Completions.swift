@@ -40,6 +40,14 @@ extension SQOAuth {
     module.restore(completion)
   }
 
+  /// Gets a fresh token by the refresh token of one that the app kept; see ``refresh(with:)``.
+  public func refresh(
+    with token: SQToken,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.callbacks.complete(completion, renewal(of: token))
+  }
+
   // MARK: Other grants
 
   /// Trades a user's name and password for a token; see

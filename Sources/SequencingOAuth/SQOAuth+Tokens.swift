@@ -56,47 +56,47 @@ extension SQOAuth {
   ///
   /// A token that is older than the one held or stored is an outdated copy of it, and that one is
   /// refreshed instead: to change the user, sign the other one out first. The token is refreshed
-  /// before it expires from now on. The completion is called once, on ``callbackQueue``.
+  /// before it expires from now on.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notRegistered`` or
+  ///   ``SQOAuthError/Code/invalidConfiguration`` when there is no usable client, otherwise why the
+  ///   refresh failed.
+  @discardableResult
+  public func refresh(with token: SQToken) async throws(SQOAuthError) -> SQToken {
+    try await renewal(of: token)()
+  }
+
+  /// Does what ``refresh(with:)`` does; the pod's name.
+  ///
+  /// The completion gets the fresh token, or `nil` if there is none; ``refresh(with:completion:)``
+  /// says why. It is called once: on its actor if it belongs to one, and otherwise on
+  /// ``callbackQueue``. Without a token to begin with it gets `nil` too.
   public func withRefreshToken(
-    _ token: SQToken,
-    updateAccessToken completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+    _ token: SQToken?, updateAccessToken completion: @escaping @isolated(any) (SQToken?) -> Void
   ) {
+    let fresh = token.map { renewal(of: $0) }
+    module.callbacks.complete(with: completion) { try? await fresh?() }
+  }
+
+  /// Makes a token the current one, at once; what is returned gets a fresh one.
+  func renewal(of token: SQToken) -> @Sendable () async throws(SQOAuthError) -> SQToken {
+    // Noted first: another part of the app may resume the same token and be done before this one.
     let since = module.session.renewals
-    let resumed = Result { () throws(SQOAuthError) in try resume(token) }
-    module.callbacks.complete(completion) { [module] () throws(SQOAuthError) in
+    let resumed = Result { () throws(SQOAuthError) in try module.resume(token) }
+    return { [module] () throws(SQOAuthError) in
       try await resumed.get()()
       return try await module.session.token(.new(since: since))
     }
   }
 
-  /// The `async` twin of ``withRefreshToken(_:updateAccessToken:)``.
-  @discardableResult
-  public func refresh(with token: SQToken) async throws(SQOAuthError) -> SQToken {
-    // Noted first: another part of the app may resume the same token and be done before this one.
-    let since = module.session.renewals
-    try await resume(token)()
-    return try await module.session.token(.new(since: since))
-  }
-
-  /// Goes on with a token that the app kept: it is the current one at once, and is refreshed before
-  /// it expires, or now if it has.
+  /// Goes on with a token that the app kept, from now on; the pod's name.
   ///
-  /// A token that is older than the one held or stored is an outdated copy of it, and that one
-  /// stays. What goes wrong is told to the ``tokenRefreshDelegate``.
-  public func launchTokenTimerUpdate(with token: SQToken) {
-    do throws(SQOAuthError) {
-      let finish = try resume(token)
-      Task { await finish() }
-    } catch {
-      tell(.refreshFailed(error))
-    }
-  }
-
-  private func resume(_ token: SQToken) throws(SQOAuthError) -> @Sendable () async -> Void {
-    let record = try module.context.record(of: token, id: module.accountID)
-    let finish = module.session.resume(record)
-    module.refreshesAutomatically = true
-    return finish
+  /// It is the current token at once, and is refreshed before it expires, or now if it has. A token
+  /// that is older than the one held or stored is an outdated copy of it, and that one stays. What
+  /// goes wrong is an event of the ``tokenRefreshDelegate``: ``SQOAuthError/Code/notAuthorized``
+  /// where there is no token.
+  public func launchTokenTimerUpdate(with token: SQToken?) {
+    module.launch(token)
   }
 
   // MARK: Push

@@ -62,16 +62,22 @@ package final class Callbacks: Sendable {
     _ completion: @escaping @isolated(any) (Result<Value, Failure>) -> Void,
     _ work: @escaping @Sendable () async throws(Failure) -> Value
   ) {
-    let completion = Completion(completion)
-    Task {
-      let result: Result<Value, Failure>
+    complete(with: completion) {
       do throws(Failure) {
-        result = .success(try await work())
+        return .success(try await work())
       } catch {
-        result = .failure(error)
+        return .failure(error)
       }
-      await self.call(completion, with: result)
     }
+  }
+
+  /// Does the work of a call that cannot fail, and gives the completion what comes of it, once.
+  func complete<Value: Sendable>(
+    with completion: @escaping @isolated(any) (Value) -> Void,
+    _ work: @escaping @Sendable () async -> Value
+  ) {
+    let completion = Completion(completion)
+    Task { await self.call(completion, with: await work()) }
   }
 
   /// Calls a closure of the app; returns when it has returned.

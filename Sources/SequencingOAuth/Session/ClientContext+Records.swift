@@ -7,8 +7,11 @@
 // What stands in the store of this client, and what there is not this client's.
 extension ClientContext {
   /// The record of a token that a session begins with, for the client as it is configured.
+  ///
+  /// - Throws: ``SQOAuthError/Code/notAuthorized`` for an empty token.
   func record(of token: SQToken, id: String) throws(SQOAuthError) -> AccountRecord {
     let configuration = try configuration.get()
+    guard !token.isEmpty else { throw .emptyToken }
     return AccountRecord(
       id: id, clientID: configuration.clientID, issuer: configuration.issuer,
       tokenEndpoint: configuration.metadata?.tokenEndpoint.absoluteString,

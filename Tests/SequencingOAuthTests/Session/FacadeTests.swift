@@ -75,7 +75,7 @@ import Testing
     let saved = try #require(bench.module.currentToken)
     let words: String = await bench.completion { oauth, done in
       oauth.token { first in
-        oauth.withRefreshToken(saved) { second in
+        oauth.refresh(with: saved) { second in
           oauth.launchTokenTimerUpdate(with: saved)
           oauth.token { third in
             oauth.userDidSignOut()

@@ -53,11 +53,11 @@ import Testing
     try await eventually { await bench.store.content() == "T0 R0" }
   }
 
-  @Test func `withRefreshToken gets a fresh one and tells once`() async throws {
+  @Test func `a refresh with a kept token gets a fresh one and tells once`() async throws {
     let bench = try SessionBench()
     let saved = bench.server.issue(at: bench.clock.now)
     let token = try await bench.completion { oauth, done in
-      oauth.withRefreshToken(saved, updateAccessToken: done)
+      oauth.refresh(with: saved, completion: done)
     }.get()
     #expect(token.accessToken == "T2" && token.refreshToken == "R2")
     #expect(await bench.observer.words(1) == ["refreshed T2"])
@@ -68,18 +68,42 @@ import Testing
     #expect(bench.refreshes == ["R1", "R2"])
   }
 
-  @Test func `withRefreshToken tells why it failed, and the token stays`() async throws {
+  @Test func `a refresh with a kept token tells why it failed, and the token stays`() async throws {
     let bench = try SessionBench()
     bench.server.next(ScriptedHTTPClient.json("", status: 500))
     let saved = bench.server.issue(at: bench.clock.now)
-    let result = await bench.completion { $0.withRefreshToken(saved, updateAccessToken: $1) }
+    let result = await bench.completion { $0.refresh(with: saved, completion: $1) }
     failure(.serverError) { try result.get() }
     #expect(bench.memory == "T1 R1")
     let none = await bench.completion {
       $0.userDidSignOut()
-      $0.withRefreshToken(SQToken(accessToken: "T"), updateAccessToken: $1)
+      $0.refresh(with: SQToken(accessToken: "T"), completion: $1)
     }
     failure(.notAuthorized) { try none.get() }
+  }
+
+  @Test func `the pod's call gives a token or nil`() async throws {
+    let bench = try SessionBench()
+    let saved = bench.server.issue(at: bench.clock.now)
+    func refresh(_ token: SQToken?) async -> SQToken? {
+      await bench.completion { $0.withRefreshToken(token, updateAccessToken: $1) }
+    }
+    #expect(await refresh(saved)?.accessToken == "T2")
+    bench.server.next(ScriptedHTTPClient.json("", status: 500))
+    #expect(await refresh(saved) == nil)
+    #expect(await refresh(nil) == nil && bench.memory == "T2 R2")
+  }
+
+  @Test func `an empty token is none`() async throws {
+    let bench = try SessionBench()
+    let empty = SQToken(accessToken: "", refreshToken: "")
+    await failure(.notAuthorized) { try await bench.oauth.refresh(with: empty) }
+    await failure(.notAuthorized) { try await bench.module.adopt(empty) }
+    bench.oauth.launchTokenTimerUpdate(with: empty)
+    bench.oauth.launchTokenTimerUpdate(with: nil)
+    let failed = "failed not_authorized"
+    #expect(await bench.observer.words(2) == [failed, failed])
+    #expect(bench.oauth.currentToken == nil)
   }
 
   @Test func `without a registered client both say so`() async throws {
@@ -89,7 +113,7 @@ import Testing
     let saved = SQToken(accessToken: "T", refreshToken: "R")
     await failure(.notRegistered) { try await oauth.refresh(with: saved) }
     let result = await withCheckedContinuation { done in
-      oauth.withRefreshToken(saved) { done.resume(returning: $0) }
+      oauth.refresh(with: saved) { done.resume(returning: $0) }
     }
     failure(.notRegistered) { try result.get() }
     oauth.launchTokenTimerUpdate(with: saved)

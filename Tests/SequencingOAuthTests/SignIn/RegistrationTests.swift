@@ -14,12 +14,9 @@ import Testing
 
   /// The pod's own spellings still compile and mean the same.
   @available(*, deprecated)
-  @Test func `the pod's names are the same objects`() {
+  @Test func `the pods' shared instances are the shared one`() {
     #expect(SQOAuth.sharedInstance() === SQOAuth.shared)
     #expect(SQOAuth.instance === SQOAuth.shared)
-    #expect(SQAuthResult.sharedInstance() === SQAuthResult.shared)
-    #expect((any SQAuthorizationProtocolDelegate).self == (any SQAuthorizationProtocol).self)
-    #expect((any SQTokenRefreshProtocolDelegate).self == (any SQTokenRefreshProtocol).self)
   }
 
   @available(*, deprecated)

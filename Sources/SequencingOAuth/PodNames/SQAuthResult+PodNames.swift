@@ -1,0 +1,44 @@
+/// The results of the pods, whose tokens are not optional and can be set.
+///
+/// Setting a token does what ``SQOAuth/launchTokenTimerUpdate(with:)`` does.
+@available(*, deprecated)
+extension SQAuthResult {
+  /// The Objective-C pod's result; never `nil`.
+  @available(*, deprecated, message: "use SQAuthResult.shared, whose token is optional")
+  public static func sharedInstance() -> OfObjectiveCPod! { OfObjectiveCPod() }
+
+  /// The Swift pod's result.
+  @available(*, deprecated, message: "use SQAuthResult.shared, whose token is optional")
+  public static var instance: OfSwiftPod { OfSwiftPod() }
+
+  /// The result as the Objective-C pod has it.
+  public struct OfObjectiveCPod: Sendable {
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    /// The current token, or `nil` while nobody is signed in; it may have expired.
+    ///
+    /// Setting it to `nil` does what ``SQOAuth/userDidSignOut()`` does.
+    public var token: SQToken! {
+      get { SQAuthResult.shared.token }
+      nonmutating set { SQAuthResult.set(newValue) }
+    }
+  }
+
+  /// The result as the Swift pod has it.
+  public struct OfSwiftPod: Sendable {
+    /// The current token, or an empty one while nobody is signed in; it may have expired.
+    ///
+    /// Setting it to an empty one does what ``SQOAuth/userDidSignOut()`` does.
+    public var token: SQToken {
+      get { SQAuthResult.shared.token ?? SQToken() }
+      nonmutating set { SQAuthResult.set(newValue.isEmpty ? nil : newValue) }
+    }
+  }
+
+  private static func set(_ token: SQToken?) {
+    if let token {
+      SQOAuth.shared.launchTokenTimerUpdate(with: token)
+    } else {
+      SQOAuth.shared.userDidSignOut()
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// Builds small programs with the libraries of the build that runs this test.
+///
+/// A package that depends on this one would do the same, but compile all of it again each time.
+public struct ProgramBuilder: Sendable {
+  private static let libraries = ["SequencingOAuth", "LoopbackHTTP", "OAuthSandbox"]
+
+  private let folder: TemporaryFolder
+  private let compiling: [String]
+  private let linking: [String]
+
+  /// Finds the libraries.
+  public init() async throws {
+    folder = try TemporaryFolder()
+    let products = Bundle.main.bundleURL
+    let maps = ["CCurl", "CCrypto", "CSockets"].flatMap {
+      ["-Xcc", "-fmodule-map-file=\(Self.root.path)/Sources/\($0)/module.modulemap"]
+    }
+    // Beside them may lie those of sources that are gone.
+    let objects = try Self.libraries.flatMap { library in
+      let map = products.appending(path: "\(library).build/output-file-map.json")
+      let outputs = try JSONDecoder().decode(
+        [String: [String: String]].self, from: Data(contentsOf: map))
+      return outputs.values.compactMap { $0["object"] }.sorted()
+    }
+    let environment = ProcessInfo.processInfo.environment
+    let sanitizer = environment["SANITIZE"].map { ["-sanitize=\($0)"] } ?? []
+    // The libraries count what is run, in a build for that.
+    let coverage = environment["COVERAGE"] == "1" ? ["-profile-generate"] : []
+    compiling =
+      ["-I", products.appending(path: "Modules").path, "-I", folder.path]
+      + ["-warnings-as-errors", "-module-cache-path", folder.file("modules")]
+      + maps + sanitizer + coverage
+    linking = ["-lcurl", "-lcrypto"] + objects
+  }
+
+  /// The package's folder, three above this file.
+  private static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Compiles and links a program; returns its path.
+  ///
+  /// A warning is an error, unless the further options say otherwise.
+  public func build(
+    _ name: String, _ files: [String: String], _ more: [String]
+  ) async throws -> String {
+    // The driver puts a file of the program's name beside the first object, for each program that is
+    // linked at the same time.
+    let program = folder.file("\(name)/\(UUID().uuidString)")
+    try await run(["-o", program] + compiling + linking + more, write(files, to: name))
+    return program
+  }
+
+  /// Compiles a module that programs may import; returns the object that they are linked with.
+  public func buildModule(
+    _ name: String, _ files: [String: String], _ more: [String]
+  ) async throws -> String {
+    let object = folder.file("\(name).o")
+    let module = [
+      "-parse-as-library", "-wmo", "-module-name", name, "-emit-module", "-emit-module-path",
+      folder.file("\(name).swiftmodule"), "-emit-object", "-o", object,
+    ]
+    try await run(module + compiling + more, write(files, to: name))
+    return object
+  }
+
+  private func write(_ files: [String: String], to name: String) throws -> [String] {
+    let place = URL(filePath: folder.file(name))
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+    return try files.keys.sorted().map { file in
+      try Data((files[file] ?? "").utf8).write(to: place.appending(path: file))
+      return place.appending(path: file).path
+    }
+  }
+
+  private func run(_ options: [String], _ sources: [String]) async throws {
+    let result = try await ChildProcess.run(["swiftc"] + options + sources, within: .seconds(240))
+    guard result.status == 0 else { throw BuildFailed(message: result.output + result.errors) }
+  }
+
+  private struct BuildFailed: Error, CustomStringConvertible {
+    let message: String
+    var description: String { message }
+  }
+}
