@@ -21,7 +21,7 @@ let package = Package(
   targets: [
     .target(
       name: "SequencingOAuth",
-      dependencies: ["LoopbackHTTP", "CCurl", "CCrypto"],
+      dependencies: ["Basics", "LoopbackHTTP", "LoopbackPages", "CCurl", "CCrypto"],
       // To be copied; a resource would link Foundation, for its Bundle.
       exclude: ["SignInButton/Images"],
       swiftSettings: settings),
@@ -31,21 +31,24 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthSQLite",
-      dependencies: ["SequencingOAuth", "LoopbackHTTP", "CSQLite"],
+      dependencies: ["SequencingOAuth", "Basics", "CSQLite"],
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthSecretService",
-      dependencies: ["SequencingOAuth", "LoopbackHTTP", "CSecret"],
+      dependencies: ["SequencingOAuth", "Basics", "CSecret"],
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthGRPC",
-      dependencies: ["SequencingOAuth", "LoopbackHTTP", "CZlib"],
+      dependencies: ["SequencingOAuth", "Basics", "CZlib"],
       swiftSettings: settings),
     .target(
       name: "OAuthSandbox",
-      dependencies: ["LoopbackHTTP", "CCrypto"],
+      dependencies: ["Basics", "LoopbackHTTP", "LoopbackPages", "CCrypto"],
       swiftSettings: settings),
-    .target(name: "LoopbackHTTP", dependencies: ["CSockets"], swiftSettings: settings),
+    .target(name: "LoopbackHTTP", dependencies: ["Basics", "CSockets"], swiftSettings: settings),
+    .target(
+      name: "LoopbackPages", dependencies: ["Basics", "LoopbackHTTP"], swiftSettings: settings),
+    .target(name: "Basics", swiftSettings: settings),
     .systemLibrary(name: "CSockets"),
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -69,34 +72,35 @@ let package = Package(
       name: "benchmarks",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthGRPC", "SequencingOAuthSQLite", "OAuthSandbox",
-        "LoopbackHTTP", "CCurl", "CSQLite",
+        "Basics", "LoopbackHTTP", "CCurl", "CSQLite",
       ],
       path: "Tests/Benchmarks",
       exclude: ["Peers"],
       swiftSettings: settings),
     .target(
       name: "TestSupport",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP"],
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP"],
       path: "Tests/TestSupport",
       swiftSettings: settings),
     .executableTarget(
       name: "transfer-probe",
-      dependencies: ["SequencingOAuth", "LoopbackHTTP"],
+      dependencies: ["SequencingOAuth", "Basics", "LoopbackHTTP"],
       path: "Tests/TransferProbe",
       swiftSettings: settings),
     .testTarget(
       name: "SequencingOAuthTests",
       dependencies: [
-        "SequencingOAuth", "transfer-probe", "OAuthSandbox", "LoopbackHTTP", "TestSupport",
+        "SequencingOAuth", "transfer-probe", "OAuthSandbox", "Basics", "LoopbackHTTP",
+        "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "CallbackTests",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "PodTests",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport"],
       exclude: ["Apps", "fixits"],
       swiftSettings: settings),
     .executableTarget(
@@ -109,7 +113,7 @@ let package = Package(
     .executableTarget(
       name: "torture",
       dependencies: [
-        "SequencingOAuth", "SequencingOAuthSecretService", "OAuthSandbox", "LoopbackHTTP",
+        "SequencingOAuth", "SequencingOAuthSecretService", "OAuthSandbox", "Basics", "LoopbackHTTP",
       ],
       path: "Tests/Torture",
       swiftSettings: settings),
@@ -128,29 +132,38 @@ let package = Package(
     .testTarget(
       name: "SequencingOAuthGRPCTests",
       dependencies: [
-        "SequencingOAuthGRPC", "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport",
+        "SequencingOAuthGRPC", "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP",
+        "TestSupport",
       ],
       exclude: ["Servers"],
       swiftSettings: settings),
     .testTarget(
       name: "LoopbackHTTPTests",
-      dependencies: ["LoopbackHTTP", "TestSupport"],
+      dependencies: ["Basics", "LoopbackHTTP", "OAuthSandbox", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "LoopbackPagesTests",
+      dependencies: ["Basics", "LoopbackHTTP", "LoopbackPages"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "BasicsTests",
+      dependencies: ["Basics", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "FuzzerTests",
-      dependencies: ["SequencingOAuth", "SequencingOAuthGRPC", "LoopbackHTTP", "CCurl"],
+      dependencies: ["SequencingOAuth", "SequencingOAuthGRPC", "Basics", "LoopbackHTTP", "CCurl"],
       path: "Tests/Fuzzers",
       exclude: ["Dictionaries", "LibFuzzer", "Seeds"],
       swiftSettings: settings),
     .testTarget(
       name: "OAuthSandboxTests",
-      dependencies: ["OAuthSandbox", "LoopbackHTTP", "TestSupport"],
+      dependencies: ["OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "DemoTests",
       dependencies: [
         "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
-        "SequencingOAuthGRPC", "OAuthSandbox", "LoopbackHTTP", "TestSupport",
+        "SequencingOAuthGRPC", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -163,7 +176,7 @@ let package = Package(
     .testTarget(
       name: "LiveTests",
       dependencies: [
-        "sq-demo", "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "TestSupport",
+        "sq-demo", "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
       ],
       exclude: ["Servers"],
       swiftSettings: settings),

@@ -1,3 +1,5 @@
+import Basics
+
 /// The bytes and the byte classes of RFC 9110, section 5.6.
 enum ASCII {
   static let tab: UInt8 = 0x09
@@ -11,17 +13,13 @@ enum ASCII {
   static let colon: UInt8 = 0x3A
   static let semicolon: UInt8 = 0x3B
 
-  static func isDigit(_ byte: UInt8) -> Bool { byte &- zero < 10 }
-  static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
-  static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
-
   /// Whether the byte may never stand in a line: a control character that is not a tab.
   static func isControl(_ byte: UInt8) -> Bool {
     (byte < space && byte != tab) || byte == 0x7F
   }
 
   static func isToken(_ byte: UInt8) -> Bool {
-    if isLetter(byte) || isDigit(byte) { return true }
+    if byte.isAlphanumeric { return true }
     switch byte {
     case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: return true
     default: return false
@@ -40,17 +38,11 @@ enum ASCII {
 
   /// The characters of `uri-host [ ":" port ]`, without user information.
   static func isAuthority(_ byte: UInt8) -> Bool {
-    if isLetter(byte) || isDigit(byte) { return true }
+    if byte.isAlphanumeric { return true }
     switch byte {
     case 0x21, 0x24...0x2E, 0x3A, 0x3B, 0x3D, 0x5B, 0x5D, 0x5F, 0x7E: return true
     default: return false
     }
-  }
-
-  static func hexValue(_ byte: UInt8) -> Int? {
-    if isDigit(byte) { return Int(byte - zero) }
-    let letter = (byte | 0x20) &- 0x61
-    return letter < 6 ? Int(letter) + 10 : nil
   }
 
   /// The bytes as text, with A to Z in lower case.

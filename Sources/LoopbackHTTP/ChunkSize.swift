@@ -1,3 +1,5 @@
+import Basics
+
 /// The line that announces a chunk (RFC 9112, section 7.1).
 enum ChunkSize {
   /// What the line of a chunk may take, with its extensions and the end of the chunk.
@@ -9,7 +11,7 @@ enum ChunkSize {
   ///
   /// Extensions after `;` are skipped, since none is known here.
   static func read(_ line: ArraySlice<UInt8>, room: Int) throws(RequestFault) -> Int {
-    let digits = line.prefix { ASCII.hexValue($0) != nil }
+    let digits = line.prefix { $0.hexadecimalValue != nil }
     guard !digits.isEmpty else { throw .badRequest }
     // White space between the size and the end of the line is read differently by different
     // servers, so only the grammar's own `;` may follow.
@@ -17,7 +19,7 @@ enum ChunkSize {
       throw .badRequest
     }
     guard digits.count <= maximumDigits else { throw .contentTooLarge }
-    let size = digits.reduce(0) { $0 * 16 + (ASCII.hexValue($1) ?? 0) }
+    let size = digits.reduce(0) { $0 * 16 + Int($1.hexadecimalValue ?? 0) }
     guard size <= room else { throw .contentTooLarge }
     return size
   }

@@ -49,7 +49,7 @@ final class Connection {
     self.socket = socket
     self.context = context
     parser = RequestParser(
-      limits: context.limits, peerPort: peerPort, servesProxyRequests: context.servesProxyRequests,
+      limits: context.limits, peerPort: peerPort,
       admission: context.admission)
     deadline = Monotonic.after(context.limits.idleTime, from: now)
   }

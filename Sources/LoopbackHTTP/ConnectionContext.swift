@@ -1,7 +1,8 @@
+import Basics
+
 /// What the connections of one server share.
 struct ConnectionContext: Sendable {
   let limits: LoopbackLimits
-  let servesProxyRequests: Bool
   let admission: LoopbackAdmission.Rule?
   let handler: LoopbackServer.Handler
   let mailbox: LoopMailbox
@@ -16,14 +17,10 @@ struct ConnectionContext: Sendable {
   ) -> Task<Void, Never> {
     let handler = handler
     let mailbox = mailbox
-    let work: @Sendable () async -> Void = {
+    return .startingHere {
       let reply = await handler(request)
       mailbox.post(.reply(connection: connection, exchange: exchange, reply))
     }
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      return Task.immediate { await work() }
-    }
-    return Task { await work() }
   }
 }
 

@@ -1,3 +1,5 @@
+import Basics
+
 /// What other threads tell the event loop.
 enum LoopMessage: Sendable {
   /// A handler's answer to one exchange of one connection.

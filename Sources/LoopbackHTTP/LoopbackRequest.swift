@@ -9,7 +9,10 @@
 /// Nothing in it is decoded: the target, the header values and the body are the client's bytes.
 package struct LoopbackRequest: Sendable {
   package let method: String
-  /// The request target in origin form: a path that starts with `/`, and perhaps `?` and a query.
+  /// The request target: a path that starts with `/`, and perhaps `?` and a query.
+  ///
+  /// A client that takes the server for a proxy sends a URL or an authority, and OPTIONS may have `*`
+  /// (RFC 9112, section 3.2). A handler that knows its paths answers them as it answers any other.
   package let target: String
   /// The fields in the order in which they came, with names in lower case.
   package let headers: [(name: String, value: String)]

@@ -48,19 +48,15 @@ package final class LoopbackServer: Sendable {
 
   /// Binds and listens before it returns; port 0 asks for any free one.
   ///
-  /// With `servesProxyRequests` the handler also gets targets in absolute and authority form, as a
-  /// client sends them to a proxy. Without, they are answered with 400. Without `admission` every
-  /// body is read, within the limits.
+  /// Without `admission` every body is read, within the limits.
   package init(
     address: LoopbackAddress = .ipv4, port: UInt16 = 0, limits: LoopbackLimits = LoopbackLimits(),
-    servesProxyRequests: Bool = false, admission: LoopbackAdmission.Rule? = nil,
-    handler: @escaping Handler
+    admission: LoopbackAdmission.Rule? = nil, handler: @escaping Handler
   ) throws(LoopbackError) {
     let mailbox = try LoopMailbox()
     let (listener, boundPort) = try Sockets.listen(address, port: port)
     let context = ConnectionContext(
-      limits: limits, servesProxyRequests: servesProxyRequests, admission: admission,
-      handler: handler, mailbox: mailbox, crowd: crowd)
+      limits: limits, admission: admission, handler: handler, mailbox: mailbox, crowd: crowd)
     self.mailbox = mailbox
     self.address = address
     self.port = boundPort

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -7,22 +9,22 @@
 #endif
 
 /// Moments on the system's monotonic clock, in nanoseconds, for the deadlines of the event loop.
-enum Monotonic {
-  static let never = Int64.max
+package enum Monotonic {
+  package static let never = Int64.max
 
-  static func now() -> Int64 {
+  package static func now() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  static func after(_ duration: Duration, from now: Int64) -> Int64 {
+  package static func after(_ duration: Duration, from now: Int64) -> Int64 {
     let (sum, tooLate) = now.addingReportingOverflow(duration.wholeNanoseconds)
     return tooLate ? never : sum
   }
 
   /// Whole milliseconds until a moment, rounded up, in the form that `poll` takes.
-  static func pollTimeout(until moment: Int64, from now: Int64) -> Int32 {
+  package static func pollTimeout(until moment: Int64, from now: Int64) -> Int32 {
     guard moment != never else { return -1 }
     guard moment > now else { return 0 }
     return Int32(clamping: (moment - now + 999_999) / 1_000_000)

@@ -1,3 +1,5 @@
+import Basics
+
 /// How the body of a request is delimited (RFC 9112, section 6.3).
 enum RequestFraming: Hashable {
   case length(Int)
@@ -27,7 +29,7 @@ enum RequestFraming: Hashable {
   /// Accepts `chunked` alone; another coding in front of it is one that we do not have.
   private static func checkCoding(_ value: String) throws(RequestFault) {
     let codings = value.lowercased().split(separator: ",", omittingEmptySubsequences: false).map {
-      ASCII.trimmed($0)
+      $0.trimmed
     }
     let chunked = codings.filter { $0 == "chunked" }.count
     guard !codings.contains(""), chunked <= 1, chunked == 0 || codings.last == "chunked" else {
@@ -38,7 +40,7 @@ enum RequestFraming: Hashable {
 
   /// Reads digits and nothing else: no sign, no list, no white space within.
   private static func length(_ text: String) throws(RequestFault) -> Int {
-    guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) else { throw .badRequest }
+    guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { throw .badRequest }
     guard let length = Int(text) else { throw .contentTooLarge }
     return length
   }
@@ -69,20 +71,10 @@ extension RequestHead {
     guard minorVersion >= 1 else { return false }
     for value in values(of: "connection") {
       for option in value.split(separator: ",")
-      where ASCII.trimmed(option).lowercased() == "close" {
+      where option.trimmed.lowercased() == "close" {
         return false
       }
     }
     return true
-  }
-}
-
-extension ASCII {
-  /// The text without blanks at its ends.
-  static func trimmed(_ text: Substring) -> Substring {
-    var text = text
-    while let byte = text.utf8.first, isBlank(byte) { text = text.dropFirst() }
-    while let byte = text.utf8.last, isBlank(byte) { text = text.dropLast() }
-    return text
   }
 }

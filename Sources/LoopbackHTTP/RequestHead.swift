@@ -1,3 +1,5 @@
+import Basics
+
 /// Why a request is refused, as the status that the server answers.
 package struct RequestFault: Error, Hashable {
   package let status: Int
@@ -24,7 +26,7 @@ struct RequestHead {
   private static let maximumMethodBytes = 32
 
   /// Reads `method SP request-target SP HTTP-version`, with exactly one space at each place.
-  init(requestLine line: ArraySlice<UInt8>, servesProxyRequests: Bool) throws(RequestFault) {
+  init(requestLine line: ArraySlice<UInt8>) throws(RequestFault) {
     guard let firstSpace = line.firstIndex(of: ASCII.space),
       let lastSpace = line.lastIndex(of: ASCII.space), firstSpace < lastSpace
     else { throw .badRequest }
@@ -34,9 +36,7 @@ struct RequestHead {
 
     guard !methodBytes.isEmpty, methodBytes.allSatisfy(ASCII.isToken) else { throw .badRequest }
     guard methodBytes.count <= Self.maximumMethodBytes else { throw .notImplemented }
-    guard let first = targetBytes.first, targetBytes.allSatisfy(ASCII.isTarget),
-      first == ASCII.slash || servesProxyRequests
-    else { throw .badRequest }
+    guard !targetBytes.isEmpty, targetBytes.allSatisfy(ASCII.isTarget) else { throw .badRequest }
     method = String(decoding: methodBytes, as: UTF8.self)
     target = String(decoding: targetBytes, as: UTF8.self)
   }
@@ -55,8 +55,8 @@ struct RequestHead {
       line[..<colon].allSatisfy(ASCII.isToken)
     else { throw .badRequest }
     var value = line[line.index(after: colon)...]
-    while let byte = value.first, ASCII.isBlank(byte) { value = value.dropFirst() }
-    while let byte = value.last, ASCII.isBlank(byte) { value = value.dropLast() }
+    while let byte = value.first, byte.isBlank { value = value.dropFirst() }
+    while let byte = value.last, byte.isBlank { value = value.dropLast() }
     return (ASCII.lowercased(line[..<colon]), String(decoding: value, as: UTF8.self))
   }
 
@@ -70,7 +70,7 @@ struct RequestHead {
   private static func minorVersion(of bytes: ArraySlice<UInt8>) throws(RequestFault) -> Int {
     let version = Array(bytes)
     guard version.count == 8, version.starts(with: "HTTP/".utf8), version[6] == ASCII.dot,
-      ASCII.isDigit(version[5]), ASCII.isDigit(version[7])
+      version[5].isDigit, version[7].isDigit
     else { throw .badRequest }
     guard version[5] == ASCII.one else { throw .versionNotSupported }
     return Int(version[7] - ASCII.zero)

@@ -40,7 +40,6 @@ package struct RequestParser {
 
   let limits: LoopbackLimits
   private let peerPort: UInt16
-  private let servesProxyRequests: Bool
   private let admission: LoopbackAdmission.Rule?
 
   private var stage = Stage.requestLine(emptyLines: 0)
@@ -54,11 +53,10 @@ package struct RequestParser {
 
   package init(
     limits: LoopbackLimits = LoopbackLimits(), peerPort: UInt16 = 0,
-    servesProxyRequests: Bool = false, admission: LoopbackAdmission.Rule? = nil
+    admission: LoopbackAdmission.Rule? = nil
   ) {
     self.limits = limits
     self.peerPort = peerPort
-    self.servesProxyRequests = servesProxyRequests
     self.admission = admission
     lines = LineBuffer(budget: limits.headerBytes)
   }
@@ -144,7 +142,7 @@ package struct RequestParser {
       stage = .requestLine(emptyLines: 1)
       return nil
     }
-    head = try RequestHead(requestLine: line, servesProxyRequests: servesProxyRequests)
+    head = try RequestHead(requestLine: line)
     stage = .fields
     return nil
   }

@@ -1,18 +1,18 @@
 #if canImport(Glibc)
-  import Glibc
+  package import Glibc
 #elseif canImport(Musl)
-  import Musl
+  package import Musl
 #else
-  import Darwin
+  package import Darwin
 #endif
 
 /// A loopback address and a port in the form that the socket calls take.
-struct SocketAddress {
+package struct SocketAddress {
   private var ipv4 = sockaddr_in()
   private var ipv6 = sockaddr_in6()
   private let address: LoopbackAddress
 
-  init(_ address: LoopbackAddress, port: UInt16) {
+  package init(_ address: LoopbackAddress, port: UInt16) {
     self.address = address
     ipv4.sin_family = sa_family_t(AF_INET)
     ipv4.sin_port = port.bigEndian
@@ -22,7 +22,8 @@ struct SocketAddress {
     withUnsafeMutableBytes(of: &ipv6.sin6_addr) { $0[15] = 1 }
   }
 
-  func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+  package func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result
+  {
     switch address {
     case .ipv4: Self.rebound(ipv4, body)
     case .ipv6: Self.rebound(ipv6, body)

@@ -13,7 +13,7 @@
 /// The socket calls of this module, with what differs between systems.
 ///
 /// Every descriptor is closed on `exec` and no write raises SIGPIPE.
-enum Sockets {
+package enum Sockets {
   #if canImport(Darwin)
     private static let streamType = SOCK_STREAM
     private static let sendFlags: Int32 = 0
@@ -51,7 +51,7 @@ enum Sockets {
   }
 
   /// A blocking socket for a client, not connected yet.
-  static func stream(_ address: LoopbackAddress) throws(LoopbackError) -> Int32 {
+  package static func stream(_ address: LoopbackAddress) throws(LoopbackError) -> Int32 {
     let socket = socket(address == .ipv4 ? AF_INET : AF_INET6, streamType, 0)
     guard socket >= 0 else { throw .failure(errno, port: 0) }
     prepare(socket)
@@ -104,11 +104,11 @@ enum Sockets {
     return (ends[0], ends[1])
   }
 
-  static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+  package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     recv(socket, buffer.baseAddress, buffer.count, 0)
   }
 
-  static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  package static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Darwin)
       Darwin.send(socket, bytes.baseAddress, bytes.count, sendFlags)
     #elseif canImport(Musl)
@@ -118,7 +118,7 @@ enum Sockets {
     #endif
   }
 
-  static func close(_ descriptor: Int32) {
+  package static func close(_ descriptor: Int32) {
     #if canImport(Darwin)
       _ = Darwin.close(descriptor)
     #elseif canImport(Musl)
@@ -136,7 +136,7 @@ enum Sockets {
   }
 
   /// Tells the peer that nothing more comes, while it may still be read from.
-  static func finishSending(_ socket: Int32) {
+  package static func finishSending(_ socket: Int32) {
     shutdown(socket, Int32(SHUT_WR))
   }
 
@@ -148,7 +148,7 @@ enum Sockets {
     close(socket)
   }
 
-  static func set(_ socket: Int32, _ level: Int32, _ option: Int32) {
+  package static func set(_ socket: Int32, _ level: Int32, _ option: Int32) {
     var value: Int32 = 1
     setsockopt(socket, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
   }
@@ -166,7 +166,7 @@ enum Sockets {
 }
 
 extension LoopbackError {
-  static let malformedAnswer = Self.system(errno: EBADMSG)
+  package static let malformedAnswer = Self.system(errno: EBADMSG)
 
   static func failure(_ code: Int32, port: UInt16) -> Self {
     switch code {

@@ -1,3 +1,4 @@
+import Basics
 import LoopbackHTTP
 
 #if canImport(FoundationEssentials)

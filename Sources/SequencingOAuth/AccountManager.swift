@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// The accounts of an app that last: granted once, authorized after every restart.
 ///

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// The acts for code without `async`.
 ///

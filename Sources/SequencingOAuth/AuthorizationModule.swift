@@ -1,5 +1,5 @@
+import Basics
 public import Dispatch
-import LoopbackHTTP
 
 /// One account with one authorization server: gets its token, keeps it alive, and puts it on
 /// requests.

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// A registry of modules by name, for an app that works with several authorization servers.
 ///
@@ -50,6 +50,6 @@ extension SQOAuthError {
   static func duplicateName(_ name: String, of what: String) -> SQOAuthError {
     SQOAuthError(
       .duplicateName,
-      "there is \(what) \"\(ErrorResponse.clean(name))\" already; remove it, or take another name")
+      "there is \(what) \"\(name.printable)\" already; remove it, or take another name")
   }
 }

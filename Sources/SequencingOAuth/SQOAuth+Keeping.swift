@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// Tokens that outlive the program.
 extension SQOAuth {

@@ -1,5 +1,5 @@
+import Basics
 public import Dispatch
-import LoopbackHTTP
 
 /// The delegates of an ``SQOAuth``, which holds them weakly.
 ///

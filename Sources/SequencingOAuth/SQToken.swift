@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -203,7 +205,7 @@ extension SQToken: CustomStringConvertible, CustomDebugStringConvertible, Custom
   /// The token without its secrets.
   public var description: String {
     let expiry = expirationDate.map { "expires \($0.formatted(.iso8601))" } ?? "no known expiry"
-    return "SQToken(\(ErrorResponse.clean(tokenType)), \(expiry), "
+    return "SQToken(\(tokenType.printable), \(expiry), "
       + "\(refreshToken == nil ? "no refresh token" : "with a refresh token"))"
   }
 

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,5 @@
+import Basics
 public import Dispatch
-import LoopbackHTTP
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -110,7 +110,7 @@ public final class RPCChannel: Sendable {
 
   private static func isMethodByte(_ byte: UInt8) -> Bool {
     switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case _ where byte.isAlphanumeric: true
     case UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
     default: false
     }

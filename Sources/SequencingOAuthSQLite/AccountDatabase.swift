@@ -1,5 +1,5 @@
+import Basics
 import CSQLite
-import LoopbackHTTP
 import SequencingOAuth
 
 /// A database that is opened by the first call, and again where that one did not last.
@@ -54,7 +54,7 @@ final class AccountDatabase: Sendable {
       // The next call looks at everything anew, unless it was only another process at work.
       if (error.cause as? SQLiteError)?.kind != SQLITE_BUSY { state.table = nil }
       throw SQOAuthError(
-        error.code, "the token database \(ErrorResponse.clean(path)): \(error.message)",
+        error.code, "the token database \(path.printable): \(error.message)",
         cause: error.cause)
     }
   }

@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 
 #if canImport(Glibc)
@@ -48,7 +49,7 @@ struct DatabaseFile {
     } catch {
       let part = place.split(separator: "/").last ?? ""
       throw SQOAuthError(
-        .storeFailed, "\(ErrorResponse.clean(String(part))) cannot be used (\(error))",
+        .storeFailed, "\(String(part).printable) cannot be used (\(error))",
         cause: error)
     }
   }

@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -83,7 +84,7 @@ struct DesktopPlaces: Sendable {
     case .some:
       throw SQOAuthError(
         .storeTooNew,
-        "\(ErrorResponse.clean(marker.path)) names a store that this program does not know")
+        "\(marker.path.printable) names a store that this program does not know")
     // The file may have been there before.
     case nil: return FileManager.default.fileExists(atPath: sealedPath) ? file : nil
     }
@@ -112,7 +113,7 @@ struct DesktopPlaces: Sendable {
 
   private func failure(_ what: String, _ error: FileError) -> SQOAuthError {
     SQOAuthError(
-      .storeFailed, "\(ErrorResponse.clean(marker.path)) cannot be \(what) (\(error))",
+      .storeFailed, "\(marker.path.printable) cannot be \(what) (\(error))",
       cause: error)
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -42,7 +43,7 @@ public final class DesktopTokenStore: TokenStore {
       switch self {
       case .keyring: "the desktop's keyring"
       case .encryptedFile(let path):
-        "the encrypted file \(ErrorResponse.clean(path)), with its key beside it"
+        "the encrypted file \(path.printable), with its key beside it"
       }
     }
   }

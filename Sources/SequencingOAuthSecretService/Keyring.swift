@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -160,6 +161,6 @@ extension Keyring {
 
   /// What the user sees in the desktop's keyring program.
   private func label(_ id: String) -> String {
-    "\(ErrorResponse.clean(service)): account \"\(ErrorResponse.clean(id).prefix(100))\""
+    "\(service.printable): account \"\(id.printable.prefix(100))\""
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import CSecret
 import SequencingOAuth
 
@@ -105,7 +106,7 @@ extension KeyringFailure {
     switch self {
     case .noBus(let reason):
       """
-      cannot be asked: there is no D-Bus session (\(ErrorResponse.clean(reason))); run the program \
+      cannot be asked: there is no D-Bus session (\(reason.printable)); run the program \
       in a desktop session or under dbus-run-session, or choose another store
       """
     case .noService:
@@ -125,12 +126,12 @@ extension KeyringFailure {
     case .vanished: "does not find what it held a moment ago; try again"
     case .damaged(let service):
       """
-      has an item for \(ErrorResponse.clean(service)) that is no account, and that is left as it \
+      has an item for \(service.printable) that is no account, and that is left as it \
       is; erase the account, or remove the item with the desktop's keyring program
       """
     case .tooNew(let service, let format):
       """
-      has an item for \(ErrorResponse.clean(service)) in format \(format), which is newer than \
+      has an item for \(service.printable) in format \(format), which is newer than \
       this program
       """
     case .other(let domain, let code): "refused (\(domain) \(code))"

@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import LoopbackHTTP
 public import SequencingOAuth
 
 /// Keeps tokens in the desktop's keyring: GNOME Keyring, KWallet, KeePassXC, or whatever else

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 import SequencingOAuth
 import TestSupport
 

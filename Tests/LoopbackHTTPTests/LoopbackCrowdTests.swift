@@ -1,6 +1,8 @@
+import Basics
 import Dispatch
 import Glibc
 import LoopbackHTTP
+import OAuthSandbox
 import TestSupport
 import Testing
 

@@ -1,6 +1,8 @@
+import Basics
 import FoundationEssentials
 import Glibc
 import LoopbackHTTP
+import OAuthSandbox
 import TestSupport
 import Testing
 

@@ -1,5 +1,7 @@
+import Basics
 import FoundationEssentials
 import LoopbackHTTP
+import OAuthSandbox
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LoopbackLimitTests {

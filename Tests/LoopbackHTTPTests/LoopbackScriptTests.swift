@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LoopbackHTTP
+import OAuthSandbox
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LoopbackScriptTests {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LoopbackHTTP
+import OAuthSandbox
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import Basics
 import FoundationEssentials
 import LoopbackHTTP
 import OAuthSandbox

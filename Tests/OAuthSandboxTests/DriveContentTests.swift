@@ -1,5 +1,4 @@
 import FoundationEssentials
-import LoopbackHTTP
 import OAuthSandbox
 import Testing
 

@@ -1,5 +1,4 @@
 package import Foundation
-import LoopbackHTTP
 
 /// A program that a test runs, in a process group of its own.
 ///

@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import LoopbackHTTP
 
 /// What is known of a child process, filled in by a thread for each thing that blocks.
 final class ChildRecord: Sendable {

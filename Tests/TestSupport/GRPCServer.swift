@@ -1,5 +1,5 @@
+import Basics
 package import Foundation
-import LoopbackHTTP
 package import Testing
 
 /// A gRPC server of Google's grpcio, run for a test on a free port.

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// A place that a test closes, so that something stays under way for as long as it likes.
 public final class Gate: Sendable {

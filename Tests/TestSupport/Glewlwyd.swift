@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import LoopbackHTTP
 
 /// glewlwyd, a third party's authorization server, run for a test on a free port.
 ///

@@ -1,5 +1,5 @@
+import Basics
 package import Foundation
-import LoopbackHTTP
 
 /// A D-Bus session of its own for a test, with GNOME Keyring on it where the test wants one.
 ///

@@ -4,7 +4,9 @@ import Foundation
 ///
 /// A package that depends on this one would do the same, but compile all of it again each time.
 public struct ProgramBuilder: Sendable {
-  private static let libraries = ["SequencingOAuth", "LoopbackHTTP", "OAuthSandbox"]
+  private static let libraries = [
+    "SequencingOAuth", "OAuthSandbox", "LoopbackPages", "LoopbackHTTP", "Basics",
+  ]
 
   private let folder: TemporaryFolder
   private let compiling: [String]

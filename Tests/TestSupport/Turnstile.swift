@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// Lets a few in at a time, in the order in which they came.
 final class Turnstile: Sendable {

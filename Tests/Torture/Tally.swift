@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// What was done and what came of it.
 final class Tally: Sendable {

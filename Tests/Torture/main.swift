@@ -2,7 +2,6 @@
 // At the end every account works, or its program said clearly, before anything was spent, why not.
 // `torture kills COUNT` kills programs around a server's answer instead, and counts what that costs.
 import Foundation
-import LoopbackHTTP
 import OAuthSandbox
 
 let arguments = CommandLine.arguments.dropFirst()

@@ -1,3 +1,5 @@
+import Basics
+
 /// `/authorize` (RFC 6749, section 4.1.1; RFC 7636; RFC 9207).
 enum AuthorizationEndpoint {
   private struct Refusal: Error {
@@ -104,9 +106,6 @@ enum AuthorizationEndpoint {
 extension UInt8 {
   /// Whether the byte may stand in base64url without padding.
   fileprivate var isBase64URL: Bool {
-    switch self {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
-    default: false
-    }
+    isAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
   }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -47,14 +49,4 @@ struct ByteRange: Equatable {
 
 extension Int {
   fileprivate var saturatingSuccessor: Int { self == .max ? self : self + 1 }
-}
-
-extension Substring {
-  /// Without blanks at its ends.
-  var trimmed: Substring {
-    var text = self
-    while let byte = text.utf8.first, byte == 0x20 || byte == 0x09 { text = text.dropFirst() }
-    while let byte = text.utf8.last, byte == 0x20 || byte == 0x09 { text = text.dropLast() }
-    return text
-  }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// A field value with parameters: `value; name=token; name="quoted"` (RFC 9110, section 5.6.6).
 struct FieldParameters {
   /// What stands in front, in lower case.
@@ -13,14 +15,14 @@ struct FieldParameters {
     var parameters: [(name: String, value: String)] = []
     while !rest.isEmpty {
       guard rest.removeFirst() == UInt8(ascii: ";") else { return nil }
-      rest = rest.drop(while: Self.isBlank)
+      rest = rest.drop(while: \.isBlank)
       let name = Self.text(rest.prefix(while: Self.isToken)).lowercased()
       rest = rest.dropFirst(name.utf8.count)
       guard !name.isEmpty, rest.popFirst() == UInt8(ascii: "="), let value = Self.value(&rest),
         !parameters.contains(where: { $0.name == name })
       else { return nil }
       parameters.append((name, value))
-      rest = rest.drop(while: Self.isBlank)
+      rest = rest.drop(while: \.isBlank)
     }
     self.parameters = parameters
   }
@@ -52,12 +54,7 @@ struct FieldParameters {
     String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
   private static func isToken(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
+    byte.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -42,12 +44,7 @@ struct MultipartReader {
 
   private static func isBoundary(_ text: String) -> Bool {
     (1...70).contains(text.utf8.count) && text.last != " "
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "'()+_,-./:=? ".utf8.contains(byte)
-        }
-      }
+      && text.utf8.allSatisfy { $0.isAlphanumeric || "'()+_,-./:=? ".utf8.contains($0) }
   }
 
   // MARK: The body

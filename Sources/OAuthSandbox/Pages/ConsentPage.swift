@@ -1,4 +1,5 @@
-import LoopbackHTTP
+import Basics
+import LoopbackPages
 
 /// Asks the user whether the app may have what it asks for.
 struct ConsentPage {

@@ -1,4 +1,6 @@
+import Basics
 import LoopbackHTTP
+import LoopbackPages
 
 /// Tells the user, and the developer who looks on, why nobody was sent back to the app.
 enum ErrorPage {

@@ -1,4 +1,5 @@
-import LoopbackHTTP
+import Basics
+import LoopbackPages
 
 /// Asks who the user is.
 struct LoginPage {

@@ -1,4 +1,6 @@
+import Basics
 import LoopbackHTTP
+import LoopbackPages
 
 /// What all pages of the sandbox have in common.
 enum SandboxPage {

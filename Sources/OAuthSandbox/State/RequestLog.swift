@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// The requests that have come, and the tests that wait for more.
 final class RequestLog: Sendable {

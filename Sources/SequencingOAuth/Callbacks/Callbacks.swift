@@ -1,5 +1,5 @@
+import Basics
 package import Dispatch
-import LoopbackHTTP
 
 /// Calls an app's delegates and completions: an isolated one on its actor, any other one on a queue.
 ///

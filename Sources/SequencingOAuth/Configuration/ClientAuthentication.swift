@@ -1,3 +1,5 @@
+import Basics
+
 /// How the client proves who it is at the token endpoint: exactly one way in each request.
 ///
 /// - SeeAlso: RFC 6749, section 2.3; RFC 7591, section 2 (`token_endpoint_auth_method`)
@@ -90,7 +92,7 @@ extension ClientConfiguration {
     case let other?:
       throw SQOAuthError(
         .invalidConfiguration,
-        "\"\(ErrorResponse.clean(other.rawValue))\" is not a client authentication of this SDK")
+        "\"\(other.rawValue.printable)\" is not a client authentication of this SDK")
     }
     guard let secret, explicit ?? providers == .basicUnescaped else { return }
     // RFC 7617, section 2: the first colon ends the identifier.

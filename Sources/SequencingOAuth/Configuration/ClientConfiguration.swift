@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// A client of one authorization server, checked when it is made.
 ///

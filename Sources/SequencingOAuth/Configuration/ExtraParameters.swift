@@ -1,3 +1,5 @@
+import Basics
+
 /// Parameters that an app or a provider adds to a request, such as `prompt` or `audience`.
 ///
 /// The protocol's own cannot be set this way: each has its place in the configuration, or belongs
@@ -20,7 +22,7 @@ enum ExtraParameters {
     for name in parameters.keys.sorted() where reserved.contains(name) || name.isEmpty {
       throw SQOAuthError(
         .invalidConfiguration,
-        "\"\(ErrorResponse.clean(name))\" cannot be set as an extra parameter of the \(request)")
+        "\"\(name.printable)\" cannot be set as an extra parameter of the \(request)")
     }
     return parameters.sorted { $0.key < $1.key }.map { FormCoding.Pair($0.key, $0.value) }
   }

@@ -1,9 +1,9 @@
-import LoopbackHTTP
+import Basics
 
 /// What discovery found, for every client of an environment: an issuer is asked once, however many
 /// need its endpoints at a time.
 final class MetadataCache: Sendable {
-  private typealias Work = SharedWork<ProviderMetadata>
+  private typealias Work = SharedWork<ProviderMetadata, SQOAuthError>
 
   private struct Fetch {
     let work = Work()

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -62,7 +64,7 @@ extension ProviderMetadata {
     guard named.utf8.elementsEqual(issuer.utf8) else {
       throw SQOAuthError(
         .issuerMismatch,
-        "the metadata names the issuer \"\(ErrorResponse.clean(named))\"; "
+        "the metadata names the issuer \"\(named.printable)\"; "
           + "use exactly that string if it is the one you trust")
     }
     guard let token = document.tokenEndpoint else {

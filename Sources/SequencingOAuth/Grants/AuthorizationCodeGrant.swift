@@ -1,3 +1,4 @@
+import Basics
 import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
@@ -163,16 +164,8 @@ extension SQOAuthError {
     var message = "the browser did not open"
     if let reason = (error as? any LocalizedError)?.errorDescription {
       let text = SentSecrets([state]).removed(from: reason)
-      message = "the user agent failed: " + ErrorResponse.clean(text)
+      message = "the user agent failed: " + text.printable
     }
     return SQOAuthError(.browserUnavailable, message, cause: error)
-  }
-}
-
-extension Duration {
-  /// The duration in seconds, for dates; 0 for a negative one, and a hundred years at most.
-  var seconds: Double {
-    let (seconds, attoseconds) = bounded.components
-    return Double(seconds) + Double(attoseconds) * 1e-18
   }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -56,7 +58,7 @@ final class TokenEndpoint: Sendable {
     guard missing.isEmpty else {
       throw SQOAuthError(
         .insufficientScope,
-        "the token lacks: \(ErrorResponse.clean(missing.joined(separator: " ")))")
+        "the token lacks: \(missing.joined(separator: " ").printable)")
     }
   }
 }

@@ -1,5 +1,5 @@
+import Basics
 import CCurl
-import LoopbackHTTP
 import Synchronization
 
 #if canImport(Glibc)

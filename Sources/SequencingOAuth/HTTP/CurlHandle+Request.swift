@@ -1,3 +1,4 @@
+import Basics
 import CCurl
 
 #if canImport(FoundationEssentials)
@@ -149,15 +150,5 @@ extension CurlHandle {
     }
     setFields(list)
     return true
-  }
-}
-
-extension String {
-  /// Without the white space that surrounds a field's value on the wire.
-  var trimmed: Substring {
-    var rest = self[...]
-    while let byte = rest.utf8.first, byte == 0x20 || byte == 0x09 { rest = rest.dropFirst() }
-    while let byte = rest.utf8.last, byte == 0x20 || byte == 0x09 { rest = rest.dropLast() }
-    return rest
   }
 }

@@ -1,5 +1,5 @@
+import Basics
 import CCurl
-import LoopbackHTTP
 
 /// A libcurl easy handle with the options that every request of one client shares.
 ///

@@ -1,5 +1,5 @@
+import Basics
 import CCurl
-import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,3 +1,5 @@
+import Basics
+
 extension HTTPClient {
   /// Sends a request of the protocol itself, through any client, with typed errors.
   ///

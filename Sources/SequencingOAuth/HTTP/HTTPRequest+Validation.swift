@@ -1,3 +1,5 @@
+import Basics
+
 extension HTTPRequest {
   /// Refuses what cannot be put on the wire unchanged: a method or a field that would break out of
   /// its line, or one that would contradict the framing that the client adds.
@@ -41,7 +43,7 @@ extension HTTPRequest {
   /// RFC 9110, section 5.6.2.
   private static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case _ where byte.isAlphanumeric: true
     // ! # $ % & ' * + - . and ^ _ ` | ~
     case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
     default: false

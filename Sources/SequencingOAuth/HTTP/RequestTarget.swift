@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -98,7 +100,9 @@ struct RequestTarget {
       let byte = bytes[index]
       if byte == UInt8(ascii: "#") { return index }
       if byte == UInt8(ascii: "%") {
-        guard bytes[index...].dropFirst().prefix(2).count(where: isHexDigit) == 2 else {
+        guard
+          bytes[index...].dropFirst().prefix(2).count(where: { $0.hexadecimalValue != nil }) == 2
+        else {
           throw malformed("has a % that two hexadecimal digits do not follow")
         }
       } else if !isPathOrQueryByte(byte) {
@@ -112,15 +116,8 @@ struct RequestTarget {
   /// RFC 3986 `unreserved`: every host of the DNS, and the `_` of container networks.
   private static func isHostByte(_ byte: UInt8) -> Bool {
     switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case _ where byte.isAlphanumeric: true
     case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
-    default: false
-    }
-  }
-
-  private static func isHexDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
     default: false
     }
   }
@@ -128,9 +125,9 @@ struct RequestTarget {
   /// RFC 3986 `pchar`, `/` and `?`, without the `%` of an escape.
   private static func isPathOrQueryByte(_ byte: UInt8) -> Bool {
     switch byte {
-    case 0x30...0x39, 0x40...0x5A, 0x61...0x7A: true
-    // ! $ & ' ( ) * + , - . / and : ; = ? _ ~
-    case 0x21, 0x24, 0x26...0x2F, 0x3A, 0x3B, 0x3D, 0x3F, 0x5F, 0x7E: true
+    case _ where byte.isAlphanumeric: true
+    // ! $ & ' ( ) * + , - . / and : ; = ? @ _ ~
+    case 0x21, 0x24, 0x26...0x2F, 0x3A, 0x3B, 0x3D, 0x3F, 0x40, 0x5F, 0x7E: true
     default: false
     }
   }

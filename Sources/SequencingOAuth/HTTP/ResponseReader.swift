@@ -1,3 +1,5 @@
+import Basics
+
 /// Gathers the lines of a response's head and of its trailers as libcurl hands them over.
 ///
 /// It copies bytes and counts them; making strings of them is left to ``head()``, which runs on

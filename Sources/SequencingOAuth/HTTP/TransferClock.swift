@@ -1,5 +1,5 @@
+import Basics
 import CCurl
-import LoopbackHTTP
 
 /// When a transfer has had its time: in all, until it is sent, and since a byte last moved.
 ///

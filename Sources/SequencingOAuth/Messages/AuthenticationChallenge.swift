@@ -1,3 +1,5 @@
+import Basics
+
 /// One challenge of a `WWW-Authenticate` field: how a server wants to be asked.
 ///
 /// - SeeAlso: RFC 9110, sections 11.3 and 11.6.1
@@ -167,19 +169,12 @@ private struct ChallengeParser {
 
   /// RFC 9110, section 5.6.2.
   private static func isTokenByte(_ byte: UInt8) -> Bool {
-    isAlphanumeric(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    byte.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 
   /// RFC 9110, section 11.2.
   private static func isToken68Byte(_ byte: UInt8) -> Bool {
-    isAlphanumeric(byte) || "-._~+/".utf8.contains(byte)
-  }
-
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    default: false
-    }
+    byte.isAlphanumeric || "-._~+/".utf8.contains(byte)
   }
 
   /// What may stand in a quoted string, beside its delimiters (RFC 9110, section 5.6.4).

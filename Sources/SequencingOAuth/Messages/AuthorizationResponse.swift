@@ -1,3 +1,5 @@
+import Basics
+
 /// The code that came back for one request; only a redirect that passed every check makes one.
 ///
 /// - SeeAlso: RFC 6749, section 4.1.2; RFC 9207, section 2.4; RFC 9700, section 4
@@ -99,7 +101,7 @@ struct AuthorizationResponse: Sendable {
   private static func refusal(
     _ error: String, _ pairs: [FormCoding.Pair], _ expected: Expectation, lacksIssuer: Bool
   ) throws(SQOAuthError) -> SQOAuthError {
-    guard !ErrorResponse.clean(error).isEmpty else {
+    guard !error.printable.isEmpty else {
       throw SQOAuthError(
         .invalidAuthorizationResponse, "the redirect carries an error without a code")
     }

@@ -59,7 +59,7 @@ public struct BearerChallenge: Sendable, Hashable {
   }
 
   private func text(_ name: String) -> String? {
-    parameters[name].map(ErrorResponse.clean)
+    parameters[name].map(\.printable)
   }
 
   private static func isScopeByte(_ byte: UInt8) -> Bool {

@@ -1,3 +1,5 @@
+import Basics
+
 /// What a server said when it refused: an error body, or the error parameters of a redirect.
 ///
 /// The texts come from the server: control characters are taken out and each is cut at 500
@@ -16,24 +18,8 @@ public struct ErrorResponse: Sendable, Hashable {
   public init(
     error: String, errorDescription: String? = nil, errorURI: String? = nil
   ) {
-    self.error = SQOAuthError.Code(rawValue: Self.clean(error))
-    self.errorDescription = errorDescription.map(Self.clean)
-    self.errorURI = errorURI.map(Self.clean)
-  }
-
-  /// A server's text without control characters, cut at 500 characters.
-  package static func clean(_ text: String) -> String { printable(text, atMost: 500) }
-
-  /// A text without control characters, and with no more than so many of the others.
-  static func printable(_ text: String, atMost count: Int = .max) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.lazy.filter(isPrintable).prefix(count)))
-  }
-
-  /// Also refuses what changes the direction or the lines of a terminal.
-  private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
-    default: true
-    }
+    self.error = SQOAuthError.Code(rawValue: error.printable)
+    self.errorDescription = errorDescription?.printable
+    self.errorURI = errorURI?.printable
   }
 }

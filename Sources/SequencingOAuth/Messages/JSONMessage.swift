@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -46,7 +48,7 @@ enum JSONMessage {
     case .typeMismatch(_, let context), .valueNotFound(_, let context),
       .dataCorrupted(let context), .keyNotFound(_, let context):
       guard let key = context.codingPath.first else { return "" }
-      return ": check \"\(ErrorResponse.clean(key.stringValue))\""
+      return ": check \"\(key.stringValue.printable)\""
     @unknown default:
       return ""
     }

@@ -1,3 +1,5 @@
+import Basics
+
 /// What a request held and no text may repeat, though a server put it there.
 package struct SentSecrets: Sendable {
   private let values: [String]
@@ -13,7 +15,7 @@ package struct SentSecrets: Sendable {
     let text = String(String.UnicodeScalarView(text.unicodeScalars.prefix(16_384)))
     let asSent = blotted(text)
     // What is shown has no unprintable characters, and so may hold a secret that they take apart.
-    let shown = ErrorResponse.printable(asSent)
+    let shown = asSent.printable(atMost: .max)
     let asShown = blotted(shown)
     return asShown == shown ? asSent : asShown
   }

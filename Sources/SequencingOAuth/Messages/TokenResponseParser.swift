@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -111,7 +113,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     guard type.lowercased() == "bearer" else {
       throw SQOAuthError(
         .invalidResponse,
-        "the token type is \"\(ErrorResponse.clean(type))\", but a Bearer token was asked for")
+        "the token type is \"\(type.printable)\", but a Bearer token was asked for")
     }
     return type
   }

@@ -1,5 +1,5 @@
+import Basics
 public import Dispatch
-import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// The operations of a pipe that have not ended, so that all of them can be cancelled.
 ///

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// A token on its way to a server, and what takes its place when the server refuses it.
 package struct TokenUse: Sendable {
@@ -75,7 +75,7 @@ extension AuthorizationModule {
     if let mark, let now = session.mark, now.replacements != mark.replacements {
       throw SQOAuthError(
         .sessionReplaced,
-        "another process signed a user in to the account \"\(ErrorResponse.clean(accountID))\" "
+        "another process signed a user in to the account \"\(accountID.printable)\" "
           + "while this request waited; it was not sent, since the user before made it")
     }
     return use(token, at: origin, since: mark)

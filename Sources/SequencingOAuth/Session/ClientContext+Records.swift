@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -73,7 +75,7 @@ extension ClientContext {
   private static func isOfAnother(_ record: AccountRecord) -> SQOAuthError {
     SQOAuthError(
       .invalidConfiguration,
-      "the account \"\(ErrorResponse.clean(record.id))\" was signed in by another client or at "
+      "the account \"\(record.id.printable)\" was signed in by another client or at "
         + "another server than the ones that are configured now")
   }
 }

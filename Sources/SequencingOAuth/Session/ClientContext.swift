@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// The client of one account: its configuration, its parts, and what is known of its server.
 final class ClientContext: Sendable {

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -120,6 +120,6 @@ final class SessionLease: Sendable {
     SQOAuthError(
       .accountInUse,
       "\(holder ?? "another process") has been at work on the account "
-        + "\"\(ErrorResponse.clean(accountID))\" for \(Int(Self.patience)) s; if it hangs, end it")
+        + "\"\(accountID.printable)\" for \(Int(Self.patience)) s; if it hangs, end it")
   }
 }

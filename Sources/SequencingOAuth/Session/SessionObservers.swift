@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// Everyone who hears a session's events, each event once.
 final class SessionObservers: Sendable {

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -37,7 +37,7 @@ struct SessionState {
   /// One renewal: what it starts from, and who waits for it.
   struct Renewal: Sendable {
     /// Its value is `nil` when the renewal was made void: whoever waits asks again.
-    let work = SharedWork<SQToken?>()
+    let work = SharedWork<SQToken?, SQOAuthError>()
     let record: AccountRecord
     fileprivate let claim: Int
   }

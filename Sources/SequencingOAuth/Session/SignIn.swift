@@ -1,10 +1,10 @@
-import LoopbackHTTP
+import Basics
 
 /// One sign-in that is under way, and whoever waits for it.
 final class SignIn: Sendable {
   typealias Outcome = Result<SQToken, SQOAuthError>
 
-  let work = SharedWork<SQToken>()
+  let work = SharedWork<SQToken, SQOAuthError>()
   private let pending = Locked<PendingAuthorization?>(nil)
 
   /// Tells that the sign-in waits for a redirect from now on.

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// Tells the sign-in that a session's token comes from from every other one.
 ///

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// The sign-ins of one account: one at a time, which further calls join.
 final class SignIns: Sendable {

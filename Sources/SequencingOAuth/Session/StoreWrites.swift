@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// The changes of the store that were asked for, in order.
 ///

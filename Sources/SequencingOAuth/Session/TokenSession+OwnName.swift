@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 // Tokens of a client that acts in its own name, for which no user signs in.
 extension TokenSession {

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 // One renewal, from the store to the store. It runs in a task of its own, which no waiting caller can
 // cancel.
@@ -16,13 +16,13 @@ extension TokenSession {
 
   private func outcome(
     of renewal: SessionState.Renewal
-  ) async -> SharedWork<SQToken?>.Outcome {
+  ) async -> SharedWork<SQToken?, SQOAuthError>.Outcome {
     await leased { await outcome(of: renewal, withoutLeaseBecause: $0) }
   }
 
   private func outcome(
     of renewal: SessionState.Renewal, withoutLeaseBecause failure: SQOAuthError?
-  ) async -> SharedWork<SQToken?>.Outcome {
+  ) async -> SharedWork<SQToken?, SQOAuthError>.Outcome {
     do throws(SQOAuthError) {
       // The account's holder may be about to spend the refresh token.
       if let failure, failure.code == .accountInUse { throw failure.beforeSending }

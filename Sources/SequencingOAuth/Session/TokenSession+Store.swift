@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

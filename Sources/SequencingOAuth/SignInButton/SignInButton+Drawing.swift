@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 extension SignInButton {
   /// The height of every drawing, in units of its own; the size says how large one is shown.

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// The picture of a button to sign in with, as SVG, for web pages and for the screens of apps.
 ///

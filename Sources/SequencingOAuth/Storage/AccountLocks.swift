@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -37,7 +39,7 @@ public struct AccountLocks: Sendable {
       return AccountLease { lock.remove() }
     } catch {
       throw SQOAuthError(
-        .storeFailed, "the account's lock file \(ErrorResponse.clean(path)) failed (\(error))",
+        .storeFailed, "the account's lock file \(path.printable) failed (\(error))",
         cause: error)
     }
   }
@@ -47,7 +49,7 @@ public struct AccountLocks: Sendable {
   /// It makes system calls on files, so call it on a thread that may block for them.
   public func holder(_ id: String) -> String? {
     let path = path(id)
-    return FileLock.holder(of: path).map { "\($0), by the lock file \(ErrorResponse.clean(path))" }
+    return FileLock.holder(of: path).map { "\($0), by the lock file \(path.printable)" }
   }
 
   private func path(_ id: String) -> String {

@@ -1,3 +1,5 @@
+import Basics
+
 /// What a store keeps of one account.
 ///
 /// All of it is as secret as the token is.
@@ -125,7 +127,7 @@ extension AccountRecord {
 extension AccountRecord: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The account and the client, and nothing that is secret.
   public var description: String {
-    "account \"\(ErrorResponse.clean(id))\" of client \(ErrorResponse.clean(clientID))"
+    "account \"\(id.printable)\" of client \(clientID.printable)"
   }
   /// The same as ``description``.
   public var debugDescription: String { description }

@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import LoopbackHTTP
 
 /// A thread of a store's own, one call after the other, for what blocks: the cooperative pool must
 /// not wait for disks, locks and keyrings.

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -32,7 +34,7 @@ package struct FileError: Error, Hashable, CustomStringConvertible {
     let time = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
     let holder = FileLock.holder(of: path) ?? "another process"
     self.init(
-      "\(holder) keeps \(ErrorResponse.clean(path)) locked, which was waited for \(time) s",
+      "\(holder) keeps \(path.printable) locked, which was waited for \(time) s",
       errno: EWOULDBLOCK)
   }
 

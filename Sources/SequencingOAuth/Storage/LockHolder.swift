@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -26,7 +28,7 @@ package enum LockHolder {
       else { return nil }
       let name = text(of: "/proc/\(process)/comm").map { " (\($0.prefix { $0 != "\n" }))" }
       let note = process == getpid() ? ", which is this one," : ""
-      return "process \(process)\(ErrorResponse.clean(name ?? ""))\(note)"
+      return "process \(process)\((name ?? "").printable)\(note)"
     #else
       return nil
     #endif

@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import LoopbackHTTP
 
 #if canImport(Glibc)
   import Glibc

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// Keeps tokens until the process ends.
 public final class MemoryTokenStore: TokenStore {

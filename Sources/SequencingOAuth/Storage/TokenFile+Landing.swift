@@ -1,3 +1,5 @@
+import Basics
+
 // Room for the next record of an account, and the record while it waits there.
 extension TokenFile {
   /// The newest record of an account: the file's, or its successor that has landed beside it.
@@ -95,7 +97,7 @@ extension SQOAuthError {
   package static func isRefreshed(_ id: String) -> SQOAuthError {
     SQOAuthError(
       .accountInUse,
-      "the account \"\(ErrorResponse.clean(id))\" is being refreshed; change the key again later")
+      "the account \"\(id.printable)\" is being refreshed; change the key again later")
   }
 
   /// Repeats a change of a store's key for as long as refreshes are under way, 30 s at most.

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -219,5 +219,5 @@ extension TokenFile {
     SQOAuthError(.storeFailed, "\(name) cannot \(what) (\(error))", cause: error)
   }
 
-  private var name: String { "the token file \(ErrorResponse.clean(file.path))" }
+  private var name: String { "the token file \(file.path.printable)" }
 }

@@ -1,4 +1,6 @@
+import Basics
 import LoopbackHTTP
+import LoopbackPages
 
 extension LandingPage {
   /// The page as a response that no cache keeps and that reaches no other site.

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import LoopbackPages
 
 /// The name and the colours of the last page of a sign-in, which the browser shows after the redirect.
 ///

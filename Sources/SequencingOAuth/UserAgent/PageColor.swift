@@ -1,4 +1,5 @@
-import LoopbackHTTP
+import Basics
+import LoopbackPages
 
 /// A colour in sRGB, without transparency.
 ///
@@ -29,7 +30,7 @@ public struct PageColor: Sendable, Hashable {
     else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "\"\(ErrorResponse.clean(String(text.prefix(20))))\" is no colour; write # and six "
+        "\"\(String(text.prefix(20)).printable)\" is no colour; write # and six "
           + "hexadecimal digits, such as #0f6b5c")
     }
     self.init(

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// One sign-in that waits for its redirect: the first right answer, or the first end, counts.
 final class PendingAuthorization: Sendable {

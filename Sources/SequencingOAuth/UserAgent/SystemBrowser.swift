@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -37,13 +37,13 @@ public struct SystemBrowser: UserAgent {
     } catch let error as SpawnError {
       throw SQOAuthError(
         .browserUnavailable,
-        "the browser command \"\(ErrorResponse.clean(program))\" cannot be run: \(error)",
+        "the browser command \"\(program.printable)\" cannot be run: \(error)",
         cause: error)
     }
     guard status == .exited(0) else {
       throw SQOAuthError(
         .browserUnavailable,
-        "the browser command \"\(ErrorResponse.clean(program))\" \(status)")
+        "the browser command \"\(program.printable)\" \(status)")
     }
   }
 

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// Between the transport, which brings messages, and whoever reads them.
 ///

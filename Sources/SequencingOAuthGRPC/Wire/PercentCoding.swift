@@ -1,3 +1,5 @@
+import Basics
+
 /// The percent encoding of `grpc-message`.
 ///
 /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Responses"
@@ -8,8 +10,8 @@ enum PercentCoding {
     var rest = Array(text.utf8)[...]
     var bytes: [UInt8] = []
     while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(digit),
-        let low = rest.dropFirst().first.flatMap(digit)
+      if byte == UInt8(ascii: "%"), let high = rest.first?.hexadecimalValue,
+        let low = rest.dropFirst().first?.hexadecimalValue
       {
         bytes.append(high << 4 | low)
         rest = rest.dropFirst(2)
@@ -18,14 +20,5 @@ enum PercentCoding {
       }
     }
     return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46: byte - 0x41 + 10
-    case 0x61...0x66: byte - 0x61 + 10
-    default: nil
-    }
   }
 }

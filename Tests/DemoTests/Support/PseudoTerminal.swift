@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import LoopbackHTTP
 
 /// A terminal without a window: the program has one end, the test plays the person at the other.
 final class PseudoTerminal: Sendable {

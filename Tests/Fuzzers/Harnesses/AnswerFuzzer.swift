@@ -1,4 +1,5 @@
 import FoundationEssentials
+
 @testable import SequencingOAuth
 @testable import SequencingOAuthGRPC
 

@@ -1,5 +1,4 @@
 import Foundation
-import LoopbackHTTP
 import OAuthSandbox
 import SequencingOAuth
 import TestSupport

@@ -6,7 +6,7 @@ import Testing
 /// Whom a proxy gets to see, with a real listener in its place.
 @Suite(.timeLimit(.minutes(3))) struct HTTPProxyTests {
   private func proxy() throws -> Server {
-    try Server(servesProxyRequests: true) { request, _ in
+    try Server { request, _ in
       request.method == "CONNECT"
         ? .response(LoopbackResponse(status: 407, headers: [("X-Proxy", "1")]))
         : .response(LoopbackResponse(status: 200, body: Data("from the proxy".utf8)))
@@ -60,7 +60,7 @@ import Testing
 
   @Test func `the environment's proxy is used, but not for a loopback host`() async {
     await #expect(processExitsWith: .success) {
-      let proxy = try Server(servesProxyRequests: true) { _, _ in
+      let proxy = try Server { _, _ in
         .response(LoopbackResponse(status: 200, body: Data("from the proxy".utf8)))
       }
       for name in ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"] {

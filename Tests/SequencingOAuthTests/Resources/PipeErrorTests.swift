@@ -1,6 +1,6 @@
+import Basics
 import Dispatch
 import Foundation
-import LoopbackHTTP
 import SequencingOAuth
 import TestSupport
 import Testing

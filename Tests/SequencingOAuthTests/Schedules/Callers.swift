@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 import SequencingOAuth
 
 /// The callers of one schedule: each comes to one end, which is its own.

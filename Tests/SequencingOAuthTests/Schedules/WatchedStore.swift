@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 import SequencingOAuth
 
 /// A store that knows which tokens it has been offered, and had answered for.

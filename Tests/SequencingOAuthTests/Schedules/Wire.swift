@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import LoopbackHTTP
 import SequencingOAuth
 
 /// Watches every refresh on its way to the server and back, and knows which may not be sent.

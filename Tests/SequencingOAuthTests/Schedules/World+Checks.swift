@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import LoopbackHTTP
 import OAuthSandbox
 import TestSupport
 

@@ -1,5 +1,4 @@
 import Foundation
-import LoopbackHTTP
 import SequencingOAuth
 import TestSupport
 import Testing

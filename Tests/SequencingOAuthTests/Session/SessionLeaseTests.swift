@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import LoopbackHTTP
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import LoopbackHTTP
 import SequencingOAuth
 import Testing
 

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import LoopbackHTTP
 
 /// Where tasks run that a test holds back: one that could go on stands still until it is let go, as
 /// one does now and then that the system forgets for a while.

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 import SequencingOAuth
 
 /// A delegate that keeps what it is told and lets a test wait for it.

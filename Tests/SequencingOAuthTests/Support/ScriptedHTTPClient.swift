@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import LoopbackHTTP
 import SequencingOAuth
 
 /// An app's own HTTP client: it keeps what it was asked and answers by a closure.

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// How often and how soon a download is tried again whose connection was lost.
 struct DownloadPatience {

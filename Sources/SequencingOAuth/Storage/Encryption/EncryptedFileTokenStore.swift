@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// Keeps tokens in one encrypted file.
 ///

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -116,6 +118,6 @@ struct KeyFile: Sendable {
   private func failure(
     _ code: SQOAuthError.Code, _ what: String, _ cause: (any Error)? = nil
   ) -> SQOAuthError {
-    SQOAuthError(code, "the key file \(ErrorResponse.clean(file.path)) \(what)", cause: cause)
+    SQOAuthError(code, "the key file \(file.path.printable) \(what)", cause: cause)
   }
 }

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import Basics
 
 /// The keys of an app's stores, each under a name.
 ///

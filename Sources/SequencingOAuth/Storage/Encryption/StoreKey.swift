@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -45,7 +47,7 @@ extension StoreKey: CustomStringConvertible, CustomDebugStringConvertible, Custo
     case .passphrase: "a key from a passphrase"
     case .raw: "a key"
     case .file(let path, let passphrase):
-      "the key file \(ErrorResponse.clean(path))" + (passphrase == nil ? "" : " with a passphrase")
+      "the key file \(path.printable)" + (passphrase == nil ? "" : " with a passphrase")
     }
   }
   /// The same as ``description``.

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -130,7 +132,7 @@ package struct Landings: Sendable {
   private func failure(_ path: String, _ what: String, _ error: FileError) -> SQOAuthError {
     SQOAuthError(
       .storeFailed,
-      "the file \(ErrorResponse.clean(path)), which keeps the next token, cannot \(what) (\(error))",
+      "the file \(path.printable), which keeps the next token, cannot \(what) (\(error))",
       cause: error)
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import Basics
 @testable import LoopbackHTTP
 
 /// A listening socket whose connections are served by a blocking closure, each on its own thread.

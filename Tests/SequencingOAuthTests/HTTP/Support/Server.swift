@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
@@ -10,7 +11,7 @@ final class Server: Sendable {
 
   /// Starts a server; the handler gets each request and how many came before it.
   init(
-    address: LoopbackAddress = .ipv4, servesProxyRequests: Bool = false,
+    address: LoopbackAddress = .ipv4,
     handler: @escaping @Sendable (LoopbackRequest, Int) async -> LoopbackReply
   ) throws {
     let recorder = Recorder()
@@ -18,9 +19,7 @@ final class Server: Sendable {
     limits.connections = 512
     // A machine that does much else at a time must not make a request late.
     limits.requestTime = .seconds(60)
-    loopback = try LoopbackServer(
-      address: address, limits: limits, servesProxyRequests: servesProxyRequests
-    ) { request in
+    loopback = try LoopbackServer(address: address, limits: limits) { request in
       await handler(request, recorder.add(request))
     }
     self.recorder = recorder

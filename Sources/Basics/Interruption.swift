@@ -1,5 +1,3 @@
-import LoopbackHTTP
-
 /// Ends one piece of work from outside, also where how that is done is known only later.
 package final class Interruption: Sendable {
   private struct State {

@@ -1,3 +1,5 @@
+import Basics
+
 /// An app's own colours for a page: style rules made of numbers only, in which every text is readable.
 package struct PageTheme: Sendable, Hashable {
   /// The grounds of the card in the style sheet, in the light and in the dark scheme.

@@ -1,3 +1,6 @@
+package import Basics
+package import LoopbackHTTP
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -58,7 +61,7 @@ extension LoopbackAnswer {
     headers = lines.dropFirst().map { line in
       let name = line.prefix { $0 != ":" }
       let value = line.dropFirst(name.count + 1)
-      return (name.lowercased(), String(ASCII.trimmed(value)))
+      return (name.lowercased(), String(value.trimmed))
     }
     let content = bytes[end.upperBound...]
     let told = headers.first { $0.name == "content-length" }.flatMap { Int($0.value) }

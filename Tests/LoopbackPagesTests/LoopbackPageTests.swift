@@ -1,5 +1,7 @@
+import Basics
 import FoundationEssentials
 import LoopbackHTTP
+import LoopbackPages
 import Testing
 
 @Suite struct LoopbackPageTests {

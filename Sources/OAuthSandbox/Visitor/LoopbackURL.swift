@@ -1,3 +1,5 @@
+package import LoopbackHTTP
+
 /// An `http` URL on a loopback host, taken apart without decoding or normalising anything.
 package struct LoopbackURL: Sendable, Hashable {
   /// `127.0.0.1`, `[::1]` or `localhost`, in lower case.

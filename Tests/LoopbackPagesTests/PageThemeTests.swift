@@ -1,6 +1,7 @@
+import Basics
 import Testing
 
-@testable import LoopbackHTTP
+@testable import LoopbackPages
 
 /// Any colour of an app leaves every text readable, in the light scheme and in the dark one.
 @Suite struct PageThemeTests {

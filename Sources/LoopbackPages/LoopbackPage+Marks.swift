@@ -1,3 +1,5 @@
+import Basics
+
 extension LoopbackPage {
   /// Two strands that cross, with their rungs.
   static let helix: HTML = """

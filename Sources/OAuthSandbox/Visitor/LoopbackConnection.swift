@@ -1,3 +1,6 @@
+package import Basics
+package import LoopbackHTTP
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -20,7 +23,7 @@ package final class LoopbackConnection: Sendable {
   private let socket: Int32
 
   package init(to address: LoopbackAddress = .ipv4, port: UInt16) async throws(LoopbackError) {
-    socket = try await Threads.run {
+    socket = try await Self.onThread {
       Result { () throws(LoopbackError) in
         let socket = try Sockets.stream(address)
         let isConnected = SocketAddress(address, port: port).withPointer {
@@ -43,12 +46,21 @@ package final class LoopbackConnection: Sendable {
 
   /// Sends all of it, waiting for room where there is none.
   package func send(_ bytes: Data) async throws(LoopbackError) {
-    _ = try await Threads.run { self.sendAll(bytes) }
+    _ = try await Self.onThread { self.sendAll(bytes) }
   }
 
   /// Some bytes, empty at the end of the stream; `ETIMEDOUT` when none come in time.
   package func receive(within limit: Duration = .seconds(10)) async throws(LoopbackError) -> Data {
-    try await Threads.run { self.receiveSome(until: Monotonic.after(limit, from: Monotonic.now())) }
+    try await Self.onThread {
+      self.receiveSome(until: Monotonic.after(limit, from: Monotonic.now()))
+    }
+  }
+
+  private static func onThread<Value: Sendable>(
+    _ work: @escaping @Sendable () -> Result<Value, LoopbackError>
+  ) async throws(LoopbackError) -> Value {
+    guard let result = await Threads.run(work) else { throw .system(errno: EAGAIN) }
+    return try result.get()
   }
 
   private func sendAll(_ bytes: Data) -> Result<Int, LoopbackError> {

@@ -14,4 +14,10 @@ extension Duration {
     let (seconds, attoseconds) = bounded.components
     return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
+
+  /// The duration in seconds, for dates; 0 for a negative one, and a hundred years at most.
+  package var seconds: Double {
+    let (seconds, attoseconds) = bounded.components
+    return Double(seconds) + Double(attoseconds) * 1e-18
+  }
 }

@@ -41,12 +41,12 @@ package enum Threads {
     return nil
   }
 
-  /// Runs blocking work on a thread of its own and returns what it returns.
-  static func run<Value: Sendable>(
-    _ body: @escaping @Sendable () -> Result<Value, LoopbackError>
-  ) async throws(LoopbackError) -> Value {
-    let result = OneShot<Result<Value, LoopbackError>>()
-    guard start({ result.resolve(body()) }) else { throw .system(errno: EAGAIN) }
-    return try await result.wait().get()
+  /// Runs work that blocks on a thread of its own and returns what it returns; `nil` when the system has
+  /// no thread to give.
+  package static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value?
+  {
+    let result = OneShot<Value>()
+    guard start({ result.resolve(body()) }) else { return nil }
+    return await result.wait()
   }
 }

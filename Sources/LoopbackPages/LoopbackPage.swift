@@ -1,3 +1,6 @@
+package import Basics
+package import LoopbackHTTP
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -1,3 +1,5 @@
+import Basics
+
 extension LoopbackPage {
   /// The one style sheet: system fonts, colours for both schemes, generous targets, visible focus.
   static let style: HTML = """

@@ -1,0 +1,32 @@
+// The classes of ASCII bytes that every format has. What a protocol allows in its own parts is written
+// where that part is read, so that the SDK and the sandbox cannot share a mistake.
+extension UInt8 {
+  /// Whether the byte is one of `0` to `9`.
+  @inlinable package var isDigit: Bool { self &- 0x30 < 10 }
+
+  /// Whether the byte is a letter of ASCII, in either case.
+  @inlinable package var isLetter: Bool { (self | 0x20) &- 0x61 < 26 }
+
+  /// Whether the byte is a letter or a digit of ASCII.
+  @inlinable package var isAlphanumeric: Bool { isLetter || isDigit }
+
+  /// Whether the byte is a space or a tab.
+  @inlinable package var isBlank: Bool { self == 0x20 || self == 0x09 }
+
+  /// The value of a hexadecimal digit, in either case; `nil` for another byte.
+  @inlinable package var hexadecimalValue: UInt8? {
+    if isDigit { return self - 0x30 }
+    let letter = (self | 0x20) &- 0x61
+    return letter < 6 ? letter + 10 : nil
+  }
+}
+
+extension StringProtocol where SubSequence == Substring {
+  /// The text without the spaces and tabs at its ends.
+  package var trimmed: Substring {
+    var text = self[...]
+    while let byte = text.utf8.first, byte.isBlank { text = text.dropFirst() }
+    while let byte = text.utf8.last, byte.isBlank { text = text.dropLast() }
+    return text
+  }
+}

@@ -1,0 +1,38 @@
+import Basics
+import Testing
+
+/// Texts and bytes that come from elsewhere.
+@Suite struct TextTests {
+  @Test(arguments: [
+    ("plain text, é and 漢", "plain text, é and 漢"), ("a\u{1B}[2Jb\u{7}", "a[2Jb"),
+    ("one\r\ntwo\u{2028}three", "onetwothree"), ("\u{202E}gnp.exe", "gnp.exe"), ("", ""),
+  ])
+  func `a text is shown without what steers a terminal`(text: String, shown: String) {
+    #expect(text.printable == shown)
+  }
+
+  @Test func `a text is cut where it is long, after it is cleaned`() {
+    let text = String(repeating: "a\u{0}", count: 600)
+    #expect(text.printable == String(repeating: "a", count: 500))
+    #expect(text.printable(atMost: 2) == "aa" && text.printable(atMost: .max).count == 600)
+  }
+
+  @Test(arguments: [
+    (" \t a b\t", "a b"), ("", ""), (" \t", ""), ("\u{A0}a", "\u{A0}a"), ("a\r\n", "a\r\n"),
+  ])
+  func `spaces and tabs at the ends go, and nothing else`(text: String, trimmed: String) {
+    #expect(text.trimmed == trimmed && text[...].trimmed == trimmed)
+  }
+
+  @Test func `every byte is of the classes that ASCII gives it`() {
+    for byte in UInt8.min...UInt8.max {
+      let scalar = Character(Unicode.Scalar(byte))
+      let isASCII = byte < 0x80
+      #expect(byte.isDigit == (isASCII && scalar.isWholeNumber))
+      #expect(byte.isLetter == (isASCII && scalar.isLetter))
+      #expect(byte.isAlphanumeric == (byte.isDigit || byte.isLetter))
+      #expect(byte.isBlank == (byte == 32 || byte == 9))
+      #expect(byte.hexadecimalValue.map(Int.init) == (isASCII ? scalar.hexDigitValue : nil))
+    }
+  }
+}
