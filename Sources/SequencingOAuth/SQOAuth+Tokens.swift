@@ -52,6 +52,13 @@ extension SQOAuth {
 
   // MARK: A token that the app kept
 
+  /// Makes a token that the app holds the current one, at once, and returns when it is stored; see
+  /// ``AuthorizationModule/adopt(_:)``.
+  @discardableResult
+  public func adopt(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
+    try await module.adopt(token)
+  }
+
   /// Gets a fresh token by the refresh token of one that the app kept, and goes on from there.
   ///
   /// A token that is older than the one held or stored is an outdated copy of it, and that one is
@@ -69,7 +76,15 @@ extension SQOAuth {
     }
   }
 
-  /// The `async` twin of ``withRefreshToken(_:updateAccessToken:)``.
+  /// Gets a fresh token by the refresh token of one that the app kept, and goes on from there.
+  ///
+  /// A token that is older than the one held or stored is an outdated copy of it, and that one is
+  /// refreshed instead: to change the user, sign the other one out first. The token is refreshed
+  /// before it expires from now on.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notRegistered`` or
+  ///   ``SQOAuthError/Code/invalidConfiguration`` when there is no usable client, otherwise why the
+  ///   refresh failed.
   @discardableResult
   public func refresh(with token: SQToken) async throws(SQOAuthError) -> SQToken {
     // Noted first: another part of the app may resume the same token and be done before this one.
