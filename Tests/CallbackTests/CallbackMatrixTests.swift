@@ -21,7 +21,7 @@ import Testing
   func `every kind of class compiles, is called where it belongs, and does not race`(
     mode: ScreenSources.Mode
   ) async throws {
-    let builder = try await ProgramBuilder()
+    let builder = try ProgramBuilder()
     let sandbox = try await SandboxServer.start()
     for isAsync in [false, true] {
       let sources = ScreenSources(mode: mode, isAsync: isAsync)

@@ -1,23 +1,28 @@
 import Foundation
-import TestSupport
 
 /// Builds small programs with the libraries of the build that runs this test.
 ///
 /// A package that depends on this one would do the same, but compile all of it again each time.
-struct ProgramBuilder: Sendable {
+package struct ProgramBuilder: Sendable {
   private static let libraries = ["SequencingOAuth", "LoopbackHTTP", "OAuthSandbox"]
+  /// The library for the desktop's keyring, and what of the system it links.
+  private static let keyring = "SequencingOAuthSecretService"
+  private static let keyringLinks = ["-lsecret-1", "-lgio-2.0", "-lgobject-2.0", "-lglib-2.0"]
 
   private let folder: TemporaryFolder
   private let options: [String]
 
-  init() async throws {
+  /// Finds the libraries; the keyring's is one of them where a program needs it.
+  package init(keyring: Bool = false) throws {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL
-    let maps = ["CCurl", "CCrypto", "CSockets"].flatMap {
+    let modules = ["CCurl", "CCrypto", "CSockets"] + (keyring ? ["CSecret"] : [])
+    let maps = modules.flatMap {
       ["-Xcc", "-fmodule-map-file=\(Self.root.path)/Sources/\($0)/module.modulemap"]
     }
     // Beside them may lie those of sources that are gone.
-    let objects = try Self.libraries.flatMap { library in
+    let libraries = Self.libraries + (keyring ? [Self.keyring] : [])
+    let objects = try libraries.flatMap { library in
       let map = products.appending(path: "\(library).build/output-file-map.json")
       let outputs = try JSONDecoder().decode(
         [String: [String: String]].self, from: Data(contentsOf: map))
@@ -30,7 +35,7 @@ struct ProgramBuilder: Sendable {
     options =
       ["-I", products.appending(path: "Modules").path, "-warnings-as-errors"]
       + ["-module-cache-path", folder.file("modules"), "-lcurl", "-lcrypto"]
-      + maps + objects + sanitizer + coverage
+      + (keyring ? Self.keyringLinks : []) + maps + objects + sanitizer + coverage
   }
 
   /// The package's folder, three above this file.
@@ -38,7 +43,9 @@ struct ProgramBuilder: Sendable {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   /// Compiles and links a program without a warning; returns its path.
-  func build(_ name: String, _ files: [String: String], _ more: [String]) async throws -> String {
+  package func build(_ name: String, _ files: [String: String], _ more: [String]) async throws
+    -> String
+  {
     let place = URL(filePath: folder.file(name))
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
     for (file, content) in files {
