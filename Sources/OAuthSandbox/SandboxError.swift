@@ -56,6 +56,12 @@ extension SandboxError: CustomStringConvertible, LocalizedError {
   public var errorDescription: String? { description }
 }
 
+extension SandboxError: SignInPageError {
+  package var isEndOnPage: Bool {
+    if case .endedOnPage = self { true } else { false }
+  }
+}
+
 extension SandboxError {
   init(_ error: LoopbackError) {
     switch error {

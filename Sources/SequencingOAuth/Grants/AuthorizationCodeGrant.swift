@@ -160,12 +160,14 @@ extension SQOAuthError {
   ///
   /// Only a text that was written to be shown is repeated; any other could hold anything.
   fileprivate static func userAgentFailed(_ error: any Error, state: String) -> SQOAuthError {
+    let isRefusal = (error as? any SignInPageError)?.isEndOnPage == true
     var message = "the browser did not open"
     if let reason = (error as? any LocalizedError)?.errorDescription {
       let text = SentSecrets([state]).removed(from: reason)
-      message = "the user agent failed: " + ErrorResponse.clean(text)
+      message = (isRefusal ? "" : "the user agent failed: ") + ErrorResponse.clean(text)
     }
-    return SQOAuthError(.browserUnavailable, message, cause: error)
+    return SQOAuthError(
+      isRefusal ? .signInRefused : .browserUnavailable, message, cause: error)
   }
 }
 
