@@ -35,8 +35,3 @@ extension EmbeddedSandbox {
     return ["127.0.0.1", "::1", "[::1]", "localhost"].contains(host.lowercased())
   }
 }
-
-extension SQOAuthError.Code {
-  /// The server has shown a page instead of sending the user back to the program.
-  fileprivate static let signInRefused = SQOAuthError.Code(rawValue: "sign_in_refused")
-}

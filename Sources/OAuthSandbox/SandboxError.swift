@@ -1,3 +1,4 @@
+import Basics
 import LoopbackHTTP
 
 #if canImport(Glibc)
@@ -54,6 +55,12 @@ extension SandboxError: CustomStringConvertible, LocalizedError {
 
   /// The sentence of ``description``.
   public var errorDescription: String? { description }
+}
+
+extension SandboxError: SignInPageError {
+  package var isEndOnPage: Bool {
+    if case .endedOnPage = self { true } else { false }
+  }
 }
 
 extension SandboxError {

@@ -22,10 +22,32 @@ extension AuthorizationModule {
   ///   the user was signed out meanwhile.
   @discardableResult
   public func adopt(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
+    try await beginAdoption(of: token)()
+  }
+
+  /// Makes a token that the app holds the current one, at once; the completion is called when it is
+  /// stored.
+  ///
+  /// The completion is called once: on its actor if it belongs to one, and otherwise on
+  /// ``callbackQueue``. It gets what ``adopt(_:)`` returns or throws.
+  public func adopt(
+    _ token: SQToken,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    let finish = Result { () throws(SQOAuthError) in try beginAdoption(of: token) }
+    callbacks.complete(completion) { () throws(SQOAuthError) in try await finish.get()() }
+  }
+
+  /// Makes a token the current one; returns what waits for the store.
+  private func beginAdoption(
+    of token: SQToken
+  ) throws(SQOAuthError) -> @Sendable () async throws(SQOAuthError) -> SQToken {
     let finish = session.adopt(try context.record(of: token, id: accountID))
-    if let error = await finish() { throw error }
-    guard let current = session.token else { throw .endedMeanwhile }
-    return current
+    return { [session] () throws(SQOAuthError) in
+      if let error = await finish() { throw error }
+      guard let current = session.token else { throw .endedMeanwhile }
+      return current
+    }
   }
 
   /// Makes a token that the app kept the current one, at once, and refreshes it from now on; what is

@@ -107,6 +107,13 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await change.wait().get() }
   }
 
+  /// Forgets the token and its refresh token; see ``clearAccessToken()``, Heimdall's name.
+  public func clearAccessToken(
+    _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
+  ) {
+    signOut(completion)
+  }
+
   /// Makes the authorization server end the tokens, then forgets them; see ``revoke()``.
   public func revoke(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void

@@ -55,7 +55,9 @@ extension AuthorizationModule {
     let use = try await tokenUse(for: originOfApps(request))
     let request = request.limited(to: try context.configuration.get().timeout)
     do throws(ResourceFailure) {
-      return try await exchange(request, with: use)
+      return try await request.reportingProgress(by: callbacks) { request throws(ResourceFailure) in
+        try await exchange(request, with: use)
+      }
     } catch {
       throw error.error
     }

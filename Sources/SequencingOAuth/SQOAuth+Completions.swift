@@ -40,6 +40,15 @@ extension SQOAuth {
     module.restore(completion)
   }
 
+  /// Makes a token that the app holds the current one, at once; see
+  /// ``AuthorizationModule/adopt(_:completion:)``.
+  public func adopt(
+    _ token: SQToken,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.adopt(token, completion: completion)
+  }
+
   /// Gets a fresh token by the refresh token of one that the app kept; see ``refresh(with:)``.
   public func refresh(
     with token: SQToken,

@@ -8,6 +8,8 @@ extension SQOAuth {
   /// try SQOAuth.shared.keepTokens(as: "com.example.app")
   /// ```
   ///
+  /// The token is read soon after this call; ``restore(_:)`` says when, and whether there is one.
+  ///
   /// The file is `$XDG_STATE_HOME/SERVICE/tokens.sealed`, or `~/.local/state/SERVICE/tokens.sealed`,
   /// with its key beside it; see ``EncryptedFileTokenStore``. `service` keeps apps apart. Call it once,
   /// at the start of the program.

@@ -52,6 +52,13 @@ extension SQOAuth {
 
   // MARK: A token that the app kept
 
+  /// Makes a token that the app holds the current one, at once, and returns when it is stored; see
+  /// ``AuthorizationModule/adopt(_:)``.
+  @discardableResult
+  public func adopt(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
+    try await module.adopt(token)
+  }
+
   /// Gets a fresh token by the refresh token of one that the app kept, and goes on from there.
   ///
   /// A token that is older than the one held or stored is an outdated copy of it, and that one is

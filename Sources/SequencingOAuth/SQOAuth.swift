@@ -159,6 +159,26 @@ extension SQOAuth {
     resumeIfKept()
   }
 
+  /// Sets the client that signs users in, and who receives its redirects.
+  ///
+  /// It is for an app whose own web server listens on the port of a loopback redirect URI:
+  /// ``RedirectReceiver/app``. Parameters that cannot be used make the next sign-in fail, as in
+  /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``. The page
+  /// that ends a sign-in where the SDK is the receiver is ``ClientEnvironment/landingPage`` of the
+  /// ``environment``.
+  public func registerApplicationParameters(
+    clientID: String, clientSecret: String? = nil, redirectURI: String,
+    redirectReceiver: RedirectReceiver, scope: String? = nil, provider: Provider
+  ) {
+    module.configure(
+      Result { () throws(SQOAuthError) in
+        try ClientConfiguration(
+          clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI,
+          redirectReceiver: redirectReceiver, scope: scope, provider: provider)
+      })
+    resumeIfKept()
+  }
+
   /// Sets the client that signs users in, from a configuration that was checked when it was made.
   public func register(_ configuration: ClientConfiguration) {
     module.configure(.success(configuration))

@@ -71,6 +71,12 @@ extension SQOAuthError.Code {
     rawValue: "invalid_authorization_response")
   /// No browser could be started.
   public static let browserUnavailable = Self(rawValue: "browser_unavailable")
+  /// The authorization server has shown a page instead of sending the user back to the app.
+  ///
+  /// The user or the password is wrong, the client is unknown, its redirect URI is not registered, or
+  /// the server failed. The SDK does not see the pages in a browser. It is what a ``UserAgent`` that
+  /// sees them throws, and what a sign-in with the visitor of `OAuthSandbox` fails with.
+  public static let signInRefused = Self(rawValue: "sign_in_refused")
   /// The redirect receiver's port belongs to another program.
   public static let portInUse = Self(rawValue: "port_in_use")
   /// No redirect could be received: no loopback address could be bound, or other programs crowded

@@ -25,13 +25,37 @@ extension AuthorizationModule {
     for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name) }
     return request
   }
+
+  /// Puts a valid token on a copy of a request, for code without `async`.
+  ///
+  /// The completion is called once: on its actor if it belongs to one, and otherwise on the module's
+  /// `callbackQueue`. It gets what the `async` form returns or throws.
+  public func authenticate(
+    _ request: URLRequest,
+    completion: @escaping @isolated(any) (Result<URLRequest, SQOAuthError>) -> Void
+  ) {
+    callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.authenticate(request)
+    }
+  }
 }
 
 extension SQOAuth {
   /// A copy of a request that carries a valid token; the request itself is not changed.
   ///
-  /// The same as the module's.
+  /// It is what `AuthorizationModule.authenticate(_:)` of its module returns.
   public func authenticate(_ request: URLRequest) async throws(SQOAuthError) -> URLRequest {
     try await module.authenticate(request)
+  }
+
+  /// Puts a valid token on a copy of a request, for code without `async`.
+  ///
+  /// The completion is called once: on its actor if it belongs to one, and otherwise on the
+  /// `callbackQueue`. It gets what the `async` form returns or throws.
+  public func authenticate(
+    _ request: URLRequest,
+    completion: @escaping @isolated(any) (Result<URLRequest, SQOAuthError>) -> Void
+  ) {
+    module.authenticate(request, completion: completion)
   }
 }

@@ -13,13 +13,15 @@ import Testing
   private static let queues = ["main", "private"]
 
   /// What the screens have been called with, in order but for those of one moment.
-  private static let calls: Set = ["authorized", "refreshed", "restored", "fresh", "ended", "out"]
+  private static let calls: Set = [
+    "authorized", "refreshed", "restored", "fresh", "uploaded", "ended", "out",
+  ]
 
   @Test(arguments: ScreenSources.Mode.allCases)
   func `every kind of class compiles, is called where it belongs, and does not race`(
     mode: ScreenSources.Mode
   ) async throws {
-    let builder = try await ProgramBuilder()
+    let builder = try ProgramBuilder()
     let sandbox = try await SandboxServer.start()
     for isAsync in [false, true] {
       let sources = ScreenSources(mode: mode, isAsync: isAsync)
@@ -49,7 +51,7 @@ import Testing
     let name = command.dropFirst(2).joined(separator: " ")
     #expect(result.status == 0 && result.errors.isEmpty, "\(name): \(result.errors)")
     let lines = result.output.split(separator: "\n").map(String.init).filter { $0 != "blocked" }
-    #expect(Set(lines.dropLast()) == Self.calls && lines.count == 7, "\(name): \(lines)")
+    #expect(Set(lines.dropLast()) == Self.calls && lines.count == 8, "\(name): \(lines)")
     #expect(lines.first == "authorized" && lines.last == "read", "\(name): \(lines)")
   }
 }

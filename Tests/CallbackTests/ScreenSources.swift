@@ -57,7 +57,7 @@ struct ScreenSources: Sendable {
       Kind(
         name: "MainScreen", declaration: isDefault ? "final class" : "@MainActor final class",
         check: "MainActor.assertIsolated()"),
-      Kind(name: "ScreenActor", declaration: "actor", check: "assertIsolated()"),
+      Kind(name: "ScreenActor", declaration: "actor", check: "self.assertIsolated()"),
       Kind(
         name: "OtherScreen", declaration: "@OtherActor final class",
         check: "OtherActor.assertIsolated()",
@@ -68,12 +68,14 @@ struct ScreenSources: Sendable {
 
   private static let screen = """
     import Dispatch
+    import Foundation
     import SequencingOAuth
 
     DECLARATION: CONFORMANCE AuthorizationDelegate, CONFORMANCE TokenRefreshDelegate {
       var token: SQToken?
       var lines: [String] = []
-      var isDone: Bool { lines.count == 6 && token == nil }
+      var fraction = 0.0
+      var isDone: Bool { lines.count == 7 && token == nil }
 
       func show() {
         oauth.authorizationDelegate = self
@@ -87,8 +89,21 @@ struct ScreenSources: Sendable {
         oauth.refresh { result in
           self.token = try? result.get()
           self.add("fresh")
-          oauth.signOut { _ in self.add("out") }
+          self.upload()
         }
+      }
+
+      private func upload() {
+        uploads.upload(
+          .bytes(Data(count: 100_000)), returning: JSONValue.self,
+          progress: {
+            CHECK
+            self.fraction = $0.fraction ?? 0
+          },
+          completion: { _ in
+            self.add(self.fraction == 1 ? "uploaded" : "not uploaded")
+            oauth.signOut { _ in self.add("out") }
+          })
       }
 
       func userIsNotAuthorized() {
@@ -129,7 +144,7 @@ struct ScreenSources: Sendable {
     nonisolated let oauth: SQOAuth = {
       let oauth = SQOAuth()
       oauth.registerApplicationParameters(
-        clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback", scope: "profile",
+        clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback", scope: "profile files",
         provider: .issuer(words[1]))
       // The user, who signs in without a browser.
       oauth.environment.userAgent = CustomUserAgent { url in
@@ -137,6 +152,14 @@ struct ScreenSources: Sendable {
       }
       if isOnPrivateQueue { oauth.callbackQueue = privateQueue }
       return oauth
+    }()
+
+    nonisolated let uploads: Pipeline.Pipe = {
+      guard let drive = try? Pipeline(words[1], module: oauth.module),
+        let pipe = try? drive.add("upload", PipeConfiguration(endpoint: "upload/drive/v2/files"))
+      else { fatalError("no pipe") }
+      if isOnPrivateQueue { drive.callbackQueue = privateQueue }
+      return pipe
     }()
 
     nonisolated func say(_ line: String) {

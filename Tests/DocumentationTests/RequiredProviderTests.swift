@@ -15,6 +15,13 @@ import Testing
             clientID: "app", redirectURI: "http://127.0.0.1/callback", \(scope))
           """)
     }
+    let withReceiver = Sample(
+      document: "receiver.md", line: 1,
+      code: """
+        import SequencingOAuth
+        SQOAuth.shared.registerApplicationParameters(
+          clientID: "app", redirectURI: "http://127.0.0.1:80/callback", redirectReceiver: .app)
+        """)
     let pods = Sample(
       document: "Pod.md", line: 1,
       code: """
@@ -22,8 +29,8 @@ import Testing
         SQOAuth.shared.registerApplicationParameters(
           clientID: "app", redirectURI: "http://127.0.0.1/callback", scope: "demo")
         """)
-    let complaints = try await Compiler().compile(refused + [pods])
-    #expect(complaints.count == 2)
+    let complaints = try await Compiler().compile(refused + [withReceiver, pods])
+    #expect(complaints.count == 3)
     for complaint in complaints {
       #expect(complaint.contains("missing argument for parameter 'provider'"), "\(complaint)")
     }

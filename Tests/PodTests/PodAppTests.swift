@@ -51,7 +51,7 @@ import Testing
   func `an app compiles and runs as it is, and after the compiler's fix-its`(
     pod: Pod, mode: [String]
   ) async throws {
-    let builder = try await ProgramBuilder()
+    let builder = try ProgramBuilder()
     let uiKit = try await builder.buildModule("UIKit", Self.files("UIKit"), mode)
     let module = try await pod.build(with: builder, mode)
     let options =

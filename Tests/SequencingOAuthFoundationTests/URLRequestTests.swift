@@ -62,6 +62,32 @@ import Testing
     #expect(copy.value(forHTTPHeaderField: "Authorization") == "Bearer T")
   }
 
+  @Test func `a completion gets what the async form returns, on its actor`() async throws {
+    let oauth = SQOAuth(environment: try await module().environment)
+    let request = try request()
+    oauth.register(
+      try ClientConfiguration(
+        clientID: "client", provider: .endpoints(token: "https://id.example/token")))
+    let copy = await withCheckedContinuation { done in
+      Task { @MainActor in
+        oauth.authenticate(request) { result in
+          MainActor.assertIsolated()
+          done.resume(returning: result)
+        }
+      }
+    }
+    #expect(try copy.get().value(forHTTPHeaderField: "Authorization") == "Bearer T")
+  }
+
+  @Test func `a completion gets the error that the async form throws`() async throws {
+    let module = try await module(expiresIn: -1)
+    let request = try request()
+    let result = await withCheckedContinuation { done in
+      module.authenticate(request) { done.resume(returning: $0) }
+    }
+    #expect(throws: SQOAuthError.self) { try result.get() }
+  }
+
   @Test func `without a valid token there is no request`() async throws {
     let module = try await module(expiresIn: -1)
     await #expect { try await module.authenticate(try request()) } throws: {

@@ -3,24 +3,29 @@ import Foundation
 /// Builds small programs with the libraries of the build that runs this test.
 ///
 /// A package that depends on this one would do the same, but compile all of it again each time.
-public struct ProgramBuilder: Sendable {
+package struct ProgramBuilder: Sendable {
   private static let libraries = [
     "SequencingOAuth", "OAuthSandbox", "LoopbackPages", "LoopbackHTTP", "Basics",
   ]
+  /// The library for the desktop's keyring, and what of the system it links.
+  private static let keyring = "SequencingOAuthSecretService"
+  private static let keyringLinks = ["-lsecret-1", "-lgio-2.0", "-lgobject-2.0", "-lglib-2.0"]
 
   private let folder: TemporaryFolder
   private let compiling: [String]
   private let linking: [String]
 
-  /// Finds the libraries.
-  public init() async throws {
+  /// Finds the libraries; the keyring's is one of them where a program needs it.
+  package init(keyring: Bool = false) throws {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL
-    let maps = ["CCurl", "CCrypto", "CSockets"].flatMap {
+    let modules = ["CCurl", "CCrypto", "CSockets"] + (keyring ? ["CSecret"] : [])
+    let maps = modules.flatMap {
       ["-Xcc", "-fmodule-map-file=\(Self.root.path)/Sources/\($0)/module.modulemap"]
     }
     // Beside them may lie those of sources that are gone.
-    let objects = try Self.libraries.flatMap { library in
+    let libraries = Self.libraries + (keyring ? [Self.keyring] : [])
+    let objects = try libraries.flatMap { library in
       let map = products.appending(path: "\(library).build/output-file-map.json")
       let outputs = try JSONDecoder().decode(
         [String: [String: String]].self, from: Data(contentsOf: map))
@@ -34,7 +39,7 @@ public struct ProgramBuilder: Sendable {
       ["-I", products.appending(path: "Modules").path, "-I", folder.path]
       + ["-warnings-as-errors", "-module-cache-path", folder.file("modules")]
       + maps + sanitizer + coverage
-    linking = ["-lcurl", "-lcrypto"] + objects
+    linking = ["-lcurl", "-lcrypto"] + (keyring ? Self.keyringLinks : []) + objects
   }
 
   /// The package's folder, three above this file.
@@ -44,7 +49,7 @@ public struct ProgramBuilder: Sendable {
   /// Compiles and links a program; returns its path.
   ///
   /// A warning is an error, unless the further options say otherwise.
-  public func build(
+  package func build(
     _ name: String, _ files: [String: String], _ more: [String]
   ) async throws -> String {
     // The driver puts a file of the program's name beside the first object, for each program that is
@@ -55,7 +60,7 @@ public struct ProgramBuilder: Sendable {
   }
 
   /// Compiles a module that programs may import; returns the object that they are linked with.
-  public func buildModule(
+  package func buildModule(
     _ name: String, _ files: [String: String], _ more: [String]
   ) async throws -> String {
     let object = folder.file("\(name).o")

@@ -161,11 +161,13 @@ extension SQOAuthError {
   ///
   /// Only a text that was written to be shown is repeated; any other could hold anything.
   fileprivate static func userAgentFailed(_ error: any Error, state: String) -> SQOAuthError {
+    let isRefusal = (error as? any SignInPageError)?.isEndOnPage == true
     var message = "the browser did not open"
     if let reason = (error as? any LocalizedError)?.errorDescription {
       let text = SentSecrets([state]).removed(from: reason)
-      message = "the user agent failed: " + text.printable
+      message = (isRefusal ? "" : "the user agent failed: ") + text.printable
     }
-    return SQOAuthError(.browserUnavailable, message, cause: error)
+    return SQOAuthError(
+      isRefusal ? .signInRefused : .browserUnavailable, message, cause: error)
   }
 }

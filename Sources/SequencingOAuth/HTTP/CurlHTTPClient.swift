@@ -38,7 +38,9 @@ public final class CurlHTTPClient: HTTPClient {
   ///   `connectionFailed`, `tlsFailed`, `requestTimedOut`, `cancelled`, `responseTooLarge`,
   ///   `invalidResponse`; or, unchanged, the one that a closure of the request threw.
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
-    try await send(request, nil)
+    try await request.reportingProgress(by: Callbacks()) { request throws(SQOAuthError) in
+      try await send(request, nil)
+    }
   }
 
   /// The same; an interruption ends it like the cancellation of its task.

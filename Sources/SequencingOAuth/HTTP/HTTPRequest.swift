@@ -26,8 +26,13 @@ public struct HTTPRequest: Sendable {
   public var maximumResponseBytes: Int64 = 1 << 20
   /// What is in ``timeout`` and ``idleTimeout``.
   var limits = HTTPRequestLimits()
-  /// Told how far the transfer is, from the client's own thread: return at once.
+  /// Gets how far the transfer is, on the HTTP client's own thread: return at once.
+  ///
+  /// It is for an ``HTTPClient``, which calls it. An app that shows progress calls
+  /// ``onProgress(_:)``.
   public var progress: (@Sendable (HTTPProgress) -> Void)?
+  /// The app's closure for the progress.
+  var progressClosure: Completion<HTTPProgress>?
 
   /// Makes a request with the limits of a small back-channel call.
   public init(
@@ -50,6 +55,38 @@ public struct HTTPRequest: Sendable {
       throw SQOAuthError(.malformedRequest, "the request's URL cannot be read; nothing was sent")
     }
     self.init(method: method, url: url, headers: headers, body: body)
+  }
+}
+
+extension HTTPRequest {
+  /// Calls a closure with how far the transfer is.
+  ///
+  /// The closure is called on its actor if it belongs to one, as a closure of a `@MainActor` screen
+  /// does, and otherwise on the callback queue: ``SQOAuth/callbackQueue`` or
+  /// ``AuthorizationModule/callbackQueue`` of the one that sends the request, and the main queue for
+  /// ``CurlHTTPClient/send(_:)``. The calls come one after the other, and none comes after `send` has
+  /// ended. The transfer does not wait for the closure: while that is busy, a newer statement replaces
+  /// an older one. Before `send` returns a response, the last statement is delivered.
+  ///
+  /// A request that is sent again, after a 401, counts anew.
+  public mutating func onProgress(_ closure: @escaping @isolated(any) (HTTPProgress) -> Void) {
+    progressClosure = Completion(closure)
+  }
+
+  /// Sends this request with the app's closure, if it has one, called by way of `callbacks`.
+  func reportingProgress<Value, Failure>(
+    by callbacks: @autoclosure () -> Callbacks,
+    _ send: (HTTPRequest) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    guard let progressClosure else { return try await send(self) }
+    let relay = ProgressRelay(progressClosure, callbacks())
+    var request = self
+    request.progressClosure = nil
+    request.progress = { [progress] statement in
+      progress?(statement)
+      relay.report(statement)
+    }
+    return try await relay.run { () async throws(Failure) in try await send(request) }
   }
 }
 

@@ -4,8 +4,10 @@
   public import Foundation
 #endif
 
-/// The operations for code without `async`; each completion is called once, on
-/// ``Pipeline/callbackQueue``.
+/// The operations for code without `async`.
+///
+/// Each completion is called once: on its actor if it belongs to one, and otherwise on
+/// ``Pipeline/callbackQueue``. No `progress` closure is called after it.
 extension Pipeline.Pipe {
   /// Reads the records; see ``read(_:parameters:)``.
   public func read<Value: Decodable & Sendable>(
@@ -69,12 +71,12 @@ extension Pipeline.Pipe {
   public func upload<Value: Decodable & Sendable>(
     _ form: MultipartForm, id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:], returning type: Value.Type,
-    progress: (@Sendable (TransferProgress) -> Void)? = nil,
+    progress: (@isolated(any) (TransferProgress) -> Void)? = nil,
     completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
   ) {
+    let relay = relay(progress)
     complete(completion) { () async throws(PipeError) in
-      try await self.upload(
-        form, id: id, parameters: parameters, returning: type, progress: progress)
+      try await self.upload(form, id?.description, parameters, type, relay)
     }
   }
 
@@ -83,13 +85,12 @@ extension Pipeline.Pipe {
     _ content: HTTPRequestBody, contentType: String = MultipartForm.Part.defaultContentType,
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:], returning type: Value.Type,
-    progress: (@Sendable (TransferProgress) -> Void)? = nil,
+    progress: (@isolated(any) (TransferProgress) -> Void)? = nil,
     completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
   ) {
+    let relay = relay(progress)
     complete(completion) { () async throws(PipeError) in
-      try await self.upload(
-        content, contentType: contentType, id: id, parameters: parameters, returning: type,
-        progress: progress)
+      try await self.upload(content, contentType, id?.description, parameters, type, relay)
     }
   }
 
@@ -97,12 +98,12 @@ extension Pipeline.Pipe {
   public func download(
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:], to destination: URL,
-    progress: (@Sendable (TransferProgress) -> Void)? = nil,
+    progress: (@isolated(any) (TransferProgress) -> Void)? = nil,
     completion: @escaping @isolated(any) (Result<Void, PipeError>) -> Void
   ) {
+    let relay = relay(progress)
     complete(completion) { () async throws(PipeError) in
-      try await self.download(
-        id: id, parameters: parameters, to: destination, progress: progress)
+      try await self.download(id?.description, parameters, destination, relay)
     }
   }
 }

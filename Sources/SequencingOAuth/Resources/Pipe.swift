@@ -50,6 +50,13 @@ extension Pipeline {
       try await operations.run(operation).get()
     }
 
+    /// Takes progress to a closure of the app, on its actor or the pipeline's queue.
+    func relay(
+      _ progress: (@isolated(any) (TransferProgress) -> Void)?
+    ) -> ProgressRelay<TransferProgress>? {
+      progress.map { ProgressRelay($0, callbacks) }
+    }
+
     /// Runs an operation and calls the completion, once, on its actor or the pipeline's queue.
     func complete<Value: Sendable>(
       _ completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void,

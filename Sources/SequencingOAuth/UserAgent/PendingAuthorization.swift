@@ -80,7 +80,11 @@ final class PendingAuthorization: Sendable {
             + "been one of them; end those programs and sign in again"))
     } else {
       let hint = misses.hint(for: receiver)
-      end(SQOAuthError(.timedOut, "nobody signed in within \(seconds) s\(hint)"))
+      end(
+        SQOAuthError(
+          .timedOut,
+          "nobody signed in within \(seconds) s\(hint); a page of the server that shows an error "
+            + "does not come back here, such as for a redirect URI that is not registered there"))
     }
   }
 

@@ -14,9 +14,13 @@ public protocol UserAgent: Sendable {
   /// Return when the browser has the URL: the redirect comes back by itself, or the app passes it
   /// to ``SQOAuth/handleRedirect(_:)-(URL)``. It may also stay until the user is done, and it is
   /// cancelled when the sign-in ends. Throwing ends the sign-in: an ``SQOAuthError`` as it is
-  /// (``SQOAuthError/Code/cancelled`` when the user closed the window), any other error as
-  /// ``SQOAuthError/Code/browserUnavailable``. That error's message repeats the text of a
+  /// (``SQOAuthError/Code/cancelled`` when the user closed the window,
+  /// ``SQOAuthError/Code/signInRefused`` when the server's page leads no further), any other error
+  /// as ``SQOAuthError/Code/browserUnavailable``. That error's message repeats the text of a
   /// `LocalizedError`, which must hold no secret; the `state` is taken out of it.
+  ///
+  /// What the visitor of `OAuthSandbox` throws when its visit ends on a page becomes
+  /// ``SQOAuthError/Code/signInRefused`` by itself.
   func open(_ url: URL) async throws
 
   /// Opens an authorization URL for a sign-in that it knows; called in place of ``open(_:)``.

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import OAuthSandbox
 import SequencingOAuth
@@ -20,7 +21,9 @@ import Testing
     let grant: (String, @escaping Done<SQToken>) -> Void
     let authenticate: (HTTPRequest, @escaping Done<HTTPRequest>) -> Void
     let send: (HTTPRequest, @escaping Done<HTTPResponse>) -> Void
+    let adopt: (SQToken, @escaping Done<SQToken>) -> Void
     let signOut: (@escaping Done<Void>) -> Void
+    let clear: (@escaping Done<Void>) -> Void
     let revoke: (@escaping Done<Void>) -> Void
     let settle: (@escaping Done<Void>) -> Void
 
@@ -35,7 +38,9 @@ import Testing
       grant = { oauth.requestAccessToken(grantType: $0, completion: $1) }
       authenticate = { oauth.authenticate($0, completion: $1) }
       send = { oauth.send($0, completion: $1) }
+      adopt = { oauth.adopt($0, completion: $1) }
       signOut = { oauth.signOut($0) }
+      clear = { oauth.module.clearAccessToken($0) }
       revoke = { oauth.revoke($0) }
       settle = { oauth.settle($0) }
     }
@@ -51,7 +56,9 @@ import Testing
       grant = { module.requestAccessToken(grantType: $0, completion: $1) }
       authenticate = { module.authenticate($0, completion: $1) }
       send = { module.send($0, completion: $1) }
+      adopt = { module.adopt($0, completion: $1) }
       signOut = { module.signOut($0) }
+      clear = { module.clearAccessToken($0) }
       revoke = { module.revoke($0) }
       settle = { module.settle($0) }
     }
@@ -90,6 +97,10 @@ import Testing
     #expect(bench.oauth.currentToken == third)
     try await result(acts.signOut).get()
     #expect(bench.oauth.currentToken == nil && bench.sandbox.isActive(third.accessToken))
+    #expect(try await result { acts.adopt(third, $0) }.get() == third)
+    #expect(bench.oauth.currentToken == third)
+    try await result(acts.clear).get()
+    #expect(bench.oauth.currentToken == nil)
   }
 
   @Test(arguments: [false, true])
@@ -108,6 +119,48 @@ import Testing
     #expect(await result(acts.asClient).error?.code == .invalidConfiguration)
     #expect(await result { acts.grant("urn:example", $0) }.error?.code == .invalidClient)
     #expect(try await !result(acts.restore).get())
+  }
+
+  @Test(arguments: [false, true])
+  func `a token that the app holds is current before its completion is called`(
+    isModule: Bool
+  ) async throws {
+    let bench = try await SandboxBench().register()
+    let acts = acts(bench.oauth, isModule: isModule)
+    let tokens = bench.sandbox.issueTokens(for: "alice")
+    let held = SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)
+    // A serial queue that is busy calls no completion.
+    let queue = DispatchQueue(label: "busy")
+    bench.oauth.callbackQueue = queue
+    queue.suspend()
+    let isCalled = OneShot<Result<SQToken, SQOAuthError>>()
+    acts.adopt(held) { isCalled.resolve($0) }
+    #expect(bench.oauth.currentToken == held)
+    queue.resume()
+    #expect(try await isCalled.value()?.get() == held)
+  }
+
+  @Test(arguments: [false, true])
+  func `a token is not taken over without a client, and the completion gets the reason`(
+    isModule: Bool
+  ) async throws {
+    let oauth = SQOAuth()
+    oauth.callbackQueue = DispatchQueue(label: "callbacks")
+    let acts = acts(oauth, isModule: isModule)
+    let token = SQToken(accessToken: "T", refreshToken: "R")
+    #expect(await result { acts.adopt(token, $0) }.error?.code == .notRegistered)
+    #expect(
+      await result { oauth.refresh(with: token, completion: $0) }.error?.code == .notRegistered)
+    #expect(oauth.currentToken == nil)
+  }
+
+  @Test func `a kept token is refreshed, and the completion gets the fresh one`() async throws {
+    let bench = try await SandboxBench().register()
+    let tokens = bench.sandbox.issueTokens(for: "alice")
+    let kept = SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)
+    let fresh = try await result { bench.oauth.refresh(with: kept, completion: $0) }.get()
+    #expect(fresh != kept && bench.oauth.currentToken == fresh)
+    #expect(bench.sandbox.isActive(fresh.accessToken))
   }
 
   @Test func `a completion of the main actor is called there, whatever the queue`() async throws {

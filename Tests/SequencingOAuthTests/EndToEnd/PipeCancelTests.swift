@@ -93,6 +93,9 @@ import Testing
 
   @Test func `an upload may be cancelled by what is told of its progress`() async throws {
     let drive = try await DriveBench()
+    // The upload does not wait for what is told of it, so the server does not read all of it.
+    let hold = HeldAnswer()
+    drive.sandbox.misbehave(at: .driveUpload, .unread(hold.misbehaviour))
     let error = await pipeFailure { () async throws(PipeError) in
       try await drive.uploads.upload(
         [.data("file", pattern(20_000_000), filename: "f")],

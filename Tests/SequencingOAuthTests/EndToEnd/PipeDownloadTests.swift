@@ -86,7 +86,7 @@ import Testing
       id: place.file.id, parameters: Self.media, to: place.destination, progress: second.note)
     #expect(try Data(contentsOf: place.destination) == pattern(1_000_000))
     #expect(place.ranges == [nil, "bytes=400000-"])
-    #expect(second.all.first?.completed == 400_000)
+    #expect(second.all.allSatisfy { $0.completed >= 400_000 })
     second.expectRise()
   }
 

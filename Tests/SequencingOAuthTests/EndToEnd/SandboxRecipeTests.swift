@@ -59,14 +59,33 @@ import Testing
       at: sandbox, clientID: mistake.clientID, redirectURI: mistake.redirectURI,
       visitor: SandboxVisitor(user: mistake.user))
     let error = try #require(
-      await failure(.browserUnavailable) { try await account.signIn() })
-    #expect(error.message.contains(mistake.reason))
+      await failure(.signInRefused) { try await account.signIn() })
+    #expect(error.message.hasPrefix("the sign-in ended on the page \""))
+    #expect(error.message.contains(mistake.reason) && !error.isCancellation)
     guard case .endedOnPage? = error.cause as? SandboxError else {
       Issue.record("the cause is \(String(describing: error.cause))")
       return
     }
     let state = try #require(sandbox.requests(to: .authorization).first?.query("state"))
     #expect(!everyText(of: error).contains(state) && !everyText(of: error).contains("C4N4RY"))
+    await sandbox.stop()
+  }
+
+  @Test func `a visitor that is not on this computer did not end on a page`() async throws {
+    let sandbox = try await start()
+    var environment = ClientEnvironment()
+    environment.userAgent = CustomUserAgent { url in
+      _ = try await SandboxVisitor().visit(url)
+    }
+    let account = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback",
+        provider: .endpoints(
+          authorization: "https://id.example/authorize",
+          token: sandbox.tokenEndpoint.absoluteString)),
+      environment: environment)
+    let error = await failure(.browserUnavailable) { try await account.signIn() }
+    #expect(error?.message.hasPrefix("the user agent failed: ") == true)
     await sandbox.stop()
   }
 

@@ -88,6 +88,29 @@ import Testing
     await app.server.stop()
   }
 
+  @Test func `a client that is registered by its parameters may choose it too`() async throws {
+    let app = try WebApp()
+    var options = SandboxOptions()
+    options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]
+    let bench = try await SandboxBench(options)
+    app.serve(bench.oauth)
+    bench.oauth.registerApplicationParameters(
+      clientID: "web", redirectURI: app.redirectURI(), redirectReceiver: .app, scope: "demo",
+      provider: .issuer(bench.sandbox.issuer.absoluteString))
+    #expect(try await bench.oauth.signIn().scopes == ["demo"])
+    try await eventually { app.outcomes == [.answered] }
+    await app.server.stop()
+  }
+
+  @Test func `parameters that cannot go together make its sign-in fail`() async {
+    let bench = Bench()
+    bench.oauth.registerApplicationParameters(
+      clientID: "web", redirectURI: "http://localhost/callback", redirectReceiver: .app,
+      provider: .issuer("https://id.example.com"))
+    let error = await failure(.invalidConfiguration) { try await bench.oauth.signIn() }
+    #expect(error?.message.contains("port") == true && bench.opened.isEmpty)
+  }
+
   @Test func `without that choice the error names it, and no browser opens`() async throws {
     let app = try WebApp()
     let bench = Bench()
@@ -159,6 +182,6 @@ import Testing
     let end = Task { await failure(.timedOut) { try await bench.oauth.signIn() } }
     try await eventually { bench.oauth.isSigningIn }
     bench.clock.advance(by: 300)
-    #expect(await end.value?.message == "nobody signed in within 300 s")
+    #expect(await end.value?.message.hasPrefix("nobody signed in within 300 s; a page") == true)
   }
 }

@@ -137,6 +137,15 @@ import Testing
   }
 
   /// Only a text that was written to be shown is repeated.
+  @Test func `a user agent that sees the pages may say that they led nowhere`() async throws {
+    let bench = try Bench(browser: { _, _ in
+      throw SQOAuthError(.signInRefused, "the password is wrong")
+    }).register()
+    let error = await failure(.signInRefused) { try await bench.oauth.signIn() }
+    #expect(error?.message == "the password is wrong")
+    #expect(await bench.delegate.events(1) == [.failed(.signInRefused)])
+  }
+
   @Test(arguments: [
     ("the window is shut", "the user agent failed: the window is shut"),
     ("no \u{1B}[31mpage", "the user agent failed: no [31mpage"),

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+/// The spellings that are kept for apps of other libraries: the documentation says for whom each is.
+@Suite struct ForeignNamesTests {
+  /// A declaration, by the name that a link to it begins with.
+  private struct Name: Hashable, CustomStringConvertible {
+    /// The type that it belongs to, if any.
+    let type: String?
+    let name: String
+    var description: String { (type.map { "\($0)." } ?? "") + name }
+  }
+
+  @Test func `each deprecated name stands under a topic that says for whom it is`() throws {
+    let deprecated = try Self.deprecated()
+    #expect(deprecated.contains(Name(type: "SQOAuth", name: "sharedInstance")))
+    #expect(deprecated.contains(Name(type: nil, name: "SQAuthorizationProtocol")))
+    let listed = try Self.listed()
+    for name in deprecated.subtracting(listed) {
+      // A member of a type that is itself another library's.
+      if let type = name.type, listed.contains(Name(type: nil, name: type)) { continue }
+      Issue.record(
+        "\(name) is missing under \"Names of …\" in the topics of \(name.type ?? "SequencingOAuth")"
+      )
+    }
+  }
+
+  @Test(arguments: ["the Sequencing.com pods", "AeroGear", "Heimdall"])
+  func `each library that users come from has its topic`(library: String) throws {
+    let pages = try Self.pages().map(\.text)
+    #expect(pages.contains { $0.contains("\n### Names of \(library)\n") })
+  }
+
+  // MARK: The sources
+
+  private static let sources = Compiler.root.appending(path: "Sources/SequencingOAuth")
+
+  private static func deprecated() throws -> Set<Name> {
+    let files =
+      FileManager.default.enumerator(atPath: sources.path)?
+      .compactMap { $0 as? String } ?? []
+    let texts = try files.filter { $0.hasSuffix(".swift") }
+      .map { try String(contentsOf: sources.appending(path: $0), encoding: .utf8) }
+    return texts.reduce(into: []) { $0.formUnion(deprecated(in: $1)) }
+  }
+
+  /// The public declarations of a file that follow the word `deprecated`.
+  private static func deprecated(in text: String) -> Set<Name> {
+    var names: Set<Name> = []
+    var type: String?
+    var isDeprecated = false
+    for line in text.split(separator: "\n") {
+      if let match = line.firstMatch(of: /^(?:public )?(?:final )?(?:extension|class|struct) (\w+)/)
+      {
+        type = String(match.1)
+      }
+      if line.hasPrefix("}") { type = nil }
+      let isComment = line.drop { $0 == " " }.hasPrefix("//")
+      if line.contains("deprecated") && !isComment { isDeprecated = true }
+      if isDeprecated, let match = line.firstMatch(of: /^( *)public ((?:[a-z()]+ )*)(\w+)/) {
+        names.insert(Name(type: match.1.isEmpty ? nil : type, name: String(match.3)))
+        isDeprecated = false
+      }
+    }
+    return names
+  }
+
+  // MARK: The topics
+
+  private static func pages() throws -> [(type: String?, text: String)] {
+    let catalogue = sources.appending(path: "SequencingOAuth.docc")
+    let symbols = catalogue.appending(path: "Symbols")
+    let files = try FileManager.default.contentsOfDirectory(atPath: symbols.path)
+    let module = catalogue.appending(path: "SequencingOAuth.md")
+    var pages: [(String?, String)] = [(nil, try String(contentsOf: module, encoding: .utf8))]
+    for file in files {
+      let text = try String(contentsOf: symbols.appending(path: file), encoding: .utf8)
+      pages.append((String(file.dropLast(3)), text))
+    }
+    return pages
+  }
+
+  /// What stands under the headings that begin with "Names of".
+  private static func listed() throws -> Set<Name> {
+    var names: Set<Name> = []
+    for page in try pages() {
+      var isForeign = false
+      for line in page.text.split(separator: "\n") {
+        if line.hasPrefix("#") { isForeign = line.hasPrefix("### Names of ") }
+        if isForeign, let match = line.firstMatch(of: /^- ``(\w+)/) {
+          names.insert(Name(type: page.type, name: String(match.1)))
+        }
+      }
+    }
+    return names
+  }
+}
