@@ -118,6 +118,45 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `shows the words of an error's page on a terminal, and a pipe gets the page`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    _ = try await store.keepExpiredAccount(at: sandbox)
+    let page = try await call(["GET", "/nothing"])
+    #expect(page.status == 1 && page.firstError.hasPrefix("error: http_404: "))
+    #expect(page.lines.count > 50 && page.output.lowercased().hasPrefix("<!doctype html>"))
+    let terminal = try PseudoTerminal()
+    let demo = try DemoProcess(
+      ["call", "GET", "/nothing", "--store", "file:" + store.path], in: folder,
+      output: terminal.handle)
+    #expect(await demo.outcome().status == 1)
+    try await eventually("the error is shown") {
+      terminal.everything.hasSuffix("/nothing has status 404\r\n")
+    }
+    let lines = terminal.everything.components(separatedBy: "\r\n")
+    #expect(lines[0] == "There is nothing here")
+    #expect(lines[1].hasPrefix("The address is wrong. "))
+    #expect(lines[2].hasPrefix("(An HTML page, ") && lines[3].hasPrefix("error: http_404: "))
+    #expect(lines.count == 5)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [
+    ("<title>A&amp;B</title><p>one<p>two <b>bo</b>ld</p>", ["A&B", "one two bold"]),
+    (
+      "<head><TITLE>t</TITLE><style>p{}</style></head><h1 id=x>Not <i>here</i></h1><h1>2</h1>x",
+      ["Not here", "2 x"]
+    ),
+    ("<!-- <h1>no</h1> --><script>1<2</script>text<br/>more<svg/>!", ["text more !"]),
+    ("<p>Our shop<h1>Gone</h1><p>x", ["Gone", "x"]), ("1 < 2 <3 no <b", ["1 < 2 <3 no"]),
+    ("", []), ("<h1> </h1><title>t</title>", ["t"]), ("<!-- open <p>x", []),
+    ("<p>" + String(repeating: "ab ", count: 200), [String(repeating: "ab ", count: 99) + "ab…"]),
+  ])
+  func `finds the words of a page`(page: String, lines: [String]) {
+    #expect(HTMLSummary(page).lines == lines)
+  }
+
   @Test func `sends the token to no server but those that login was given`() async throws {
     let sandbox = try await SandboxServer.start()
     let other = try await SandboxServer.start()
