@@ -21,7 +21,7 @@ struct Call: Command {
   static let summary = "Send a request with the account's token and print the answer."
   static let details = """
     The answer's body goes to standard output as it is; but of an error that is a page of
-    HTML, a terminal shows the heading and the text only. Where the status is not 2xx the
+    HTML, a terminal shows the heading only. Where the status is not 2xx the
     exit status is 1, and standard error tells the status and what the server asks for.
 
     A token that has expired, or that the server refuses, is refreshed first. It goes to
