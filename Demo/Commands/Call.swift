@@ -20,7 +20,8 @@ struct Call: Command {
   static let name = "call"
   static let summary = "Send a request with the account's token and print the answer."
   static let details = """
-    The answer's body goes to standard output as it is. Where the status is not 2xx the
+    The answer's body goes to standard output as it is; but of an error that is a page of
+    HTML, a terminal shows the heading only. Where the status is not 2xx the
     exit status is 1, and standard error tells the status and what the server asks for.
 
     A token that has expired, or that the server refuses, is refreshed first. It goes to
@@ -72,6 +73,8 @@ struct Call: Command {
       }
       if printsJSON {
         try console.result(try oneLineOfJSON(CallReport(response)))
+      } else if console.output.isTerminal, let summary = response.summaryOfErrorPage {
+        try console.result(summary)
       } else {
         try console.content(Array(response.body))
       }
@@ -96,6 +99,15 @@ private struct CallReport: Encodable {
     }
     body = String(validating: response.body, as: UTF8.self)
     bodyBase64 = body == nil ? response.body.base64EncodedString() : nil
+  }
+}
+
+extension HTTPResponse {
+  /// The words of a page of HTML that tells a person of an error; `nil` for any other answer.
+  fileprivate var summaryOfErrorPage: String? {
+    let isHTML = headers["content-type"]?.lowercased().hasPrefix("text/html") == true
+    guard isHTML, !(200...299).contains(status) else { return nil }
+    return HTMLSummary(String(decoding: body, as: UTF8.self)).text(ofBytes: body.count)
   }
 }
 

@@ -35,7 +35,8 @@ struct Cookbook: Command {
     try await EmbeddedSandbox.running(tokenLifetime: .seconds(3600)) { sandbox throws(Failure) in
       let cookbook = DriveCookbook(
         issuer: sandbox.issuer, clientID: sandbox.clientID, api: sandbox.issuer,
-        browser: browser.commandLine(console),
+        browser: browser.commandLine(
+          console, wait: SignInWait(timeout: .seconds(300), option: nil)),
         tell: { step, result throws(Failure) in
           try console.result(
             printsJSON

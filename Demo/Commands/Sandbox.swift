@@ -22,8 +22,9 @@ struct Sandbox: Command {
   static let details = """
     It listens on this machine only, keeps everything in memory, and ends with Ctrl-C.
 
-    With --json: issuer, authorization_endpoint, token_endpoint, revocation_endpoint, clients \
-    (client_id, client_secret) and users (user_name, password).
+    With --json: issuer, authorization_endpoint, token_endpoint, revocation_endpoint, api \
+    (me, list, drive, upload), scopes (scope, summary), clients (client_id, client_secret) \
+    and users (user_name, password).
     """
   static let options: [Option] = [.port, .lifetime, .describeAsJSON]
 
@@ -55,7 +56,7 @@ struct Sandbox: Command {
     options.port = port
     options.accessTokenLifetime = lifetime
     let server = try await EmbeddedSandbox.start(options)
-    let report = SandboxReport(server)
+    let report = SandboxReport(server, scopes: options.scopes)
     try console.result(printsJSON ? try report.json() : report.text)
     // It ends with the task, which a signal cancels.
     while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }

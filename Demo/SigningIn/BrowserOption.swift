@@ -63,13 +63,15 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// The user agent of a command, which prints the address when a browser does not open.
+  /// The user agent of a command, which prints the address when a browser does not open, and how
+  /// long it waits then.
   func commandLine(
-    _ console: Console, pass: @escaping @Sendable (String) -> Void = { _ in }
+    _ console: Console, wait: SignInWait, pass: @escaping @Sendable (String) -> Void = { _ in }
   ) -> any UserAgent {
     let show: @Sendable (String) throws(Failure) -> Void = { address in
       console.progress("Open this address to sign in:")
       try console.show(address)
+      console.progress(wait.inWords)
     }
     let browser = userAgent(show: show, pass: pass)
     switch self {

@@ -44,8 +44,9 @@ struct CommandLineSignIn: Sendable {
   }
 
   private func useBrowser(announce: @escaping @Sendable () -> Void) {
+    let wait = SignInWait(timeout: options.timeout, server: options.server?.address)
     let browser = options.browser.commandLine(
-      console, pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
+      console, wait: wait, pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
     oauth.environment.userAgent = CustomUserAgent { [options, pasted] url in
       announce()
       // A browser may not return before it is closed; the printed address comes before the question.

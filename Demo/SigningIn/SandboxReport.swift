@@ -6,7 +6,7 @@ import OAuthSandbox
   import Foundation
 #endif
 
-/// What there is to know of a sandbox: its addresses, its clients and its users.
+/// What there is to know of a sandbox: its addresses, its API, its scopes, its clients and its users.
 struct SandboxReport: Encodable {
   private struct Client: Encodable {
     let clientId: String
@@ -18,18 +18,38 @@ struct SandboxReport: Encodable {
     let password: String
   }
 
+  /// Where a token is of use.
+  private struct API: Encodable {
+    let me: String
+    let list: String
+    let drive: String
+    let upload: String
+  }
+
+  private struct Scope: Encodable {
+    let scope: String
+    let summary: String
+  }
+
   private let issuer: String
   private let authorizationEndpoint: String
   private let tokenEndpoint: String
   private let revocationEndpoint: String
+  private let api: API
+  private let scopes: [Scope]
   private let clients: [Client]
   private let users: [User]
 
-  init(_ server: SandboxServer) {
+  /// The report of a server that was started with the scopes.
+  init(_ server: SandboxServer, scopes: [SandboxScope]) {
     issuer = server.issuer.absoluteString
     authorizationEndpoint = server.authorizationEndpoint.absoluteString
     tokenEndpoint = server.tokenEndpoint.absoluteString
     revocationEndpoint = server.revocationEndpoint.absoluteString
+    api = API(
+      me: server.url(.me).absoluteString, list: server.url(.files).absoluteString,
+      drive: server.driveURL.absoluteString, upload: server.driveUploadURL.absoluteString)
+    self.scopes = scopes.map { Scope(scope: $0.name, summary: $0.summary) }
     clients = server.clients.map { Client(clientId: $0.id, clientSecret: $0.secret) }
     users = server.users.map { User(userName: $0.name, password: $0.password) }
   }
@@ -37,26 +57,54 @@ struct SandboxReport: Encodable {
   /// The description in one line, for a program.
   func json() throws(Failure) -> String { try oneLineOfJSON(self) }
 
-  /// The description for a person, with a command to copy.
+  /// The description for a person, with commands to copy.
   var text: String {
-    let clientLines = clients.map { client in
-      "  client     \(client.clientId)"
-        + (client.clientSecret.map { ", with the secret \($0)" } ?? ", a public client")
+    """
+    The sandbox listens. Ctrl-C ends it.
+
+    \(addresses)
+
+    Its API, for apps with a token:
+
+    \(apiLines)
+
+    Sign in there, in your browser or as the sandbox's visitor with --browser sandbox:
+
+      sq-demo login --issuer \(issuer) --client-id \(clients.first?.clientId ?? "ID")
+
+    Then use the token:
+
+      sq-demo call GET /api/me
+      sq-demo files
+    """
+  }
+
+  private var addresses: String {
+    let clients = clients.map { client in
+      (
+        "client",
+        client.clientId
+          + (client.clientSecret.map { ", with the secret \($0)" } ?? ", a public client")
+      )
     }
-    let userLines = users.map { "  user       \($0.userName), with the password \($0.password)" }
-    return """
-      The sandbox listens. Ctrl-C ends it.
+    let users = users.map { ("user", "\($0.userName), with the password \($0.password)") }
+    return Self.lines(
+      [
+        ("issuer", issuer), ("authorize", authorizationEndpoint), ("token", tokenEndpoint),
+        ("revoke", revocationEndpoint),
+      ] + clients + users)
+  }
 
-        issuer     \(issuer)
-        authorize  \(authorizationEndpoint)
-        token      \(tokenEndpoint)
-        revoke     \(revocationEndpoint)
-      \(clientLines.joined(separator: "\n"))
-      \(userLines.joined(separator: "\n"))
+  private var apiLines: String {
+    Self.lines(
+      [
+        ("me", "\(api.me) (whose token it is)"),
+        ("list", "\(api.list) (sample files and the user's own)"),
+        ("drive", "\(api.drive) (the user's files)"), ("upload", "\(api.upload) (for new files)"),
+      ] + scopes.map { ("scope", "\($0.scope): \($0.summary)") })
+  }
 
-      Sign in there, in your browser or as the sandbox's visitor with --browser sandbox:
-
-        sq-demo login --issuer \(issuer) --client-id \(clients.first?.clientId ?? "ID")
-      """
+  private static func lines(_ fields: [(String, String)]) -> String {
+    fields.map { "  \($0.padded(to: 11))\($1)" }.joined(separator: "\n")
   }
 }

@@ -18,6 +18,16 @@ struct Canvas: Sendable, Equatable {
     TextLayout.wrap(text.printable, width: width).map { Line(Span($0, style)) }
   }
 
+  /// A text over several lines, no more than `most`; the last ends in an ellipsis if more follows.
+  func lines(_ text: String, indent: Int, atMost most: Int, _ style: Style) -> [Line] {
+    let lines = TextLayout.wrap(text.printable, width: width - indent)
+    guard lines.count > max(1, most) else { return lines.map { Line(Span($0, style)) } }
+    let kept = lines.prefix(max(1, most) - 1)
+    let rest = lines.dropFirst(kept.count).joined(separator: " ")
+    let last = TextLayout.fit(rest, width: width - indent, ellipsis: glyphs.ellipsis)
+    return (kept + [last]).map { Line(Span($0, style)) }
+  }
+
   /// A name and its value.
   func field(_ name: String, _ value: Span) -> Line {
     let padding = String(repeating: " ", count: max(1, Self.fieldIndent - TextLayout.columns(name)))
@@ -32,7 +42,9 @@ struct Canvas: Sendable, Equatable {
   }
 
   /// A line across.
-  var rule: Line { Line(Span(String(repeating: glyphs.rule, count: width), .faint)) }
+  var rule: Line {
+    Line(Span(String(repeating: glyphs.rule, count: width), .faint)).weighing(.rule)
+  }
 
   /// The keys that can be pressed, over as many lines as they need.
   func keys(_ keys: [KeyHint]) -> [Line] {

@@ -51,7 +51,16 @@ enum Style: Sendable {
 enum Weight: Int, Sendable, CaseIterable {
   case detail
   case context
-  case advice
+  /// A line across, which only divides.
+  case rule
+  /// The title of the screen.
+  case title
+  /// Why something is as it is.
+  case reason
+  /// What the program does meanwhile.
+  case progress
+  /// What the person must know to go on, such as a password to type.
+  case needed
   case essential
 }
 
@@ -63,6 +72,9 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
   var weight = Weight.essential
 
   static let blank = Line()
+
+  /// Whether nothing is on it, whatever it weighs.
+  var isBlank: Bool { spans.isEmpty }
 
   init(_ spans: Span...) {
     self.spans = spans
@@ -85,6 +97,13 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
 
   /// The text without its styles.
   var text: String { spans.map(\.text).joined() }
+
+  /// The line with another weight.
+  func weighing(_ weight: Weight) -> Line {
+    var line = self
+    line.weight = weight
+    return line
+  }
 
   /// The line shortened to a width.
   func fitted(_ width: Int, _ glyphs: Glyphs) -> Line {
@@ -123,10 +142,6 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
 extension [Line] {
   /// The lines with another weight.
   func weighing(_ weight: Weight) -> [Line] {
-    map { line in
-      var line = line
-      line.weight = weight
-      return line
-    }
+    map { $0.weighing(weight) }
   }
 }

@@ -1,6 +1,8 @@
 /// How the main screen shows the gRPC call.
 struct CallView {
   let call: Coordinator.Call
+  /// The most lines of the answer.
+  var most = Int.max
 
   func lines(_ canvas: Canvas) -> [Line] {
     switch call {
@@ -12,11 +14,11 @@ struct CallView {
   }
 
   private func field(_ text: String, _ style: Style, _ canvas: Canvas) -> [Line] {
-    canvas.field(
+    let paragraphs = text.split(separator: "\n").map(String.init)
+    // Where there is little room the paragraphs become one, so that it ends in an ellipsis.
+    let shown = most == Int.max ? paragraphs : [paragraphs.joined(separator: " ")]
+    return canvas.field(
       "rpc",
-      text.split(separator: "\n").flatMap {
-        TextLayout.wrap($0.printable, width: canvas.width - Canvas.fieldIndent)
-          .map { Line(Span($0, style)) }
-      })
+      shown.flatMap { canvas.lines($0, indent: Canvas.fieldIndent, atMost: most, style) })
   }
 }

@@ -1,29 +1,37 @@
 /// How the main screen shows the files.
 struct FilesView {
-  /// As many as a small terminal has room for.
-  private static let most = 5
-
   let files: Coordinator.Files
+  /// The most files that have room.
+  var most = MainExtent.whole.files
+  /// The most lines of the reason why there are none.
+  var linesOfText = Int.max
 
   func lines(_ canvas: Canvas) -> [Line] {
     switch files {
     case .unread, .reading:
       return [canvas.field("files", Span("reading", .faint))]
     case .failed(let code, let message):
-      let width = canvas.width - Canvas.fieldIndent
       return canvas.field(
         "files",
-        TextLayout.wrap("\(code): \(message)".printable, width: width)
-          .map { Line(Span($0, .warning)) })
+        canvas.lines(
+          "\(code): \(message)", indent: Canvas.fieldIndent, atMost: linesOfText, .warning))
     case .read([], _):
       return [canvas.field("files", "none")]
     case .read(let files, let isAll):
-      let more = files.count - Self.most
-      let rest = more > 0 ? "and \(isAll ? "" : "at least ")\(more) more" : isAll ? nil : "and more"
       return canvas.field(
         "files",
-        files.prefix(Self.most).map { line($0, canvas) }
-          + [rest.map { Line(Span($0, .faint)) }].compactMap(\.self))
+        files.prefix(most).map { line($0, canvas) }
+          + [rest(files.count, isAll).map { Line(Span($0, .faint)) }].compactMap(\.self))
+    }
+  }
+
+  /// How many files there are beside those that are shown.
+  private func rest(_ count: Int, _ isAll: Bool) -> String? {
+    let atLeast = isAll ? "" : "at least "
+    switch count - most {
+    case count: return "\(atLeast)\(count), which have no room here"
+    case 1...: return "and \(atLeast)\(count - most) more"
+    default: return isAll ? nil : "and more"
     }
   }
 

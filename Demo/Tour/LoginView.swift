@@ -34,16 +34,17 @@ struct LoginView {
       "This is the login screen of an app. It sends you to an authorization server in your "
       + "browser and gets a token back; it never sees your password."
       + (server.isSandbox ? " The server is a sandbox inside this program." : "")
-    return [Line(Span("Please sign in.", .heading)), .blank]
+    return [Line(Span("Please sign in.", .heading)).weighing(.progress), .blank]
       + canvas.paragraph(words).weighing(.detail) + [.blank] + credentials(canvas)
   }
 
   /// The server, and what has to be known to sign in there.
   private func credentials(_ canvas: Canvas) -> [Line] {
-    guard let user = server.user else { return Self.account(server, canvas) }
+    guard let user = server.user else { return Self.account(server, canvas).weighing(.context) }
     return [
-      canvas.field("server", Span(server.name)), canvas.field("user", Span(user.name)),
-      canvas.field("password", Span(user.password)),
+      canvas.field("server", Span(server.name)).weighing(.context),
+      canvas.field("user", Span(user.name)).weighing(.needed),
+      canvas.field("password", Span(user.password)).weighing(.needed),
     ]
   }
 
@@ -78,14 +79,15 @@ struct LoginView {
       }
     var lines = [
       Line(
-        Span(spinner + " ", .accent), Span(text, .heading), Span("  \(ticks / 10) s", .faint)),
+        Span(spinner + " ", .accent), Span(text, .heading), Span("  \(ticks / 10) s", .faint)
+      ).weighing(.progress),
       .blank,
     ]
     if let problem = waiting.problem {
       // What follows is advice for the developer of an app.
       let reason = problem.prefix { $0 != ";" }
       lines +=
-        canvas.paragraph("No browser was opened: \(reason).", .warning).weighing(.context)
+        canvas.paragraph("No browser was opened: \(reason).", .warning).weighing(.reason)
         + [.blank]
     }
     if waiting.showsAddress, let address = waiting.address {
@@ -93,10 +95,10 @@ struct LoginView {
       lines += canvas.paragraph(
         isNarrow
           ? "Open in a browser on this machine:" : "Open this address in a browser on this machine:"
-      ).weighing(.advice)
+      ).weighing(.context)
       lines += [.blank, .address(address), .blank]
     }
-    return lines + credentials(canvas).weighing(.detail)
+    return lines + credentials(canvas)
   }
 
   private func keys(_ waiting: Coordinator.Waiting) -> [KeyHint] {

@@ -16,19 +16,26 @@ struct MainView {
     Page(
       title: "SequencingOAuth demo",
       status: main.isRefreshing ? Span("refreshing", .warning) : Span("signed in", .good),
-      body: heading(canvas) + facts(canvas) + expiry(canvas)
-        + FilesView(files: main.files).lines(canvas)
-        + (main.call.map { CallView(call: $0).lines(canvas) } ?? [])
-        + outlook(canvas) + news(canvas),
+      body: body(.whole, canvas), shorterBodies: MainExtent.shorter.map { body($0, canvas) },
       keys: [KeyHint("r", "refresh"), KeyHint("f", "read files")]
         + (main.call == nil ? [] : [KeyHint("c", "call")]) + [KeyHint("v", "revoke")]
         + (server.isSandbox ? [KeyHint("e", "end the session at the server")] : [])
         + [KeyHint("o", "sign out"), KeyHint("q", "quit")])
   }
 
+  private func body(_ extent: MainExtent, _ canvas: Canvas) -> [Line] {
+    let files = FilesView(files: main.files, most: extent.files, linesOfText: extent.linesOfText)
+    let call = main.call.map { CallView(call: $0, most: extent.linesOfText).lines(canvas) } ?? []
+    return heading(canvas) + (extent.hasFacts ? facts(canvas) : [])
+      + expiry(canvas, hasBar: extent.hasBar).weighing(.reason)
+      + files.lines(canvas).weighing(.context) + call.weighing(.needed)
+      + outlook(canvas, extent) + news(canvas, extent)
+  }
+
   private func heading(_ canvas: Canvas) -> [Line] {
     let text = main.user.map { "Signed in as \($0)" } ?? "Signed in"
-    return [Line(Span(canvas.glyphs.success + " ", .good), Span(text, .heading)), .blank]
+    let line = Line(Span(canvas.glyphs.success + " ", .good), Span(text, .heading))
+    return [line.weighing(.detail), .blank]
   }
 
   private func facts(_ canvas: Canvas) -> [Line] {
@@ -41,7 +48,7 @@ struct MainView {
   }
 
   /// The time that is left, as a bar where its whole length is known.
-  private func expiry(_ canvas: Canvas) -> [Line] {
+  private func expiry(_ canvas: Canvas, hasBar: Bool) -> [Line] {
     let left = fractionLeft
     let style: Style =
       switch left ?? 0 {
@@ -52,7 +59,7 @@ struct MainView {
     let isExpired = token.isExpired(at: date)
     let words = isExpired ? "expired\(advice)" : token.expiryInWords(at: date)
     let field = canvas.field("expires", Span(words, isExpired ? .bad : .plain))
-    guard let left else { return [field] }
+    guard hasBar, let left else { return [field] }
     let margin = Span(String(repeating: " ", count: Canvas.fieldIndent))
     let width = max(1, canvas.width - Canvas.fieldIndent)
     return [field, Line(spans: [margin] + canvas.bar(left, width: width, style))]
@@ -62,22 +69,28 @@ struct MainView {
     canBeRefreshed ? "; it is refreshed as soon as that works" : "; sign out and in again"
   }
 
-  /// What is about to happen.
-  private func outlook(_ canvas: Canvas) -> [Line] {
-    guard canBeRefreshed else { return [] }
-    return [.blank]
-      + (main.isOverAtServer
-        ? canvas.paragraph(
-          "The server has ended the session. The app learns of it at the next refresh.", .warning)
-        : canvas.paragraph("The token is refreshed shortly before it expires.", .faint))
+  /// What has happened at the server, and what is about to happen.
+  private func outlook(_ canvas: Canvas, _ extent: MainExtent) -> [Line] {
+    guard main.isOverAtServer else {
+      guard canBeRefreshed, extent.hasOutlook else { return [] }
+      return [.blank]
+        + canvas.paragraph("The token is refreshed shortly before it expires.", .faint)
+    }
+    let next = canBeRefreshed ? "refresh" : "request"
+    let outlook = extent.hasOutlook ? " The app learns of it at the next \(next)." : ""
+    return [.blank] + canvas.paragraph("The server has ended the session." + outlook, .warning)
   }
 
   /// What the delegate was told, the newest first.
-  private func news(_ canvas: Canvas) -> [Line] {
-    main.news.isEmpty ? [] : [.blank] + main.news.flatMap { lines($0, canvas) }
+  private func news(_ canvas: Canvas, _ extent: MainExtent) -> [Line] {
+    guard !main.news.isEmpty else { return [] }
+    return [.blank]
+      + main.news.prefix(extent.news).flatMap { lines($0, atMost: extent.linesOfText, canvas) }
   }
 
-  private func lines(_ news: Coordinator.News, _ canvas: Canvas) -> [Line] {
+  private func lines(
+    _ news: Coordinator.News, atMost most: Int, _ canvas: Canvas
+  ) -> [Line] {
     let age = SQToken.inWords(seconds: max(0, Int(date.timeIntervalSince(news.date)))) + " ago"
     switch news.kind {
     case .refreshed:
@@ -86,18 +99,23 @@ struct MainView {
           Span(canvas.glyphs.success, .good), " tokenIsRefreshed", Span("  \(age)", .faint))
       ]
     case .failed(let code, let message):
-      return failure("tokenRefreshDidFail", age, "\(code): \(message)", canvas)
+      return failure("tokenRefreshDidFail", age, reason(code, message, most, canvas), canvas)
     case .notRevoked(let code, let message):
-      return failure("revoke() failed", age, "\(code): \(message)", canvas)
+      return failure("revoke() failed", age, reason(code, message, most, canvas), canvas)
     }
   }
 
   private func failure(
-    _ what: String, _ age: String, _ reason: String, _ canvas: Canvas
+    _ what: String, _ age: String, _ reason: [Line], _ canvas: Canvas
   ) -> [Line] {
-    [Line(Span(canvas.glyphs.failure, .bad), Span(" " + what), Span("  \(age)", .faint))]
-      + TextLayout.wrap(reason.printable, width: canvas.width - 2)
-      .map { Line("  ", Span($0, .warning)) }
+    [Line(Span(canvas.glyphs.failure, .bad), Span(" " + what), Span("  \(age)", .faint))] + reason
+  }
+
+  private func reason(
+    _ code: String, _ message: String, _ most: Int, _ canvas: Canvas
+  ) -> [Line] {
+    canvas.lines("\(code): \(message)", indent: 2, atMost: most, .warning)
+      .map { Line(spans: ["  "] + $0.spans) }
   }
 
   private var token: SQToken { main.token }

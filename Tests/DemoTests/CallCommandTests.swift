@@ -118,6 +118,43 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `shows the words of an error's page on a terminal, and a pipe gets the page`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    _ = try await store.keepExpiredAccount(at: sandbox)
+    let page = try await call(["GET", "/nothing"])
+    #expect(page.status == 1 && page.firstError.hasPrefix("error: http_404: "))
+    #expect(page.lines.count > 50 && page.output.lowercased().hasPrefix("<!doctype html>"))
+    let terminal = try PseudoTerminal()
+    let demo = try DemoProcess(
+      ["call", "GET", "/nothing", "--store", "file:" + store.path], in: folder,
+      output: terminal.handle)
+    #expect(await demo.outcome().status == 1)
+    try await eventually("the error is shown") {
+      terminal.everything.hasSuffix("/nothing has status 404\r\n")
+    }
+    let lines = terminal.everything.components(separatedBy: "\r\n")
+    #expect(lines[0] == "There is nothing here")
+    #expect(lines[1].hasPrefix("(An HTML page, ") && lines[2].hasPrefix("error: http_404: "))
+    #expect(lines.count == 4)
+    await sandbox.stop()
+  }
+
+  @Test(
+    arguments: [
+      ("<title>A&amp;B</title><p>one", "A&B"),
+      ("<TITLE>t</TITLE><h1 id=x>Not\n <i>here</i></h1><H1>2</H1>", "Not here"),
+      ("<p>1 < 2 <h1>Gone", nil), ("", nil), ("<h1> </h1><title>t</title>", "t"),
+      (
+        "<h1>\(String(repeating: "ab ", count: 200))</h1>",
+        String(repeating: "ab ", count: 66) + "a…"
+      ),
+    ] as [(String, String?)])
+  func `finds the heading of a page`(page: String, heading: String?) {
+    #expect(HTMLSummary(page).heading == heading)
+  }
+
   @Test func `sends the token to no server but those that login was given`() async throws {
     let sandbox = try await SandboxServer.start()
     let other = try await SandboxServer.start()

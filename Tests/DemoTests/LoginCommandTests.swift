@@ -169,11 +169,43 @@ import Testing
     let demo = try DemoProcess(["login"], in: folder)
     try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
     #expect(demo.errors.contains("\nwarning: no browser was opened: there is no display"))
+    try await eventually("it says how long it waits, and what helps without a browser") {
+      demo.errors.hasSuffix(
+        "\nWaiting for you to sign in, 300 s at most (--timeout changes that). Ctrl-C cancels."
+          + "\nWithout a browser: --browser sandbox plays the sandbox's user.\n")
+    }
     let address = try #require(URL(string: String(demo.output.dropLast())))
     _ = try await SandboxVisitor().visit(address)
     let outcome = await demo.outcome()
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.lines.contains("Signed in."))
+  }
+
+  @Test(arguments: [
+    (["--browser", "print"], "http://127.0.0.1:9"), (["--browser", "false"], "http://localhost:9"),
+    (["--browser", "print", "--json"], "https://auth.example"), ([], "https://127.0.0.1.example"),
+  ])
+  func `says how long it waits at an address, and names the visitor where a sandbox may be`(
+    words: [String], server: String
+  ) async throws {
+    let outcome = try await run(
+      [
+        "login", "--authorize", server + "/authorize", "--token", server + "/token",
+        "--client-id", "app", "--timeout", "1",
+      ] + words)
+    #expect(outcome.status == 3)
+    #expect(
+      outcome.errors.contains(
+        "\nWaiting for you to sign in, 1 s at most (--timeout changes that). Ctrl-C cancels.\n"))
+    #expect(
+      outcome.errors.contains(
+        "\nWithout a browser: if the server is a sandbox, --browser sandbox plays its user.\n")
+        == server.hasPrefix("http:"))
+  }
+
+  @Test func `does not say that it waits for a person where the visitor signs in`() async throws {
+    let outcome = try await run(["login", "--browser", "sandbox"])
+    #expect(outcome.status == 0 && !outcome.errors.contains("Waiting"), "\(outcome.errors)")
   }
 
   @Test(arguments: [

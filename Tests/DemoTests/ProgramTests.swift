@@ -49,6 +49,19 @@ import Testing
     let token = try JSONSerialization.jsonObject(with: Data(login.output.utf8)) as? [String: Any]
     #expect((60...77).contains(try #require(token?["expires_in"] as? Int)))
 
+    let api = try #require(json["api"] as? [String: String])
+    #expect(api["upload"] == issuer + "/upload/drive/v2" && api.count == 4)
+    for address in [api["me"], api["list"], api["drive"].map({ $0 + "/about" })] {
+      let call = try await DemoProcess.run(
+        [
+          "call", "GET", try #require(address), "--browser", "sandbox", "--issuer", issuer,
+          "--client-id", client, "--store", "memory",
+        ], in: guest)
+      #expect(call.status == 0, "\(call.errors)")
+    }
+    let scopes = (json["scopes"] as? [[String: String]])?.map { $0["scope"] }
+    #expect(scopes == ["profile", "demo", "files", "offline_access"])
+
     let port = try #require(issuer.split(separator: ":").last)
     let second = try await DemoProcess.run(["sandbox", "--port", String(port)], in: guest)
     #expect(second.status == 1)
@@ -62,8 +75,22 @@ import Testing
 
   @Test func `describes its sandbox to a person`() async throws {
     let demo = try DemoProcess(["sandbox"], in: folder)
-    try await eventually("a command is shown") {
-      demo.output.contains("sq-demo login --issuer http://127.0.0.1:")
+    try await eventually("it is described") { demo.output.contains("\n  sq-demo files\n") }
+    let issuer = try #require(demo.output.firstMatch(of: #/issuer +(http://127.0.0.1:[0-9]+)/#)?.1)
+    for path in ["me       ", "list     ", "drive    ", "upload   "] {
+      #expect(demo.output.contains("\n  \(path)  \(issuer)/"), "\(demo.output)")
+    }
+    for scope in ["profile: See", "demo: List", "files: List", "offline_access: Keep"] {
+      #expect(demo.output.contains("\n  scope      \(scope)"), "\(demo.output)")
+    }
+    // The commands that it shows work one after the other.
+    let commands = demo.output.matches(of: #/\n  sq-demo (.+)/#).map { $0.1.split(separator: " ") }
+    #expect(commands.count == 3)
+    for command in commands {
+      let words = command.map(String.init) + ["--browser", "sandbox"]
+      let outcome = try await DemoProcess.run(
+        words + ["--store", "file:" + guest.file("tokens")], in: guest)
+      #expect(outcome.status == 0, "\(outcome.errors)")
     }
     demo.send(SIGTERM)
     #expect(await demo.outcome().status == 0)

@@ -310,18 +310,18 @@ import Testing
     #expect(rows.reduce(0, +) <= size.rows)
   }
 
-  @Test func `a terminal of 40 columns and 15 rows shows the address and the keys`() {
+  @Test func `a terminal of 40 columns and 15 rows shows the address and what to type there`() {
     let waiting = Coordinator.Waiting(
       player: .browser, address: Self.usualAddress, showsAddress: true,
       problem: "there is no display to open a browser on")
     #expect(
       text(lines(Self.login(.waiting(waiting)), columns: 40, rows: 15, glyphs: .ascii)) == """
-          SequencingOAuth demo      signing in
-          ------------------------------------
           | Waiting for the browser  0 s
-          Open in a browser on this machine:
+          No browser was opened: there is no
+          display to open a browser on.
         \(Self.usualAddress)
-          ------------------------------------
+          user      alice
+          password  wonderland
           s sign in without a browser
           esc cancel  |  q quit
         """)
@@ -336,7 +336,6 @@ import Testing
           SequencingOAuth demo      signing in
           | Waiting for the browser  0 s
         \(address)
-          ------------------------------------
           esc cancel  |  q quit
         """)
   }

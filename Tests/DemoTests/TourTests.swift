@@ -199,6 +199,28 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
+  @Test func `shows on a small terminal what happened last, and what to type in a browser`()
+    async throws
+  {
+    terminal.resize(columns: 40, rows: 15)
+    let demo = try await start()
+    try terminal.press("\r")
+    try await shows("No browser was opened: there is no")
+    #expect(terminal.frame.contains("user      alice"))
+    #expect(terminal.frame.contains("password  alice-password"))
+    try terminal.press("s")
+    try await shows("Signed in as alice")
+    try await shows(" more")
+    try terminal.press("r")
+    try await shows("tokenIsRefreshed")
+    try terminal.press("e")
+    try await shows("The server has ended the session.")
+    #expect(terminal.frame.contains("tokenIsRefreshed"))
+    #expect(terminal.frame.contains(#/and [1-9] more/#))
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+  }
+
   @Test(arguments: [
     (["NO_COLOR": "1"], false), (["TERM": "vt100"], true), ([:], true),
   ])

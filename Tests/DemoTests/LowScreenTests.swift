@@ -1,0 +1,156 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import sq_demo
+
+@Suite struct `Low screens` {
+  private static let server = TourServer(
+    name: "http://127.0.0.1:8080",
+    user: TourServer.User(name: "alice", password: "wonderland"))
+  private static let start = Date(timeIntervalSince1970: 1_000_000)
+  private static let token = SQToken(
+    accessToken: "a", expirationDate: start + 3600, scope: "profile demo files",
+    refreshToken: "r", issueDate: start)
+  private static let files = ["One.txt", "Two.txt", "Three.txt", "Four.txt", "Five.txt"].map {
+    DriveFile(id: $0, title: $0, size: 10, modified: nil, type: nil)
+  }
+  private static let refreshed = [10.0, 20, 30].map {
+    Coordinator.News(kind: .refreshed, date: start + 60 - $0)
+  }
+  private static let failed = Coordinator.News(
+    kind: .failed(
+      code: "connection_failed",
+      message: "the server at http://127.0.0.1:8080 refused the connection, as it has ended"),
+    date: start)
+
+  private static func main(_ change: (inout Coordinator.Main) -> Void) -> MainView {
+    var main = Coordinator.Main(token, user: "alice", files: .read(files, isAll: true))
+    change(&main)
+    return MainView(main: main, date: start + 60, server: server)
+  }
+
+  private static func waiting(_ address: String) -> LoginView {
+    let waiting = Coordinator.Waiting(
+      player: .browser, address: address, showsAddress: true,
+      problem: "there is no display to open a browser on; use another user agent")
+    return LoginView(server: server, screen: .waiting(waiting), ticks: 0)
+  }
+
+  private func text(
+    _ columns: Int, _ rows: Int, _ page: (Canvas) -> Page
+  ) -> String {
+    let canvas = Canvas(columns: columns, glyphs: .ascii)
+    return page(canvas).lines(canvas, columns: columns, rows: rows).map(\.text)
+      .joined(separator: "\n")
+  }
+
+  private static let sizes = [(120, 40), (80, 24), (80, 10), (60, 12), (40, 15), (40, 10), (40, 8)]
+
+  @Test(arguments: sizes, [0, 1, 3])
+  func `what happened last is shown in every size`(size: (Int, Int), refreshes: Int) {
+    let view = Self.main {
+      $0.isOverAtServer = true
+      $0.news = Array(Self.refreshed.prefix(refreshes))
+    }
+    let shown = text(size.0, size.1, view.page)
+    #expect(shown.contains("The server has ended the session."), "\(shown)")
+    #expect(shown.contains("tokenIsRefreshed  10 s ago") == (refreshes > 0), "\(shown)")
+    #expect(shown.contains("q quit"))
+  }
+
+  @Test(arguments: sizes)
+  func `why the last refresh failed is shown in every size`(columns: Int, rows: Int) {
+    let shown = text(columns, rows, Self.main { $0.news = [Self.failed] + Self.refreshed }.page)
+    #expect(shown.contains("! tokenRefreshDidFail  1 min 0 s ago\n  connection_failed: "))
+    // Where it is cut that shows.
+    #expect(shown.contains("it has ended") != shown.contains("..."), "\(shown)")
+  }
+
+  @Test(arguments: sizes)
+  func `no file is left out without a word`(columns: Int, rows: Int) throws {
+    let shown = text(columns, rows, Self.main { $0.news = Self.refreshed }.page)
+    let count = Self.files.count { shown.contains($0.title) }
+    guard shown.contains("\nfiles ") else { return #expect(count == 0 && rows < 10) }
+    switch count {
+    case 5: #expect(!shown.contains(" more"))
+    case 0: #expect(shown.contains("files     5, which have no room here"))
+    default: #expect(shown.contains("          and \(5 - count) more\n"), "\(shown)")
+    }
+  }
+
+  @Test func `a main screen of 40 columns and 15 rows shows both news and files`() {
+    let view = Self.main {
+      $0.isOverAtServer = true
+      $0.news = Self.refreshed
+    }
+    #expect(
+      text(40, 15, view.page) == """
+        SequencingOAuth demo       signed in
+        ------------------------------------
+        * Signed in as alice
+        expires   in 59 min 0 s
+        files     One.txt           10 bytes
+                  Two.txt           10 bytes
+                  Three.txt         10 bytes
+                  and 2 more
+        The server has ended the session.
+        * tokenIsRefreshed  10 s ago
+        ------------------------------------
+        r refresh  |  f read files
+        v revoke
+        e end the session at the server
+        o sign out  |  q quit
+        """)
+  }
+
+  @Test func `an answer of a call that has no room for all of it ends in an ellipsis`() {
+    let view = Self.main {
+      $0.call = .failed(message: "Invalid credentials.\n" + String(repeating: "Much. ", count: 60))
+      $0.news = [Self.failed]
+    }
+    let shown = text(40, 15, view.page)
+    #expect(shown.contains("rpc       Invalid credentials. "), "\(shown)")
+    #expect(shown.contains("! tokenRefreshDidFail  1 min 0 s ago\n  connection_failed: "))
+  }
+
+  @Test func `a session that cannot be refreshed tells of its end too`() {
+    let view = Self.main {
+      $0.token = SQToken(accessToken: "a")
+      $0.isOverAtServer = true
+    }
+    #expect(
+      text(80, 24, view.page).contains(
+        "The server has ended the session. The app learns of it at the next request."))
+  }
+
+  /// An address that takes eight rows of 40 columns.
+  private static let address = "http://127.0.0.1/?" + String(repeating: "x", count: 280)
+
+  @Test(arguments: [(40, 15), (40, 16), (40, 19), (60, 13), (80, 12), (80, 24)])
+  func `what must be typed in the browser stands beside the address, and why none opened`(
+    columns: Int, rows: Int
+  ) {
+    let shown = text(columns, rows, Self.waiting(Self.address).page)
+    #expect(shown.contains("\nuser      alice\npassword  wonderland\n"), "\(shown)")
+    #expect(shown.contains("No browser was opened: there is no"))
+    #expect(shown.contains(Self.address))
+    #expect(shown.contains("q quit"))
+  }
+
+  @Test func `the user and the password go after the reason and the progress`() {
+    let shown = text(40, 12, Self.waiting(Self.address).page)
+    #expect(shown.hasPrefix(Self.address + "\nuser      alice\npassword  wonderland\n"))
+    #expect(text(40, 11, Self.waiting(Self.address).page).contains(Self.address))
+  }
+
+  @Test func `the outcome of a sign-in is shown on a login screen of few rows`() {
+    let failure = Coordinator.Notice.failed(code: "server_error", message: "it does not work today")
+    let view = LoginView(server: Self.server, screen: .login(notice: failure), ticks: 0)
+    for rows in [15, 10, 8] {
+      let shown = text(40, rows, view.page)
+      #expect(shown.contains("! server_error: it does not work"), "\(shown)")
+      #expect(shown.contains("password  wonderland"))
+    }
+  }
+}
