@@ -1,7 +1,5 @@
 #if canImport(Glibc)
   public import Glibc
-#elseif canImport(Musl)
-  public import Musl
 #else
   public import Darwin
 #endif

@@ -4,8 +4,6 @@
 
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #else
   import Darwin
 #endif
@@ -17,9 +15,6 @@ package enum Sockets {
   #if canImport(Darwin)
     private static let streamType = SOCK_STREAM
     private static let sendFlags: Int32 = 0
-  #elseif canImport(Musl)
-    private static let streamType = SOCK_STREAM | SOCK_CLOEXEC
-    private static let sendFlags = Int32(MSG_NOSIGNAL)
   #else
     private static let streamType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     private static let sendFlags = Int32(MSG_NOSIGNAL)
@@ -36,8 +31,6 @@ package enum Sockets {
       guard isBound else { throw .failure(errno, port: port) }
       #if canImport(Darwin)
         let isListening = Darwin.listen(socket, 128) == 0
-      #elseif canImport(Musl)
-        let isListening = Musl.listen(socket, 128) == 0
       #else
         let isListening = Glibc.listen(socket, 128) == 0
       #endif
@@ -77,8 +70,6 @@ package enum Sockets {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         #if canImport(Darwin)
           Darwin.accept(listener, address, &length)
-        #elseif canImport(Musl)
-          accept4(listener, address, &length, SOCK_CLOEXEC | SOCK_NONBLOCK)
         #else
           accept4(
             listener, address, &length, Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
@@ -111,8 +102,6 @@ package enum Sockets {
   package static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Darwin)
       Darwin.send(socket, bytes.baseAddress, bytes.count, sendFlags)
-    #elseif canImport(Musl)
-      Musl.send(socket, bytes.baseAddress, bytes.count, sendFlags)
     #else
       Glibc.send(socket, bytes.baseAddress, bytes.count, sendFlags)
     #endif
@@ -121,8 +110,6 @@ package enum Sockets {
   package static func close(_ descriptor: Int32) {
     #if canImport(Darwin)
       _ = Darwin.close(descriptor)
-    #elseif canImport(Musl)
-      _ = Musl.close(descriptor)
     #else
       _ = Glibc.close(descriptor)
     #endif

@@ -9,8 +9,6 @@ package import LoopbackHTTP
 
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #else
   import Darwin
 #endif

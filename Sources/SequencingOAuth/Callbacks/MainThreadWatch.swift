@@ -3,8 +3,6 @@ import Dispatch
 
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #endif
 
 /// Says on standard error, once, that callbacks wait for a main thread that is blocked.

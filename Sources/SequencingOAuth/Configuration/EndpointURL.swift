@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -22,7 +24,7 @@ enum EndpointURL {
     guard !text.contains("#") else {
       throw SQOAuthError(.invalidConfiguration, "the \(name) has a fragment; leave it out")
     }
-    guard target.isSecure || isLoopback(host: target.host) else {
+    guard target.isSecure || target.isLoopback else {
       throw SQOAuthError(
         .insecureEndpoint,
         "the \(name) uses http; only https is allowed, or http on a loopback address")
@@ -34,30 +36,13 @@ enum EndpointURL {
     try? RequestTarget(text: text)
   }
 
-  /// Whether a host is the machine itself by its spelling; names are not resolved.
-  static func isLoopback(host: String) -> Bool {
-    let host = host.lowercased()
-    if host == "localhost" || host == "::1" || host == "[::1]" { return true }
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127"
-      && parts.allSatisfy { part in
-        // No leading zeros: some resolvers read those as octal.
-        UInt8(part).map { String($0) == part } ?? false
-      }
-  }
-
   /// Unreserved, reserved and `%`; nothing that a lenient parser would repair.
   ///
   /// - SeeAlso: RFC 3986, section 2
   static func hasOnlyURLCharacters(_ text: String) -> Bool {
     !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
-        }
+      && text.utf8.allSatisfy {
+        $0.isAlphanumeric || "-._~:/?#[]@!$&'()*+,;=%".utf8.contains($0)
       }
   }
 }

@@ -6,8 +6,6 @@
 
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #else
   import Darwin
 #endif
@@ -45,8 +43,6 @@ enum FileBytes {
     buffer.withUnsafeMutableBytes { bytes in
       #if canImport(Glibc)
         Glibc.read(file, bytes.baseAddress, count)
-      #elseif canImport(Musl)
-        Musl.read(file, bytes.baseAddress, count)
       #else
         Darwin.read(file, bytes.baseAddress, count)
       #endif
@@ -56,8 +52,6 @@ enum FileBytes {
   private static func writeSome(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Glibc)
       Glibc.write(file, bytes.baseAddress, bytes.count)
-    #elseif canImport(Musl)
-      Musl.write(file, bytes.baseAddress, bytes.count)
     #else
       Darwin.write(file, bytes.baseAddress, bytes.count)
     #endif

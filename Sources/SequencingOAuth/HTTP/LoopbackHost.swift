@@ -1,17 +1,32 @@
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #else
   import Darwin
 #endif
 
-/// Tells whether a host is this machine, in every spelling that a resolver takes for it.
+/// Tells whether a host, in lower case and without brackets, is this machine.
 ///
-/// A request to one must not go to a proxy: the token in it would leave the machine in clear.
+/// There are two rules, since a mistake costs something else in each: a token that is sent in clear,
+/// and a request for this machine that leaves it by a proxy.
 enum LoopbackHost {
-  /// Whether a host, in lower case and without brackets, is a loopback address or `localhost`.
-  static func contains(_ host: String) -> Bool {
+  /// Whether every parser and resolver takes the host for this machine: `localhost`, `::1`, or an
+  /// address of 127.0.0.0/8 in four plain numbers.
+  ///
+  /// Only then is http allowed (RFC 8252, section 8.3). Names are not resolved.
+  static func isAddress(_ host: String) -> Bool {
+    if host == "localhost" || host == "::1" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127"
+      && parts.allSatisfy { part in
+        // No leading zeros: some resolvers read those as octal.
+        UInt8(part).map { String($0) == part } ?? false
+      }
+  }
+
+  /// Whether some resolver takes the host for this machine, in whatever spelling.
+  ///
+  /// A request to one must not go to a proxy: the token in it would leave the machine in clear.
+  static func mayBeMeant(by host: String) -> Bool {
     if host.utf8.contains(UInt8(ascii: ":")) { return isLoopbackIPv6(host) }
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     // RFC 6761, section 6.3: the names under `localhost.` are loopback too.

@@ -17,8 +17,6 @@ struct RequestTarget {
   let host: String
   let port: UInt16
   let isSecure: Bool
-  /// Whether the host is this machine.
-  let isLoopback: Bool
   /// The URL as it came.
   let text: String
 
@@ -43,8 +41,13 @@ struct RequestTarget {
     (host, port) = try Self.split(authority, defaultPort: isSecure ? 443 : 80)
     let end = try Self.checkedEnd(bytes[authority.endIndex...])
     self.url = end == bytes.endIndex ? text : String(text[..<end])
-    isLoopback = LoopbackHost.contains(host)
   }
+
+  /// Whether the request may go over plain http.
+  var isLoopback: Bool { LoopbackHost.isAddress(host) }
+
+  /// Whether the request must go past every proxy.
+  var mayBeLoopback: Bool { LoopbackHost.mayBeMeant(by: host) }
 
   /// `host:port`, for messages.
   var authority: String {

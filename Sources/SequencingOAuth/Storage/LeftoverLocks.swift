@@ -7,8 +7,6 @@ import Basics
 #endif
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #else
   import Darwin
 #endif

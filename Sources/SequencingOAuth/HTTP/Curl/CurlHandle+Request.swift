@@ -117,7 +117,7 @@ extension CurlHandle {
   private func setProxy(
     _ target: RequestTarget, _ proxy: HTTPClientConfiguration.Proxy
   ) -> Bool {
-    if target.isLoopback { return set(CURLOPT_PROXY, text: "") }
+    if target.mayBeLoopback { return set(CURLOPT_PROXY, text: "") }
     switch proxy {
     case .none: return set(CURLOPT_PROXY, text: "")
     case .environment: return set(CURLOPT_PROXY, text: nil) && set(CURLOPT_NOPROXY, text: nil)

@@ -8,8 +8,6 @@ import Basics
 
 #if canImport(Glibc)
   import Glibc
-#elseif canImport(Musl)
-  import Musl
 #else
   import Darwin
 #endif
@@ -115,8 +113,6 @@ final class LandingFile: Sendable {
   private static func close(_ descriptor: Int32) {
     #if canImport(Glibc)
       Glibc.close(descriptor)
-    #elseif canImport(Musl)
-      Musl.close(descriptor)
     #else
       Darwin.close(descriptor)
     #endif
