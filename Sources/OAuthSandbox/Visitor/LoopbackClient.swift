@@ -1,4 +1,4 @@
-package import Basics
+import Basics
 package import LoopbackHTTP
 
 #if canImport(FoundationEssentials)

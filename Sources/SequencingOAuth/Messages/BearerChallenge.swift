@@ -1,3 +1,5 @@
+import Basics
+
 /// Why a server refused a request with a Bearer token, or a request without one.
 ///
 /// It comes in a `WWW-Authenticate` field, mostly with status 401 or 403. All of it is the server's
