@@ -109,6 +109,9 @@ public struct SQToken: Sendable, Hashable, Codable {
     expirationDate.map { $0 <= date } ?? false
   }
 
+  /// Whether neither the access token nor the refresh token says anything.
+  var isEmpty: Bool { accessToken.isEmpty && (refreshToken ?? "").isEmpty }
+
   /// This token as the successor of another one: what the response left out stays as it was.
   ///
   /// A member that is `null` or an empty string counts as left out.

@@ -52,9 +52,7 @@ package struct ProgramBuilder: Sendable {
   package func build(
     _ name: String, _ files: [String: String], _ more: [String]
   ) async throws -> String {
-    // The driver puts a file of the program's name beside the first object, for each program that is
-    // linked at the same time.
-    let program = folder.file("\(name)/\(UUID().uuidString)")
+    let program = folder.file("\(name)/program")
     try await run(["-o", program] + compiling + linking + more, write(files, to: name))
     return program
   }
@@ -82,7 +80,10 @@ package struct ProgramBuilder: Sendable {
   }
 
   private func run(_ options: [String], _ sources: [String]) async throws {
-    let result = try await ChildProcess.run(["swiftc"] + options + sources, within: .seconds(240))
+    // The sources stand first: the driver writes what is to be linked into a file beside the first
+    // object, which must not be one that programs built at the same time have in common.
+    let command = ["swiftc"] + sources + options
+    let result = try await ChildProcess.run(command, within: .seconds(240))
     guard result.status == 0 else { throw BuildFailed(message: result.output + result.errors) }
   }
 

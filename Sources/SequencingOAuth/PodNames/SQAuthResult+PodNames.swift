@@ -14,7 +14,7 @@ extension SQAuthResult {
   /// The result as the Objective-C pod has it.
   public struct OfObjectiveCPod: Sendable {
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    /// The current token, or `nil` while nobody is signed in; it may have expired.
+    /// The current token, or `nil` until a user signs in; it may have expired.
     ///
     /// Setting it to `nil` does what ``SQOAuth/userDidSignOut()`` does.
     public var token: SQToken! {
@@ -25,7 +25,7 @@ extension SQAuthResult {
 
   /// The result as the Swift pod has it.
   public struct OfSwiftPod: Sendable {
-    /// The current token, or an empty one while nobody is signed in; it may have expired.
+    /// The current token, or an empty one until a user signs in; it may have expired.
     ///
     /// Setting it to an empty one does what ``SQOAuth/userDidSignOut()`` does.
     public var token: SQToken {

@@ -13,7 +13,4 @@ extension SQToken {
   public init() {
     self.init(accessToken: "", expirationDate: .distantPast)
   }
-
-  /// Whether neither the access token nor the refresh token says anything.
-  var isEmpty: Bool { accessToken.isEmpty && (refreshToken ?? "").isEmpty }
 }
