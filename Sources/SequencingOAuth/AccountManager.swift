@@ -85,7 +85,7 @@ public final class AccountManager: Sendable {
   /// The id of an account that was given none: `CLIENT at SERVER`, by the client identifier and the
   /// issuer, or by the token endpoint of a server without one.
   public static func defaultID(for configuration: ClientConfiguration) -> String {
-    "\(configuration.clientID) at \(configuration.server)"
+    "\(configuration.clientID) at \(configuration.provider.identifier)"
   }
 
   private func forget(_ id: String, _ module: AuthorizationModule) {

@@ -53,9 +53,9 @@ extension AuthorizationModule {
   /// Makes a token that the app kept the current one, at once, and refreshes it from now on; what is
   /// returned ends when the store has been asked for a newer one.
   func resume(_ token: SQToken) throws(SQOAuthError) -> @Sendable () async -> Void {
-    let finish = session.resume(try context.record(of: token, id: accountID))
+    let finish = session.adopt(try context.record(of: token, id: accountID))
     refreshesAutomatically = true
-    return finish
+    return { _ = await finish() }
   }
 
   /// Makes a token that the app kept the current one; what goes wrong is an event.
@@ -85,11 +85,4 @@ extension AuthorizationModule {
   public func register(_ configuration: ClientConfiguration) {
     configure(.success(configuration))
   }
-}
-
-extension SQOAuthError {
-  static let emptyToken = SQOAuthError(
-    .notAuthorized, "there is no token to go on with: sign the user in")
-  fileprivate static let endedMeanwhile = SQOAuthError(
-    .cancelled, "the user was signed out while the token was taken over")
 }

@@ -42,12 +42,12 @@ extension AuthorizationModule {
       _ = try context.configuration.get()
       // A store that cannot be read or written would lose the token: the user hears that before the
       // browser opens.
-      if let record = try await session.checkStore() { context.resumeAttributes(of: record) }
+      if let record = try await session.account.check() { context.resumeAttributes(of: record) }
       let grant = AuthorizationCodeGrant(
-        endpoint: try await context.endpoint(isFresh: true), accountID: accountID,
+        client: try await context.client(isFresh: true), accountID: accountID,
         isWaiting: { signIn.isWaiting($0) },
-        keep: { token, endpoint throws(SQOAuthError) in
-          try await self.take(token, from: endpoint, of: epoch)
+        keep: { token, client throws(SQOAuthError) in
+          try await self.take(token, from: client, of: epoch)
         })
       return .success(try await grant.run())
     } catch {
@@ -67,8 +67,8 @@ extension AuthorizationModule {
   public func requestAccessToken(
     username: String, password: String, scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await take { endpoint throws(SQOAuthError) in
-      try await PasswordGrant(endpoint: endpoint)
+    try await take { client throws(SQOAuthError) in
+      try await PasswordGrant(client: client)
         .run(username: username, password: password, scope: scope)
     }
   }
@@ -80,8 +80,8 @@ extension AuthorizationModule {
   public func requestAccessTokenAsClient(
     scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await take(.clientCredentials(scope: scope)) { endpoint throws(SQOAuthError) in
-      try await ClientCredentialsGrant(endpoint: endpoint).run(scope: scope)
+    try await take(.clientCredentials(scope: scope)) { client throws(SQOAuthError) in
+      try await ClientCredentialsGrant(client: client).run(scope: scope)
     }
   }
 
@@ -95,8 +95,8 @@ extension AuthorizationModule {
   public func requestAccessToken(
     grantType: String, parameters: [String: String] = [:], scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await take { endpoint throws(SQOAuthError) in
-      try await ExtensionGrant(endpoint: endpoint)
+    try await take { client throws(SQOAuthError) in
+      try await ExtensionGrant(client: client)
         .run(grantType: grantType, parameters: parameters, scope: scope)
     }
   }
@@ -105,22 +105,22 @@ extension AuthorizationModule {
   /// may give it only once.
   private func take(
     _ kind: AccountRecord.Grant? = nil,
-    _ grant: @escaping @Sendable (TokenEndpoint) async throws(SQOAuthError) -> SQToken
+    _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
     let epoch = session.epoch
-    let endpoint = try await context.endpoint()
+    let client = try await context.client()
     // A token in the client's own name can be asked for again.
-    if kind == nil { _ = try await session.checkStore() }
-    let token = try await grant(endpoint)
-    try await take(token, from: endpoint, kind, of: epoch)
+    if kind == nil { _ = try await session.account.check() }
+    let token = try await grant(client)
+    try await take(token, from: client, kind, of: epoch)
     return token
   }
 
   private func take(
-    _ token: SQToken, from endpoint: TokenEndpoint, _ grant: AccountRecord.Grant? = nil,
+    _ token: SQToken, from client: RegisteredClient, _ grant: AccountRecord.Grant? = nil,
     of epoch: Int
   ) async throws(SQOAuthError) {
     try await session.takeOver(
-      context.record(of: token, from: endpoint, grant, id: accountID), of: epoch)
+      context.record(of: token, from: client, grant, id: accountID), of: epoch)
   }
 }

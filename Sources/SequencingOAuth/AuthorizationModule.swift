@@ -17,6 +17,7 @@ public final class AuthorizationModule: Sendable {
   let context: ClientContext
   let session: TokenSession
   let signIns = SignIns()
+  let refusals = Locked(RefusalBrake())
   package let callbacks = Callbacks()
 
   /// Makes the module of an account; nothing is read or sent yet.

@@ -102,6 +102,22 @@ public struct Provider: Sendable, Hashable {
 }
 
 extension Provider {
+  /// The issuer, if it is known without a request.
+  var issuer: String? {
+    switch source {
+    case .issuer(let issuer): issuer
+    case .endpoints(let endpoints): endpoints.issuer
+    }
+  }
+
+  /// The text that identifies the server: its issuer, or else its token endpoint.
+  var identifier: String {
+    switch source {
+    case .issuer(let issuer): issuer
+    case .endpoints(let endpoints): endpoints.issuer ?? endpoints.token
+    }
+  }
+
   /// Whether it is known where the APIs of this provider are.
   var namesAPIs: Bool { !apiHosts.isEmpty }
 

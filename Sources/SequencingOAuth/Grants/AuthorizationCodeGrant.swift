@@ -11,17 +11,17 @@ import LoopbackHTTP
 ///
 /// - SeeAlso: RFC 6749, section 4.1; RFC 7636; RFC 8252
 struct AuthorizationCodeGrant: Sendable {
-  let endpoint: TokenEndpoint
+  let client: RegisteredClient
   let accountID: String
   /// Gets the sign-in before the browser opens, so that the app can pass it a redirect.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
   /// Keeps the token; what it throws is the sign-in's outcome.
-  let keep: @Sendable (SQToken, TokenEndpoint) async throws(SQOAuthError) -> Void
+  let keep: @Sendable (SQToken, RegisteredClient) async throws(SQOAuthError) -> Void
 
   /// Signs the user in.
   func run() async throws(SQOAuthError) -> SQToken {
     // What is wrong with the configuration is told before the user sees a page.
-    _ = try endpoint.clientAuthentication()
+    _ = try client.clientAuthentication()
     try checkPKCE()
     guard let redirect = configuration.redirectURI else {
       throw SQOAuthError(.invalidConfiguration, "a client without a redirect URI signs nobody in")
@@ -43,7 +43,7 @@ struct AuthorizationCodeGrant: Sendable {
     do throws(SQOAuthError) {
       let token = try await token(
         authorizationEndpoint, receiver, receiver?.redirectURI ?? redirect.string, page)
-      try await keep(token, endpoint)
+      try await keep(token, client)
       outcome = .success(token)
     } catch {
       outcome = .failure(error)
@@ -88,7 +88,7 @@ struct AuthorizationCodeGrant: Sendable {
         // The sign-in may have ended before this task began.
         try Task.checkCancellation()
         try await environment.userAgent.open(
-          url, for: PendingSignIn(pending, endpoint, accountID: accountID))
+          url, for: PendingSignIn(pending, client, accountID: accountID))
       } catch is CancellationError {
         // By the user agent's own doing; without effect where the sign-in is over already.
         pending.end(.signInCancelled)
@@ -120,20 +120,20 @@ struct AuthorizationCodeGrant: Sendable {
   private func redeem(
     _ response: AuthorizationResponse, _ redirectURI: String, _ pkce: PKCE
   ) async throws(SQOAuthError) -> SQToken {
-    let token = try await endpoint.token(
+    let token = try await client.token(
       [
         .init("grant_type", "authorization_code"),
         .init("code", response.code),
         .init("redirect_uri", redirectURI),
         .init("code_verifier", pkce.verifier),
       ], scope: configuration.scope)
-    try endpoint.checkScope(of: token)
+    try client.checkScope(of: token)
     return token
   }
 
-  private var configuration: ClientConfiguration { endpoint.configuration }
-  private var environment: ClientEnvironment { endpoint.environment }
-  private var metadata: ProviderMetadata { endpoint.metadata }
+  private var configuration: ClientConfiguration { client.configuration }
+  private var environment: ClientEnvironment { client.environment }
+  private var metadata: ProviderMetadata { client.metadata }
 
   /// RFC 9700, section 2.1.1: without S256 a stolen code could be redeemed by anyone.
   private func checkPKCE() throws(SQOAuthError) {

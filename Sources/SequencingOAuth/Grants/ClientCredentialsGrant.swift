@@ -2,17 +2,17 @@
 ///
 /// - SeeAlso: RFC 6749, section 4.4
 struct ClientCredentialsGrant: Sendable {
-  let endpoint: TokenEndpoint
+  let client: RegisteredClient
 
   func run(scope: String?) async throws(SQOAuthError) -> SQToken {
-    guard endpoint.configuration.clientSecret != nil else {
+    guard client.configuration.clientSecret != nil else {
       throw SQOAuthError(
         .invalidConfiguration, "the client credentials grant needs a client secret")
     }
     var parameters: [FormCoding.Pair] = [.init("grant_type", "client_credentials")]
     if let scope { parameters.append(.init("scope", scope)) }
-    let token = try await endpoint.token(parameters, scope: scope)
-    try endpoint.checkScope(of: token)
+    let token = try await client.token(parameters, scope: scope)
+    try client.checkScope(of: token)
     return token
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// - SeeAlso: RFC 6749, section 4.5
 struct ExtensionGrant: Sendable {
-  let endpoint: TokenEndpoint
+  let client: RegisteredClient
 
   func run(
     grantType: String, parameters: [String: String], scope: String?
@@ -13,8 +13,8 @@ struct ExtensionGrant: Sendable {
       request: "token request")
     var pairs = [FormCoding.Pair("grant_type", grantType)] + extra
     if let scope { pairs.append(.init("scope", scope)) }
-    let token = try await endpoint.token(pairs, scope: scope)
-    try endpoint.checkScope(of: token)
+    let token = try await client.token(pairs, scope: scope)
+    try client.checkScope(of: token)
     return token
   }
 

@@ -5,12 +5,12 @@
 ///
 /// - SeeAlso: RFC 6749, section 4.3
 struct PasswordGrant: Sendable {
-  let endpoint: TokenEndpoint
+  let client: RegisteredClient
 
   func run(
     username: String, password: String, scope: String?
   ) async throws(SQOAuthError) -> SQToken {
-    guard endpoint.configuration.allowsPasswordGrant else {
+    guard client.configuration.allowsPasswordGrant else {
       throw SQOAuthError(
         .invalidConfiguration,
         "the password grant shows the user's password to the app; set allowsPasswordGrant if the "
@@ -20,8 +20,8 @@ struct PasswordGrant: Sendable {
       .init("grant_type", "password"), .init("username", username), .init("password", password),
     ]
     if let scope { parameters.append(.init("scope", scope)) }
-    let token = try await endpoint.token(parameters, scope: scope)
-    try endpoint.checkScope(of: token)
+    let token = try await client.token(parameters, scope: scope)
+    try client.checkScope(of: token)
     return token
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// - SeeAlso: RFC 6749, section 6
 struct RefreshTokenGrant: Sendable {
-  let endpoint: TokenEndpoint
+  let client: RegisteredClient
 
   /// The successor of a token, which has its refresh token where the server sent no new one.
   func run(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
@@ -13,21 +13,12 @@ struct RefreshTokenGrant: Sendable {
     ]
     do throws(SQOAuthError) {
       // An absent scope means that it did not change.
-      return try await endpoint.token(
-        parameters, at: endpoint.metadata.refreshEndpoint, scope: token.scope,
+      return try await client.token(
+        parameters, at: client.metadata.refreshEndpoint, scope: token.scope,
         patience: ClientConfiguration.longestTimeout
       ).refreshing(token)
     } catch {
       throw error.answeringRefresh()
     }
   }
-}
-
-extension SQOAuthError {
-  /// There is a token, but nothing to get a newer one with.
-  static let cannotRefresh = SQOAuthError(
-    .notAuthorized, "the access token has expired and there is no refresh token; sign in again")
-
-  /// There is no token.
-  static let notSignedIn = SQOAuthError(.notAuthorized, "nobody is signed in")
 }

@@ -22,10 +22,11 @@ package struct TokenUse: Sendable {
     // Whoever has signed in meanwhile did not make this request, and pays nothing for it.
     guard let mark, session.mark == mark else { return nil }
     let now = session.now
-    let isBraked = session.state.withLock { state in
-      state.core.token?.accessToken == token.accessToken && state.brake.holds(origin, at: now)
+    if session.token?.accessToken == token.accessToken,
+      module.refusals.withLock({ $0.holds(origin, at: now) })
+    {
+      return nil
     }
-    if isBraked { return nil }
     let second: SQToken
     do throws(SQOAuthError) {
       second = try await session.token(.replacing(token.accessToken))
@@ -41,7 +42,7 @@ package struct TokenUse: Sendable {
   /// Notes that the server refused this one, too, which took another one's place.
   package func wasRefused(_ error: SQOAuthError) {
     let now = module.session.now
-    module.session.state.withLock { $0.brake.note(origin, error, at: now) }
+    module.refusals.withLock { $0.note(origin, error, at: now) }
   }
 }
 

@@ -15,7 +15,7 @@ extension ClientContext {
     let configuration = try configuration.get()
     guard !token.isEmpty else { throw .emptyToken }
     return AccountRecord(
-      id: id, clientID: configuration.clientID, issuer: configuration.issuer,
+      id: id, clientID: configuration.clientID, issuer: configuration.provider.issuer,
       tokenEndpoint: configuration.metadata?.tokenEndpoint.absoluteString,
       session: RandomString.make(), token: token, attributes: attributes)
   }
@@ -36,13 +36,13 @@ extension ClientContext {
     return false
   }
 
-  /// The record of a token that an endpoint gave and a session begins with.
+  /// The record of a token that the server gave this client, and with which a session begins.
   func record(
-    of token: SQToken, from endpoint: TokenEndpoint, _ grant: AccountRecord.Grant?, id: String
+    of token: SQToken, from client: RegisteredClient, _ grant: AccountRecord.Grant?, id: String
   ) -> AccountRecord {
     AccountRecord(
-      id: id, clientID: endpoint.configuration.clientID, issuer: endpoint.metadata.issuer,
-      tokenEndpoint: endpoint.metadata.tokenEndpoint.absoluteString, grant: grant,
+      id: id, clientID: client.configuration.clientID, issuer: client.metadata.issuer,
+      tokenEndpoint: client.metadata.tokenEndpoint.absoluteString, grant: grant,
       session: RandomString.make(), token: token, attributes: attributes)
   }
 
@@ -50,17 +50,18 @@ extension ClientContext {
   func check(_ record: AccountRecord) throws(SQOAuthError) {
     guard case .success(let configuration) = configuration else { return }
     guard record.clientID == configuration.clientID else { throw Self.isOfAnother(record) }
-    if let issuer = configuration.issuer, let recorded = record.issuer {
+    if let issuer = configuration.provider.issuer, let recorded = record.issuer {
       guard issuer.utf8.elementsEqual(recorded.utf8) else { throw Self.isOfAnother(record) }
     } else if let metadata = configuration.metadata {
       try Self.check(record, metadata)
     }
   }
 
-  /// The same where the server has no issuer that both sides know, before a token is sent to it.
-  func check(_ record: AccountRecord, at endpoint: TokenEndpoint) throws(SQOAuthError) {
-    guard endpoint.metadata.issuer == nil || record.issuer == nil else { return }
-    try Self.check(record, endpoint.metadata)
+  /// Refuses a record of another server before its token is sent, when the record or the server names
+  /// no issuer.
+  func check(_ record: AccountRecord, at client: RegisteredClient) throws(SQOAuthError) {
+    guard client.metadata.issuer == nil || record.issuer == nil else { return }
+    try Self.check(record, client.metadata)
   }
 
   private static func check(
@@ -77,23 +78,5 @@ extension ClientContext {
       .invalidConfiguration,
       "the account \"\(record.id.printable)\" was signed in by another client or at "
         + "another server than the ones that are configured now")
-  }
-}
-
-extension ClientConfiguration {
-  /// The issuer, where it is known without asking.
-  var issuer: String? {
-    switch provider.source {
-    case .issuer(let issuer): issuer
-    case .endpoints(let endpoints): endpoints.issuer
-    }
-  }
-
-  /// What the server is known by.
-  var server: String {
-    switch provider.source {
-    case .issuer(let issuer): issuer
-    case .endpoints(let endpoints): endpoints.issuer ?? endpoints.token
-    }
   }
 }

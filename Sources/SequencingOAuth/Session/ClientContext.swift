@@ -82,12 +82,11 @@ final class ClientContext: Sendable {
     }
   }
 
-  /// The token endpoint and everything that a request to it needs; with `isFresh` the server's
-  /// metadata is fetched although it is known.
-  func endpoint(isFresh: Bool = false) async throws(SQOAuthError) -> TokenEndpoint {
+  /// The client with its server's metadata, which is fetched when it is not known, or not `isFresh`.
+  func client(isFresh: Bool = false) async throws(SQOAuthError) -> RegisteredClient {
     let (result, environment) = state.withLock { ($0.configuration, $0.environment) }
     let configuration = try result.get()
-    return TokenEndpoint(
+    return RegisteredClient(
       configuration: configuration, environment: environment,
       metadata: try await metadata(configuration, environment, isFresh: isFresh))
   }
@@ -98,7 +97,7 @@ final class ClientContext: Sendable {
     if let known = configuration.metadata { return known }
     // Whose endpoints were not given by hand is known by an issuer.
     let discovery = Discovery(
-      issuer: configuration.server, timeout: configuration.timeout, clock: environment.clock)
+      issuer: configuration.provider.identifier, timeout: configuration.timeout, clock: environment.clock)
     return try await environment.metadata.metadata(
       by: discovery, environment.httpClient, isFresh: isFresh)
   }
@@ -106,17 +105,17 @@ final class ClientContext: Sendable {
   /// The next token of a session.
   func renew(_ record: AccountRecord) async throws(SQOAuthError) -> SQToken {
     try check(record)
-    let endpoint = try await endpoint()
-    try check(record, at: endpoint)
+    let client = try await client()
+    try check(record, at: client)
     do throws(SQOAuthError) {
       if let grant = record.grant, record.token.refreshToken == nil {
-        return try await ClientCredentialsGrant(endpoint: endpoint).run(scope: grant.scope)
+        return try await ClientCredentialsGrant(client: client).run(scope: grant.scope)
       }
-      return try await RefreshTokenGrant(endpoint: endpoint).run(record.token)
+      return try await RefreshTokenGrant(client: client).run(record.token)
     } catch {
       // The server may have moved: what says nothing in OAuth's terms is not asked there again.
-      if error.response == nil, let issuer = endpoint.configuration.issuer {
-        endpoint.environment.metadata.forget(issuer)
+      if error.response == nil, let issuer = client.configuration.provider.issuer {
+        client.environment.metadata.forget(issuer)
       }
       throw error
     }
@@ -125,15 +124,15 @@ final class ClientContext: Sendable {
   /// Has the server end a session's tokens.
   func revoke(_ record: AccountRecord) async throws(SQOAuthError) {
     try check(record)
-    let endpoint = try await endpoint()
-    try check(record, at: endpoint)
+    let client = try await client()
+    try check(record, at: client)
     let requests = try RevocationRequest.all(
-      for: record.token, of: endpoint.configuration, endpoint.metadata)
+      for: record.token, of: client.configuration, client.metadata)
     var unsupported: SQOAuthError?
     for (index, request) in requests.enumerated() {
-      let answer = try await endpoint.environment.httpClient.exchange(request.httpRequest())
+      let answer = try await client.environment.httpClient.exchange(request.httpRequest())
       do throws(SQOAuthError) {
-        let receivedAt = endpoint.environment.clock.now
+        let receivedAt = client.environment.clock.now
         try RevocationResponse(request: request, receivedAt: receivedAt).check(answer)
       } catch {
         guard error.code == .unsupportedTokenType else { throw error }

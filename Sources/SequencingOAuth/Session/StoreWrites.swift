@@ -1,9 +1,8 @@
 import Basics
 
-/// The changes of the store that were asked for, in order.
+/// The changes of an account in the store that a session asked for, in order.
 ///
-/// It stands in the session's state, so that the order is that of the decisions. Whoever adds to it
-/// sees to it, outside the lock, that the changes are made: ``TokenSession/runWrites(here:)``.
+/// A value that does no input or output: ``StoredAccount`` makes the changes.
 struct StoreWrites {
   /// How a change ended.
   typealias Write = OneShot<Result<Void, SQOAuthError>>
@@ -23,40 +22,40 @@ struct StoreWrites {
   private var isRunning = false
   private(set) var last: Write?
   private var lastIsErase = false
-  /// Why the store refused the last change, if that was an end.
-  private(set) var owed: SQOAuthError?
-  /// Whether the last change was an end that the store refused.
-  var owesErase: Bool { owed != nil }
+  /// Why the store refused the last change, if that was an erasure.
+  private(set) var owedErase: SQOAuthError?
 
-  /// Whether an end is on its way: there is nothing in the store that counts.
-  var isErasing: Bool { lastIsErase && !owesErase && (isRunning || !jobs.isEmpty) }
+  /// Whether an erasure is on its way: what the store has does not count any more.
+  var isErasing: Bool { lastIsErase && owedErase == nil && (isRunning || !jobs.isEmpty) }
 
-  /// Adds a change behind those that were asked for.
+  /// Adds a change after those that were asked for.
   mutating func add(_ change: Change, to store: any TokenStore) -> Write {
     let job = Job(change: change, store: store, end: Write())
     jobs.append(job)
     last = job.end
     if case .erase = change { lastIsErase = true } else { lastIsErase = false }
-    owed = nil
+    owedErase = nil
     return job.end
   }
 
-  /// Whether somebody has to make the changes, who then is the only one.
+  /// Whether the caller has to make the changes; no other caller does until there are none.
   mutating func beginRunning() -> Bool {
     guard !isRunning, !jobs.isEmpty else { return false }
     isRunning = true
     return true
   }
 
-  /// The next change; `nil` when there is none, and the run is over.
+  /// The next change; `nil` when there is none, which ends the run.
   mutating func next() -> Job? {
     guard jobs.isEmpty else { return jobs.removeFirst() }
     isRunning = false
     return nil
   }
 
-  /// The store refused an end; a record that is on its way replaces what was to be erased.
-  mutating func didNotErase(_ job: Job, _ error: SQOAuthError) {
-    owed = last === job.end ? error : nil
+  /// Takes note that the store refused a change.
+  ///
+  /// An erasure is owed then, unless a record that is on its way replaces what was to be erased.
+  mutating func didFail(_ job: Job, _ error: SQOAuthError) {
+    if case .erase = job.change { owedErase = last === job.end ? error : nil }
   }
 }

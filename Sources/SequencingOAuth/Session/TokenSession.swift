@@ -8,48 +8,50 @@ import Basics
 
 /// The life of one account's token: in memory, in the store, from one refresh to the next.
 ///
-/// One change of the token is under way at a time, whoever asks for it, and no lock is held while
-/// it is. What decides is ``SessionState``; what is done about it is here.
+/// One change of the token is under way at a time, and no lock is held while it is. ``SessionState``
+/// decides what each caller does; ``Renewal`` and ``StoredAccount`` do it.
 final class TokenSession: Sendable {
-  struct State {
+  private struct State {
     var core = SessionState()
     /// Whether the clock is the system's, which needs no call through a protocol.
     var hasSystemClock = true
-    var writes = StoreWrites()
-    var brake = RefusalBrake()
-    /// Whether the token is renewed before it expires, without anyone asking.
+    /// Whether the timer renews the token before it expires.
     var isUpdating = false
-    var events: [SessionEvent] = []
-    var isTelling = false
-    /// Whether nobody asks for the token any more.
+    var isReporting = false
+    /// Whether the session's owner is gone.
     var isClosed = false
     /// Where the session waits for its time.
     var place: (queue: TimerQueue, place: TimerQueue.Place)?
 
     /// When there is something to do.
     ///
-    /// A token that the store refused is saved again whether or not tokens are renewed by the timer.
+    /// A token that the store refused is saved again whether or not the timer renews tokens.
     var dueAt: Date? { isClosed ? nil : core.dueAt(renews: isUpdating) }
   }
 
-  let accountID: String
   let context: ClientContext
+  let account: StoredAccount
   let observers = SessionObservers()
-  let state = Locked(State())
-  /// Had while the session looks into the store and changes it.
-  let lease: SessionLease
+  private let state = Locked(State())
 
   init(_ context: ClientContext, accountID: String) {
     self.context = context
-    self.accountID = accountID
-    lease = SessionLease(accountID: accountID)
+    account = StoredAccount(context, id: accountID)
     clockDidChange()
+  }
+
+  /// Makes one decision under the session's lock; it must not wait, nor call anything of the app's.
+  ///
+  /// Of the SDK's own locks only the account's and the context's may be taken meanwhile.
+  @discardableResult
+  func decide<Value>(_ decision: (inout SessionState) -> Value) -> Value {
+    state.withLock { decision(&$0.core) }
   }
 
   // MARK: Reading
 
   /// The current token, from any thread; it may have expired.
-  var token: SQToken? { state.withLock(\.core.token) }
+  var token: SQToken? { decide(\.token) }
 
   /// The current token if it is valid, from any thread.
   var validToken: SQToken? {
@@ -66,15 +68,17 @@ final class TokenSession: Sendable {
   /// Whether a server should take the token as it is.
   var isAuthorized: Bool {
     let now = now
-    return state.withLock { $0.core.unexpiredToken(at: now) } != nil
+    return decide { $0.unexpiredToken(at: now) } != nil
   }
 
-  /// How often the session was ended from outside; whatever may bring a token notes it when it
-  /// begins.
-  var epoch: Int { state.withLock(\.core.dismissals) }
+  /// How often the app ended the session. What brings a token notes it when it begins.
+  var epoch: Int { decide(\.dismissals) }
 
-  /// How often the token was renewed; whoever wants a fresh one notes it when it asks.
-  var renewals: Int { state.withLock(\.core.renewals) }
+  /// How often the token was renewed. A caller that wants a fresh token notes it when it asks.
+  var renewals: Int { decide(\.renewals) }
+
+  /// Why the store does not have the token that is held; `nil` when it has.
+  var unsavedError: SQOAuthError? { decide(\.unsavedError) }
 
   var now: Date { context.environment.clock.now }
 
@@ -88,21 +92,21 @@ final class TokenSession: Sendable {
     if isScheduled { reschedule() }
   }
 
-  /// Takes note of another client: a failure of the one before says nothing of it.
+  /// Takes note of another client: a failure of the client before says nothing about it.
   func configurationDidChange() {
-    state.withLock { $0.core.forgetFailure() }
+    decide { $0.forgetFailure() }
     reschedule()
   }
 
   // MARK: Asking for a token
 
-  /// The token that a caller needs; renewed, by whoever comes first, where that is necessary.
+  /// The token that a caller needs; the first caller that needs a renewal starts it.
   ///
   /// A caller that is cancelled stops waiting; the renewal goes on for the others.
   func token(_ need: SessionState.Need) async throws(SQOAuthError) -> SQToken {
     while true {
       let now = now
-      switch state.withLock({ $0.core.step(need, at: now) }) {
+      switch decide({ $0.step(need, at: now) }) {
       case .use(let token):
         return token
       case .fail(let error):
@@ -111,49 +115,48 @@ final class TokenSession: Sendable {
         if try await restore() { continue }
         guard try context.actsInOwnName() else { throw .notSignedIn }
         try await obtain()
-      case .wait(let end):
-        guard await end.value() != nil else { throw .waitCancelled }
-      case .join(let renewal):
-        if let token = try await result(of: renewal, need) { return token }
-      case .start(let renewal):
-        start(renewal)
-        if let token = try await result(of: renewal, need) { return token }
+      case .join(let change):
+        if let token = try await result(of: change, need) { return token }
+      case .start(let change, let record):
+        start(Renewal(self, change), of: record)
+        if let token = try await result(of: change, need) { return token }
       }
     }
   }
 
-  /// What a renewal brought a caller; `nil` when it was made void.
+  private func start(_ renewal: Renewal, of record: AccountRecord) {
+    renewal.change.work.start(here: true) {
+      let outcome = await renewal.run(record)
+      self.changed()
+      renewal.change.work.outcome.resolve(outcome)
+    }
+  }
+
+  /// The token that a change brought a caller; `nil` when the caller has to ask again.
   private func result(
-    of renewal: SessionState.Renewal, _ need: SessionState.Need
+    of change: TokenChange, _ need: SessionState.Need
   ) async throws(SQOAuthError) -> SQToken? {
-    guard let outcome = await renewal.work.outcome.value() else { throw .waitCancelled }
+    guard let outcome = await change.work.outcome.value() else { throw .waitCancelled }
     do throws(SQOAuthError) {
       return try outcome.get()
     } catch {
-      // Renewed early, the old token has some time left; a caller is better off with it.
+      // After an early renewal the old token has some time left: a caller is better off with it.
       let now = now
-      if case .valid = need, let token = state.withLock({ $0.core.unexpiredToken(at: now) }) {
-        return token
-      }
+      if case .valid = need, let token = decide({ $0.unexpiredToken(at: now) }) { return token }
       throw error
     }
   }
 
   /// Returns when no change of the token is under way.
   func settled() async throws(SQOAuthError) {
-    while let change = state.withLock(\.core.changeUnderWay) {
-      let isOver =
-        switch change {
-        case .renewal(let renewal): await renewal.work.outcome.value() != nil
-        case .takeover(let takeover): await takeover.end.value() != nil
-        }
-      guard isOver else { throw .waitCancelled }
+    while let change = decide(\.changeUnderWay) {
+      guard await change.work.outcome.value() != nil else { throw .waitCancelled }
     }
   }
 
   /// Makes the token count as expired.
   func invalidate() {
-    state.withLock { $0.core.invalidate() }
+    decide { $0.invalidate() }
     changed()
   }
 
@@ -167,12 +170,18 @@ final class TokenSession: Sendable {
     changed()
   }
 
-  /// Tells what happened and sets the timer; called after each change, outside the lock.
+  /// Reports what happened and sets the timer; called after each change, outside the lock.
   func changed() {
-    runWrites(here: false)
-    tell()
+    account.makeChanges(here: false)
+    report()
     reschedule()
   }
+
+  /// When the timer has something to do.
+  var dueAt: Date? { state.withLock(\.dueAt) }
+
+  /// Whether an event is on its way to the observers.
+  var isReporting: Bool { state.withLock { $0.isReporting || $0.core.hasEvents } }
 
   /// Stops the timer for good, when the session's owner goes.
   func close() {
@@ -200,35 +209,28 @@ final class TokenSession: Sendable {
 
   /// Does what is due.
   func tend() async {
-    await saveAgain()
-    // Its failure is told as an event, and the next attempt is due when the back-off is over.
+    await saveAgain(at: now)
+    // An event reports its failure, and the next attempt is due when the back-off is over.
     let renews = state.withLock { $0.isUpdating && !$0.isClosed }
     if renews { _ = try? await token(.due) }
     changed()
   }
 
-  /// Delivers events in the order in which they happened, whoever calls.
-  private func tell() {
+  /// Delivers events in the order in which they happened, on one thread at a time.
+  private func report() {
     let isMine = state.withLock { state in
-      defer { state.isTelling = true }
-      return !state.isTelling
+      defer { state.isReporting = true }
+      return !state.isReporting
     }
     guard isMine else { return }
-    while let event = state.withLock({ $0.nextEvent() }) { observers.tell(event) }
+    while let event = nextEvent() { observers.tell(event) }
   }
-}
 
-extension TokenSession.State {
-  fileprivate mutating func nextEvent() -> SessionEvent? {
-    if events.isEmpty {
-      isTelling = false
-      return nil
+  private func nextEvent() -> SessionEvent? {
+    state.withLock { state in
+      let event = state.core.nextEvent()
+      state.isReporting = event != nil
+      return event
     }
-    return events.removeFirst()
   }
-}
-
-extension SQOAuthError {
-  /// The caller's own task was cancelled while it waited.
-  static let waitCancelled = SQOAuthError(.cancelled, "the task that waited was cancelled")
 }

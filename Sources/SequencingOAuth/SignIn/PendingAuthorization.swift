@@ -94,7 +94,3 @@ final class PendingAuthorization: Sendable {
     return try result.get()
   }
 }
-
-extension SQOAuthError {
-  static let signInCancelled = SQOAuthError(.cancelled, "the sign-in was cancelled")
-}

@@ -20,9 +20,9 @@ public struct PendingSignIn: Sendable {
   public let redirectURI: String
   private let pending: PendingAuthorization
 
-  init(_ pending: PendingAuthorization, _ endpoint: TokenEndpoint, accountID: String) {
+  init(_ pending: PendingAuthorization, _ client: RegisteredClient, accountID: String) {
     self.accountID = accountID
-    clientID = endpoint.configuration.clientID
+    clientID = client.configuration.clientID
     issuer = pending.expectation.issuer
     redirectURI = pending.expectation.redirectURI
     self.pending = pending

@@ -1,8 +1,8 @@
 import Basics
 
-/// Tells the sign-in that a session's token comes from from every other one.
+/// Identifies the sign-in that a session's token comes from.
 ///
-/// The next one may be another user's, who is not to make this one's requests.
+/// The next sign-in may be another user's, and must not make this user's requests.
 struct SignInMark: Sendable, Equatable {
   /// How often the session had ended.
   let ends: Int
@@ -13,14 +13,14 @@ struct SignInMark: Sendable, Equatable {
 }
 
 extension TokenSession {
-  /// Which sign-in the current token comes from; `nil` where there is none.
-  var mark: SignInMark? { state.withLock { $0.core.mark } }
+  /// Which sign-in the current token comes from; `nil` when there is no token.
+  var mark: SignInMark? { decide(\.mark) }
 
-  /// The same, where this is the current token.
+  /// Which sign-in a token comes from, if it is the current token.
   func mark(of token: SQToken) -> SignInMark? {
-    state.withLock { state in
-      guard let current = state.core.token, current.isSame(as: token) else { return nil }
-      return state.core.mark
+    decide { state in
+      guard let current = state.token, current.isSame(as: token) else { return nil }
+      return state.mark
     }
   }
 }

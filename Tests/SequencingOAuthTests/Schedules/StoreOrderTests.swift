@@ -34,7 +34,7 @@ import Testing
     for _ in 0..<200 { await Task.yield() }
     bench.store.saving.open()
     #expect(try await refresh.value.refreshToken == "R3")
-    _ = try await bench.module.session.load()
+    _ = try await bench.module.session.account.load()
     #expect(await bench.store.content() == "T3 R3")
     // The second time before R2 was sent.
     #expect(bench.store.saves == ["save T2 R2", "save T2 R2", "save T3 R3"])
@@ -44,10 +44,10 @@ import Testing
     let bench = try await unsaved()
     let kept = SQToken(accessToken: "kept", refreshToken: "K", issueDate: bench.clock.now + 1)
     let session = bench.module.session
-    let finish = session.resume(bench.record(kept))
+    let finish = session.adopt(bench.record(kept))
     bench.clock.advance(by: 2)
-    await session.saveAgain()
-    await finish()
+    await session.saveAgain(at: session.now)
+    _ = await finish()
     #expect(bench.store.saves == ["save T2 R2", "save kept K"])
   }
 
@@ -100,7 +100,7 @@ import Testing
     let grant = begin {
       try await bench.module.requestAccessToken(grantType: "urn:example:grant")
     }
-    try await eventually { bench.module.session.state.withLock(\.writes.last) !== erase }
+    try await eventually { bench.module.session.account.lastWrite !== erase }
     bench.store.saving.open()
     await failure(.storeFailed) { try await erase.wait().get() }
     _ = await refresh.result

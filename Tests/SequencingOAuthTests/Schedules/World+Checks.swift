@@ -17,7 +17,7 @@ extension World {
   func quiet() async throws {
     gate.open()
     try await wait { self.isQuiet }
-    await module.session.writesMade()
+    await module.session.account.allMade()
     // Everything was told; the delegate has heard it when its queue has come here.
     await withCheckedContinuation { heard in oauth.module.callbacks.inOrder { heard.resume() } }
     try await wait { self.delegate.events.count == self.stream.events.count }
@@ -36,25 +36,23 @@ extension World {
 
   private var isQuiet: Bool {
     callers.areDone && !oauth.isSigningIn && !isRenewing && !isDue
-      && module.session.state.withLock { !$0.isTelling && $0.events.isEmpty }
+      && !module.session.isReporting
   }
 
   /// Whether a change of the token is under way.
-  var isRenewing: Bool { module.session.state.withLock { $0.core.changeUnderWay != nil } }
+  var isRenewing: Bool { module.session.decide { $0.changeUnderWay != nil } }
 
   /// Whether the timer has something to do now.
   var isDue: Bool {
     let now = clock.now
-    return module.session.state.withLock { state in
-      state.core.dueAt(renews: state.isUpdating).map { $0 <= now } ?? false
-    }
+    return module.session.dueAt.map { $0 <= now } ?? false
   }
 
   private var stuck: String {
-    let words = module.session.state.withLock { state in
-      "under way: \(String(describing: state.core.changeUnderWay)), due: "
-        + "\(String(describing: state.core.dueAt(renews: state.isUpdating)))"
-    }
+    let session = module.session
+    let words =
+      "under way: \(String(describing: session.decide(\.changeUnderWay))), due: "
+      + "\(String(describing: session.dueAt))"
     return "something does not come to its end: callers \(callers.areDone ? "done" : "waiting"), "
       + "\(words), now \(clock.now), sleepers \(clock.sleepers), "
       + "told \(delegate.words) and \(stream.words)"
@@ -94,7 +92,7 @@ extension World {
 
   /// The store has what the server issued last, unless its answer never came.
   private func checkNewest(_ stored: SQToken) {
-    guard module.session.state.withLock({ $0.core.unsaved == nil && !$0.writes.owesErase }),
+    guard module.session.unsavedError == nil, module.session.account.owedErase == nil,
       let token = stored.refreshToken
     else { return }
     if sandbox.latestRefreshToken(inFamilyOf: token) != token,

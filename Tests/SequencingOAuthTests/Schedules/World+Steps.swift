@@ -138,7 +138,7 @@ extension World {
     try await check()
     module.refreshesAutomatically = false
     try await check()
-    return module.session.state.withLock { $0.core.unsaved == nil && !$0.writes.owesErase }
+    return module.session.unsavedError == nil && module.session.account.owedErase == nil
   }
 
   private func launch(_ kept: Schedule.Kept) async throws {

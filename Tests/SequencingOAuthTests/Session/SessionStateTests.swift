@@ -19,11 +19,8 @@ import Testing
   }
 
   /// A session that holds a token.
-  static func holding(
-    _ record: AccountRecord = record(), isStored: Bool = true
-  ) -> SessionState {
+  static func holding(_ record: AccountRecord = record()) -> SessionState {
     var state = SessionState()
-    if isStored { state.storeHolds(record.token) }
     state.hold(record, at: now, jitter: 0)
     return state
   }
@@ -34,7 +31,6 @@ import Testing
     case .use(let token): "use \(token.accessToken)"
     case .join: "join"
     case .start: "start"
-    case .wait: "wait"
     case .absent: "absent"
     case .fail(let error): "fail \(error.code)"
     }
@@ -89,58 +85,59 @@ import Testing
     #expect(state.dueAt(renews: true) == Self.now + 3204)
   }
 
-  @Test func `while a renewal is under way everyone joins it but who needs none`() throws {
+  @Test func `while a renewal is under way every caller joins it that needs it`() throws {
     var state = Self.holding()
-    guard case .start(let renewal) = state.step(.new(since: 0), at: Self.now) else {
+    guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
       return
     }
     #expect(steps(state, at: 0) == ["use T1", "join", "use T1", "join", "use T1"])
     #expect(steps(state, at: 3600) == Array(repeating: "join", count: 5))
-    state.end(renewal, at: Self.now)
+    state.endRenewal(renewal, at: Self.now)
     #expect(step(state, .new(since: 0), at: 0) == "use T1", "who asked before it ended has one")
     #expect(step(state, .new(since: 1), at: 0) == "start")
   }
 
-  @Test func `while a token is taken over everyone waits but who needs none`() {
+  @Test func `while a token is taken over every caller waits that needs another`() {
     var state = Self.holding()
     let (takeover, void) = state.beginTakeover()
     #expect(void == nil)
-    #expect(steps(state, at: 0) == ["use T1", "wait", "use T1", "wait", "use T1"])
-    #expect(steps(state, at: 3600) == Array(repeating: "wait", count: 5))
+    #expect(steps(state, at: 0) == ["use T1", "join", "use T1", "join", "use T1"])
+    #expect(steps(state, at: 3600) == Array(repeating: "join", count: 5))
     state.end(takeover)
     #expect(step(state, .new(since: 0), at: 0) == "start")
   }
 
   @Test func `a takeover makes the renewal void and its end is nobody else's`() throws {
     var state = Self.holding()
-    guard case .start(let renewal) = state.step(.new(since: 0), at: Self.now) else {
+    guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
       return
     }
     let (first, void) = state.beginTakeover()
     #expect(void?.work === renewal.work)
     #expect(!state.isCurrent(renewal) && state.isCurrent(first))
-    state.end(renewal, at: Self.now)
-    #expect(step(state, .new(since: 0), at: 0) == "wait", "the takeover is still under way")
+    state.endRenewal(renewal, at: Self.now)
+    #expect(step(state, .new(since: 0), at: 0) == "join", "the takeover is still under way")
     let (second, _) = state.beginTakeover()
     #expect(!state.isCurrent(first) && state.isCurrent(second))
     state.end(first)
-    #expect(step(state, .new(since: 0), at: 0) == "wait", "the second one is still under way")
+    #expect(step(state, .new(since: 0), at: 0) == "join", "the second one is still under way")
     state.end(second)
     #expect(step(state, .new(since: 0), at: 0) == "start")
   }
 
   @Test func `the failure of a renewal that is void is nobody's`() {
     var state = Self.holding()
-    guard case .start(let renewal) = state.step(.new(since: 0), at: Self.now) else {
+    guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
       return
     }
     let (takeover, _) = state.beginTakeover()
     state.hold(Self.record("T2"), at: Self.now, jitter: 0)
     state.end(takeover)
-    state.end(renewal, SQOAuthError(.serverError, "x"), at: Self.now)
+    let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: Self.now)
+    #expect(!counts)
     #expect(step(state, .new(since: 0), at: 0) == "start")
     #expect(state.renewals == 0)
   }
@@ -148,11 +145,12 @@ import Testing
   @Test func `a failure stands for everyone until its back-off is over`() {
     var state = Self.holding()
     let failed = Self.now + 3300
-    guard case .start(let renewal) = state.step(.due, at: failed) else {
+    guard case .start(let renewal, _) = state.step(.due, at: failed) else {
       Issue.record("it did not start")
       return
     }
-    state.end(renewal, SQOAuthError(.serverError, "x"), at: failed)
+    let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: failed)
+    #expect(counts)
     let refusal = "fail server_error"
     #expect(steps(state, at: 3300.5) == ["use T1", refusal, "use T1", refusal, refusal])
     #expect(state.dueAt(renews: true) == failed + 1, "the timer tries again then")
@@ -164,11 +162,12 @@ import Testing
   @Test func `where the early renewal failed, the old token serves while it lives`() {
     var state = Self.holding()
     let failed = Self.now + 3570
-    guard case .start(let renewal) = state.step(.valid, at: failed) else {
+    guard case .start(let renewal, _) = state.step(.valid, at: failed) else {
       Issue.record("it did not start")
       return
     }
-    state.end(renewal, SQOAuthError(.serverError, "x", retryAfter: .seconds(120)), at: failed)
+    let counts = state.fail(renewal, SQOAuthError(.serverError, "x", retryAfter: .seconds(120)), at: failed)
+    #expect(counts)
     #expect(step(state, .valid, at: 3599) == "use T1")
     #expect(step(state, .replacing("T1"), at: 3599) == "fail server_error")
     #expect(step(state, .valid, at: 3600) == "fail server_error")
@@ -179,20 +178,22 @@ import Testing
     var state = Self.holding()
     var moment = 4000.0
     for seconds in [1.0, 2, 4, 8, 16, 32, 60, 60] {
-      guard case .start(let renewal) = state.step(.valid, at: Self.now + moment) else {
+      guard case .start(let renewal, _) = state.step(.valid, at: Self.now + moment) else {
         Issue.record("it did not start")
         return
       }
-      state.end(renewal, SQOAuthError(.serverError, "x"), at: Self.now + moment)
+      let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: Self.now + moment)
+      #expect(counts)
       #expect(step(state, .valid, at: moment + seconds - 0.01) == "fail server_error")
       moment += seconds
     }
     state.hold(Self.record("T2", issued: moment), at: Self.now + moment, jitter: 0)
-    guard case .start(let renewal) = state.step(.new(since: 0), at: Self.now + moment) else {
+    guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now + moment) else {
       Issue.record("the token did not end the failure")
       return
     }
-    state.end(renewal, SQOAuthError(.serverError, "x"), at: Self.now + moment)
+    let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: Self.now + moment)
+    #expect(counts)
     #expect(step(state, .new(since: 0), at: moment + 1) == "start", "counted from 1 s again")
   }
 
@@ -209,17 +210,31 @@ import Testing
 
   @Test func `an end forgets everything and makes whatever is under way void`() {
     var state = Self.holding()
-    guard case .start(let renewal) = state.step(.new(since: 0), at: Self.now) else {
+    guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
       return
     }
-    let void = state.end(isDismissal: true)
-    #expect(void.renewal?.work === renewal.work && void.takeover == nil)
+    let void = state.end(.signedOut, isDismissal: true)
+    #expect(void?.work === renewal.work)
     #expect(!state.isCurrent(renewal) && state.record == nil && state.ends == 1)
     #expect(state.dueAt(renews: true) == nil && state.recordToSaveAgain(at: .distantFuture) == nil)
     #expect(step(state, .valid, at: 0) == "absent")
     let (takeover, _) = state.beginTakeover()
-    #expect(state.end(isDismissal: true).takeover?.end === takeover.end)
+    #expect(state.end(.signedOut, isDismissal: true)?.work === takeover.work)
     #expect(!state.isCurrent(takeover) && state.ends == 2)
+  }
+
+  @Test func `an end is reported when there was a token, after what came before it`() {
+    var state = SessionState()
+    _ = state.end(.signedOut, isDismissal: true)
+    #expect(!state.hasEvents)
+    state.hold(Self.record(), at: Self.now, jitter: 0)
+    state.report(.refreshFailed(SQOAuthError(.serverError, "x")))
+    _ = state.end(.revoked, isDismissal: true)
+    guard case .refreshFailed? = state.nextEvent(), case .ended(.revoked)? = state.nextEvent() else {
+      Issue.record("another event, or another order")
+      return
+    }
+    #expect(!state.hasEvents)
   }
 }

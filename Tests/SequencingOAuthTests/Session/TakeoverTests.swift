@@ -54,8 +54,9 @@ import Testing
     gate.close()
     let caller = begin { try await module.refresh() }
     try await gate.isHolding()
+    let renewal = module.session.change
     bench.server.signInGate.open()
-    try await eventually { module.session.isBeingTakenOver || point == .request }
+    try await eventually { module.session.change != renewal || point == .request }
     if point == .request { #expect(try await signIn.value.accessToken == "T2") }
     goOn(bench)
     let token = try await signIn.value
@@ -203,8 +204,6 @@ import Testing
 }
 
 extension TokenSession {
-  /// Whether a token of a sign-in or of the app is on its way into the session.
-  fileprivate var isBeingTakenOver: Bool {
-    if case .takeover? = state.withLock(\.core.changeUnderWay) { true } else { false }
-  }
+  /// The number of the change that is under way.
+  fileprivate var change: Int? { decide(\.changeUnderWay)?.number }
 }

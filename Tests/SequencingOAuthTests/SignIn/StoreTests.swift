@@ -114,10 +114,10 @@ import Testing
     bench.oauth.userDidSignOut()
     try await store.erasing.isHolding()
     let session = bench.oauth.module.session
-    let erase = session.state.withLock(\.writes.last)
+    let erase = session.account.lastWrite
     bench.http.answer(ScriptedHTTPClient.token("second"))
     let signIn = begin { try await bench.oauth.signIn() }
-    try await eventually { session.state.withLock(\.writes.last) !== erase }
+    try await eventually { session.account.lastWrite !== erase }
     store.erasing.open()
     #expect(try await signIn.value.accessToken == "second")
     let changes = store.calls.filter { $0 != "load" }

@@ -6,12 +6,10 @@ import Basics
   import Foundation
 #endif
 
-/// The token endpoint as a client sees it: sends a grant's parameters, returns the token.
-///
-/// - SeeAlso: RFC 6749, section 3.2
+/// The client at its authorization server: its configuration, its parts and the server's metadata.
 ///
 /// A class, because what it holds is large and goes through every step of a grant.
-final class TokenEndpoint: Sendable {
+final class RegisteredClient: Sendable {
   let configuration: ClientConfiguration
   let environment: ClientEnvironment
   let metadata: ProviderMetadata
@@ -24,9 +22,12 @@ final class TokenEndpoint: Sendable {
     self.metadata = metadata
   }
 
-  /// Asks for a token; `scope` is what it has where the response does not say.
+  /// Sends a grant's parameters to the token endpoint, and returns the token.
   ///
-  /// `patience` is how long the answer is waited for, where that is longer than other answers.
+  /// If the response names no scope, the token has the `scope` of this call. The answer may take as
+  /// long as `patience` when that is longer than the configured time-out.
+  ///
+  /// - SeeAlso: RFC 6749, section 3.2
   func token(
     _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
     patience: Duration = .zero
@@ -46,7 +47,7 @@ final class TokenEndpoint: Sendable {
     ).read(answer)
   }
 
-  /// How the client authenticates here.
+  /// How the client authenticates at this server.
   func clientAuthentication() throws(SQOAuthError) -> ClientAuthentication {
     try configuration.authentication(supported: metadata.clientAuthenticationMethods)
   }

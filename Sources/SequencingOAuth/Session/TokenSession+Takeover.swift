@@ -1,0 +1,119 @@
+import Basics
+
+// Tokens that come from outside: from a sign-in or another grant, from the app, from the store.
+extension TokenSession {
+  /// Takes over a token that was asked for in an epoch: into the store, then into memory.
+  ///
+  /// If the store fails, the token is kept in memory all the same, since the server may never give it
+  /// again, and an event says so. If the session was ended meanwhile, the call throws.
+  func takeOver(_ record: AccountRecord, of epoch: Int) async throws(SQOAuthError) {
+    let begun = decide { $0.dismissals == epoch ? $0.beginTakeover() : nil }
+    guard let (change, void) = begun else { throw .signInCancelled }
+    void?.makeVoid()
+    await keep(record, by: change)
+    guard self.epoch == epoch else { throw .signInCancelled }
+  }
+
+  /// Gets the first token of a client that acts in its own name.
+  ///
+  /// The request goes on when the caller's task is cancelled: other callers get its token. A failure
+  /// is theirs too.
+  func obtain() async throws(SQOAuthError) {
+    let begun = decide { state in
+      // A caller that is here first gets the token for this one.
+      state.record == nil && state.changeUnderWay == nil ? state.beginTakeover().0 : nil
+    }
+    guard let change = begun else { return }
+    Task { await self.obtain(by: change) }
+    guard await change.work.outcome.value() != nil else { throw .waitCancelled }
+  }
+
+  private func obtain(by change: TokenChange) async {
+    do throws(SQOAuthError) {
+      let client = try await context.client()
+      let scope = client.configuration.scope
+      let token = try await ClientCredentialsGrant(client: client).run(scope: scope)
+      await keep(
+        context.record(of: token, from: client, .clientCredentials(scope: scope), id: account.id),
+        by: change)
+    } catch {
+      let now = now
+      _ = decide { $0.fail(change, error, at: now) }
+      change.finish()
+    }
+  }
+
+  /// Ends a takeover with a record: into the store, then into memory.
+  private func keep(_ record: AccountRecord, by change: TokenChange) async {
+    let write = decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
+    if let write {
+      let error = await account.made(write).error
+      let now = now
+      decide { state in
+        guard state.isCurrent(change) else { return }
+        state.hold(record, at: now)
+        state.didSave(record, error, at: now)
+        if let error { state.report(.refreshFailed(error)) }
+        state.end(change)
+      }
+    }
+    changed()
+    change.finish()
+  }
+
+  /// Takes over a token that the app kept, in memory at once.
+  ///
+  /// A token that is older than the held or the stored one is an outdated copy, whose refresh token
+  /// must not be used again: it changes nothing.
+  ///
+  /// - Returns: What remains to be done about the store, which other callers wait for too; it returns
+  ///   why the store failed, if it did.
+  func adopt(_ record: AccountRecord) -> @Sendable () async -> SQOAuthError? {
+    let now = now
+    let begun = decide { state -> (TokenChange, void: TokenChange?)? in
+      if let held = state.record, !held.token.isOlder(than: record.token) { return nil }
+      let begun = state.beginTakeover()
+      state.hold(record, at: now)
+      return begun
+    }
+    guard let (change, void) = begun else { return { nil } }
+    void?.makeVoid()
+    return {
+      let error = await self.account.leased { _ in await self.bringIntoStore(record, by: change) }
+      self.decide { $0.end(change) }
+      self.changed()
+      change.finish()
+      return error
+    }
+  }
+
+  private func bringIntoStore(
+    _ record: AccountRecord, by change: TokenChange
+  ) async -> SQOAuthError? {
+    let error = await save(record, unlessNewer: await account.look()) { $0.isCurrent(change) }
+    decide { state in
+      if let error, state.isCurrent(change) { state.report(.refreshFailed(error)) }
+    }
+    return error
+  }
+
+  /// Takes the store's record into memory if there is none.
+  ///
+  /// - Returns: Whether there is one now.
+  func restore() async throws(SQOAuthError) -> Bool {
+    let ends = decide(\.ends)
+    guard let record = try await account.load() else { return token != nil }
+    try context.check(record)
+    context.resumeAttributes(of: record)
+    let now = now
+    let isHeld = decide { state in
+      if state.record == nil, state.ends == ends {
+        account.saw(record.token)
+        state.hold(record, at: now)
+      }
+      return state.record != nil
+    }
+    changed()
+    return isHeld
+  }
+}
