@@ -88,7 +88,9 @@ struct AuthorizationCodeGrant: Sendable {
         // The sign-in may have ended before this task began.
         try Task.checkCancellation()
         try await environment.userAgent.open(
-          url, for: PendingSignIn(pending, client, accountID: accountID))
+          url,
+          for: PendingSignIn(
+            pending, clientID: configuration.clientID, accountID: accountID))
       } catch is CancellationError {
         // By the user agent's own doing; without effect where the sign-in is over already.
         pending.end(.signInCancelled)

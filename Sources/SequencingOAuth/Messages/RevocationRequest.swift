@@ -21,43 +21,6 @@ struct RevocationRequest: Sendable {
   let client: ClientCredentials
   let timeout: Duration
 
-  /// The requests that end a token, in the order in which they are to be sent.
-  ///
-  /// The refresh token comes first: with it alone a thief could go on. Each request is worth sending
-  /// though the one before it failed with ``SQOAuthError/Code/unsupportedTokenType``.
-  static func all(
-    for token: SQToken, of configuration: ClientConfiguration, _ metadata: ProviderMetadata
-  ) throws(SQOAuthError) -> [RevocationRequest] {
-    guard let endpoint = metadata.revocationEndpoint else {
-      throw SQOAuthError(
-        .revocationUnsupported,
-        "the provider has no revocation endpoint; sign out locally, or give the endpoint by hand")
-    }
-    let client = ClientCredentials(
-      id: configuration.clientID, secret: configuration.clientSecret,
-      authentication: try configuration.authentication(
-        supported: metadata.revocationAuthenticationMethods
-          ?? metadata.clientAuthenticationMethods))
-    func request(_ token: String, _ kind: Kind) -> RevocationRequest {
-      RevocationRequest(
-        endpoint: endpoint, style: configuration.provider.revocationStyle, token: token,
-        kind: kind, client: client, timeout: configuration.timeout)
-    }
-    let refresh = token.refreshToken.map { request($0, .refreshToken) }
-    switch configuration.provider.revocationStyle {
-    case .rfc7009:
-      return [refresh, request(token.accessToken, .accessToken)].compactMap(\.self)
-    case .facebookPermissions:
-      return [request(token.accessToken, .accessToken)]
-    case .keycloakLogout:
-      guard let refresh else {
-        throw SQOAuthError(
-          .revocationUnsupported, "the provider's logout needs a refresh token, and there is none")
-      }
-      return [refresh]
-    }
-  }
-
   /// The request for the wire.
   func httpRequest() -> HTTPRequest {
     switch style {

@@ -20,9 +20,9 @@ public struct PendingSignIn: Sendable {
   public let redirectURI: String
   private let pending: PendingAuthorization
 
-  init(_ pending: PendingAuthorization, _ client: RegisteredClient, accountID: String) {
+  init(_ pending: PendingAuthorization, clientID: String, accountID: String) {
     self.accountID = accountID
-    clientID = client.configuration.clientID
+    self.clientID = clientID
     issuer = pending.expectation.issuer
     redirectURI = pending.expectation.redirectURI
     self.pending = pending

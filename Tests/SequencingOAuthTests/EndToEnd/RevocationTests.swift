@@ -26,10 +26,9 @@ import Testing
     }
 
     func revoke(_ token: SQToken) async throws {
-      for request in try RevocationRequest.all(for: token, of: configuration, metadata) {
-        let response = try await client.exchange(request.httpRequest())
-        try RevocationResponse(request: request, receivedAt: Date()).check(response)
-      }
+      let client = RegisteredClient(
+        configuration: configuration, environment: ClientEnvironment(), metadata: metadata)
+      try await Revocation(client: client).run(token)
     }
   }
 

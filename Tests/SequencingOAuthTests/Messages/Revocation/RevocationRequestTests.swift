@@ -18,8 +18,15 @@ import Testing
       clientID: "app", clientSecret: secret, redirectURI: "http://127.0.0.1/cb",
       provider: provider, clientAuthentication: authentication)
     configuration.timeout = .seconds(7)
-    return try RevocationRequest.all(
-      for: token, of: configuration, try #require(configuration.metadata))
+    return try requests(for: token, of: configuration, try #require(configuration.metadata))
+  }
+
+  static func requests(
+    for token: SQToken, of configuration: ClientConfiguration, _ metadata: ProviderMetadata
+  ) throws -> [RevocationRequest] {
+    let client = RegisteredClient(
+      configuration: configuration, environment: ClientEnvironment(), metadata: metadata)
+    return try Revocation(client: client).requests(for: token)
   }
 
   @Test func `the refresh token is revoked first, then the access token`() throws {
@@ -74,7 +81,7 @@ import Testing
     let configuration = try ClientConfiguration(
       clientID: "app", clientSecret: "s", redirectURI: "http://127.0.0.1/cb",
       provider: .issuer(ProviderMetadataTests.issuer))
-    let requests = try RevocationRequest.all(for: Self.token, of: configuration, metadata)
+    let requests = try Self.requests(for: Self.token, of: configuration, metadata)
     #expect(requests.map(\.client.authentication) == [expected, expected])
   }
 

@@ -97,7 +97,8 @@ final class ClientContext: Sendable {
     if let known = configuration.metadata { return known }
     // Whose endpoints were not given by hand is known by an issuer.
     let discovery = Discovery(
-      issuer: configuration.provider.identifier, timeout: configuration.timeout, clock: environment.clock)
+      issuer: configuration.provider.identifier, timeout: configuration.timeout,
+      clock: environment.clock)
     return try await environment.metadata.metadata(
       by: discovery, environment.httpClient, isFresh: isFresh)
   }
@@ -121,25 +122,11 @@ final class ClientContext: Sendable {
     }
   }
 
-  /// Has the server end a session's tokens.
+  /// Makes the server end a session's tokens.
   func revoke(_ record: AccountRecord) async throws(SQOAuthError) {
     try check(record)
     let client = try await client()
     try check(record, at: client)
-    let requests = try RevocationRequest.all(
-      for: record.token, of: client.configuration, client.metadata)
-    var unsupported: SQOAuthError?
-    for (index, request) in requests.enumerated() {
-      let answer = try await client.environment.httpClient.exchange(request.httpRequest())
-      do throws(SQOAuthError) {
-        let receivedAt = client.environment.clock.now
-        try RevocationResponse(request: request, receivedAt: receivedAt).check(answer)
-      } catch {
-        guard error.code == .unsupportedTokenType else { throw error }
-        // The access token alone ends soon by itself; what can renew it does not.
-        if index == 0 { unsupported = error }
-      }
-    }
-    if let unsupported { throw unsupported }
+    try await Revocation(client: client).run(record.token)
   }
 }

@@ -1,0 +1,46 @@
+import Basics
+
+extension ClientConfiguration {
+  /// How the client authenticates at an endpoint that lists these methods; `nil` for no list.
+  func authentication(
+    supported: [String]?
+  ) throws(SQOAuthError) -> ClientAuthentication {
+    try ClientAuthentication.chosen(
+      clientAuthentication, providers: provider.clientAuthentication,
+      hasSecret: clientSecret != nil,
+      basicEncodes: clientSecret.map {
+        ClientCredentials.areChangedByBasic(id: clientID, secret: $0)
+      } ?? false,
+      supported: supported)
+  }
+
+  /// Refuses a method that needs a secret which is not there, or that cannot carry the credentials.
+  static func check(
+    _ explicit: ClientAuthentication?, providers: ClientAuthentication?, id: String,
+    secret: String?
+  ) throws(SQOAuthError) {
+    switch explicit {
+    case nil, .publicClient?:
+      break
+    case .basic?, .post?, .basicUnescaped?:
+      guard secret != nil else {
+        throw SQOAuthError(
+          .invalidConfiguration, "authentication by Basic or in the body needs a client secret")
+      }
+    case let other?:
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "\"\(other.rawValue.printable)\" is not a client authentication of this SDK")
+    }
+    guard let secret, explicit ?? providers == .basicUnescaped else { return }
+    // RFC 7617, section 2: the first colon ends the identifier.
+    guard !id.utf8.contains(UInt8(ascii: ":")),
+      (id + secret).utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+    else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "unescaped Basic cannot carry a colon in the client identifier, or a control character; "
+          + "choose another client authentication")
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/// The end of a token at its authorization server.
+///
+/// - SeeAlso: RFC 7009
+struct Revocation: Sendable {
+  let client: RegisteredClient
+
+  /// Sends every request that the end of a token takes.
+  ///
+  /// A server that does not revoke access tokens is no failure, if it revoked the refresh token: an
+  /// access token ends soon by itself.
+  func run(_ token: SQToken) async throws(SQOAuthError) {
+    var unsupported: SQOAuthError?
+    for (index, request) in try requests(for: token).enumerated() {
+      let answer = try await client.environment.httpClient.exchange(request.httpRequest())
+      do throws(SQOAuthError) {
+        let receivedAt = client.environment.clock.now
+        try RevocationResponse(request: request, receivedAt: receivedAt).check(answer)
+      } catch {
+        guard error.code == .unsupportedTokenType else { throw error }
+        if index == 0 { unsupported = error }
+      }
+    }
+    if let unsupported { throw unsupported }
+  }
+
+  /// The requests that end a token, in the order in which they are sent.
+  ///
+  /// The refresh token comes first: with it alone a thief could go on. Each request is worth sending
+  /// even when the one before it failed with ``SQOAuthError/Code/unsupportedTokenType``.
+  func requests(for token: SQToken) throws(SQOAuthError) -> [RevocationRequest] {
+    guard let endpoint = client.metadata.revocationEndpoint else {
+      throw SQOAuthError(
+        .revocationUnsupported,
+        "the provider has no revocation endpoint; sign out locally, or give the endpoint by hand")
+    }
+    let configuration = client.configuration
+    let credentials = ClientCredentials(
+      id: configuration.clientID, secret: configuration.clientSecret,
+      authentication: try configuration.authentication(
+        supported: client.metadata.revocationAuthenticationMethods
+          ?? client.metadata.clientAuthenticationMethods))
+    let style = configuration.provider.revocationStyle
+    func request(_ token: String, _ kind: RevocationRequest.Kind) -> RevocationRequest {
+      RevocationRequest(
+        endpoint: endpoint, style: style, token: token, kind: kind, client: credentials,
+        timeout: configuration.timeout)
+    }
+    let refresh = token.refreshToken.map { request($0, .refreshToken) }
+    switch style {
+    case .rfc7009:
+      return [refresh, request(token.accessToken, .accessToken)].compactMap(\.self)
+    case .facebookPermissions:
+      return [request(token.accessToken, .accessToken)]
+    case .keycloakLogout:
+      guard let refresh else {
+        throw SQOAuthError(
+          .revocationUnsupported, "the provider's logout needs a refresh token, and there is none")
+      }
+      return [refresh]
+    }
+  }
+}
