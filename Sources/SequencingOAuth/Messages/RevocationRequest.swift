@@ -4,11 +4,11 @@
   import Foundation
 #endif
 
-/// A request that ends one token, or all that the user gave the app, in the provider's own way.
+/// A request to end one token, or all tokens that the user gave the app, in the provider's own way.
 ///
 /// - SeeAlso: RFC 7009, section 2.1
 struct RevocationRequest: Sendable {
-  /// `token_type_hint`.
+  /// The kind of the token, as `token_type_hint`.
   enum Kind: String, Sendable {
     case refreshToken = "refresh_token"
     case accessToken = "access_token"
@@ -21,17 +21,17 @@ struct RevocationRequest: Sendable {
   let client: ClientCredentials
   let timeout: Duration
 
-  /// The requests that end a token, in the order in which they are to be sent.
+  /// Makes the requests that end a token, in the order in which to send them.
   ///
-  /// The refresh token comes first: with it alone a thief could go on. Each request is worth sending
-  /// though the one before it failed with ``SQOAuthError/Code/unsupportedTokenType``.
+  /// The refresh token comes first, because a thief could get new tokens with it. If a request
+  /// fails with ``SQOAuthError/Code/unsupportedTokenType``, the next one can still succeed.
   static func all(
     for token: SQToken, of configuration: ClientConfiguration, _ metadata: ProviderMetadata
   ) throws(SQOAuthError) -> [RevocationRequest] {
     guard let endpoint = metadata.revocationEndpoint else {
       throw SQOAuthError(
         .revocationUnsupported,
-        "the provider has no revocation endpoint; sign out locally, or give the endpoint by hand")
+        "the provider has no revocation endpoint; call signOut, or configure the endpoint")
     }
     let client = ClientCredentials(
       id: configuration.clientID, secret: configuration.clientSecret,
@@ -52,13 +52,14 @@ struct RevocationRequest: Sendable {
     case .keycloakLogout:
       guard let refresh else {
         throw SQOAuthError(
-          .revocationUnsupported, "the provider's logout needs a refresh token, and there is none")
+          .revocationUnsupported,
+          "the provider's logout needs a refresh token, and the account has none")
       }
       return [refresh]
     }
   }
 
-  /// The request for the wire.
+  /// The request as the HTTP client sends it.
   func httpRequest() -> HTTPRequest {
     switch style {
     case .rfc7009:
@@ -79,7 +80,7 @@ struct RevocationRequest: Sendable {
     }
   }
 
-  /// What no text may show.
+  /// The texts that no description, error or log may show.
   var secrets: SentSecrets { SentSecrets([token] + client.secrets) }
 }
 
