@@ -10,8 +10,7 @@
 enum RetryAfter {
   /// The longest wait that counts, in seconds: one day.
   ///
-  /// Otherwise a server, or a date by a wrong clock, could stop a
-  /// client for years.
+  /// Otherwise a server, or a date by a wrong clock, could stop a client for years.
   static let maximum = 86_400.0
 
   /// The wait, from seconds or from a date; `nil` if the field is missing or unreadable.
