@@ -1,7 +1,7 @@
 /// The calls of the Sequencing.com pods whose spelling or types differ here.
 ///
-/// The compiler offers the new spelling where it is a matter of spelling alone. A parameter of an
-/// optional type is what an implicitly unwrapped one of the Objective-C pod accepts.
+/// If only the spelling differs, the compiler offers the new one. A parameter that is implicitly
+/// unwrapped in the Objective-C pod is optional here, so that the pod's calls still compile.
 extension SQOAuth {
   // MARK: The shared instance
 
