@@ -1,10 +1,10 @@
-/// The refresh of an access token.
+/// The refresh of an access token by its refresh token.
 ///
 /// - SeeAlso: RFC 6749, section 6
 struct RefreshTokenGrant: Sendable {
   let endpoint: TokenEndpoint
 
-  /// The successor of a token, which has its refresh token where the server sent no new one.
+  /// Gets the successor of a token; it keeps the old refresh token if the server sends no new one.
   func run(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
     guard let refreshToken = token.refreshToken else { throw .cannotRefresh }
     let parameters: [FormCoding.Pair] = [
@@ -12,7 +12,7 @@ struct RefreshTokenGrant: Sendable {
       .init("refresh_token", refreshToken),
     ]
     do throws(SQOAuthError) {
-      // An absent scope means that it did not change.
+      // A response without a scope means that the scope did not change.
       return try await endpoint.token(
         parameters, at: endpoint.metadata.refreshEndpoint, scope: token.scope,
         patience: ClientConfiguration.longestTimeout
@@ -24,10 +24,10 @@ struct RefreshTokenGrant: Sendable {
 }
 
 extension SQOAuthError {
-  /// There is a token, but nothing to get a newer one with.
+  /// The error if the access token has expired and the account has no refresh token.
   static let cannotRefresh = SQOAuthError(
     .notAuthorized, "the access token has expired and there is no refresh token; sign in again")
 
-  /// There is no token.
-  static let notSignedIn = SQOAuthError(.notAuthorized, "nobody is signed in")
+  /// The error if the account has no token at all.
+  static let notSignedIn = SQOAuthError(.notAuthorized, "no user is signed in: sign in first")
 }

@@ -6,11 +6,11 @@ import Basics
   import Foundation
 #endif
 
-/// The token endpoint as a client sees it: sends a grant's parameters, returns the token.
+/// A client at its authorization server: sends a grant's parameters and returns the token.
 ///
 /// - SeeAlso: RFC 6749, section 3.2
 ///
-/// A class, because what it holds is large and goes through every step of a grant.
+/// It is a class because its content is large and every step of a grant passes it on.
 final class TokenEndpoint: Sendable {
   let configuration: ClientConfiguration
   let environment: ClientEnvironment
@@ -24,9 +24,9 @@ final class TokenEndpoint: Sendable {
     self.metadata = metadata
   }
 
-  /// Asks for a token; `scope` is what it has where the response does not say.
+  /// Asks for a token; if the response names no scope, the token has `scope`.
   ///
-  /// `patience` is how long the answer is waited for, where that is longer than other answers.
+  /// The answer is waited for at least as long as `patience`.
   func token(
     _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
     patience: Duration = .zero
@@ -46,19 +46,19 @@ final class TokenEndpoint: Sendable {
     ).read(answer)
   }
 
-  /// How the client authenticates here.
+  /// How the client authenticates at this server.
   func clientAuthentication() throws(SQOAuthError) -> ClientAuthentication {
     try configuration.authentication(supported: metadata.clientAuthenticationMethods)
   }
 
-  /// Refuses a token without which the app cannot work.
+  /// Throws if the token lacks a scope that the app requires.
   func checkScope(of token: SQToken) throws(SQOAuthError) {
     guard !configuration.requiredScopes.isEmpty else { return }
     let missing = configuration.requiredScopes.subtracting(token.scopes).sorted()
     guard missing.isEmpty else {
       throw SQOAuthError(
         .insufficientScope,
-        "the token lacks: \(missing.joined(separator: " ").printable)")
+        "the token lacks scopes that the app requires: \(missing.joined(separator: " ").printable)")
     }
   }
 }
