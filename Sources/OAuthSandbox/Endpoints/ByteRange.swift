@@ -39,7 +39,7 @@ struct ByteRange: Equatable {
     }
   }
 
-  /// A position, or none where there are no digits; `nil` for anything else.
+  /// Reads a position; `.some(nil)` for an empty text, `nil` for any other text that is no number.
   private static func position(_ digits: Substring) -> Int?? {
     guard !digits.isEmpty else { return .some(nil) }
     guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -134,7 +134,7 @@ struct AuthorizationResponse: Sendable {
     guard code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
       throw SQOAuthError(
         .invalidAuthorizationResponse,
-        "the code in the redirect has characters outside %x20-7E")
+        "the code in the redirect is malformed: it has characters outside %x20-7E")
     }
     return code
   }
