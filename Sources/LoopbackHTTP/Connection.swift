@@ -85,8 +85,7 @@ final class Connection {
 
   /// Whether the connection reads.
   ///
-  /// A lingering connection discards what it reads; any other keeps a limited
-  /// backlog.
+  /// A lingering connection discards what it reads; any other keeps a limited backlog.
   private var takesBytes: Bool {
     if case .lingering = phase { return true }
     return parser.bufferedBytes < Self.maximumBacklog

@@ -22,7 +22,6 @@ public import SequencingOAuth
 ///
 /// The store refuses a database of another program, a symbolic link, a newer format and a damaged
 /// database, and changes none of them.
-/// them is touched, and neither is a damaged database.
 public final class SQLiteTokenStore: TokenStore {
   /// The path of the database file.
   public let path: String

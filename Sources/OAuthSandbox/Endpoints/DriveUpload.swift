@@ -53,7 +53,7 @@ enum DriveUpload {
 
   private static let tooLarge = APIFault(413, "The drive has no room for this file.")
 
-  // MARK: What came
+  // MARK: Reading the body
 
   private static func read(_ request: SandboxRequest) throws(APIFault) -> Upload {
     guard request.isQueryWellFormed else { throw APIFault(400, "The query is malformed.") }
@@ -95,7 +95,7 @@ enum DriveUpload {
     return text
   }
 
-  // MARK: What becomes of it
+  // MARK: Storing the file
 
   private static func create(
     _ upload: Upload, _ access: DriveAPI.Access, _ sandbox: inout SandboxState

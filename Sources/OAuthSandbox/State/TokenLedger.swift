@@ -85,7 +85,7 @@ struct TokenLedger {
     refreshTokens[refreshToken]?.isUsed = true
   }
 
-  // MARK: What is newest
+  // MARK: The newest refresh token
 
   /// The newest refresh token of the grant that a token belongs to.
   func latestRefreshToken(inFamilyOf token: String) -> String? {
@@ -100,7 +100,7 @@ struct TokenLedger {
     return found.values.max { refreshTokens[$0]?.number ?? 0 < refreshTokens[$1]?.number ?? 0 }
   }
 
-  // MARK: What is valid
+  // MARK: Valid tokens
 
   func activeAccessToken(_ token: String, at now: Date) -> (token: AccessToken, grant: Grant)? {
     guard let found = accessTokens[token], !found.isRevoked, !grants[found.grant].isRevoked,
@@ -116,7 +116,7 @@ struct TokenLedger {
     return (found, grants[found.grant])
   }
 
-  // MARK: What ends
+  // MARK: Revoking
 
   /// Ends the whole grant of a refresh token that was used twice, since a thief may have it.
   mutating func noteReuse(of token: RefreshToken) {

@@ -62,10 +62,10 @@ public struct ClientConfiguration: Sendable, Hashable {
 
   /// How long one request may take: 60 s unless set, and 100 s at most.
   ///
-  /// A longer time counts as 100 s, because other processes that need the account wait at most 120
-  /// s for this one. The limit runs from the call to the last byte of the answer, however long the
-  /// server is silent in between. It applies to every request to the authorization server. It also
-  /// applies to requests with the token and to operations of a pipe, unless they set a limit of
+  /// A longer time counts as 100 s, because other processes that need the account wait at most
+  /// 120 s for this one. The limit runs from the call to the last byte of the answer, however long
+  /// the server is silent in between. It applies to every request to the authorization server. It
+  /// also applies to requests with the token and to operations of a pipe, unless they set a limit of
   /// their own.
   ///
   /// A refresh must have a connection within this time. Then it waits up to 100 s for its answer,

@@ -42,10 +42,11 @@ extension SQTokenRefreshProtocol {
   }
 }
 
-/// The Swift pod's name of ``AuthorizationDelegate``.
+/// Learns how a sign-in ended: the Swift pod's name for ``AuthorizationDelegate``.
 @available(*, deprecated, renamed: "AuthorizationDelegate")
 public typealias SQAuthorizationProtocolDelegate = AuthorizationDelegate
 
-/// The Swift pod's name of ``TokenRefreshDelegate``.
+/// Learns what happens to the token after the sign-in: the Swift pod's name for
+/// ``TokenRefreshDelegate``.
 @available(*, deprecated, renamed: "TokenRefreshDelegate")
 public typealias SQTokenRefreshProtocolDelegate = TokenRefreshDelegate

@@ -3,11 +3,11 @@
 /// Setting a token calls ``SQOAuth/launchTokenTimerUpdate(with:)``.
 @available(*, deprecated)
 extension SQAuthResult {
-  /// The Objective-C pod's result; never `nil`.
+  /// The holder of the current token, as in the Objective-C pod; never `nil`.
   @available(*, deprecated, message: "use SQAuthResult.shared, whose token is optional")
   public static func sharedInstance() -> OfObjectiveCPod! { OfObjectiveCPod() }
 
-  /// The Swift pod's result.
+  /// The holder of the current token, as in the Swift pod.
   @available(*, deprecated, message: "use SQAuthResult.shared, whose token is optional")
   public static var instance: OfSwiftPod { OfSwiftPod() }
 
