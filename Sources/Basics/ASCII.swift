@@ -1,19 +1,20 @@
-// The classes of ASCII bytes that every format has. What a protocol allows in its own parts is written
-// where that part is read, so that the SDK and the sandbox cannot share a mistake.
+// Classes of ASCII bytes that every format has. The characters that a protocol allows in one of its
+// parts are defined beside the code that reads that part, so that the SDK and the sandbox cannot
+// share a mistake.
 extension UInt8 {
   /// Whether the byte is one of `0` to `9`.
   @inlinable package var isDigit: Bool { self &- 0x30 < 10 }
 
-  /// Whether the byte is a letter of ASCII, in either case.
+  /// Whether the byte is an ASCII letter, in upper or lower case.
   @inlinable package var isLetter: Bool { (self | 0x20) &- 0x61 < 26 }
 
-  /// Whether the byte is a letter or a digit of ASCII.
+  /// Whether the byte is an ASCII letter or digit.
   @inlinable package var isAlphanumeric: Bool { isLetter || isDigit }
 
   /// Whether the byte is a space or a tab.
   @inlinable package var isBlank: Bool { self == 0x20 || self == 0x09 }
 
-  /// The value of a hexadecimal digit, in either case; `nil` for another byte.
+  /// The value of a hexadecimal digit in upper or lower case; `nil` for any other byte.
   @inlinable package var hexadecimalValue: UInt8? {
     if isDigit { return self - 0x30 }
     let letter = (self | 0x20) &- 0x61

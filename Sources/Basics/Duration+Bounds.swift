@@ -1,21 +1,22 @@
-// The standard library traps where a duration has more seconds than an `Int64` holds, or where the
-// sum of a moment and a duration cannot be written. Apps choose durations, so they come through here.
+// The standard library traps when a duration has more seconds than an `Int64` holds, or when the
+// sum of a moment and a duration overflows. Apps choose durations, so the SDK limits them here
+// first.
 extension Duration {
-  /// A hundred years, which no program waits for.
+  /// A hundred years: longer than any program waits.
   private static let longest = Duration.seconds(100 * 365 * 86_400)
 
-  /// The duration between nothing and a hundred years that is nearest to this one.
+  /// The duration, limited to between zero and a hundred years.
   ///
-  /// A moment may be moved by it, and a task may sleep for it.
+  /// It is safe to add to a moment and to sleep for.
   package var bounded: Duration { min(max(self, .zero), Self.longest) }
 
-  /// The whole nanoseconds of the ``bounded`` duration.
+  /// The number of whole nanoseconds in the ``bounded`` duration.
   package var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = bounded.components
     return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
 
-  /// The duration in seconds, for dates; 0 for a negative one, and a hundred years at most.
+  /// The ``bounded`` duration in seconds, as dates count them: at least 0, at most a hundred years.
   package var seconds: Double {
     let (seconds, attoseconds) = bounded.components
     return Double(seconds) + Double(attoseconds) * 1e-18

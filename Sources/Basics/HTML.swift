@@ -1,7 +1,7 @@
-/// Markup that is safe to send: what is interpolated into it is text, and is escaped.
+/// HTML markup that is safe to send, because every text that is interpolated into it is escaped.
 ///
-/// Only a literal of ours and other `HTML` come through as they are, so a page cannot echo a
-/// script that someone put into a parameter.
+/// Only literals in our code and other `HTML` values are taken as markup, so a page cannot run a
+/// script that an attacker put into a parameter.
 package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
   package let markup: String
 
@@ -13,14 +13,14 @@ package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
     markup = stringInterpolation.markup
   }
 
-  /// Pieces one behind the other.
+  /// Joins pieces of markup with line feeds, in their order.
   package init(_ pieces: some Sequence<HTML>) {
     markup = pieces.map(\.markup).joined(separator: "\n")
   }
 
   package static let empty: HTML = ""
 
-  /// Text with `& < > " '` replaced, which makes it safe in content and in a quoted attribute.
+  /// Escapes `& < > " '` in a text, so that it is safe in content and in a quoted attribute.
   package static func escape(_ text: String) -> String {
     var escaped = ""
     escaped.reserveCapacity(text.utf8.count)
@@ -31,7 +31,7 @@ package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
       case ">": escaped += "&gt;"
       case "\"": escaped += "&quot;"
       case "'": escaped += "&#39;"
-      // A NUL is not allowed in HTML in any form.
+      // HTML allows no NUL, not even an escaped one.
       case "\0": escaped += "\u{FFFD}"
       default: escaped.unicodeScalars.append(scalar)
       }

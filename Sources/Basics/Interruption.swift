@@ -1,4 +1,4 @@
-/// Ends one piece of work from outside, also where how that is done is known only later.
+/// Lets any thread end one piece of work, even before it is known how to end it.
 package final class Interruption: Sendable {
   private struct State {
     var isRaised = false
@@ -9,7 +9,7 @@ package final class Interruption: Sendable {
 
   package init() {}
 
-  /// Ends the work, now or as soon as it begins.
+  /// Ends the work now, or as soon as ``whenRaised(_:)`` says how.
   package func raise() {
     let action = state.withLock { state in
       state.isRaised = true
@@ -18,7 +18,7 @@ package final class Interruption: Sendable {
     action?()
   }
 
-  /// Says how the work is ended from now on; that is done at once if it was asked for before.
+  /// Sets the action that ends the work, and runs it at once if ``raise()`` was called before.
   package func whenRaised(_ action: @escaping @Sendable () -> Void) {
     let isRaised = state.withLock { state in
       if !state.isRaised { state.action = action }

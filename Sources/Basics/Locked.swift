@@ -4,13 +4,14 @@
   public import Darwin
 #endif
 
-/// A value behind a lock: decide under it, act outside it.
+/// A value that only one thread at a time can read or change.
 ///
-/// No closure of a caller, no delegate, no store and no network call runs while one is held.
+/// Decide under the lock and act outside it: while you hold the lock, call no closure of a caller,
+/// no delegate, no store and no network.
 ///
-/// The lock is a pthread mutex, which ThreadSanitizer understands in every build. On Linux it does
-/// not see the futex inside `Synchronization.Mutex`, and would report races that do not exist in
-/// every app that is built with it.
+/// The lock is a pthread mutex, which ThreadSanitizer understands in every build. On Linux,
+/// ThreadSanitizer does not see the futex inside `Synchronization.Mutex`, and would report races
+/// that do not exist in every app built with it.
 public struct Locked<Value>: ~Copyable, @unchecked Sendable {
   @usableFromInline struct Storage {
     @usableFromInline var mutex = pthread_mutex_t()
@@ -21,10 +22,10 @@ public struct Locked<Value>: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// One block of memory, so that the mutex never moves.
+  /// One block of memory, so that the mutex keeps its address.
   @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
-  /// Makes a lock around a value.
+  /// Puts a lock around a value.
   @inlinable
   public init(_ value: consuming sending Value) {
     storage = .allocate(capacity: 1)
@@ -41,18 +42,19 @@ public struct Locked<Value>: ~Copyable, @unchecked Sendable {
 
   /// Runs a body with exclusive access to the value.
   ///
-  /// A body that takes its own lock again ends the program: without the check it would hang.
+  /// The program ends if the body takes the same lock again: without that check it would hang.
   @inlinable
   public borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     let code = pthread_mutex_lock(mutex)
-    precondition(code == 0, "a lock was taken by the thread that holds it")
+    precondition(code == 0, "this thread already holds the lock that it tries to take")
     defer { pthread_mutex_unlock(mutex) }
     return try body(&storage.pointee.value)
   }
 
-  /// Runs a body with exclusive access to the value if no thread has it; `nil`, at once, if one has.
+  /// Runs a body with exclusive access to the value, or returns `nil` at once if a thread holds the
+  /// lock.
   @inlinable
   public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -62,7 +64,7 @@ public struct Locked<Value>: ~Copyable, @unchecked Sendable {
     return try body(&storage.pointee.value)
   }
 
-  /// The mutex, which is the first thing in the block.
+  /// The address of the mutex, which is the first field of the block.
   @usableFromInline var mutex: UnsafeMutablePointer<pthread_mutex_t> {
     @inlinable get {
       UnsafeMutableRawPointer(storage).assumingMemoryBound(to: pthread_mutex_t.self)
@@ -74,7 +76,7 @@ public struct Locked<Value>: ~Copyable, @unchecked Sendable {
     pthread_mutexattr_init(&attributes)
     pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
     let code = pthread_mutex_init(mutex, &attributes)
-    precondition(code == 0, "the system has no room for another lock")
+    precondition(code == 0, "the system has no memory for another lock")
     pthread_mutexattr_destroy(&attributes)
   }
 }

@@ -1,7 +1,7 @@
-/// A value that arrives once and that any number of tasks wait for.
+/// A value that arrives once, and for which any number of tasks wait.
 ///
-/// Who waits is woken without it and takes it under the lock, so that ThreadSanitizer, which does not
-/// see every hand-over of a continuation, knows that it was written before.
+/// A waiting task is woken first and then reads the value under the lock. ThreadSanitizer does not
+/// see every value that a continuation passes on, but it sees the lock.
 package final class OneShot<Value: Sendable>: Sendable {
   private struct State {
     var value: Value?
@@ -13,7 +13,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// Delivers the value; only the first one counts, and only it returns `true`.
+  /// Sets the value; only the first call counts, and only that call returns `true`.
   @discardableResult
   package func resolve(_ value: Value) -> Bool {
     let waiters: [CheckedContinuation<Void, Never>]? = state.withLock { state in
@@ -26,10 +26,10 @@ package final class OneShot<Value: Sendable>: Sendable {
     return waiters != nil
   }
 
-  /// The value, if it is there.
+  /// The value, or `nil` if it has not arrived yet.
   package var current: Value? { state.withLock { $0.value } }
 
-  /// Waits for the value, even in a task that is cancelled.
+  /// Waits for the value; cancelling the waiting task does not end the wait.
   package func wait() async -> Value {
     while true {
       if let value = current { return value }
@@ -45,7 +45,7 @@ package final class OneShot<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the value; `nil` when the waiting task is cancelled first.
+  /// Waits for the value; returns `nil` if the waiting task is cancelled first.
   package func value() async -> Value? {
     let (id, value) = state.withLock { state in
       state.lastWaiter += 1

@@ -1,17 +1,19 @@
 extension String {
-  /// The text as it may be shown: without control characters, and cut at 500 characters.
+  /// The text in a form that is safe to show: without control characters, at most 500 characters
+  /// long.
   ///
-  /// It is for what a server, a file's name or the environment says, which may hold anything.
+  /// Use it for texts from servers, file names and the environment, which may contain anything.
   package var printable: String { printable(atMost: 500) }
 
-  /// The text without control characters, and with no more than so many of the others.
+  /// The text without control characters, and with at most `count` of the other characters.
   package func printable(atMost count: Int) -> String {
     String(UnicodeScalarView(unicodeScalars.lazy.filter(\.isPrintable).prefix(count)))
   }
 }
 
 extension Unicode.Scalar {
-  /// Whether the scalar shows itself, and changes neither the direction nor the lines of a terminal.
+  /// Whether the character is visible or a space; it must not change a terminal's text direction or
+  /// lines.
   fileprivate var isPrintable: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false

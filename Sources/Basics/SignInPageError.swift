@@ -1,7 +1,8 @@
-/// An error of a program that plays the user, which may say that a page was the end of a sign-in.
+/// An error of a program that acts as the user; it can say that a page ended the sign-in.
 ///
-/// The sandbox does not import the SDK, so the SDK knows the sandbox's error by this protocol.
+/// The sandbox does not import the SDK, so the SDK recognizes the sandbox's errors by this
+/// protocol.
 package protocol SignInPageError: Error {
-  /// Whether the authorization server has shown a page instead of sending the user back.
+  /// Whether the authorization server showed a page instead of sending the user back.
   var isEndOnPage: Bool { get }
 }

@@ -1,6 +1,7 @@
 extension Task where Failure == Never {
-  /// A task of its own that runs on the caller's thread up to where it first waits, which saves
-  /// waking another one.
+  /// Starts a task that runs on the caller's thread until it waits for the first time.
+  ///
+  /// That saves waking another thread.
   @discardableResult
   package static func startingHere(
     _ operation: sending @escaping @isolated(any) () async -> Success

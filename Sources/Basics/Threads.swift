@@ -4,14 +4,14 @@
   import Darwin
 #endif
 
-/// Threads of our own, for what would block the cooperative pool.
+/// Starts threads for work that would block Swift's cooperative thread pool.
 package enum Threads {
   private final class Work {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Starts a detached thread; `false` when the system has none to give.
+  /// Starts a detached thread; returns `false` when the system has no thread to give.
   package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let pointer = Unmanaged.passRetained(Work(body)).toOpaque()
     #if canImport(Darwin)
@@ -39,8 +39,9 @@ package enum Threads {
     return nil
   }
 
-  /// Runs work that blocks on a thread of its own and returns what it returns; `nil` when the system has
-  /// no thread to give.
+  /// Runs blocking work on a thread of its own and returns its result.
+  ///
+  /// Returns `nil` when the system has no thread to give.
   package static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value?
   {
     let result = OneShot<Value>()

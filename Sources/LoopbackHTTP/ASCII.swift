@@ -1,6 +1,6 @@
 import Basics
 
-/// The bytes and the byte classes of RFC 9110, section 5.6.
+/// Single bytes by name, and the classes of bytes of RFC 9110, section 5.6.
 enum ASCII {
   static let tab: UInt8 = 0x09
   static let lineFeed: UInt8 = 0x0A
@@ -13,7 +13,7 @@ enum ASCII {
   static let colon: UInt8 = 0x3A
   static let semicolon: UInt8 = 0x3B
 
-  /// Whether the byte may never stand in a line: a control character that is not a tab.
+  /// Whether a line must not contain the byte: a control character other than the tab.
   static func isControl(_ byte: UInt8) -> Bool {
     (byte < space && byte != tab) || byte == 0x7F
   }
@@ -26,9 +26,9 @@ enum ASCII {
     }
   }
 
-  /// Visible ASCII without `"`, `#`, `<` and `>`.
+  /// Whether a request target may contain the byte: visible ASCII without `"`, `#`, `<` and `>`.
   ///
-  /// Browsers leave `[ ] { } | ^` bare in a query, so RFC 3986 alone would be too strict.
+  /// Browsers do not encode `[ ] { } | ^` in a query, so RFC 3986 alone would be too strict.
   static func isTarget(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x22, 0x23, 0x3C, 0x3E: false
@@ -36,7 +36,7 @@ enum ASCII {
     }
   }
 
-  /// The characters of `uri-host [ ":" port ]`, without user information.
+  /// Whether `uri-host [ ":" port ]` may contain the byte; user information is not allowed.
   static func isAuthority(_ byte: UInt8) -> Bool {
     if byte.isAlphanumeric { return true }
     switch byte {
@@ -45,7 +45,7 @@ enum ASCII {
     }
   }
 
-  /// The bytes as text, with A to Z in lower case.
+  /// The bytes as text, with the letters A to Z in lower case.
   static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
     String(unsafeUninitializedCapacity: bytes.count) { target in
       var count = 0

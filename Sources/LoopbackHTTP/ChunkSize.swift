@@ -1,20 +1,20 @@
 import Basics
 
-/// The line that announces a chunk (RFC 9112, section 7.1).
+/// Reads the line that comes before a chunk of a body (RFC 9112, section 7.1).
 enum ChunkSize {
-  /// What the line of a chunk may take, with its extensions and the end of the chunk.
+  /// The most bytes for the line of a chunk with its extensions, and for the end of that chunk.
   static let maximumLineBytes = 256
-  /// Digits enough for any body that is accepted, and too few to overflow.
+  /// Enough digits for every body that is accepted, and too few to overflow.
   private static let maximumDigits = 15
 
-  /// Reads the size, which may take the `room` that is left of a body.
+  /// Reads the size of a chunk; throws if it exceeds `room`, which is what the body may still take.
   ///
-  /// Extensions after `;` are skipped, since none is known here.
+  /// Extensions after `;` are skipped, since this server knows none.
   static func read(_ line: ArraySlice<UInt8>, room: Int) throws(RequestFault) -> Int {
     let digits = line.prefix { $0.hexadecimalValue != nil }
     guard !digits.isEmpty else { throw .badRequest }
-    // White space between the size and the end of the line is read differently by different
-    // servers, so only the grammar's own `;` may follow.
+    // Servers disagree about white space between the size and the end of the line, so only the `;`
+    // of the grammar may follow.
     guard digits.count == line.count || line[digits.endIndex] == ASCII.semicolon else {
       throw .badRequest
     }

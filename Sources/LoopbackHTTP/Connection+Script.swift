@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Where a scripted reply stands.
+/// The position in a scripted reply.
 struct ScriptCursor {
   private var steps: ArraySlice<LoopbackStep>
 
@@ -12,7 +12,7 @@ struct ScriptCursor {
     self.steps = steps[...]
   }
 
-  /// Everything that is to be sent before anything else happens.
+  /// Takes the data of all `send` steps that come next.
   mutating func nextSends() -> [Data] {
     var sends: [Data] = []
     while case .send(let data) = steps.first {
@@ -22,7 +22,7 @@ struct ScriptCursor {
     return sends
   }
 
-  /// Takes the next step; one that repeats for ever stays.
+  /// Takes the next step; a `sendForever` step stays and is returned each time.
   mutating func next() -> LoopbackStep? {
     if case .sendForever = steps.first { return steps.first }
     return steps.popFirst()
@@ -30,17 +30,17 @@ struct ScriptCursor {
 }
 
 extension Connection {
-  /// How much of an endless step is handed to the socket before other connections get their turn.
+  /// How many bytes of an endless step go to the socket before other connections get their turn.
   private static let turnBytes = 256 * 1024
 
-  /// Takes steps until one has to wait, for time or for the peer's window.
+  /// Takes steps until one must wait for time, or until the client's receive window is full.
   func continueScript(now: Int64) {
     guard case .scripted(var cursor) = phase, output.isEmpty else { return }
     for data in cursor.nextSends() { output.append(data) }
     guard output.isEmpty else {
       phase = .scripted(cursor)
       deadline = Monotonic.never
-      // It comes back here when everything is gone.
+      // The loop calls this method again when everything is sent.
       return flush(now: now)
     }
     let step = cursor.next()
@@ -49,7 +49,7 @@ extension Connection {
     case .wait(let duration): expect(duration, from: now)
     case .reset: reset()
     case .sendForever(let data):
-      // Nothing is sent at once: the loop comes back when the socket takes more.
+      // Sends nothing yet: the loop comes back when the socket takes more bytes.
       deadline = Monotonic.never
       if !data.isEmpty { expect(context.limits.idleTime, from: now) }
       output.append(Self.repeated(data))

@@ -4,27 +4,29 @@
   import Darwin
 #endif
 
-/// One client's connection: what it has sent, what it is owed, and until when it is borne.
+/// The connection of one client: the bytes it sent, the answer it gets, and its deadline.
 ///
-/// It lives on the event loop's thread alone. Every method leaves ``interest`` and ``deadline`` as
-/// the loop must obey them next, and ``isClosed`` when the connection is to be forgotten.
+/// It belongs to the event loop's thread. After each method the loop reads ``interest``,
+/// ``deadline`` and ``isClosed``: what to wait for, until when, and whether to forget the
+/// connection.
 final class Connection {
   enum Phase {
     /// Waits for a request, or for the rest of one.
     case reading
     case handling(Task<Void, Never>)
     case scripted(ScriptCursor)
-    /// Sends what is left, then says that nothing more comes.
+    /// Sends the remaining bytes, then tells the client that no more will come.
     case closing
-    /// Reads away what the client still sends, until then at most, so that closing does not reset
-    /// the response.
+    /// Reads and discards what the client still sends, at most until that moment, so that closing
+    /// the connection does not reset the response.
     case lingering(until: Int64)
     case closed
   }
 
-  /// How long a client may fall silent that sends on behind its response, and how long in all.
+  /// After the response: how long a client that still sends may be silent, and how long it may send
+  /// in all.
   private static let lingerTime: (silent: Duration, total: Duration) = (.seconds(5), .seconds(30))
-  /// How much a client may send ahead while its request is handled.
+  /// How many bytes a client may send ahead while its request is being handled.
   private static let maximumBacklog = 64 * 1024
 
   let id: UInt64
@@ -34,7 +36,7 @@ final class Connection {
   var output = OutputQueue()
   var deadline: Int64
   private var parser: RequestParser
-  /// Counts requests, so that an answer that comes late is not taken for the next one's.
+  /// The number of the current request, so that a late answer is not sent for the next request.
   private var exchange: UInt64 = 0
   private var answersHead = false
   private var keepsAlive = true
@@ -62,13 +64,13 @@ final class Connection {
     return false
   }
 
-  /// Whether it has not sent a whole request since it was opened.
+  /// Whether the client has not sent a whole request since the connection was opened.
   var isWithoutRequest: Bool {
     if case .reading = phase { return exchange == 0 }
     return false
   }
 
-  /// Whether its answer is sent, and only its client's end is waited for.
+  /// Whether the response is sent and the connection only waits for the client to finish.
   var isLingering: Bool {
     if case .lingering = phase { return true }
     return false
@@ -81,13 +83,15 @@ final class Connection {
     return Int16(events)
   }
 
-  /// What comes at the end is thrown away; before, so much of it is kept.
+  /// Whether the connection reads.
+  ///
+  /// A lingering connection discards what it reads; any other keeps a limited backlog.
   private var takesBytes: Bool {
     if case .lingering = phase { return true }
     return parser.bufferedBytes < Self.maximumBacklog
   }
 
-  // MARK: What the socket tells
+  // MARK: Reading from the socket
 
   func receive(into scratch: UnsafeMutableRawBufferPointer, now: Int64) {
     let count = Sockets.receive(socket, into: scratch)
@@ -106,8 +110,10 @@ final class Connection {
     }
   }
 
-  /// A client that ends its side while it is owed nothing, or an answer that is not there yet,
-  /// has gone: nobody here sends a request and then half-closes.
+  /// Handles the end of what the client sends.
+  ///
+  /// A client that ends its side while its request is handled, or while it waits for nothing, has
+  /// gone: no client of this server sends a request and then half-closes.
   private func peerFinished() {
     peerHasFinished = true
     switch phase {
@@ -155,7 +161,8 @@ final class Connection {
     case .incomplete: break
     case .expectsContinue:
       output.append(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
-      // The time runs from the first byte of the request, whatever is sent in between.
+      // The time limit starts with the first byte of the request; sending `100 Continue` does not
+      // extend it.
       let end = deadline
       flush(now: now)
       if output.isEmpty { deadline = end }
@@ -216,7 +223,7 @@ final class Connection {
   }
 
   func finishSending(now: Int64) {
-    // Without a reader on the other side there is nobody to wait for.
+    // If the client has finished, or the server stops, do not linger.
     guard !isStopping, !peerHasFinished else { return closeInOrder() }
     Sockets.finishSending(socket)
     linger(until: Monotonic.after(Self.lingerTime.total, from: now), now: now)
@@ -227,7 +234,7 @@ final class Connection {
     deadline = min(Monotonic.after(Self.lingerTime.silent, from: now), end)
   }
 
-  /// The server stops: what is owed is still sent, everything else ends.
+  /// Stops with the server: sends answers that are due, and ends everything else.
   func stop(now: Int64) {
     isStopping = true
     switch phase {
@@ -239,7 +246,7 @@ final class Connection {
     }
   }
 
-  /// Reads what has come before it closes, since unread bytes would turn the end into a reset.
+  /// Reads what has arrived before closing: closing with unread bytes would send a reset.
   private func closeInOrder() {
     withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { scratch in
       var reads = 0

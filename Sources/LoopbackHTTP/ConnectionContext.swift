@@ -1,6 +1,6 @@
 import Basics
 
-/// What the connections of one server share.
+/// What all connections of one server share.
 struct ConnectionContext: Sendable {
   let limits: LoopbackLimits
   let admission: LoopbackAdmission.Rule?
@@ -8,10 +8,10 @@ struct ConnectionContext: Sendable {
   let mailbox: LoopMailbox
   let crowd: LoopbackCrowd
 
-  /// Runs the handler, whose answer comes back through the mailbox.
+  /// Runs the handler; its answer comes back through the mailbox.
   ///
-  /// It starts on the event loop's own thread, so that an answer which needs no waiting costs no
-  /// change of threads; from its first suspension on it belongs to the cooperative pool.
+  /// The handler starts on the event loop's thread, so an answer that waits for nothing needs no
+  /// change of threads. From its first suspension on it runs in the cooperative pool.
   func startHandler(
     _ request: LoopbackRequest, connection: UInt64, exchange: UInt64
   ) -> Task<Void, Never> {
@@ -24,7 +24,7 @@ struct ConnectionContext: Sendable {
   }
 }
 
-/// Counts the connections that a server closed because there were too many.
+/// Counts the connections that a server closed because too many were open.
 final class LoopbackCrowd: Sendable {
   private let count = Locked(0)
 

@@ -6,22 +6,23 @@ import Basics
   import Darwin
 #endif
 
-/// The thread of one server: it accepts, reads, writes and keeps the time for every connection.
+/// The thread of one server: it accepts, reads and writes for every connection and watches
+/// deadlines.
 final class EventLoop {
-  /// How long a client may take to accept what it is still owed.
+  /// How long a client may take to accept the rest of its answers when the server stops.
   private static let stopGrace: Duration = .seconds(1)
-  /// How long no connection is accepted after the process ran out of descriptors.
+  /// How long no connection is accepted after the process ran out of file descriptors.
   private static let acceptPause: Duration = .milliseconds(100)
 
   private let context: ConnectionContext
   private var listener: Int32
   private var connections: [Connection] = []
   private var indexes: [UInt64: Int] = [:]
-  /// The mailbox, the listener, then the connections in their order.
+  /// The mailbox, the listener, then the connections in the order of their array.
   private var polled: [pollfd] = []
   private var lastID: UInt64 = 0
   private var acceptsAgain = Monotonic.never
-  /// No deadline lies before this; it is found anew when it has passed.
+  /// No deadline is earlier than this moment; when it has passed, the next one is searched.
   private var nextDeadline = Monotonic.never
   private var stopping: (cancelHandlers: Int64, closeAll: Int64)?
   private var completions: [@Sendable () -> Void] = []
@@ -57,7 +58,8 @@ final class EventLoop {
       var ready = poll(&polled, nfds_t(polled.count), timeout)
       context.mailbox.wokeUp()
       let now = Monotonic.now()
-      // A process that stood still has time run out although its clients were in time.
+      // After the process was suspended, deadlines seem over although the clients may have sent in
+      // time.
       if ready <= 0, now >= nextDeadline { ready = poll(&polled, nfds_t(polled.count), 0) }
       if ready > 0 { serve(now: now) }
       if now >= nextDeadline { keepTime(now: now) }
@@ -112,7 +114,7 @@ final class EventLoop {
     guard listener >= 0 else { return }
     Sockets.closeListener(listener)
     listener = -1
-    // A negative descriptor is passed over by `poll`.
+    // `poll` skips a negative descriptor.
     polled[1].fd = -1
   }
 
@@ -121,7 +123,7 @@ final class EventLoop {
   private func serve(now: Int64) {
     if polled[0].revents != 0 { context.mailbox.drain() }
     let mustAccept = polled[1].revents != 0
-    // From the back, since one that ends is replaced by the last.
+    // Backwards, since the last connection takes the place of one that ends.
     for index in connections.indices.reversed() {
       let events = Int32(polled[index + 2].revents)
       guard events != 0 else { continue }
@@ -134,7 +136,8 @@ final class EventLoop {
     if mustAccept { acceptAll(now: now) }
   }
 
-  /// Accepts and reads what is there; of a client that goes on sending, a fair amount.
+  /// Accepts and reads everything that has arrived, but only a fair share of a client that keeps
+  /// sending.
   private func serveArrived() {
     var rounds = 0
     while rounds < 64, poll(&polled, nfds_t(polled.count), 0) > 0 {
@@ -169,7 +172,8 @@ final class EventLoop {
     }
   }
 
-  /// Makes room for one more connection; `false` where all that count have sent a request.
+  /// Makes room for one more connection; returns `false` if every counted connection has sent a
+  /// request.
   ///
   /// Any program on the machine can open connections, and idle ones must not keep a browser out.
   private func makeRoom(now: Int64) -> Bool {
@@ -180,13 +184,13 @@ final class EventLoop {
     }
     while connections.count(where: { !$0.isLingering }) >= context.limits.connections {
       guard let index = oldest(where: \.isWithoutRequest) else {
-        // Some may have their answers by now, and be over with them.
+        // Some handlers may have answered by now, and their connections may be finished.
         let replies = context.mailbox.takeReplies()
         if replies.isEmpty { return false }
         for reply in replies { obey(reply, now: now) }
         continue
       }
-      // Its request may have arrived, and not have been read yet.
+      // Its request may have arrived and not have been read yet.
       connections[index].receive(into: scratch, now: now)
       if connections[index].isWithoutRequest {
         context.crowd.turnedOneAway()
@@ -203,7 +207,7 @@ final class EventLoop {
     }
   }
 
-  /// Takes over what a connection now waits for, or forgets it.
+  /// Updates what the loop waits for on a connection, or forgets a connection that is closed.
   private func update(_ index: Int) {
     let connection = connections[index]
     guard !connection.isClosed else {

@@ -4,16 +4,16 @@
   import Foundation
 #endif
 
-/// The bytes of a connection that no request has taken yet, from which lines and bodies are cut.
+/// The received bytes that no request has taken yet; lines and bodies are cut from it.
 ///
-/// Every byte is looked at once, even when they come one at a time.
+/// It looks at each byte once, even when the bytes come one at a time.
 struct LineBuffer {
   private var bytes: [UInt8] = []
-  /// The first byte that is still here.
+  /// The index of the first byte that is not taken yet.
   private var start = 0
-  /// Everything before this has been checked and ends no line.
+  /// Every byte before this index is checked and ends no line.
   private var scanned = 0
-  /// What the lines of this request may still take, their ends included.
+  /// How many bytes the lines of this request may still take, with their line ends.
   private var budget: Int
 
   init(budget: Int) {
@@ -24,7 +24,7 @@ struct LineBuffer {
 
   mutating func append(_ more: UnsafeRawBufferPointer) {
     if start > 0 {
-      // What is left is usually nothing, or less than one head.
+      // Usually nothing is left, or less than one head, so this moves few bytes.
       bytes.removeSubrange(..<start)
       scanned -= start
       start = 0
@@ -32,15 +32,15 @@ struct LineBuffer {
     bytes.append(contentsOf: more)
   }
 
-  /// Starts the account of the next request.
+  /// Sets how many bytes the lines that follow may take.
   mutating func refill(budget: Int) {
     self.budget = budget
   }
 
-  /// The next line without its CR LF; `nil` while it is not complete.
+  /// Takes the next line, without its CR LF; returns `nil` if it is not complete yet.
   ///
-  /// A line feed without a carriage return, a carriage return without a line feed and any other
-  /// control character but the tab are refused as soon as they are seen (RFC 9112, section 2.2).
+  /// A line feed without a carriage return, a carriage return without a line feed, and any control
+  /// character other than the tab are refused as soon as they arrive (RFC 9112, section 2.2).
   mutating func take(orElse tooLong: RequestFault) throws(RequestFault) -> ArraySlice<UInt8>? {
     let end = min(bytes.count, start + budget)
     while scanned < end {
@@ -61,7 +61,7 @@ struct LineBuffer {
     return nil
   }
 
-  /// Moves bytes into a body and says how many there were.
+  /// Moves bytes into a body and returns their number.
   mutating func move(atMost limit: Int, to body: inout Data) -> Int {
     let count = min(limit, count)
     guard count > 0 else { return 0 }

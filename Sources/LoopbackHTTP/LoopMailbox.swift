@@ -1,14 +1,14 @@
 import Basics
 
-/// What other threads tell the event loop.
+/// A message from another thread to the event loop.
 enum LoopMessage: Sendable {
   /// A handler's answer to one exchange of one connection.
   case reply(connection: UInt64, exchange: UInt64, LoopbackReply)
-  /// End in an orderly way, then say so; handlers that run get a while to answer.
+  /// Stop in an orderly way, then call the closure; running handlers get this long to answer.
   case stop(handlerGrace: Duration, @Sendable () -> Void)
-  /// Serve all that has arrived, then say so.
+  /// Serve everything that has arrived, then call the closure.
   case settle(@Sendable () -> Void)
-  /// End at once: nobody holds the server any more.
+  /// Stop at once, because the server object is gone.
   case abandon
 
   fileprivate var isReply: Bool {
@@ -16,7 +16,7 @@ enum LoopMessage: Sendable {
   }
 }
 
-/// Carries messages to the event loop, and wakes it only when it sleeps.
+/// Carries messages to the event loop; wakes the loop only when it sleeps.
 final class LoopMailbox: Sendable {
   private struct State {
     var messages: [LoopMessage] = []
@@ -25,7 +25,7 @@ final class LoopMailbox: Sendable {
   }
 
   private let state = Locked(State())
-  /// Readable when there is something to do; the loop polls it.
+  /// The socket that the loop polls; it is readable when a message waits.
   let readEnd: Int32
   private let writeEnd: Int32
 
@@ -38,7 +38,7 @@ final class LoopMailbox: Sendable {
     Sockets.close(writeEnd)
   }
 
-  /// Leaves a message; `false` when the loop has ended and nobody will read it.
+  /// Leaves a message; returns `false` if the loop has ended and will not read it.
   @discardableResult
   func post(_ message: LoopMessage) -> Bool {
     let (isOpen, mustWake) = state.withLock { state in
@@ -54,7 +54,8 @@ final class LoopMailbox: Sendable {
     return isOpen
   }
 
-  /// What has come, or `nil`: then the loop counts as asleep, and the next message wakes it.
+  /// Takes the messages, or returns `nil`: then the loop counts as asleep and the next message
+  /// wakes it.
   func takeOrSleep() -> [LoopMessage]? {
     state.withLock { state in
       guard !state.messages.isEmpty else {
@@ -66,7 +67,7 @@ final class LoopMailbox: Sendable {
     }
   }
 
-  /// The answers of handlers that have come; what else has come stays.
+  /// Takes only the handlers' answers; other messages stay.
   func takeReplies() -> [LoopMessage] {
     state.withLock { state in
       let replies = state.messages.filter(\.isReply)
@@ -75,18 +76,18 @@ final class LoopMailbox: Sendable {
     }
   }
 
-  /// The loop is up again, for whatever reason: messages need no wake-up call.
+  /// Records that the loop is awake, so that messages need not wake it.
   func wokeUp() {
     state.withLock { $0.isAsleep = false }
   }
 
-  /// Empties the socket after ``readEnd`` was readable.
+  /// Reads all wake-up bytes from ``readEnd``.
   func drain() {
     var bytes: (UInt64, UInt64) = (0, 0)
     while withUnsafeMutableBytes(of: &bytes, { Sockets.receive(readEnd, into: $0) }) > 0 {}
   }
 
-  /// Refuses further messages and returns those that nobody has read.
+  /// Refuses further messages and returns those that the loop has not read.
   func close() -> [LoopMessage] {
     state.withLock { state in
       state.isClosed = true

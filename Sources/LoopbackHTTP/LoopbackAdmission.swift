@@ -1,16 +1,17 @@
-/// What becomes of a request that announces a body, decided when its head has come.
+/// What to do with the body that a request announces, decided when its head has arrived.
 package enum LoopbackAdmission: Sendable {
-  /// The body is read within the server's limits.
+  /// Read the body within the server's limits.
   case ordinary
-  /// The body is read, up to this many bytes, and must have come within this time of now.
+  /// Read the body, up to this many bytes; it must arrive within this time from now.
   case read(atMost: Int, within: Duration)
-  /// The handler is called at once, and the connection ends with its answer.
+  /// Call the handler at once, without the body; the connection ends with the answer.
   ///
-  /// So a request that would be refused anyway need not be sent whole (RFC 9110, section 10.1.1).
+  /// A client whose request would be refused anyway then need not send its body (RFC 9110, section
+  /// 10.1.1).
   case unread
 }
 
 extension LoopbackAdmission {
-  /// Decides from the head alone; it runs on the server's thread and must not wait.
+  /// Decides from the request's head alone; it runs on the server's thread and must not block.
   package typealias Rule = @Sendable (LoopbackRequest) -> LoopbackAdmission
 }

@@ -4,20 +4,20 @@
   package import Foundation
 #endif
 
-/// What a handler answers: an ordinary response, or a scripted piece of misbehaviour.
+/// A handler's answer: an ordinary response, or a scripted one that may break the protocol.
 package enum LoopbackReply: Sendable {
-  /// A well-formed response; the server adds `Content-Length`, and `Connection` where it closes.
+  /// A well-formed response; the server adds `Content-Length`, and `Connection` if it closes.
   case response(LoopbackResponse)
-  /// The bytes of a connection, step by step, after which it is closed.
+  /// Steps that send raw bytes; after the last step the connection is closed.
   case script([LoopbackStep])
 }
 
-/// A well-formed response.
+/// A well-formed response: its status, its header fields and its body.
 package struct LoopbackResponse: Sendable {
   package var status: Int
   package var headers: [(name: String, value: String)]
   package var body: Data
-  /// Whether the connection ends with this response.
+  /// Whether the connection is closed after this response.
   package var closesConnection: Bool
 
   package init(
@@ -34,9 +34,9 @@ package struct LoopbackResponse: Sendable {
 /// One step of a scripted reply.
 package enum LoopbackStep: Sendable {
   case send(Data)
-  /// Repeats the bytes until the peer goes away.
+  /// Sends the bytes again and again until the client goes away.
   case sendForever(Data)
   case wait(Duration)
-  /// Ends the connection with a TCP reset in place of an orderly close.
+  /// Ends the connection with a TCP reset instead of an orderly close.
   case reset
 }

@@ -4,22 +4,23 @@
   package import Foundation
 #endif
 
-/// One request as it arrived, after its syntax was checked and its body was read whole.
+/// One request, after its syntax was checked and its whole body was read.
 ///
-/// Nothing in it is decoded: the target, the header values and the body are the client's bytes.
+/// The target, the header values and the body are exactly the client's bytes; nothing is decoded.
 package struct LoopbackRequest: Sendable {
   package let method: String
-  /// The request target: a path that starts with `/`, and perhaps `?` and a query.
+  /// The request target: a path that starts with `/`, with or without `?` and a query.
   ///
-  /// A client that takes the server for a proxy sends a URL or an authority, and OPTIONS may have `*`
-  /// (RFC 9112, section 3.2). A handler that knows its paths answers them as it answers any other.
+  /// A client that takes this server for a proxy sends a URL or an authority, and OPTIONS may have
+  /// `*` (RFC 9112, section 3.2). A handler answers these like any other path that it does not
+  /// know.
   package let target: String
   /// The fields in the order in which they came, with names in lower case.
   package let headers: [(name: String, value: String)]
   package let body: Data
-  /// The port of the peer, which tells connections apart.
+  /// The client's port, which differs between connections.
   package let peerPort: UInt16
-  /// Whether the body was left unread, see ``LoopbackAdmission/unread``; ``body`` is empty then.
+  /// Whether the body was left unread, see ``LoopbackAdmission/unread``; ``body`` is then empty.
   package let hasUnreadBody: Bool
 
   package init(
@@ -37,12 +38,13 @@ package struct LoopbackRequest: Sendable {
   /// The target up to the first `?`, still percent-encoded.
   package var path: String { String(target.prefix { $0 != "?" }) }
 
-  /// What follows the first `?`, still percent-encoded; `nil` without one.
+  /// The part of the target after the first `?`, still percent-encoded; `nil` if there is no `?`.
   package var query: String? {
     target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
   }
 
-  /// The value of a field that came exactly once; `nil` when it is absent or came twice.
+  /// The value of a field that came exactly once; `nil` if the field is absent or came more than
+  /// once.
   package func header(_ name: String) -> String? {
     let values = headers.filter { $0.name == name.lowercased() }
     return values.count == 1 ? values[0].value : nil

@@ -5,11 +5,11 @@
 #endif
 
 extension LoopbackResponse {
-  /// The head of the response as it goes on the wire, with a small body behind it.
+  /// The bytes of the response's head, followed by the body if `includingBody` is set.
   ///
-  /// The framing is the server's own: a `Content-Length`, `Transfer-Encoding` or `Connection` that
-  /// the handler gave is left out. A field that would break the message apart turns the whole
-  /// response into a 500.
+  /// The server alone decides the framing: a `Content-Length`, `Transfer-Encoding` or `Connection`
+  /// from the handler is left out. A field that would break the message turns the whole response
+  /// into a 500.
   func wireBytes(toHead isHead: Bool, closes: Bool, includingBody: Bool) -> [UInt8] {
     guard headers.allSatisfy(Self.isSafe), (200...999).contains(status) else {
       return LoopbackResponse(status: 500).wireBytes(
@@ -55,7 +55,7 @@ extension LoopbackResponse {
     }
   }
 
-  /// What the server itself answers to a request that it refuses; nothing of it is repeated.
+  /// The server's own answer to a request that it refuses; it repeats nothing of the request.
   static func refusal(_ status: Int) -> LoopbackResponse {
     LoopbackResponse(
       status: status,

@@ -1,28 +1,29 @@
-/// The two loopback addresses; nothing else can be bound.
+/// A loopback address; the server can listen on no other.
 package enum LoopbackAddress: Sendable, Hashable {
   case ipv4
   case ipv6
 }
 
-/// How much of a client the server bears.
+/// Limits on what one client, or all of them together, may use.
 package struct LoopbackLimits: Sendable {
-  /// Connections open at once, without those whose answer is sent and that are about to close.
+  /// The most connections open at once; those that have their answer and are about to close do not
+  /// count.
   ///
-  /// For one more, the oldest that has not sent a whole request is closed; where each of them has,
-  /// the new one is.
+  /// One connection more closes the oldest that has not sent a whole request. If every connection
+  /// has sent one, the new connection is closed.
   package var connections = 64
-  /// Bytes of the request line and the fields together.
+  /// The most bytes of a request line and its fields together.
   package var headerBytes = 16 * 1024
   package var bodyBytes = 1 << 20
-  /// From the first byte of a request to its last.
+  /// The most time from the first byte of a request to its last.
   package var requestTime: Duration = .seconds(10)
-  /// How long a connection may send nothing, before a request or between two, or take nothing.
+  /// How long a client may send nothing, before a request or between two, or accept nothing.
   package var idleTime: Duration = .seconds(30)
 
   package init() {}
 }
 
-/// Why a server did not start.
+/// The reason why a server did not start.
 package enum LoopbackError: Error, Hashable {
   case portInUse(UInt16)
   case addressUnavailable
@@ -31,22 +32,23 @@ package enum LoopbackError: Error, Hashable {
 
 /// An HTTP/1.1 server on a loopback address.
 ///
-/// It serves the redirect receiver, where every byte may come from an attacker on the same
-/// machine, and the sandbox. One thread serves all connections, each in order; the handler is
-/// called once for each well-formed request, and the task it runs in is cancelled when its client
-/// goes away. It starts on the server's thread and must suspend rather than block. A malformed
-/// request is answered by the server itself: 400, 413, 414, 417, 431, 501, 505, or 408 when it
-/// does not end in time.
+/// It serves the redirect receiver, where every byte may come from an attacker on the same machine,
+/// and the sandbox. One thread serves all connections, each in order.
+///
+/// The handler is called once for each well-formed request, on the server's thread: it must suspend
+/// and not block. Its task is cancelled when the client goes away. The server itself answers a
+/// malformed request: with 400, 413, 414, 417, 431, 501, 505, or with 408 when the request does not
+/// end in time.
 package final class LoopbackServer: Sendable {
   package typealias Handler = @Sendable (LoopbackRequest) async -> LoopbackReply
 
-  /// The port that the kernel gave, or the one that was asked for.
+  /// The port of the server: the one that was asked for, or one that the kernel chose.
   package let port: UInt16
   package let address: LoopbackAddress
   private let mailbox: LoopMailbox
   private let crowd = LoopbackCrowd()
 
-  /// Binds and listens before it returns; port 0 asks for any free one.
+  /// Binds and listens before it returns; port 0 takes any free port.
   ///
   /// Without `admission` every body is read, within the limits.
   package init(
@@ -72,7 +74,7 @@ package final class LoopbackServer: Sendable {
     mailbox.post(.abandon)
   }
 
-  /// The authority that a client writes: `127.0.0.1:port` or `[::1]:port`.
+  /// The address and port as a client writes them: `127.0.0.1:port` or `[::1]:port`.
   package var authority: String {
     switch address {
     case .ipv4: "127.0.0.1:\(port)"
@@ -80,7 +82,7 @@ package final class LoopbackServer: Sendable {
     }
   }
 
-  /// Returns when each request that had arrived before the call was given to the handler.
+  /// Returns when the handler has been called for each request that arrived before this call.
   package func settle() async {
     await withCheckedContinuation { continuation in
       let isOpen = mailbox.post(.settle { continuation.resume() })
@@ -88,14 +90,14 @@ package final class LoopbackServer: Sendable {
     }
   }
 
-  /// How many connections were closed because there were too many of them.
+  /// How many connections were closed because too many were open.
   package var turnedAway: Int { crowd.turnedAway }
 
   /// Stops listening, closes the connections and returns when the port is free again.
   ///
-  /// What handlers have answered, or answer within the grace that they are given, is sent first,
-  /// within a second or that grace; handlers that still run are cancelled and their answers
-  /// dropped. A second call does nothing but wait for the same end.
+  /// Handlers have `handlerGrace` to answer; their answers are sent within that time or a second.
+  /// Then running handlers are cancelled and their answers dropped. A second call waits for the
+  /// same end.
   package func stop(handlerGrace: Duration = .milliseconds(100)) async {
     await withCheckedContinuation { continuation in
       let isOpen = mailbox.post(.stop(handlerGrace: handlerGrace) { continuation.resume() })

@@ -21,7 +21,7 @@ package enum Monotonic {
     return tooLate ? never : sum
   }
 
-  /// Whole milliseconds until a moment, rounded up, in the form that `poll` takes.
+  /// The milliseconds until a moment, rounded up, as a timeout for `poll`.
   package static func pollTimeout(until moment: Int64, from now: Int64) -> Int32 {
     guard moment != never else { return -1 }
     guard moment > now else { return 0 }

@@ -14,14 +14,14 @@
 struct OutputQueue {
   enum Progress {
     case done
-    /// The peer's window is full; `sent` tells whether anything went before that.
+    /// The client's receive window is full; `sent` says whether any byte was sent before that.
     case blocked(sent: Bool)
     case failed
   }
 
   private enum Piece {
     case bytes([UInt8])
-    /// A large body, which is not copied behind its head.
+    /// A large body, which is not copied into one block with its head.
     case data(Data)
   }
 
@@ -38,7 +38,7 @@ struct OutputQueue {
     if !data.isEmpty { pieces.append(.data(data)) }
   }
 
-  /// Sends until everything is gone or the peer's window is full.
+  /// Sends until the queue is empty or the client's receive window is full.
   mutating func flush(_ socket: Int32) -> Progress {
     var hasSent = false
     while let piece = pieces.first {

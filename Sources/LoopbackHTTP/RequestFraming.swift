@@ -5,12 +5,14 @@ enum RequestFraming: Hashable {
   case length(Int)
   case chunked
 
-  /// Decides it from the fields, and refuses whatever two parsers could read in two ways.
+  /// Reads the framing from the fields; refuses fields that two parsers could understand
+  /// differently.
   init(_ head: RequestHead) throws(RequestFault) {
     let encodings = head.values(of: "transfer-encoding")
     let lengths = head.values(of: "content-length")
     if !encodings.isEmpty {
-      // Section 6.1: the two together, or a coding that HTTP/1.0 does not know, smell of smuggling.
+      // Section 6.1: both fields together, or a coding in HTTP/1.0, may be an attempt to smuggle a
+      // request.
       guard lengths.isEmpty, head.minorVersion >= 1, encodings.count == 1 else {
         throw .badRequest
       }
@@ -26,7 +28,7 @@ enum RequestFraming: Hashable {
     self = .length(try Self.length(text))
   }
 
-  /// Accepts `chunked` alone; another coding in front of it is one that we do not have.
+  /// Accepts `chunked` alone; the server supports no other coding.
   private static func checkCoding(_ value: String) throws(RequestFault) {
     let codings = value.lowercased().split(separator: ",", omittingEmptySubsequences: false).map {
       $0.trimmed
@@ -38,7 +40,7 @@ enum RequestFraming: Hashable {
     guard codings == ["chunked"] else { throw .notImplemented }
   }
 
-  /// Reads digits and nothing else: no sign, no list, no white space within.
+  /// Reads digits and nothing else: no sign, no list, no white space.
   private static func length(_ text: String) throws(RequestFault) -> Int {
     guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { throw .badRequest }
     guard let length = Int(text) else { throw .contentTooLarge }
@@ -47,7 +49,7 @@ enum RequestFraming: Hashable {
 }
 
 extension RequestHead {
-  /// Checks what RFC 9112, section 3.2, asks of `Host`: once, and the syntax of an authority.
+  /// Checks `Host` by RFC 9112, section 3.2: it comes once and has the syntax of an authority.
   func checkHost() throws(RequestFault) {
     let hosts = values(of: "host")
     guard hosts.count == 1 || (hosts.isEmpty && minorVersion == 0) else { throw .badRequest }

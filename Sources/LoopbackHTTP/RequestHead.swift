@@ -1,6 +1,6 @@
 import Basics
 
-/// Why a request is refused, as the status that the server answers.
+/// The reason why a request is refused, as the status of the server's answer.
 package struct RequestFault: Error, Hashable {
   package let status: Int
 
@@ -17,11 +17,11 @@ package struct RequestFault: Error, Hashable {
 struct RequestHead {
   private(set) var method = ""
   private(set) var target = ""
-  /// The second digit of `HTTP/1.x`.
+  /// The digit after the dot of `HTTP/1.x`.
   private(set) var minorVersion = 1
   private(set) var fields: [(name: String, value: String)] = []
 
-  /// More fields than any client sends; each costs two strings.
+  /// More fields than any client sends; each field costs two strings.
   private static let maximumFields = 128
   private static let maximumMethodBytes = 32
 
@@ -41,9 +41,10 @@ struct RequestHead {
     target = String(decoding: targetBytes, as: UTF8.self)
   }
 
-  /// Adds `field-name ":" OWS field-value OWS`.
+  /// Adds a field that is written as `field-name ":" OWS field-value OWS`.
   ///
-  /// A space before the colon and a folded line are how requests are smuggled: both are refused.
+  /// A space before the colon and a folded line are refused, since both are used to smuggle
+  /// requests.
   mutating func append(fieldLine line: ArraySlice<UInt8>) throws(RequestFault) {
     guard fields.count < Self.maximumFields else { throw .fieldsTooLarge }
     fields.append(try Self.field(line))
@@ -60,7 +61,7 @@ struct RequestHead {
     return (ASCII.lowercased(line[..<colon]), String(decoding: value, as: UTF8.self))
   }
 
-  /// The values of a name that is given in lower case.
+  /// The values of all fields with this name, which must be given in lower case.
   func values(of name: String) -> [String] {
     var values: [String] = []
     for field in fields where field.name == name { values.append(field.value) }

@@ -4,26 +4,26 @@
   import Foundation
 #endif
 
-/// A request that is complete, and what the connection must know of it.
+/// A complete request, and whether its connection stays open.
 package struct ParsedRequest: Sendable {
   package let request: LoopbackRequest
   /// Whether another request may follow on the connection.
   package let keepsAlive: Bool
 }
 
-/// Reads requests from the bytes of one connection, however these are cut into pieces.
+/// Reads requests from the bytes of one connection, in whatever pieces these bytes come.
 ///
-/// It holds no socket and no clock. Of RFC 9112 it takes the strict half: lines end in CR LF and
-/// nothing else, nothing is folded, every framing that could be read in two ways is refused. After
-/// a refusal it refuses for ever, since nobody knows where the next request would start.
+/// It has no socket and no clock. It reads RFC 9112 strictly: lines end in CR LF and nothing else,
+/// no line is folded, and a framing that could be read in two ways is refused. After a refusal it
+/// refuses everything, since the start of the next request is unknown.
 package struct RequestParser {
   package enum Event: Sendable {
     /// More bytes are needed.
     case incomplete
-    /// The head is complete, its client waits for `100 Continue`, and no body byte has come.
+    /// The head is complete, the client waits for `100 Continue`, and no byte of the body has come.
     case expectsContinue
     case request(ParsedRequest)
-    /// The status to answer before the connection is closed.
+    /// The request is refused: answer with this status and close the connection.
     case refused(status: Int)
   }
 
@@ -46,9 +46,9 @@ package struct RequestParser {
   private var lines: LineBuffer
   private var head: RequestHead?
   private var body = Data()
-  /// What the body of this request may take.
+  /// The most bytes that the body of this request may have.
   private var bodyLimit = 0
-  /// How long it may take, until someone asks.
+  /// The time that the admission rule allows for the body, until ``takeAdmittedTime()`` takes it.
   private var admittedTime: Duration?
 
   package init(
@@ -61,12 +61,12 @@ package struct RequestParser {
     lines = LineBuffer(budget: limits.headerBytes)
   }
 
-  /// Takes bytes as they came from the socket; ``next()`` then says what they make.
+  /// Adds bytes from the socket; then ``next()`` says what has arrived.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     lines.append(bytes)
   }
 
-  /// Bytes that have come and that no request has taken yet.
+  /// The number of bytes that have come and that no request has taken yet.
   package var bufferedBytes: Int { lines.count }
 
   /// Whether a request has begun and is not complete.
@@ -75,7 +75,7 @@ package struct RequestParser {
     return true
   }
 
-  /// The next thing that the bytes so far amount to.
+  /// Reads on in the bytes so far and says what has arrived.
   package mutating func next() -> Event {
     do throws(RequestFault) {
       while true {
@@ -87,7 +87,7 @@ package struct RequestParser {
     }
   }
 
-  /// Takes one line or one piece of body; `nil` means that there is more to do at once.
+  /// Takes one line or one piece of a body; returns `nil` when there is more to read at once.
   private mutating func step() throws(RequestFault) -> Event? {
     switch stage {
     case .requestLine(let emptyLines):
@@ -123,7 +123,8 @@ package struct RequestParser {
     case .trailers:
       guard let line = try lines.take(orElse: .fieldsTooLarge) else { return .incomplete }
       guard line.isEmpty else {
-        // Nobody here needs a trailer, and one must not pass for a field: checked and dropped.
+        // No handler needs a trailer, and a trailer must not count as a field: it is checked and
+        // dropped.
         _ = try RequestHead.field(line)
         return nil
       }
@@ -136,7 +137,7 @@ package struct RequestParser {
   private mutating func begin(
     _ line: ArraySlice<UInt8>, emptyLines: Int
   ) throws(RequestFault) -> Event? {
-    // RFC 9112, section 2.2: one empty line in front of a request line is forgiven.
+    // RFC 9112, section 2.2: one empty line before a request line is allowed.
     guard !line.isEmpty else {
       guard emptyLines == 0 else { throw .badRequest }
       stage = .requestLine(emptyLines: 1)
@@ -164,7 +165,7 @@ package struct RequestParser {
     }
   }
 
-  /// Whether the body that is announced is to be read, and how much of it.
+  /// Decides whether to read the announced body, and sets its limits.
   private mutating func admit(_ head: RequestHead) -> Bool {
     bodyLimit = limits.bodyBytes
     guard let admission else { return true }
@@ -178,13 +179,15 @@ package struct RequestParser {
     }
   }
 
-  /// The time that was granted to the body whose head has just come; told once.
+  /// Takes the time that was allowed for the body whose head has just come; later calls return
+  /// `nil`.
   package mutating func takeAdmittedTime() -> Duration? {
     defer { admittedTime = nil }
     return admittedTime
   }
 
-  /// What follows is a body that nobody reads, and then nobody knows where a request starts.
+  /// Gives the request to the handler without its body; after that no start of a request can be
+  /// found.
   private mutating func leaveUnread(_ head: RequestHead) -> Event {
     stage = .refused(.contentTooLarge)
     return .request(

@@ -8,9 +8,9 @@
   import Darwin
 #endif
 
-/// The socket calls of this module, with what differs between systems.
+/// The socket calls of this module, with the differences between operating systems.
 ///
-/// Every descriptor is closed on `exec` and no write raises SIGPIPE.
+/// Every descriptor is closed on `exec`, and writing never raises SIGPIPE.
 package enum Sockets {
   #if canImport(Darwin)
     private static let streamType = SOCK_STREAM
@@ -20,7 +20,7 @@ package enum Sockets {
     private static let sendFlags = Int32(MSG_NOSIGNAL)
   #endif
 
-  /// A non-blocking socket that listens on a loopback address, and its port.
+  /// Opens a non-blocking socket that listens on a loopback address; returns it and its port.
   static func listen(
     _ address: LoopbackAddress, port: UInt16
   ) throws(LoopbackError) -> (socket: Int32, port: UInt16) {
@@ -43,7 +43,7 @@ package enum Sockets {
     }
   }
 
-  /// A blocking socket for a client, not connected yet.
+  /// Opens a blocking socket for a client, not connected yet.
   package static func stream(_ address: LoopbackAddress) throws(LoopbackError) -> Int32 {
     let socket = socket(address == .ipv4 ? AF_INET : AF_INET6, streamType, 0)
     guard socket >= 0 else { throw .failure(errno, port: 0) }
@@ -53,16 +53,17 @@ package enum Sockets {
 
   private static func setUp(_ socket: Int32, _ address: LoopbackAddress) throws(LoopbackError) {
     #if !canImport(Darwin)
-      // On Linux this forgives connections in TIME_WAIT and never a second listener. On BSD it
-      // would let a listener stand in front of another one.
+      // On Linux this ignores connections in TIME_WAIT and never allows a second listener. On BSD
+      // it would let another program listen on the same port.
       set(socket, SOL_SOCKET, SO_REUSEADDR)
     #endif
     if address == .ipv6 { set(socket, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
-    // Accepted connections inherit it; every response is one write, so nothing is gained by Nagle.
+    // Accepted connections inherit this option. Every response is one write, so Nagle's algorithm
+    // would gain nothing.
     set(socket, Int32(IPPROTO_TCP), TCP_NODELAY)
   }
 
-  /// The next waiting connection, non-blocking; `nil` when there is none or it failed.
+  /// Accepts the next waiting connection as non-blocking; `nil` if none waits or accepting failed.
   static func accept(_ listener: Int32) -> (socket: Int32, peerPort: UInt16)? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -84,7 +85,7 @@ package enum Sockets {
     return (socket, SocketAddress.port(of: storage))
   }
 
-  /// Two connected non-blocking sockets, one for each thread of a pair.
+  /// Opens two connected non-blocking sockets, for two threads to wake each other.
   static func pair() throws(LoopbackError) -> (Int32, Int32) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, streamType, 0, &ends) == 0 else { throw .system(errno: errno) }
@@ -115,19 +116,21 @@ package enum Sockets {
     #endif
   }
 
-  /// Frees a listener's port at once: a child that is about to run a program has a copy of the
-  /// descriptor, which would go on listening.
+  /// Closes a listener and frees its port at once.
+  ///
+  /// A child process that is about to run a program has a copy of the descriptor, which would go on
+  /// listening after a plain `close`.
   static func closeListener(_ listener: Int32) {
     shutdown(listener, Int32(SHUT_RDWR))
     close(listener)
   }
 
-  /// Tells the peer that nothing more comes, while it may still be read from.
+  /// Tells the client that no more bytes will come; reading from it is still possible.
   package static func finishSending(_ socket: Int32) {
     shutdown(socket, Int32(SHUT_WR))
   }
 
-  /// Closes with a TCP reset: what the peer has not acknowledged is thrown away.
+  /// Closes with a TCP reset; bytes that the client has not acknowledged are lost.
   static func reset(_ socket: Int32) {
     var linger = linger(l_onoff: 1, l_linger: 0)
     let size = socklen_t(MemoryLayout.size(ofValue: linger))

@@ -1,7 +1,7 @@
 import Basics
 
 extension LoopbackPage {
-  /// Two strands that cross, with their rungs.
+  /// The SDK's sign: two strands that cross, with rungs between them.
   static let helix: HTML = """
     <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" fill="none" \
     stroke="currentColor" stroke-width="2" stroke-linecap="round">\
@@ -19,7 +19,7 @@ extension LoopbackPage {
 }
 
 extension LoopbackPage.Mark {
-  /// The mark on its round ground; the heading says the same in words.
+  /// The mark in a round disc; it is hidden from screen readers, which read the heading.
   var markup: HTML {
     switch self {
     case .success: Self.disc("success", "<path d=\"M5 12.5l4.5 4.5L19 7.5\"/>")

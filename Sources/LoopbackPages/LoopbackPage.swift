@@ -7,28 +7,28 @@ package import LoopbackHTTP
   import Foundation
 #endif
 
-/// A page of ours in a browser: one card with a mark, a heading, what it means and what to do.
+/// An HTML page that shows one card: a mark, a heading, an explanation and what to do next.
 ///
-/// The redirect's landing page and the sandbox's pages share it. It has no script and loads
-/// nothing; it follows the browser's light or dark scheme and fits any width from 320 pixels on.
+/// The redirect's landing page and the sandbox's pages use it. It has no script and loads nothing.
+/// It follows the browser's light or dark scheme and fits any width from 320 pixels.
 package struct LoopbackPage: Sendable {
   /// The sign above the heading.
   package enum Mark: Sendable, Hashable {
     case success
     case failure
-    /// Neither well nor ill: nothing to find here, or something is under way.
+    /// Neither success nor failure: nothing is here, or something is under way.
     case neutral
-    /// Somebody is asked to prove who they are.
+    /// The page asks the user to log in.
     case key
     /// A person, shown by the first letter of a name.
     case person(String)
   }
 
-  /// Whose page it is.
+  /// The program that the page belongs to.
   package enum Brand: Sendable, Hashable {
-    /// A program of ours, with our sign.
+    /// A program of this project, shown with the SDK's sign.
     case ours(String)
-    /// An app, with the first letter of its name.
+    /// An app, shown with the first letter of its name.
     case app(String)
   }
 
@@ -36,13 +36,13 @@ package struct LoopbackPage: Sendable {
   package var mark: Mark
   package var heading: String
   package var paragraphs: [HTML]
-  /// What stands below the paragraphs, such as a form.
+  /// The part below the paragraphs, such as a form.
   package var content: HTML
-  /// A line above the card that says whose page this is.
+  /// The line above the card that names the page's program.
   package var brand: Brand?
-  /// Colours in place of ours.
+  /// An app's colours, which replace the default ones.
   package var theme: PageTheme?
-  /// A quiet line below the card.
+  /// A small line below the card.
   package var footnote: HTML?
 
   package init(
@@ -59,10 +59,10 @@ package struct LoopbackPage: Sendable {
     self.theme = theme
   }
 
-  /// The page as a response that no cache keeps, no frame shows and that reaches no other site.
+  /// An HTTP response with the page; no cache keeps it, no frame shows it, and it loads nothing.
   ///
-  /// `formTargets` are the CSP sources that a form of the page may lead to, by redirects too; `nil`
-  /// leaves them open, since CSP has no way to write an IPv6 address.
+  /// `formTargets` are the CSP sources to which a form of the page may lead, also by redirects.
+  /// `nil` sets no limit, since CSP cannot express an IPv6 address.
   package func response(
     status: Int = 200, headers: [(name: String, value: String)] = [],
     formTargets: [String]? = [], closesConnection: Bool = false
@@ -135,7 +135,7 @@ package struct LoopbackPage: Sendable {
     footnote.map { "<footer>\($0)</footer>" } ?? .empty
   }
 
-  /// What allows the page's own style and nothing that someone slipped in: 128 random bits.
+  /// 128 random bits that allow the page's own style, and no style that an attacker added.
   private static func nonce() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<2).map { _ in

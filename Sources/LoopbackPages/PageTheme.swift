@@ -1,17 +1,17 @@
 import Basics
 
-/// An app's own colours for a page: style rules made of numbers only, in which every text is readable.
+/// An app's own colours for a page, as style rules made of numbers only; every text stays readable.
 package struct PageTheme: Sendable, Hashable {
-  /// The grounds of the card in the style sheet, in the light and in the dark scheme.
+  /// The style sheet's colours of the card, in the light and in the dark scheme.
   private static let cards = (light: PageTint.white, dark: PageTint(0x16, 0x1D, 0x23))
 
   /// The colour of marks and signs.
   ///
-  /// If text in the colour itself cannot be read, a shade of it is used.
+  /// If a text in this colour would be hard to read, a shade of the colour is used.
   package var accent: PageTint?
-  /// What lies behind the card in the light scheme.
+  /// The colour behind the card in the light scheme.
   package var background: PageTint?
-  /// What lies behind the card in the dark scheme.
+  /// The colour behind the card in the dark scheme.
   package var darkBackground: PageTint?
 
   package init(
@@ -22,7 +22,7 @@ package struct PageTheme: Sendable, Hashable {
     self.darkBackground = darkBackground
   }
 
-  /// The rules that come after those of the style sheet, and win over them.
+  /// The style rules for these colours; they follow the style sheet and override it.
   var rules: HTML {
     let light = accentRules(on: Self.cards.light, .black) + groundRules(background)
     let dark = accentRules(on: Self.cards.dark, .white) + groundRules(darkBackground)
@@ -49,7 +49,7 @@ package struct PageTheme: Sendable, Hashable {
       + "--tile:#\(accent.digits);--on-tile:#\(accent.ink.digits);"
   }
 
-  /// One colour instead of the style sheet's gradients, so that text on it has one ground.
+  /// The rules for one plain background: text on a gradient would have no single contrast.
   private func groundRules(_ ground: PageTint?) -> String {
     guard let ground else { return "" }
     let page = "#\(ground.digits)"

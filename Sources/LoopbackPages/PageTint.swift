@@ -4,11 +4,11 @@
   import Darwin
 #endif
 
-/// A colour in sRGB, and what makes text in it readable.
+/// A colour in sRGB, and the contrast of text in it.
 ///
 /// - SeeAlso: WCAG 2.2, "relative luminance" and success criterion 1.4.3
 package struct PageTint: Sendable, Hashable {
-  /// What text has to stand out from its ground by.
+  /// The lowest contrast at which text counts as readable.
   package static let readable = 4.5
   static let white = PageTint(0xFF, 0xFF, 0xFF)
   static let black = PageTint(0, 0, 0)
@@ -21,7 +21,7 @@ package struct PageTint: Sendable, Hashable {
     (self.red, self.green, self.blue) = (red, green, blue)
   }
 
-  /// Six hexadecimal digits, in lower case.
+  /// The colour as six hexadecimal digits in lower case.
   package var digits: String {
     [red, green, blue].map { byte in
       let digits = String(byte, radix: 16)
@@ -29,7 +29,7 @@ package struct PageTint: Sendable, Hashable {
     }.joined()
   }
 
-  /// The brightness, from 0 for black to 1 for white.
+  /// The relative luminance, from 0 for black to 1 for white.
   private var luminance: Double {
     func linear(_ byte: UInt8) -> Double {
       let part = Double(byte) / 255
@@ -38,18 +38,18 @@ package struct PageTint: Sendable, Hashable {
     return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
   }
 
-  /// How far two colours stand apart, from 1 to 21.
+  /// The contrast between two colours, from 1 to 21.
   package func contrast(to other: PageTint) -> Double {
     let (first, second) = (luminance, other.luminance)
     return (max(first, second) + 0.05) / (min(first, second) + 0.05)
   }
 
-  /// Black or white, whichever stands out more: one of them always stands out by 4.58.
+  /// Black or white, whichever has the higher contrast, which is at least 4.58.
   var ink: PageTint {
     contrast(to: .white) >= contrast(to: .black) ? .white : .black
   }
 
-  /// The colour with a share of another one, from 0 to 1.
+  /// This colour mixed with a share, from 0 to 1, of another colour.
   func mixed(with other: PageTint, _ share: Double) -> PageTint {
     func mix(_ mine: UInt8, _ its: UInt8) -> UInt8 {
       UInt8((Double(mine) * (1 - share) + Double(its) * share).rounded())
@@ -57,9 +57,9 @@ package struct PageTint: Sendable, Hashable {
     return PageTint(mix(red, other.red), mix(green, other.green), mix(blue, other.blue))
   }
 
-  /// The nearest shade of the colour in which text can be read on every one of these grounds.
+  /// The nearest shade of the colour in which text is readable on all these grounds.
   ///
-  /// It goes towards black or white, which must be readable on all of them.
+  /// The shades go towards `end`, black or white, which must itself be readable on all of them.
   func readable(on grounds: [PageTint], towards end: PageTint) -> PageTint {
     let shades = stride(from: 0, through: 1, by: 1.0 / 32).lazy.map { self.mixed(with: end, $0) }
     return shades.first { shade in

@@ -6,9 +6,9 @@ import CCrypto
   import Foundation
 #endif
 
-/// Random values and the one hash that is needed.
+/// Random values, and SHA-256.
 enum Crypto {
-  /// 256 random bits in base64url, behind a prefix that tells a reader what it is.
+  /// 256 random bits in base64url, after a prefix that tells a reader what they are.
   static func secret(_ prefix: String) -> String {
     var generator = SystemRandomNumberGenerator()
     var bytes = Data(capacity: 32)
@@ -25,7 +25,8 @@ enum Crypto {
 
   /// SHA-256 in base64url.
   static func digest(of data: Data) -> String {
-    // An app that ends does not wait for the server: its threads may be in here until the last moment.
+    // OpenSSL must not clean up at exit: the server's threads may use it until the app's last
+    // moment.
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     var digest = [UInt8](repeating: 0, count: 32)
     data.withUnsafeBytes { bytes in

@@ -6,25 +6,26 @@ import Basics
   import Foundation
 #endif
 
-/// A name and a value of a query, a form or a header field, decoded.
+/// One decoded parameter of a query, a form or a header: its name and its value.
 public struct SandboxParameter: Sendable, Hashable {
-  /// The name.
+  /// The parameter's name, decoded.
   public let name: String
-  /// The value.
+  /// The parameter's value, decoded.
   public let value: String
 }
 
 extension SandboxParameter: CustomStringConvertible, CustomReflectable {
-  /// The name, without the value, which may be a secret.
+  /// The name alone, since the value may be a secret.
   public var description: String { name }
-  /// The name, without the value.
+  /// A mirror with the name alone, since the value may be a secret.
   public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }
 
-/// The form encoding of `application/x-www-form-urlencoded`, read and written by Foundation's own
-/// means: a codec that the SDK shared could make the same mistake on both sides.
+/// Encodes and decodes `application/x-www-form-urlencoded` with Foundation's own means.
+///
+/// The SDK has another codec: if both sides shared one, they would share its mistakes.
 enum FormCoding {
-  /// The decoded pairs in order; `nil` when an escape is broken or is no UTF-8.
+  /// Decodes the pairs in their order; `nil` if an escape is malformed or is not UTF-8.
   static func decode(_ text: String) -> [SandboxParameter]? {
     guard !text.isEmpty else { return [] }
     let query = text.split(separator: "&").map { $0.replacing("+", with: "%20") }
@@ -41,7 +42,7 @@ enum FormCoding {
     return parameters
   }
 
-  /// The value with everything but RFC 3986's unreserved characters escaped.
+  /// Percent-encodes every character that RFC 3986 does not call unreserved.
   static func encode(_ value: String) -> String {
     var text = ""
     for byte in value.utf8 {
@@ -64,12 +65,12 @@ enum FormCoding {
 }
 
 extension [SandboxParameter] {
-  /// The value of a name that came exactly once.
+  /// The value of the parameter with this name; `nil` if it is missing or came more than once.
   func value(_ name: String) -> String? {
     let found = filter { $0.name == name }
     return found.count == 1 ? found[0].value : nil
   }
 
-  /// Names that came more than once, which RFC 6749, section 3.1, forbids.
+  /// Whether a name came more than once, which RFC 6749, section 3.1, forbids.
   var hasDuplicates: Bool { Set(map(\.name)).count != count }
 }

@@ -1,34 +1,34 @@
 /// An app that is registered at the sandbox.
 public struct SandboxClient: Sendable, Hashable {
-  /// How a client proves at the token endpoint that it is the one it names.
+  /// How a client proves its identity at the token endpoint.
   public enum Authentication: String, Sendable, Hashable, CaseIterable {
-    /// The secret in an `Authorization: Basic` field, both halves form-encoded first.
+    /// The identifier and the secret in an `Authorization: Basic` field, each form-encoded first.
     case basic = "client_secret_basic"
-    /// The secret in the form.
+    /// The identifier and the secret in the form.
     case post = "client_secret_post"
-    /// Nothing: a public client, which names itself in the form.
+    /// No proof: a public client sends only its identifier in the form.
     case none
   }
 
-  /// The `client_id`.
+  /// The client's identifier, `client_id`.
   public var id: String
-  /// The `client_secret`; `nil` makes a public client.
+  /// The client's secret, `client_secret`; `nil` for a public client.
   public var secret: String?
-  /// What the consent page calls it.
+  /// The app's name on the consent page.
   public var name: String
-  /// Where it may send the user back to.
+  /// The URIs to which the sandbox may send the user back.
   ///
-  /// They are compared character by character, but an `http` URI with a loopback host fits any
-  /// port, as RFC 8252, section 7.3, asks.
+  /// They are compared character by character, except that an `http` URI with a loopback host
+  /// matches every port, as RFC 8252, section 7.3, requires.
   public var redirectURIs: [String]
-  /// The ways of authentication that are accepted from it.
+  /// The authentication methods that the sandbox accepts from this client.
   public var authentication: Set<Authentication>
-  /// The `grant_type`s that it may use; `nil` for all that suit its kind.
+  /// The values of `grant_type` that the client may use; `nil` for all that suit its kind.
   public var grantTypes: Set<String>?
-  /// The scopes that it may ask for; `nil` for all that the sandbox has.
+  /// The scopes that the client may ask for; `nil` for all scopes of the sandbox.
   public var scopes: Set<String>?
 
-  /// Makes a client that authenticates in any way that fits its secret.
+  /// Makes a client, which may authenticate in any way that fits its secret.
   public init(
     id: String, secret: String? = nil, name: String? = nil,
     redirectURIs: [String] = SandboxClient.loopbackRedirectURIs
@@ -40,12 +40,13 @@ public struct SandboxClient: Sendable, Hashable {
     authentication = secret == nil ? [.none] : [.basic, .post]
   }
 
-  /// The path `/callback`, and the root, of the loopback hosts.
+  /// The redirect URIs of all loopback hosts with the path `/callback`, with `/`, and without a
+  /// path.
   public static let loopbackRedirectURIs = ["127.0.0.1", "[::1]", "localhost"].flatMap {
     ["http://\($0)/callback", "http://\($0)/", "http://\($0)"]
   }
 
-  /// The public client `sandbox-app`, with loopback redirects and two schemes of its own.
+  /// The public client `sandbox-app`, with loopback redirect URIs and two with private-use schemes.
   public static let app: SandboxClient = {
     let schemes = ["com.example.sandbox:/callback", "authapp://Default/Authcallback"]
     return SandboxClient(
@@ -63,9 +64,9 @@ public struct SandboxClient: Sendable, Hashable {
 }
 
 extension SandboxClient: CustomStringConvertible, CustomReflectable {
-  /// The `client_id` alone.
+  /// The client's identifier alone, without the secret.
   public var description: String { id }
-  /// Everything but the secret.
+  /// A mirror with the identifier, the name and the redirect URIs, without the secret.
   public var customMirror: Mirror {
     Mirror(self, children: ["id": id, "name": name, "redirectURIs": redirectURIs])
   }

@@ -1,13 +1,14 @@
 import LoopbackHTTP
 
 extension SandboxCore {
-  /// The largest body that any endpoint but the upload reads.
+  /// The largest body, in bytes, that endpoints other than the upload read.
   private static let ordinaryBytes = 1 << 20
 
-  /// Decides whether a body is read, when its head has come.
+  /// Decides, when the head of a request has come, whether its body is read.
   ///
-  /// A small body that nobody holds back is always read, so that a refused request is remembered
-  /// whole; a large one that would be refused anyway is not (RFC 9110, section 10.1.1).
+  /// A small body is always read unless the client waits for `100 Continue`, so that a refused
+  /// request can be inspected whole. A large body that would be refused anyway is not read (RFC
+  /// 9110, section 10.1.1).
   func admission(of head: LoopbackRequest) -> LoopbackAdmission {
     let request = SandboxRequest(head, date: withState { $0.now })
     guard let endpoint = request.endpoint else { return .ordinary }

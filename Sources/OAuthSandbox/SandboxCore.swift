@@ -7,7 +7,7 @@ import LoopbackHTTP
   import Foundation
 #endif
 
-/// Takes each request to its endpoint; the server's handler and the test's handle share it.
+/// Passes each request to its endpoint; the server's handler and ``SandboxServer`` share it.
 final class SandboxCore: Sendable {
   let log = RequestLog()
   private let state: Locked<SandboxState>
@@ -16,14 +16,14 @@ final class SandboxCore: Sendable {
     self.state = Locked(state)
   }
 
-  /// Reads or changes the state; no endpoint runs meanwhile.
+  /// Reads or changes the state, while no endpoint runs.
   func withState<Result: Sendable>(_ body: (inout SandboxState) -> Result) -> Result {
     state.withLock { body(&$0) }
   }
 
   func reply(to request: LoopbackRequest) async -> LoopbackReply {
     let authority = withState { $0.issuer.dropFirst("http://".count) }
-    // Another name for this address belongs to another site: DNS rebinding.
+    // Under another host name this address belongs to another site (DNS rebinding).
     guard let host = request.header("host"), Self.isOwn(host, authority: authority) else {
       return .response(LoopbackResponse(status: 421))
     }

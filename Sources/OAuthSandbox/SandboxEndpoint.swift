@@ -1,35 +1,36 @@
-/// What the sandbox serves.
+/// An endpoint of the sandbox.
 public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
-  /// `/.well-known/oauth-authorization-server`, and the same by OpenID Connect's name.
+  /// The server's metadata: `/.well-known/oauth-authorization-server`, or OpenID Connect's address.
   case metadata
-  /// `/authorize`, where a sign-in begins.
+  /// The start of a sign-in: `/authorize`.
   case authorization
-  /// `/login`, the login page and its form.
+  /// The login page and its form: `/login`.
   case login
-  /// `/consent`, the consent page and its form.
+  /// The consent page and its form: `/consent`.
   case consent
-  /// `/token`.
+  /// The token endpoint: `/token`.
   case token
-  /// `/revoke`.
+  /// The revocation endpoint: `/revoke`.
   case revocation
-  /// `/introspect`.
+  /// The introspection endpoint: `/introspect`.
   case introspection
-  /// `/api/me`, which says whose token it was given.
+  /// The API that tells whose token the request carries: `/api/me`.
   case me
-  /// `/api/DataSourceList`, the list of sample files and of a user's own.
+  /// The API that lists the sample files and the user's own files: `/api/DataSourceList`.
   case files
-  /// `/drive/v2/about`, which says whose drive it is and how full.
+  /// The API that tells whose drive it is and how full: `/drive/v2/about`.
   case driveAbout
-  /// `/drive/v2/files`, the list of a drive's files, where new ones are added without content.
+  /// The API that lists a drive's files and adds files without content: `/drive/v2/files`.
   case driveFiles
-  /// `/drive/v2/files/ID`, what is known of a file.
+  /// The metadata of one file: `/drive/v2/files/ID`.
   case driveFile
-  /// `/drive/v2/files/ID?alt=media`, the content of a file.
+  /// The content of one file: `/drive/v2/files/ID?alt=media`.
   case driveContent
-  /// `/upload/drive/v2/files`, where contents are sent to, with an ID behind it to replace one.
+  /// The API that receives contents: `/upload/drive/v2/files`, with `/ID` to replace a file's
+  /// content.
   case driveUpload
 
-  /// The endpoint that a request is for.
+  /// Finds the endpoint for a request; `nil` for an unknown path.
   init?(_ method: String, path: String, query: [SandboxParameter]) {
     if path == "/.well-known/openid-configuration" {
       self = .metadata
@@ -45,7 +46,7 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The path, from the issuer on; for one file, up to its ID.
+  /// The path below the issuer; for endpoints of one file, without its ID.
   public var path: String {
     switch self {
     case .metadata: "/.well-known/oauth-authorization-server"

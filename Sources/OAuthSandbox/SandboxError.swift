@@ -13,45 +13,45 @@ import LoopbackHTTP
   public import Foundation
 #endif
 
-/// Why a sandbox did not start, or why a visitor was not sent back to the app.
+/// The reason why a sandbox did not start, or why a visitor was not sent back to the app.
 ///
-/// Neither the error nor any text made from it holds a code or a state.
+/// Neither the error nor any text made from it contains a code or a state.
 public enum SandboxError: Error, Sendable, Hashable {
-  /// Another program listens on the port.
+  /// Another program uses the port.
   case portInUse(UInt16)
-  /// The loopback address, or another thing of the system, is not available; with its `errno`.
+  /// The system refused the loopback address or something else; the value is its `errno`.
   case system(Int32)
-  /// The visitor was sent to a server that is not on a loopback address, with its scheme and host.
+  /// The visitor was sent to a server that is not on a loopback address, given as scheme and host.
   ///
-  /// A redirect to the app's own `https` address is no such case: the visit ends with it.
+  /// A redirect to the app's own `https` address is no such error: it ends the visit.
   case notLoopback(String)
-  /// The visitor did not understand what a server answered.
+  /// The visitor did not understand the answer of a server.
   case unexpectedAnswer(String)
   /// The visit ended on a page, and the visitor was not sent back to the app.
   ///
-  /// The user or the password is wrong, the client is unknown, its redirect URI is not registered,
-  /// or the server failed. The heading is the page's own, or the status of an answer that has none;
-  /// the detail is the page's alert or else its first paragraph.
+  /// The user name or the password is wrong, the client is unknown, its redirect URI is not
+  /// registered, or the server failed. `heading` is the page's heading, or the status of an answer
+  /// without one; `detail` is the page's alert or else its first paragraph.
   case endedOnPage(heading: String, detail: String?)
 }
 
 extension SandboxError: CustomStringConvertible, LocalizedError {
-  /// What happened, in a sentence for a developer.
+  /// A sentence for a developer that says what happened.
   public var description: String {
     switch self {
     case .portInUse(let port): "another program listens on port \(port)"
     case .system(let code):
       "the loopback address could not be used: \(String(cString: strerror(code)))"
     case .notLoopback(let address):
-      // A query may hold a code.
-      "the way leads to \(address.prefix { $0 != "?" }), which is not on this computer"
+      // The query is left out, since it may contain a code.
+      "a redirect leads to \(address.prefix { $0 != "?" }), which is not on this computer"
     case .unexpectedAnswer(let text): text
     case .endedOnPage(let heading, let detail):
       "the sign-in ended on the page \"\(heading)\"" + (detail.map { ": \($0)" } ?? "")
     }
   }
 
-  /// The sentence of ``description``.
+  /// The sentence of ``description``, which `localizedDescription` returns.
   public var errorDescription: String? { description }
 }
 
@@ -70,7 +70,7 @@ extension SandboxError {
     }
   }
 
-  /// The end of a visit on a page, in the page's words but without what was secret on the way.
+  /// The error for a visit that ended on a page, with the page's words but without secrets.
   static func ended(on page: SandboxVisitor.Page, after pages: [SandboxVisitor.Page]) -> Self {
     let text = PageText(page.body)
     let secrets = pages.flatMap { SandboxVisitor.secrets(in: $0.url) }

@@ -4,25 +4,25 @@
   public import Foundation
 #endif
 
-/// A file of the sandbox's drive.
+/// A file in a drive of the sandbox.
 public struct SandboxFile: Sendable, Identifiable {
-  /// What addresses it; letters and digits.
+  /// The file's ID in addresses; it consists of letters and digits.
   public let id: String
-  /// Its name for people, which need not be unique.
+  /// The file's name for people, which need not be unique.
   public internal(set) var title: String
-  /// What its owner says of it.
+  /// The owner's description of the file.
   public internal(set) var description: String?
-  /// The media type of the content, as it was sent.
+  /// The media type of the content, as the client sent it.
   public internal(set) var contentType: String
-  /// The content.
+  /// The file's bytes.
   public private(set) var content: Data
-  /// When it was added.
+  /// When the file was added.
   public let created: Date
-  /// When its title or content changed last.
+  /// When the file's title or content last changed.
   public internal(set) var modified: Date
   /// The strong entity tag of the content, in quotation marks (RFC 9110, section 8.8.3).
   public private(set) var etag: String
-  /// Files are listed in the order of their numbers, which are never used again.
+  /// The file's number in the order of lists; numbers are never used again.
   let number: Int
 
   init(
@@ -46,12 +46,13 @@ public struct SandboxFile: Sendable, Identifiable {
     etag = Self.etag(of: content)
   }
 
-  /// The same content has the same tag, so that a client may go on with what it has.
+  /// The tag depends on the content alone, so that a client can continue with a part it already
+  /// has.
   private static func etag(of content: Data) -> String { "\"\(Crypto.digest(of: content))\"" }
 }
 
 extension SandboxFile: CustomReflectable {
-  /// Everything but the content.
+  /// A mirror with the ID, the title, the type and the tag, without the content.
   public var customMirror: Mirror {
     Mirror(
       self, children: ["id": id, "title": title, "contentType": contentType, "etag": etag])

@@ -1,35 +1,35 @@
-/// A JSON value that keeps the order of its members, and can be told to be wrong.
+/// A JSON value that keeps the order of its members and can also be invalid on purpose.
 public enum SandboxJSON: Sendable, Hashable {
-  /// Text.
+  /// A JSON string.
   case string(String)
   /// A whole number.
   case integer(Int)
-  /// `true` or `false`.
+  /// The JSON value `true` or `false`.
   case bool(Bool)
-  /// `null`.
+  /// The JSON value `null`.
   case null
-  /// Values in order.
+  /// A JSON array.
   case array([SandboxJSON])
-  /// Members in order; a name may come twice.
+  /// A JSON object with its members in order; a name may come twice.
   case object([Member])
-  /// Text that is written as it stands, such as `1e999`.
+  /// A text that is written without quotation marks or escapes, such as `1e999`.
   case literal(String)
 
-  /// A name and its value.
+  /// One member of an object: its name and its value.
   public struct Member: Sendable, Hashable {
-    /// The name.
+    /// The member's name.
     public var name: String
-    /// The value.
+    /// The member's value.
     public var value: SandboxJSON
 
-    /// Makes a member.
+    /// Makes a member from a name and a value.
     public init(_ name: String, _ value: SandboxJSON) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The text that is sent.
+  /// The value as JSON text.
   public var text: String {
     switch self {
     case .string(let string): Self.quoted(string)
@@ -43,7 +43,7 @@ public enum SandboxJSON: Sendable, Hashable {
     }
   }
 
-  /// The same object with a member set, or removed; any other value stays as it is.
+  /// This object with a member set, or removed if `value` is `nil`; no other kind of value changes.
   func setting(_ name: String, to value: SandboxJSON?) -> SandboxJSON {
     guard case .object(var members) = self else { return self }
     let index = members.firstIndex { $0.name == name }
@@ -74,15 +74,15 @@ public enum SandboxJSON: Sendable, Hashable {
 extension SandboxJSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-  /// Makes text.
+  /// Makes a JSON string from a string literal.
   public init(stringLiteral value: String) { self = .string(value) }
-  /// Makes a whole number.
+  /// Makes a JSON number from a whole number.
   public init(integerLiteral value: Int) { self = .integer(value) }
-  /// Makes `true` or `false`.
+  /// Makes the JSON value `true` or `false`.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
-  /// Makes an array.
+  /// Makes a JSON array of the values.
   public init(arrayLiteral elements: SandboxJSON...) { self = .array(elements) }
-  /// Makes an object with its members in the order of the literal.
+  /// Makes a JSON object with its members in the order of the literal.
   public init(dictionaryLiteral elements: (String, SandboxJSON)...) {
     self = .object(elements.map { Member($0.0, $0.1) })
   }

@@ -4,31 +4,33 @@
   public import Foundation
 #endif
 
-/// How a sandbox is set up; the defaults suffice for a demo.
+/// The settings of a sandbox; for a demo the defaults are enough.
 public struct SandboxOptions: Sendable {
   /// The port on 127.0.0.1; 0 takes any free one.
   public var port: UInt16 = 0
-  /// Who can sign in.
+  /// The users who can sign in.
   public var users: [SandboxUser] = [.alice, .bob]
-  /// Which apps are registered.
+  /// The apps that are registered.
   public var clients: [SandboxClient] = [.app, .service]
-  /// What can be asked for.
+  /// The scopes that apps can ask for.
   public var scopes: [SandboxScope] = SandboxScope.standard
-  /// How long an access token is valid; `nil` leaves `expires_in` out, and the token never expires.
+  /// How long an access token is valid; `nil` omits `expires_in`, and the token never expires.
   public var accessTokenLifetime: Duration? = .seconds(3600)
   /// How long a code can be redeemed.
   public var codeLifetime: Duration = .seconds(60)
-  /// Whether grants that a user gave come with a refresh token.
+  /// Whether a user's permission comes with a refresh token.
   public var issuesRefreshTokens = true
-  /// Whether a refresh token can be used once only.
+  /// Whether a refresh token can be used only once.
   ///
-  /// Then each refresh brings a new one, and using an old one again revokes all that came from the
-  /// same sign-in (RFC 9700, section 4.14.2). Otherwise it stays, and is not sent again.
+  /// If `true`, each refresh returns a new refresh token, and using an old one again revokes all
+  /// tokens of the same sign-in (RFC 9700, section 4.14.2). If `false`, the refresh token stays
+  /// valid and is not sent again.
   public var rotatesRefreshTokens = true
   /// The grants beyond RFC 6749 that the token endpoint offers, by their `grant_type`.
   ///
-  /// Each gets the form of a request whose client is authenticated, and returns the name of the user
-  /// whom the token is for; `nil` refuses with `invalid_grant`. The user need not be registered.
+  /// Each closure gets the form of a request whose client is authenticated. It returns the name of
+  /// the user to whom the token belongs, or `nil` to refuse with `invalid_grant`. The user need not
+  /// be registered.
   ///
   /// ```swift
   /// options.extensionGrants["urn:ietf:params:oauth:grant-type:jwt-bearer"] = { form in
@@ -38,38 +40,38 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: RFC 6749, section 4.5
   public var extensionGrants: [String: @Sendable (_ form: [SandboxParameter]) -> String?] = [:]
-  /// Whether the identifier and the secret of Basic credentials are form-decoded.
+  /// Whether the identifier and the secret in Basic credentials are form-decoded.
   ///
-  /// RFC 6749, section 2.3.1, has it so. Many servers take both as they are; `false` makes the sandbox
-  /// one of them.
+  /// RFC 6749, section 2.3.1, requires it. Many servers take both as they are; `false` makes the
+  /// sandbox act like such a server.
   public var decodesBasicCredentials = true
-  /// Whether clients with a secret must use PKCE too; public ones always must.
+  /// Whether clients with a secret must use PKCE too; public clients always must.
   public var requiresPKCEOfAll = false
-  /// How many bytes the files of one drive may have together.
+  /// The most bytes that the files of one drive may have together.
   public var driveBytes = 64 << 20
-  /// Whether a drive that is opened for the first time has a few documents in it.
+  /// Whether a drive contains a few documents when it is opened for the first time.
   public var drivesHaveDocuments = true
-  /// The clock; ``SandboxServer/advance(by:)`` moves what it says.
+  /// The clock; ``SandboxServer/advance(by:)`` moves its time.
   public var now: @Sendable () -> Date = { Date() }
 
-  /// Makes the default set-up.
+  /// Makes the default settings.
   public init() {}
 }
 
-/// Something that an app can ask for, and how the consent page says it.
+/// A scope that an app can ask for, with its description on the consent page.
 public struct SandboxScope: Sendable, Hashable {
-  /// The scope token.
+  /// The scope's name in requests.
   public var name: String
-  /// What it allows, in words that follow "The app will be able to".
+  /// What the scope allows, in words that follow "The app will be able to".
   public var summary: String
 
-  /// Makes a scope.
+  /// Makes a scope from its name and its description.
   public init(_ name: String, _ summary: String) {
     self.name = name
     self.summary = summary
   }
 
-  /// `profile`, `demo`, `files` and `offline_access`.
+  /// The default scopes: `profile`, `demo`, `files` and `offline_access`.
   public static let standard = [
     SandboxScope("profile", "See your name and your user name"),
     SandboxScope("demo", "List the sample genome files, and read your own"),

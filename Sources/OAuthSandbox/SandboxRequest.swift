@@ -6,40 +6,40 @@ import LoopbackHTTP
   public import Foundation
 #endif
 
-/// A request that the sandbox received, as a test looks at it.
+/// A request that the sandbox received, for a test to inspect.
 ///
-/// Printing shows the method and the path only, since all else may be a secret.
+/// Printing it shows only the method and the path, since the rest may contain secrets.
 public struct SandboxRequest: Sendable {
-  /// Which endpoint it was for; `nil` for a path that there is not.
+  /// The endpoint of the request; `nil` for an unknown path.
   public let endpoint: SandboxEndpoint?
-  /// The method, as sent.
+  /// The request's method, as the client sent it.
   public let method: String
-  /// The path, still percent-encoded.
+  /// The request's path, still percent-encoded.
   public let path: String
-  /// The query, decoded, in order; empty where it is malformed.
+  /// The decoded query, in order; empty if it is malformed.
   public let query: [SandboxParameter]
-  /// The form of a POST, decoded, in order; empty where there is none or it is malformed.
+  /// The decoded form of a POST, in order; empty if there is none or it is malformed.
   public let form: [SandboxParameter]
-  /// The fields in order, with names in lower case.
+  /// The header fields in order, with their names in lower case.
   public private(set) var headers: [SandboxParameter]
-  /// The body, as sent; empty where it was not read, or is larger than 1 MiB and kept no longer.
+  /// The body as the client sent it; empty if it was not read or has more than 1 MiB.
   public private(set) var body: Data
-  /// How many bytes the body has.
+  /// The number of bytes in the body.
   public let bodyLength: Int
   /// Whether the request was answered before its body was read.
   ///
-  /// That is what becomes of an upload that is refused for its head, when it is large or waits for
-  /// `100 Continue`, and of one that meets ``SandboxMisbehaviour/unread(_:)``.
+  /// That happens to an upload that is refused because of its head, if it is large or waits for
+  /// `100 Continue`, and to a request that meets ``SandboxMisbehaviour/unread(_:)``.
   public let hasUnreadBody: Bool
-  /// When it came, by the sandbox's clock.
+  /// When the request arrived, by the sandbox's clock.
   public let date: Date
-  /// Tells connections apart: the port at the client's end.
+  /// The port at the client's end, which differs between connections.
   public let connection: UInt16
-  /// Whether query and form could be decoded.
+  /// Whether both query and form could be decoded.
   let isWellFormed: Bool
   /// Whether the query could be decoded.
   let isQueryWellFormed: Bool
-  /// What follows the path of the files, decoded.
+  /// The decoded text after the path of the files: a file's ID.
   let fileID: String?
 
   init(_ request: LoopbackRequest, date: Date) {
@@ -56,7 +56,7 @@ public struct SandboxRequest: Sendable {
     self.endpoint = endpoint
     fileID = Self.fileID(request.path, endpoint)
     let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
-    // To the drive it is a type like any other.
+    // For the drive a form is a content like any other.
     let isForm = type == "application/x-www-form-urlencoded" && endpoint != .driveUpload
     let form = isForm ? FormCoding.decode(String(decoding: request.body, as: UTF8.self)) : []
     self.query = query ?? []
@@ -70,7 +70,7 @@ public struct SandboxRequest: Sendable {
     return URLComponents(string: String(path.dropFirst(endpoint.path.count + 1)))?.path
   }
 
-  /// The request as a test gets to see it, without what would fill the memory.
+  /// The request as tests get it, without a large body, which would fill the memory.
   var remembered: SandboxRequest {
     guard bodyLength > 1 << 20 else { return self }
     var request = self
@@ -78,39 +78,40 @@ public struct SandboxRequest: Sendable {
     return request
   }
 
-  /// The request as it were, had these fields, named in lower case, not come.
+  /// This request without some fields, whose names must be in lower case.
   func without(_ fields: Set<String>) -> SandboxRequest {
     var request = self
     request.headers.removeAll { fields.contains($0.name) }
     return request
   }
 
-  /// The members of a field that is a list, in however many lines it came; `nil` without one.
+  /// The members of a field that is a list, from all its lines; `nil` if the field is missing.
   func fieldList(_ name: String) -> String? {
     let lines = headers.filter { $0.name == name }.map(\.value)
     return lines.isEmpty ? nil : lines.joined(separator: ", ")
   }
 
-  /// The value of a header field that came exactly once.
+  /// The value of the header field with this name; `nil` if it is missing or came more than once.
   public func header(_ name: String) -> String? { headers.value(name.lowercased()) }
 
-  /// The Bearer token of an `Authorization` field that came exactly once.
+  /// The Bearer token in `Authorization`; `nil` if it is missing or the field came more than once.
   public var bearerToken: String? {
     let parts = header("authorization")?.split(separator: " ", maxSplits: 1) ?? []
     guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
     return String(parts[1])
   }
 
-  /// The value of a query parameter that came exactly once.
+  /// The value of the query parameter with this name; `nil` if it is missing or came more than
+  /// once.
   public func query(_ name: String) -> String? { query.value(name) }
 
-  /// The value of a form parameter that came exactly once.
+  /// The value of the form parameter with this name; `nil` if it is missing or came more than once.
   public func form(_ name: String) -> String? { form.value(name) }
 }
 
 extension SandboxRequest: CustomStringConvertible, CustomReflectable {
-  /// The method and the path.
+  /// The method and the path alone, since the rest may contain secrets.
   public var description: String { "\(method) \(path)" }
-  /// The method and the path.
+  /// A mirror with the method and the path alone, since the rest may contain secrets.
   public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

@@ -5,23 +5,23 @@
 #endif
 
 extension SandboxServer {
-  /// `/drive/v2`, the base of the drive: `files` and `about` are below it.
+  /// The base address of the drive's API, `/drive/v2`: `files` and `about` are below it.
   public var driveURL: URL { issuer.appending(path: "/drive/v2") }
 
-  /// `/upload/drive/v2`, the base of uploads: `files` is below it.
+  /// The base address for uploads, `/upload/drive/v2`: `files` is below it.
   public var driveUploadURL: URL { issuer.appending(path: "/upload/drive/v2") }
 
-  /// The files of a user, in the order in which they are listed.
+  /// The files in a user's drive, in the order of lists.
   public func files(of user: String = SandboxUser.alice.name) -> [SandboxFile] {
     core.withState { $0.openedFiles(of: .user(user)) }
   }
 
-  /// The files of a client that acts for itself.
+  /// The files in the drive of a client that acts in its own name, in the order of lists.
   public func files(ofClient id: String) -> [SandboxFile] {
     core.withState { $0.openedFiles(of: .client(id)) }
   }
 
-  /// Adds a file to a user's drive, however full it is.
+  /// Adds a file to a user's drive, even if the drive is full.
   @discardableResult
   public func addFile(
     _ title: String, contentType: String = "application/octet-stream", content: Data,
@@ -34,9 +34,9 @@ extension SandboxServer {
     }
   }
 
-  /// Replaces the content of a user's file, as another client of theirs might at any moment.
+  /// Replaces the content of a user's file, as another client of the user may at any moment.
   ///
-  /// Returns the file as it is now; `nil` when the user has none with this id.
+  /// Returns the changed file, or `nil` if the user has no file with this ID.
   @discardableResult
   public func replaceContent(
     of id: String, with content: Data, of user: String = SandboxUser.alice.name

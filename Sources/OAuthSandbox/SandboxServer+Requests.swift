@@ -1,38 +1,38 @@
 extension SandboxServer {
-  /// Every request so far, in the order in which they came.
+  /// All requests so far, in the order of their arrival.
   ///
-  /// A request is here before it is answered, whatever the answer.
+  /// A request is in this list before its answer is sent, whatever the answer is.
   public var requests: [SandboxRequest] { core.log.requests }
 
-  /// The requests so far to one endpoint.
+  /// All requests so far to one endpoint, in the order of their arrival.
   public func requests(to endpoint: SandboxEndpoint) -> [SandboxRequest] {
     core.log.requests(to: endpoint)
   }
 
-  /// Waits until an endpoint has had so many requests, those before the call included.
+  /// Waits until an endpoint has received `count` requests, including those before this call.
   ///
-  /// Returns all of them; throws when the task is cancelled.
+  /// Returns all of them; throws if the task is cancelled.
   public func requests(
     to endpoint: SandboxEndpoint, atLeast count: Int
   ) async throws -> [SandboxRequest] {
     try await core.log.wait(for: count, to: endpoint)
   }
 
-  /// The most requests to an endpoint that waited for their answers at one time.
+  /// The most requests to an endpoint that waited for their answers at the same time.
   ///
-  /// A request counts from its arrival until its answer is ready, so requests that a client sends one
-  /// after the other never count together.
+  /// A request counts from its arrival until its answer is ready, so requests that a client sends
+  /// one after the other never count together.
   public func maximumRequestsInFlight(at endpoint: SandboxEndpoint) -> Int {
     core.log.maximumInFlight(at: endpoint)
   }
 
-  /// The Bearer tokens that came to an endpoint, and how often each did.
+  /// The Bearer tokens that an endpoint received, with the number of requests for each.
   public func bearerTokens(at endpoint: SandboxEndpoint) -> [String: Int] {
     let tokens = requests(to: endpoint).compactMap(\.bearerToken)
     return Dictionary(tokens.map { ($0, 1) }, uniquingKeysWith: +)
   }
 
-  /// Forgets the requests so far, and what was counted of them.
+  /// Forgets all requests so far, and the counts of them.
   public func forgetRequests() {
     core.log.clear()
   }

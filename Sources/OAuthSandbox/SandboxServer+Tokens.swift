@@ -1,22 +1,22 @@
-/// Tokens as the sandbox issued them.
+/// A pair of tokens that the sandbox issued.
 public struct SandboxTokens: Sendable, Hashable {
-  /// The access token.
+  /// The access token of the pair.
   public let accessToken: String
-  /// The refresh token.
+  /// The refresh token of the pair.
   public let refreshToken: String
 }
 
 extension SandboxTokens: CustomStringConvertible, CustomReflectable {
-  /// Nothing of the tokens.
+  /// A fixed text, which shows neither token.
   public var description: String { "tokens" }
-  /// Nothing of the tokens.
+  /// An empty mirror, which shows neither token.
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension SandboxServer {
   /// Issues tokens without a sign-in, as if the user had just allowed it.
   ///
-  /// The scopes default to all; a client or user that is not registered is believed.
+  /// The default is all scopes. Neither the client nor the user needs to be registered.
   public func issueTokens(
     to clientID: String = SandboxClient.app.id, for user: String = SandboxUser.alice.name,
     scopes: [String]? = nil
@@ -33,7 +33,7 @@ extension SandboxServer {
     }
   }
 
-  /// Whether an access token or a refresh token is accepted now.
+  /// Whether the sandbox accepts this access token or refresh token now.
   public func isActive(_ token: String) -> Bool {
     core.withState {
       $0.ledger.activeAccessToken(token, at: $0.now) != nil
@@ -41,28 +41,28 @@ extension SandboxServer {
     }
   }
 
-  /// The refresh token that was issued last, to whomever.
+  /// The newest refresh token that the sandbox issued to any client.
   public var latestRefreshToken: String? { core.withState { $0.ledger.latestRefreshToken } }
 
-  /// The refresh token that was issued last for a user, to one client or to any.
+  /// The newest refresh token of a user, issued to one client or, if `client` is `nil`, to any.
   public func latestRefreshToken(for user: String, client: String? = nil) -> String? {
     core.withState { $0.ledger.latestRefreshToken(for: user, client: client) }
   }
 
-  /// The refresh token that was issued last in the line that an access or refresh token belongs to.
+  /// The newest refresh token in the family of an access token or a refresh token.
   ///
-  /// A line begins with a permission, a user's or a client's own, and goes on with each refresh.
+  /// A family begins with the permission of a user or a client, and grows with each refresh.
   public func latestRefreshToken(inFamilyOf token: String) -> String? {
     core.withState { $0.ledger.latestRefreshToken(inFamilyOf: token) }
   }
 
-  /// How often a refresh token came that had been exchanged before.
+  /// How many times a refresh token came that had already been exchanged.
   ///
-  /// Each time all that came from the same permission was revoked (RFC 9700, section 4.14.2). Without
-  /// ``SandboxOptions/rotatesRefreshTokens`` it stays zero.
+  /// Each time, all tokens of the same permission were revoked (RFC 9700, section 4.14.2). Without
+  /// ``SandboxOptions/rotatesRefreshTokens`` the number stays zero.
   public var refreshTokenReuses: Int { core.withState { $0.ledger.reuses } }
 
-  /// Lets all access tokens expire at once; refresh tokens stay.
+  /// Makes all access tokens expire at once; refresh tokens stay valid.
   public func expireAccessTokens() {
     core.withState { $0.ledger.expireAccessTokens(now: $0.now) }
   }

@@ -16,8 +16,9 @@ import LoopbackHTTP
 /// ```
 ///
 /// It has users, clients, login and consent pages, the grants of RFC 6749 with PKCE and rotating
-/// refresh tokens, revocation, discovery and a small drive. It remembers every request, its clock can be moved,
-/// and it misbehaves on demand. Everything is in memory; all methods may be called from any thread.
+/// refresh tokens, revocation, discovery and a small drive. It records every request, its clock can
+/// be moved, and tests can make it misbehave. Everything is in memory. Any thread may call any
+/// method.
 public final class SandboxServer: Sendable {
   /// The issuer identifier: `http://127.0.0.1:` and the port.
   public let issuer: URL
@@ -25,7 +26,7 @@ public final class SandboxServer: Sendable {
   private let server: Locked<LoopbackServer>
   private let listen: @Sendable (UInt16) throws(LoopbackError) -> LoopbackServer
 
-  /// Starts a sandbox; it ends with ``stop()``, or when nobody holds it any more.
+  /// Starts a sandbox; it ends with ``stop()``, or when its last reference is released.
   public static func start(
     _ options: SandboxOptions = SandboxOptions()
   ) async throws(SandboxError) -> SandboxServer {
@@ -60,17 +61,17 @@ public final class SandboxServer: Sendable {
     entrance.withLock { $0 = core }
   }
 
-  /// Ends it: the port is free when this returns.
+  /// Stops the sandbox; its port is free when this returns.
   public func stop() async {
     await server.withLock(\.self).stop()
   }
 
-  /// Closes its port and every connection, and listens there again after a while, with all that it
-  /// knew.
+  /// Closes the port and every connection, and after a pause listens on that port again with all
+  /// its data.
   ///
-  /// Requests that are under way get no answer, though some may have had their effect.
+  /// A request that is under way gets no answer, although it may have had its effect.
   ///
-  /// - Throws: ``SandboxError``, if another program has taken the port meanwhile.
+  /// - Throws: ``SandboxError`` if another program has taken the port in the meantime.
   public func restart(after pause: Duration = .zero) async throws {
     let old = server.withLock(\.self)
     await old.stop()
@@ -88,46 +89,48 @@ public final class SandboxServer: Sendable {
     issuer.appending(path: endpoint.path)
   }
 
-  /// `/authorize`.
+  /// The address of the authorization endpoint, `/authorize`.
   public var authorizationEndpoint: URL { url(.authorization) }
-  /// `/token`.
+  /// The address of the token endpoint, `/token`.
   public var tokenEndpoint: URL { url(.token) }
-  /// `/revoke`.
+  /// The address of the revocation endpoint, `/revoke`.
   public var revocationEndpoint: URL { url(.revocation) }
-  /// The clients that are registered.
+  /// The registered clients.
   public var clients: [SandboxClient] { core.withState { $0.options.clients } }
-  /// The users that can sign in.
+  /// The users who can sign in.
   public var users: [SandboxUser] { core.withState { $0.options.users } }
 
   // MARK: Misbehaviour
 
-  /// Lets an endpoint misbehave for its next requests; `nil` for all until ``behave(at:)``.
+  /// Makes an endpoint misbehave for its next requests, or until ``behave(at:)`` if `times` is
+  /// `nil`.
   ///
-  /// What is asked for first is done first. What spoils the redirect, at the authorization endpoint,
-  /// counts redirects; all else counts requests.
+  /// Several misbehaviours follow each other in the order of the calls. At the authorization
+  /// endpoint, a misbehaviour that alters the redirect counts redirects; every other one counts
+  /// requests.
   public func misbehave(
     at endpoint: SandboxEndpoint, _ misbehaviour: SandboxMisbehaviour, times: Int? = 1
   ) {
     core.withState { $0.plan.add(misbehaviour.kind, at: endpoint, times: times) }
   }
 
-  /// Ends all misbehaviour, at one endpoint or everywhere.
+  /// Ends all misbehaviour at one endpoint or, if `endpoint` is `nil`, at all of them.
   public func behave(at endpoint: SandboxEndpoint? = nil) {
     core.withState { $0.plan.clear(endpoint) }
   }
 
   // MARK: Time
 
-  /// What the sandbox's clock says.
+  /// The time of the sandbox's clock.
   public var now: Date { core.withState { $0.now } }
 
-  /// Moves the clock, forwards or back.
+  /// Moves the sandbox's clock forwards or, with a negative duration, back.
   public func advance(by duration: Duration) {
     core.withState { $0.advance += duration }
   }
 }
 
 extension SandboxServer: CustomReflectable {
-  /// The issuer alone: all else holds secrets.
+  /// A mirror with the issuer alone, since the rest contains secrets.
   public var customMirror: Mirror { Mirror(self, children: ["issuer": issuer.absoluteString]) }
 }

@@ -1,13 +1,13 @@
-/// Somebody who can sign in at the sandbox.
+/// A user who can sign in at the sandbox.
 public struct SandboxUser: Sendable, Hashable {
-  /// What is typed into the form and stands in tokens.
+  /// The name that the user types into the login form, and that the token's information contains.
   public var name: String
-  /// Never shown, and left out of every description.
+  /// The password, which no page and no description shows.
   public var password: String
-  /// What the pages call the user.
+  /// The user's name on the pages.
   public var displayName: String
 
-  /// Makes a user; without a display name the name is shown.
+  /// Makes a user; if the display name is `nil`, the pages show the name.
   public init(name: String, password: String, displayName: String? = nil) {
     self.name = name
     self.password = password
@@ -23,9 +23,9 @@ public struct SandboxUser: Sendable, Hashable {
 }
 
 extension SandboxUser: CustomStringConvertible, CustomReflectable {
-  /// The name alone.
+  /// The user's name alone, without the password.
   public var description: String { name }
-  /// The names alone.
+  /// A mirror with the names, without the password.
   public var customMirror: Mirror {
     Mirror(self, children: ["name": name, "displayName": displayName])
   }

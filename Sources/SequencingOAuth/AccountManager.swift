@@ -1,11 +1,11 @@
 import Basics
 
-/// The accounts of an app that last: granted once, authorized after every restart.
+/// The accounts that an app keeps: each user signs in once and stays signed in after a restart.
 ///
-/// Each account has a module, which keeps its record in the store up to date by itself: at a
+/// Each account has a module, which keeps the account's record in the store up to date: at a
 /// sign-in, at a refresh, and when the session ends. Any method may be called from any thread.
 public final class AccountManager: Sendable {
-  /// Where the accounts are kept.
+  /// The store that keeps the accounts.
   public var store: any TokenStore { environment.tokenStore }
   private let environment: ClientEnvironment
   private let modules = Locked<[String: AuthorizationModule]>([:])
@@ -17,14 +17,14 @@ public final class AccountManager: Sendable {
     self.environment = environment
   }
 
-  /// The module of an account, with its token where it was signed in before.
+  /// Gets the module of an account, which has a token if the user has signed in before.
   ///
-  /// Asked again for the same account it is the same module. An account without an id has that of
-  /// ``defaultID(for:)``, so give ids where a user may have two accounts at one server.
+  /// Calls for one account always return the same module. An account without an `id` gets the id
+  /// from ``defaultID(for:)``, so choose ids if a user may have two accounts at one server.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/duplicateName`` where the id is in use for
-  ///   another configuration, ``SQOAuthError/Code/invalidConfiguration`` where the store has it for
-  ///   another client or server, or why the store cannot be read.
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/duplicateName`` if the id is in use for
+  ///   another configuration, ``SQOAuthError/Code/invalidConfiguration`` if the store has it for
+  ///   another client or server, or the error of a store that cannot be read.
   public func account(
     _ configuration: ClientConfiguration, id: String? = nil
   ) async throws(SQOAuthError) -> AuthorizationModule {
@@ -42,48 +42,50 @@ public final class AccountManager: Sendable {
     do throws(SQOAuthError) {
       try await module.restore()
     } catch {
-      // The next call is to begin anew, perhaps with another configuration.
+      // The next call starts from the beginning, perhaps with another configuration.
       if isNew { forget(id, module) }
       throw error
     }
     return module
   }
 
-  /// The module of an account that was asked for before.
+  /// The module of an account, if ``account(_:id:)`` was called for it before; otherwise `nil`.
   public func module(id: String) -> AuthorizationModule? {
     modules.withLock { $0[id] }
   }
 
-  /// The modules of all accounts that were asked for.
+  /// The modules of all accounts for which ``account(_:id:)`` was called.
   var all: [AuthorizationModule] { modules.withLock { Array($0.values) } }
 
-  /// The records of all accounts in the store, in the order of their ids.
+  /// Reads the records of all accounts in the store, in the order of their ids.
   public func accounts() async throws(SQOAuthError) -> [AccountRecord] {
     try await store.attempt("be read") { try await $0.all() }
   }
 
-  /// The records of one client's accounts.
+  /// Reads the records of one client's accounts in the store, in the order of their ids.
   public func accounts(clientID: String) async throws(SQOAuthError) -> [AccountRecord] {
     try await accounts().filter { $0.clientID == clientID }
   }
 
-  /// Signs an account out, here and in the store, and forgets its module.
+  /// Signs an account out, in memory and in the store, and forgets its module.
   ///
-  /// The server is not told: ``AuthorizationModule/revoke()`` before that does. An account that is
-  /// not there is no error.
+  /// The server does not get any request; to end the tokens there, call
+  /// ``AuthorizationModule/revoke()`` first. Removing an account that does not exist is no error.
   public func remove(id: String) async throws(SQOAuthError) {
     let known = modules.withLock { $0.removeValue(forKey: id) }
-    // One that nobody asked for here may be at work in another process, so its turn is waited for.
+    // Another process may be using an account that has no module here, so this waits for its lease.
     let module =
       known
       ?? AuthorizationModule(
-        .failure(SQOAuthError(.notRegistered, "nobody asked for the account here")),
+        .failure(SQOAuthError(.notRegistered, "the account has no module in this program")),
         environment: environment, accountID: id)
     try await module.clearAccessToken()
   }
 
-  /// The id of an account that was given none: `CLIENT at SERVER`, by the client identifier and the
-  /// issuer, or by the token endpoint of a server without one.
+  /// The id of an account for which the app chooses none: `CLIENT at SERVER`.
+  ///
+  /// It consists of the client identifier and the issuer, or the token endpoint of a server without
+  /// an issuer.
   public static func defaultID(for configuration: ClientConfiguration) -> String {
     "\(configuration.clientID) at \(configuration.provider.identifier)"
   }

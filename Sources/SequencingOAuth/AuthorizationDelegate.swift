@@ -1,6 +1,6 @@
-/// Hears how a sign-in ended: exactly one of its methods is called, once for each sign-in.
+/// Learns how a sign-in ended: the SDK calls exactly one of its methods, once for each sign-in.
 ///
-/// Implement the methods as ordinary ones, in any class:
+/// Write the methods as ordinary ones, in any class:
 ///
 /// ```swift
 /// final class LoginScreen: AuthorizationDelegate {
@@ -10,32 +10,33 @@
 /// }
 /// ```
 ///
-/// A delegate that belongs to an actor is called there: an `actor`, and a class of the main actor or of
-/// another global actor. Any other delegate is called on ``SQOAuth/callbackQueue``, which is the main
-/// queue unless the app sets another. A method may also be `async`; the next call waits for its end.
-/// The delegate is held weakly.
+/// A delegate that belongs to an actor is called on that actor: an `actor`, or a class of the main
+/// actor or of another global actor. Any other delegate is called on ``SQOAuth/callbackQueue``,
+/// which is the main queue unless the app sets another. A method may be `async`; the next call
+/// waits until it has returned. The SDK holds the delegate weakly.
 public protocol AuthorizationDelegate: AnyObject {
   /// The user signed in; the token is the one that ``SQAuthResult/token`` returns.
   nonisolated(nonsending) func userIsSuccessfullyAuthorized(_ token: SQToken) async
 
-  /// The user did not sign in.
+  /// The user did not sign in, for whatever reason.
   nonisolated(nonsending) func userIsNotAuthorized() async
 
-  /// The sign-in failed; calls ``userIsNotAuthorized()`` unless it is implemented.
+  /// The sign-in failed with an error; by default this calls ``userIsNotAuthorized()``.
   nonisolated(nonsending) func userIsNotAuthorized(because error: SQOAuthError) async
 
-  /// The user said no, did not come back in time, or the app cancelled; calls
-  /// ``userIsNotAuthorized()`` unless it is implemented.
+  /// The user refused or did not come back in time, or the app cancelled the sign-in.
+  ///
+  /// By default this calls ``userIsNotAuthorized()``.
   nonisolated(nonsending) func userDidCancelAuthorization() async
 }
 
 extension AuthorizationDelegate {
-  /// Makes the SDK call ``userIsNotAuthorized()`` instead.
+  /// Makes the SDK call ``userIsNotAuthorized()`` for a failed sign-in.
   public func userIsNotAuthorized(because error: SQOAuthError) {
     OptionalMethod.isDefault()
   }
 
-  /// Makes the SDK call ``userIsNotAuthorized()`` instead.
+  /// Makes the SDK call ``userIsNotAuthorized()`` for a cancelled sign-in.
   public func userDidCancelAuthorization() {
     OptionalMethod.isDefault()
   }

@@ -1,31 +1,32 @@
-/// Another token or another client for a module that exists already.
+/// Gives an existing module another token or another client.
 extension AuthorizationModule {
   // MARK: A token that the app holds
 
-  /// Makes a token that the app holds the current one, at once, and returns when it is stored.
+  /// Makes a token that the app holds the current one, at once; returns when the token is stored.
   ///
-  /// It is for a token that another program or an earlier library left. No request is made. The
-  /// token is refreshed as every other one is: when it is needed, and before it expires if
+  /// Use it for a token from another program or an earlier library. No request is made. The token
+  /// is refreshed like any other: when it is needed, and before it expires if
   /// ``refreshesAutomatically`` is set.
   ///
-  /// A token that is older than the one held or stored is an outdated copy of it, whose refresh
-  /// token must not be used again; then the newer one stays, and is returned. A token without an
-  /// ``SQToken/issueDate`` counts as newer. To change the user, sign the other one out first.
+  /// If the account already has a newer token, in memory or in the store, the given one is an
+  /// outdated copy whose refresh token must not be used again; the newer token stays and is
+  /// returned. A token without an ``SQToken/issueDate`` counts as newer. To change the user, sign
+  /// the first user out before.
   ///
-  /// From any thread or task. Cancelling the task does not stop it.
+  /// Any thread or task may call this; cancelling the task does not stop it.
   ///
   /// - Returns: The token that is current now; it may have expired.
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notRegistered`` or
-  ///   ``SQOAuthError/Code/invalidConfiguration`` when the module has no usable client, and then
-  ///   nothing is taken over; ``SQOAuthError/Code/storeFailed`` or another error of the store, while
-  ///   the token is current all the same and is stored later; ``SQOAuthError/Code/cancelled`` when
-  ///   the user was signed out meanwhile.
+  ///   ``SQOAuthError/Code/invalidConfiguration`` if the module has no usable client; then nothing
+  ///   changes. ``SQOAuthError/Code/storeFailed`` or another error of the store; the token is
+  ///   current nevertheless, and the SDK stores it later. ``SQOAuthError/Code/cancelled`` if the
+  ///   user was signed out in the meantime.
   @discardableResult
   public func adopt(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
     try await beginAdoption(of: token)()
   }
 
-  /// Makes a token that the app holds the current one, at once; the completion is called when it is
+  /// Makes a token that the app holds the current one, at once; calls the completion when it is
   /// stored.
   ///
   /// The completion is called once: on its actor if it belongs to one, and otherwise on
@@ -38,7 +39,7 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await finish.get()() }
   }
 
-  /// Makes a token the current one; returns what waits for the store.
+  /// Makes a token the current one at once; the returned closure waits for the store.
   private func beginAdoption(
     of token: SQToken
   ) throws(SQOAuthError) -> @Sendable () async throws(SQOAuthError) -> SQToken {
@@ -50,15 +51,17 @@ extension AuthorizationModule {
     }
   }
 
-  /// Makes a token that the app kept the current one, at once, and refreshes it from now on; what is
-  /// returned ends when the store has been asked for a newer one.
+  /// Makes a token that the app kept the current one, at once, and refreshes it automatically from
+  /// now on.
+  ///
+  /// The returned closure ends when the store was searched for a newer token.
   func resume(_ token: SQToken) throws(SQOAuthError) -> @Sendable () async -> Void {
     let finish = session.adopt(try context.record(of: token, id: accountID))
     refreshesAutomatically = true
     return { _ = await finish() }
   }
 
-  /// Makes a token that the app kept the current one; what goes wrong is an event.
+  /// Makes a token that the app kept the current one; an error becomes an event.
   func launch(_ token: SQToken?) {
     do throws(SQOAuthError) {
       guard let token else { throw .emptyToken }
@@ -71,17 +74,19 @@ extension AuthorizationModule {
 
   // MARK: Another client
 
-  /// The client that the module works for, or `nil` when no usable one was registered.
+  /// The client that the module works for; `nil` if no usable one was registered.
   public var configuration: ClientConfiguration? { try? context.configuration.get() }
 
-  /// Works for another client from the next operation on.
+  /// Sets the client for which the module works, from the next operation on.
   ///
-  /// Any thread may call it. What is under way goes on with the client before.
-  /// The token stays, and is refreshed and revoked only by the client and at the server that gave
-  /// it: with any other, that fails with ``SQOAuthError/Code/invalidConfiguration`` until the next
-  /// sign-in. With another provider, no server that was allowed to see tokens before may see the
-  /// next ones. A refresh that failed with the client before is tried again at once, unless the
-  /// server asked for time.
+  /// Any thread may call it. An operation that is under way continues with the client before. The
+  /// token stays, but only the client that got it can refresh or revoke it, and only at the server
+  /// that issued it. With another client or server that fails with
+  /// ``SQOAuthError/Code/invalidConfiguration`` until the next sign-in. A refresh that failed with
+  /// the client before can be tried again at once, unless the server asked for a pause.
+  ///
+  /// If the provider changes, a server that got tokens only because the app's first request went
+  /// there gets no further ones. Servers that the app named still do.
   public func register(_ configuration: ClientConfiguration) {
     configure(.success(configuration))
   }

@@ -1,20 +1,21 @@
 import Basics
 
-/// The acts for code without `async`.
+/// The module's operations with completions, for code without `async`.
 ///
-/// Each completion is called once: on its actor if it belongs to one, as a closure of a `@MainActor`
-/// screen does, and otherwise on ``callbackQueue``. Its error is what the `async` form throws.
+/// Each completion is called once: on its actor if it belongs to one, as a closure of a
+/// `@MainActor` screen does, and otherwise on ``callbackQueue``. It gets the error that the `async`
+/// form throws.
 extension AuthorizationModule {
   // MARK: A token
 
-  /// Signs the user in, in the browser, or joins the sign-in under way; see ``signIn()``.
+  /// Signs the user in with the browser, or joins the sign-in under way; see ``signIn()``.
   public func signIn(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await self.signIn() }
   }
 
-  /// Gets a valid token by the quickest way there is; see ``requestAccess()``.
+  /// Gets a valid token in the quickest way that works; see ``requestAccess()``.
   public func requestAccess(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
@@ -28,14 +29,14 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await self.token() }
   }
 
-  /// Gets a fresh token; see ``refresh()``.
+  /// Gets a fresh token from the server; see ``refresh()``.
   public func refresh(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await self.refresh() }
   }
 
-  /// Takes the token from the store; see ``restore()``.
+  /// Loads the token from the store; see ``restore()``.
   public func restore(
     _ completion: @escaping @isolated(any) (Result<Bool, SQOAuthError>) -> Void
   ) {
@@ -44,8 +45,9 @@ extension AuthorizationModule {
 
   // MARK: Other grants
 
-  /// Trades a user's name and password for a token; see
-  /// ``requestAccessToken(username:password:scope:)``.
+  /// Exchanges a user's name and password for a token.
+  ///
+  /// See ``requestAccessToken(username:password:scope:)``.
   public func requestAccessToken(
     username: String, password: String, scope: String? = nil,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
@@ -65,8 +67,9 @@ extension AuthorizationModule {
     }
   }
 
-  /// Gets a token by a grant of another specification; see
-  /// ``requestAccessToken(grantType:parameters:scope:)``.
+  /// Gets a token by a grant of another specification.
+  ///
+  /// See ``requestAccessToken(grantType:parameters:scope:)``.
   public func requestAccessToken(
     grantType: String, parameters: [String: String] = [:], scope: String? = nil,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
@@ -99,7 +102,7 @@ extension AuthorizationModule {
 
   // MARK: The end
 
-  /// Forgets the token, in memory at once and in the store; see ``signOut()``.
+  /// Forgets the token, in memory at once and then in the store; see ``signOut()``.
   public func signOut(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
@@ -107,7 +110,7 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await change.wait().get() }
   }
 
-  /// Forgets the token and its refresh token; see ``clearAccessToken()``, Heimdall's name.
+  /// Forgets the token and its refresh token; Heimdall's name for ``signOut(_:)``.
   public func clearAccessToken(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
@@ -121,7 +124,9 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await self.revoke() }
   }
 
-  /// Calls when no refresh is under way and the store has the newest token; see ``settle()``.
+  /// Calls the completion when no refresh is under way and the store has the newest token.
+  ///
+  /// See ``settle()``.
   public func settle(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {

@@ -1,14 +1,14 @@
-/// Every way to a new token; each replaces the token that is there.
+/// All ways to get a new token; the new token replaces the current one.
 ///
-/// A token that the store cannot keep is in memory all the same. ``TokenRefreshDelegate`` and
-/// ``events`` then get the store's error, the store is tried again, and ``settle()`` throws while it
-/// fails.
+/// If the store cannot keep a token, the token is in memory nevertheless. ``TokenRefreshDelegate``
+/// and ``events`` then get the store's error, the SDK tries again, and ``settle()`` throws while
+/// the store fails.
 extension AuthorizationModule {
   // MARK: The code grant
 
-  /// Signs the user in, in the browser, or joins the sign-in under way.
+  /// Signs the user in with the browser, or joins the sign-in under way.
   ///
-  /// Cancelling the task ends the wait, and the sign-in as well if nobody else waits for it.
+  /// Cancelling the task ends the wait, and also the sign-in if no other caller waits for it.
   ///
   /// - SeeAlso: RFC 6749, section 4.1
   @discardableResult
@@ -16,13 +16,14 @@ extension AuthorizationModule {
     try await signIns.token { await self.outcome(of: $0) }
   }
 
-  /// The same, unless a sign-in has ended since there were so many: its failure is this call's, and
-  /// where it brought a token this is `nil`.
+  /// Signs the user in unless a sign-in has ended since `endCount`, which the caller read before.
+  ///
+  /// If one has ended, its error is thrown, or `nil` is returned if it brought a token.
   func signIn(since endCount: Int) async throws(SQOAuthError) -> SQToken? {
     try await signIns.token(since: endCount) { await self.outcome(of: $0) }
   }
 
-  /// Starts a sign-in that goes on whoever waits for it.
+  /// Starts a sign-in that continues even if no caller waits for it.
   func startSignIn() {
     signIns.start { await self.outcome(of: $0) }
   }
@@ -30,7 +31,7 @@ extension AuthorizationModule {
   /// Whether a sign-in is under way.
   public var isSigningIn: Bool { signIns.isUnderWay }
 
-  /// Ends the sign-in under way, if there is one; a redirect that comes later is refused.
+  /// Ends the sign-in under way, if there is one; a redirect that comes later has no effect.
   public func cancelSignIn() {
     signIns.cancel()
   }
@@ -40,8 +41,8 @@ extension AuthorizationModule {
     do throws(SQOAuthError) {
       guard !Task.isCancelled else { throw .signInCancelled }
       _ = try context.configuration.get()
-      // A store that cannot be read or written would lose the token: the user hears that before the
-      // browser opens.
+      // If the store cannot be read or written, the token would be lost, so the sign-in fails
+      // before the browser opens.
       if let record = try await session.account.check() { context.resumeAttributes(of: record) }
       let grant = AuthorizationCodeGrant(
         client: try await context.client(isFresh: true), accountID: accountID,
@@ -57,9 +58,9 @@ extension AuthorizationModule {
 
   // MARK: Other grants
 
-  /// Trades a user's name and password for a token, where the configuration allows that.
+  /// Exchanges a user's name and password for a token, if the configuration allows it.
   ///
-  /// The password is not kept. ``ClientConfiguration/allowsPasswordGrant`` says why this is the
+  /// The password is not kept. ``ClientConfiguration/allowsPasswordGrant`` explains why this is the
   /// last resort.
   ///
   /// - SeeAlso: RFC 6749, section 4.3
@@ -73,7 +74,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Gets a token in the client's own name; when it expires the next one is had the same way.
+  /// Gets a token in the client's own name, and a new one in the same way when it expires.
   ///
   /// - SeeAlso: RFC 6749, section 4.4
   @discardableResult
@@ -101,15 +102,15 @@ extension AuthorizationModule {
     }
   }
 
-  /// Runs a grant and takes its token over, even if the caller is cancelled meanwhile: the server
-  /// may give it only once.
+  /// Runs a grant and makes its token the current one, even if the caller is cancelled in the
+  /// meantime: the server may give that token only once.
   private func take(
     _ kind: AccountRecord.Grant? = nil,
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
     let epoch = session.epoch
     let client = try await context.client()
-    // A token in the client's own name can be asked for again.
+    // A token in the client's own name can be requested again, so the store may fail.
     if kind == nil { _ = try await session.account.check() }
     let token = try await grant(client)
     try await take(token, from: client, kind, of: epoch)

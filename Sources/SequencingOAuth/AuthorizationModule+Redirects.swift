@@ -4,65 +4,78 @@
   public import Foundation
 #endif
 
-// Redirects that the app receives itself, and not the SDK's loopback receiver.
+// Redirects that the app receives itself, instead of the SDK's loopback receiver.
 
 extension AuthorizationModule {
-  /// Passes on the text of a URL that the app was opened with.
+  /// Passes on the text of a URL with which the app was opened.
   ///
-  /// Returns `true` where it was the answer to the sign-in under way. `false` has no effect: the
-  /// URL is for someone else, or for another sign-in. `receiveRedirect(_:)` says which.
+  /// Returns `true` if the URL was the answer to the sign-in under way. `false` means that it had
+  /// no effect: it is for another part of the app, or for another sign-in; `receiveRedirect(_:)`
+  /// tells which.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
     receiveRedirect(redirect) == .answered
   }
 
-  /// Passes on a URL that the app was opened with; see ``handleRedirect(_:)-(String)``.
+  /// Passes on a URL with which the app was opened.
+  ///
+  /// Returns `true` if it was the answer to the sign-in under way; see
+  /// ``handleRedirect(_:)-(String)``.
   @discardableResult
   public func handleRedirect(_ redirect: URL) -> Bool {
     receiveRedirect(redirect) == .answered
   }
 
-  /// Passes on the text of a URL that the app was opened with, and says what became of it.
+  /// Passes on the text of a URL with which the app was opened, and returns what happened to it.
   ///
-  /// From any thread, at once. Anything but ``RedirectOutcome/answered`` has no effect.
+  /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
+  /// URL had an effect.
   public func receiveRedirect(_ redirect: String) -> RedirectOutcome {
     signIns.offer(redirect)
   }
 
-  /// Passes on a URL that the app was opened with, and says what became of it.
+  /// Passes on a URL with which the app was opened, and returns what happened to it.
   ///
-  /// From any thread, at once. Anything but ``RedirectOutcome/answered`` has no effect.
+  /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
+  /// URL had an effect.
   public func receiveRedirect(_ redirect: URL) -> RedirectOutcome {
     receiveRedirect(redirect.absoluteString)
   }
 }
 
 extension SQOAuth {
-  /// Passes on a URL that the app was opened with, for a redirect URI that the app receives itself.
+  /// Passes on a URL with which the app was opened, for a redirect URI that the app receives
+  /// itself.
   ///
-  /// Returns `true` where it was the answer to the sign-in under way. `false` has no effect: the
-  /// URL is for someone else, or for another sign-in. `receiveRedirect(_:)` says which.
+  /// Returns `true` if the URL was the answer to the sign-in under way. `false` means that it had
+  /// no effect: it is for another part of the app, or for another sign-in; `receiveRedirect(_:)`
+  /// tells which.
   @discardableResult
   public func handleRedirect(_ redirect: URL) -> Bool {
     receiveRedirect(redirect) == .answered
   }
 
-  /// Passes on the text of a URL that the app was opened with; see ``handleRedirect(_:)-(URL)``.
+  /// Passes on the text of a URL with which the app was opened.
+  ///
+  /// Returns `true` if it was the answer to the sign-in under way; see
+  /// ``handleRedirect(_:)-(URL)``.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
     receiveRedirect(redirect) == .answered
   }
 
-  /// Passes on a URL that the app was opened with, and says what became of it.
+  /// Passes on a URL with which the app was opened, and returns what happened to it.
   ///
-  /// From any thread, at once. Anything but ``RedirectOutcome/answered`` has no effect.
+  /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
+  /// URL had an effect.
   public func receiveRedirect(_ redirect: URL) -> RedirectOutcome {
     module.receiveRedirect(redirect)
   }
 
-  /// Passes on the text of a URL that the app was opened with, and says what became of it.
+  /// Passes on the text of a URL with which the app was opened, and returns what happened to it.
   ///
-  /// From any thread, at once. Anything but ``RedirectOutcome/answered`` has no effect.
+  /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
+  /// URL had an effect.
   public func receiveRedirect(_ redirect: String) -> RedirectOutcome {
     module.receiveRedirect(redirect)
   }

@@ -6,49 +6,50 @@ import Basics
   import Foundation
 #endif
 
-/// Requests for protected resources.
+/// Requests for protected resources, sent with the account's token.
 extension AuthorizationModule {
   /// A copy of a request that carries a valid token; the request itself is not changed.
   ///
-  /// An `Authorization` field that is there is replaced. The token goes to no server but those that
-  /// ``ClientConfiguration/resourceOrigins`` explains, and never over http to another machine.
+  /// An `Authorization` field that the request has is replaced. The token goes only to the servers
+  /// that ``ClientConfiguration/resourceOrigins`` explains, and never over http to another machine.
   ///
-  /// - Throws: ``SQOAuthError``: what ``token()`` throws,
-  ///   ``SQOAuthError/Code/originNotAllowed`` or ``SQOAuthError/Code/insecureEndpoint``.
+  /// - Throws: ``SQOAuthError``: the errors of ``token()``, ``SQOAuthError/Code/originNotAllowed``
+  ///   or ``SQOAuthError/Code/insecureEndpoint``.
   public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
     authenticated(request, with: try await tokenUse(for: originOfApps(request)))
   }
 
-  /// Says that servers may see the tokens: `try module.allowTokens(at: "https://api.example")`.
+  /// Allows servers to get the tokens: `try module.allowTokens(at: "https://api.example")`.
   ///
-  /// They may from now on, for as long as this module lives, besides those that
+  /// The permission lasts as long as this module lives, in addition to the servers that
   /// ``ClientConfiguration/resourceOrigins`` explains. Call it for servers that the app knows by
-  /// itself, and never for the URL that an answer named.
+  /// itself, and never for a URL that came in an answer.
   ///
   /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` for http on anything but a loopback address,
-  ///   ``SQOAuthError/Code/malformedRequest`` for what is no http or https URL. Then none is allowed.
+  ///   or ``SQOAuthError/Code/malformedRequest`` for a text that is no http or https URL. Then no
+  ///   server of the list is allowed.
   public func allowTokens(at servers: String...) throws(SQOAuthError) {
     try allowTokens(atAll: servers)
   }
 
-  /// Says that servers may see the tokens, all of them or none.
+  /// Allows servers to get the tokens: all of them or, if one is refused, none.
   func allowTokens(atAll servers: [String]) throws(SQOAuthError) {
     let origins = try servers.map { server throws(SQOAuthError) in try ResourceOrigin(server) }
     context.allowTokens(at: origins)
   }
 
-  /// Sends a request with a valid token; a token that the server refuses is refreshed, once.
+  /// Sends a request with a valid token; if the server refuses the token, it is refreshed once.
   ///
-  /// A response with status 401 is never returned: the token is refreshed and the request sent
-  /// again, unless that cannot help, and a second 401 is thrown with its fields and its content in
-  /// ``SQOAuthError/resourceResponse``. Any other status is a response, but for a 403 whose
-  /// challenge says `insufficient_scope`.
+  /// A response with status 401 is never returned: the SDK refreshes the token and sends the
+  /// request again, unless that cannot help. A second 401 is thrown, with its fields and its
+  /// content in ``SQOAuthError/resourceResponse``. A 403 whose challenge says `insufficient_scope`
+  /// is thrown too. A response with any other status is returned.
   ///
-  /// A request that sets no ``HTTPRequest/timeout`` of its own has ``ClientConfiguration/timeout``,
-  /// each time that it is sent; the time for a refresh does not count.
+  /// A request without a ``HTTPRequest/timeout`` gets ``ClientConfiguration/timeout``, each time
+  /// that it is sent; the time for a refresh does not count.
   ///
-  /// - Throws: ``SQOAuthError``: what ``authenticate(_:)`` throws and what the HTTP client throws;
-  ///   ``SQOAuthError/Code/invalidToken`` and ``SQOAuthError/Code/insufficientScope`` with the
+  /// - Throws: ``SQOAuthError``: the errors of ``authenticate(_:)`` and of the HTTP client;
+  ///   ``SQOAuthError/Code/invalidToken`` or ``SQOAuthError/Code/insufficientScope`` with the
   ///   server's ``SQOAuthError/challenge`` and its whole answer, ``SQOAuthError/resourceResponse``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
@@ -63,16 +64,17 @@ extension AuthorizationModule {
     }
   }
 
-  /// Sends a request with a token, and once more with the next one where the server refuses it.
+  /// Sends a request with a token, and if the server refuses that token, once more with a fresh
+  /// one.
   ///
-  /// The request's URL was checked.
+  /// The caller has already checked the request's URL.
   func exchange(
     _ request: HTTPRequest, with use: TokenUse
   ) async throws(ResourceFailure) -> HTTPResponse {
     try await exchange(request, behind: try await response(to: request, with: use), to: use)
   }
 
-  /// Goes on with the response to a request's first sending.
+  /// Handles the response to the first sending of a request, and sends it again if that can help.
   func exchange(
     _ request: HTTPRequest, behind response: HTTPResponse, to first: TokenUse
   ) async throws(ResourceFailure) -> HTTPResponse {
@@ -109,19 +111,19 @@ extension AuthorizationModule {
     return request
   }
 
-  /// The server of a request that the app made; refuses one that may not see the token.
+  /// The server of a request that the app made; throws if that server may not get the token.
   private func originOfApps(_ request: HTTPRequest) throws(SQOAuthError) -> ResourceOrigin {
     let origin = try ResourceOrigin(request.url)
     try context.check(origin, namedByApp: true)
     return origin
   }
 
-  /// Refuses a server that may not see the token.
+  /// Throws if a server may not get the token.
   func check(_ origin: ResourceOrigin) throws(SQOAuthError) {
     try context.check(origin, namedByApp: false)
   }
 
-  /// Takes the app's word for the server of a pipe or a channel that carries this account's token.
+  /// Records the server of a pipe or a channel with this account's token as one that the app names.
   package func name(_ origin: ResourceOrigin) {
     context.name(origin)
   }

@@ -1,18 +1,19 @@
 import Basics
 public import Dispatch
 
-/// One account with one authorization server: gets its token, keeps it alive, and puts it on
+/// One account at one authorization server: gets its token, keeps it valid, and puts it on
 /// requests.
 ///
-/// Every method may be called from any thread or task, any number of times at once. ``SQOAuth``
-/// holds one and adds delegates; a server or a daemon with many accounts makes its own.
+/// Any thread or task may call any method, any number of times at once. ``SQOAuth`` holds one
+/// module and adds delegates; a server or a daemon with many accounts makes its own modules.
 ///
-/// However many callers find the token expired or refused, one of them refreshes it and all of them
-/// get what comes of that. A failure is theirs too, and stands for 1 s, then 2 s, up to 60 s, or as
-/// long as the server asks, so that a server in trouble gets one request in that time. Only
-/// `invalid_grant` ends the session; after any other failure the next attempt may succeed.
+/// However many callers find the token expired or refused, the module refreshes it once, and all of
+/// them get the result. They get an error too, and so do further callers, without a request: for
+/// 1 s after the first failure, then for 2 s, up to 60 s, or as long as the server asks. So a
+/// server in trouble gets one request in that time. Only `invalid_grant` ends the session; after
+/// any other error the next attempt may succeed.
 public final class AuthorizationModule: Sendable {
-  /// The name of the account's record in the token store.
+  /// The id of the account, under which the token store keeps its record.
   public let accountID: String
   let context: ClientContext
   let session: TokenSession
@@ -22,7 +23,7 @@ public final class AuthorizationModule: Sendable {
 
   /// Makes the module of an account; nothing is read or sent yet.
   ///
-  /// Two modules on one store need two names.
+  /// Two modules on one store need different account ids.
   public convenience init(
     configuration: ClientConfiguration, environment: ClientEnvironment = ClientEnvironment(),
     accountID: String = "default"
@@ -43,7 +44,7 @@ public final class AuthorizationModule: Sendable {
     session.close()
   }
 
-  /// The parts that the next operation works with.
+  /// The replaceable parts, such as the HTTP client and the store, for the next operation.
   public var environment: ClientEnvironment {
     get { context.environment }
     set {
@@ -52,7 +53,7 @@ public final class AuthorizationModule: Sendable {
     }
   }
 
-  /// Where completions without an actor of their own are called: the main queue, unless the app sets
+  /// The queue for completions that belong to no actor; it is the main queue unless the app sets
   /// another.
   ///
   /// The main queue needs a main thread that runs it: `dispatchMain()`, `RunLoop.main.run()` or an
@@ -62,11 +63,11 @@ public final class AuthorizationModule: Sendable {
     set { callbacks.queue = newValue }
   }
 
-  /// What the app keeps with the account, such as a name to show; stored with the next token, be it
-  /// of a sign-in or of a refresh.
+  /// Values that the app keeps with the account, such as a name to show.
   ///
-  /// Where the app sets nothing it is what the store has. A sign-out leaves it to the next sign-in,
-  /// so an app whose users change sets it anew.
+  /// They are stored with the next token, after a sign-in or a refresh. If the app sets none, they
+  /// are those in the store. A sign-out keeps them for the next sign-in, so an app whose users
+  /// change must set them again.
   public var attributes: [String: String] {
     get { context.attributes }
     set { context.attributes = newValue }
@@ -79,7 +80,7 @@ public final class AuthorizationModule: Sendable {
   }
 }
 
-// MARK: - The token at hand
+// MARK: - The current token
 
 extension AuthorizationModule {
   /// The current token, or `nil`; it may have expired.
@@ -87,44 +88,44 @@ extension AuthorizationModule {
 
   /// The current token if it is valid now, without waiting for anything.
   ///
-  /// A token that can be refreshed counts as expired a tenth of its life early, 30 s at most.
+  /// A token that can be refreshed counts as expired early: by a tenth of its life, and at most by
+  /// 30 s.
   public var validToken: SQToken? { session.validToken }
 
-  /// Whether a token is in memory, expired or not; ``restore()`` looks into the store too.
+  /// Whether a token is in memory, expired or not; ``restore()`` also looks into the store.
   public var hasAccessToken: Bool { session.token != nil }
 
   /// Whether there is a token that has not expired.
   public var isAuthorized: Bool { session.isAuthorized }
 
-  /// The header fields of a request with the current token, or `nil` where it is not valid.
+  /// The header fields for a request with the current token; `nil` if that token is not valid.
   public var authorizationFields: [String: String]? {
     guard let token = session.validToken else { return nil }
     let fields = environment.requestAuthenticator.headerFields(for: token)
     return Dictionary(fields.map { ($0.name, $0.value) }) { first, _ in first }
   }
 
-  /// What happens to the session from now on; the stream ends with the module.
+  /// The session's events from now on, such as refreshes; the stream ends with the module.
   public var events: AsyncStream<SessionEvent> { session.observers.stream() }
 }
 
-// MARK: - A token that is valid
+// MARK: - Getting a valid token
 
 extension AuthorizationModule {
-  /// A token that is valid now: the one at hand, or one that is refreshed first.
+  /// Returns a token that is valid now: the current one, or one that is refreshed first.
   ///
-  /// Where nothing is at hand the store is asked. Cancelling the task ends the wait and nothing
-  /// else.
+  /// If no token is in memory, the store is read. Cancelling the task ends only the wait.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` where there is no token, or an
-  ///   expired one that cannot be refreshed; otherwise why the refresh failed.
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token, or an
+  ///   expired one that cannot be refreshed; otherwise the reason why the refresh failed.
   public func token() async throws(SQOAuthError) -> SQToken {
     if let token = session.validToken { return token }
     return try await session.token(.valid)
   }
 
-  /// Gets a fresh token although the one at hand may be valid.
+  /// Gets a fresh token from the server, even if the current one is valid.
   ///
-  /// Joins the refresh that is under way, if there is one.
+  /// If a refresh is under way, this call joins it.
   @discardableResult
   public func refresh() async throws(SQOAuthError) -> SQToken {
     try await session.token(.new(since: session.renewals))
@@ -132,21 +133,21 @@ extension AuthorizationModule {
 
   /// Returns when no refresh is under way and the store has the newest token.
   ///
-  /// A program calls it before it ends: a refresh token that is on its way would be lost. A token
-  /// that the store refused before is offered once more. The call goes on when its task is
-  /// cancelled; it waits no longer than a refresh and the store's locks take.
+  /// Call it before the program ends: otherwise a refresh token that is on its way would be lost.
+  /// If the store could not save a token before, this call tries again. Cancelling the task does
+  /// not end the call, which waits no longer than a refresh and the store's locks take.
   ///
-  /// - Throws: ``SQOAuthError``: why the store does not have the newest token, or still has an
-  ///   account that was signed out. The token is in memory only, and ends with the program.
+  /// - Throws: ``SQOAuthError``: the reason why the store lacks the newest token, or still has an
+  ///   account that was signed out. That token is in memory only and is lost when the program ends.
   public func settle() async throws(SQOAuthError) {
     try await session.settle()
   }
 
-  /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.
+  /// Gets a valid token in any way that works: the current one, a refresh, or else the browser.
   ///
-  /// The browser opens when there is no token, or when the refresh fails with an error that says
-  /// ``SQOAuthError/requiresSignIn``. After any other failure of the refresh that error is thrown.
-  /// However many callers need the browser at a time, it opens once for all of them.
+  /// The browser opens if there is no token, or if the refresh fails with an error whose
+  /// ``SQOAuthError/requiresSignIn`` is `true`. Any other error of the refresh is thrown. However
+  /// many callers need the browser at a time, it opens once for all of them.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
     while true {
@@ -155,7 +156,7 @@ extension AuthorizationModule {
         return try await token()
       } catch {
         guard error.requiresSignIn, !context.usesClientCredentials else { throw error }
-        // The others may have signed in by the time that this caller is awake.
+        // Another caller may have signed in by the time that this one continues.
         if let token = try await signIn(since: endCount) { return token }
       }
     }
@@ -163,19 +164,19 @@ extension AuthorizationModule {
 
   /// Makes the access token count as expired, so that its next use refreshes it.
   ///
-  /// For an app that learns from a resource server that the token is no longer good.
+  /// Call it if the app learns from a resource server that the token is no longer valid.
   public func invalidateAccessToken() {
     session.invalidate()
   }
 
-  /// Forgets the token and its refresh token: Heimdall's name of ``signOut()``.
+  /// Forgets the token and its refresh token; Heimdall's name for ``signOut()``.
   public func clearAccessToken() async throws(SQOAuthError) {
     try await signOut()
   }
 
-  /// Takes the account's record from the store; says whether there is a token now.
+  /// Loads the account's record from the store; returns whether there is a token now.
   ///
-  /// ``token()`` does so by itself; this is for an app that wants to know at launch.
+  /// ``token()`` does this by itself; call this if the app must know at launch.
   @discardableResult
   public func restore() async throws(SQOAuthError) -> Bool {
     if session.token != nil { return true }
@@ -186,12 +187,13 @@ extension AuthorizationModule {
 // MARK: - The timer
 
 extension AuthorizationModule {
-  /// Whether the token is refreshed before it expires, without anyone asking.
+  /// Whether the module refreshes the token by itself before it expires.
   ///
-  /// It is due 11 to 12 percent of its life before the expiry, at random, so that the clients of a
-  /// server do not come all at once, and 550 to 600 s before it at most. A failure is tried again
-  /// when its back-off is over. The timer stops when the session ends and when the module goes; it
-  /// counts the time that the machine was suspended.
+  /// The refresh starts 11 to 12 percent of the token's life before the expiry, but no earlier than
+  /// 550 to 600 s before it. The moment is random, so that the clients of a server do not all come
+  /// at once. After a failure the next attempt follows when the back-off is over. The timer stops
+  /// when the session ends and when the module is released; it counts time in which the machine was
+  /// suspended.
   public var refreshesAutomatically: Bool {
     get { session.isUpdating }
     set { session.updates(newValue) }
@@ -201,13 +203,14 @@ extension AuthorizationModule {
 // MARK: - Ending
 
 extension AuthorizationModule {
-  /// Has the authorization server end the refresh token and the access token, then forgets them.
+  /// Makes the authorization server end the refresh token and the access token, then forgets them.
   ///
-  /// A token that the server does not know counts as ended. When anything fails the tokens are kept
-  /// and the call may be made again. Without a token there is nothing to do, and no request.
+  /// A token that the server does not know counts as ended. If anything fails, the tokens are kept
+  /// and the call can be repeated. Without a token it does nothing and sends no request.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/revocationUnsupported`` where the provider has
-  ///   no way to do it, with ``SQOAuthError/retryAfter`` where a busy server names a time.
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/revocationUnsupported`` if the provider offers
+  ///   no revocation, or the server's error, with ``SQOAuthError/retryAfter`` if a busy server
+  ///   names a time.
   /// - SeeAlso: RFC 7009
   public func revoke() async throws(SQOAuthError) {
     try await session.end(.revoked) { record throws(SQOAuthError) in
@@ -215,10 +218,10 @@ extension AuthorizationModule {
     }
   }
 
-  /// Forgets the token and its refresh token, in memory at once and in the store; the server does not
-  /// hear of it.
+  /// Forgets the token and its refresh token, in memory at once and then in the store.
   ///
-  /// A sign-in under way is cancelled. What begins after this call is not touched.
+  /// The server gets no request. A sign-in under way is cancelled; an operation that begins after
+  /// this call is not affected.
   ///
   /// - Throws: ``SQOAuthError/Code/storeFailed`` if the store still has the account.
   public func signOut() async throws(SQOAuthError) {
@@ -227,8 +230,8 @@ extension AuthorizationModule {
 
   /// Cancels the sign-in under way and forgets the token.
   ///
-  /// In memory at once, in the store when the returned change is made. What begins after this call
-  /// is not touched.
+  /// The token leaves memory at once, and the store when the returned change is made. An operation
+  /// that begins after this call is not affected.
   @discardableResult
   func endSession() -> StoreWrites.Write {
     signIns.cancel()

@@ -2,20 +2,21 @@ import Basics
 
 /// A registry of modules by name, for an app that works with several authorization servers.
 ///
-/// It keeps tokens where its environment says, by default in memory only; ``AccountManager`` is for
-/// accounts that last. Any method may be called from any thread.
+/// Its tokens are kept where its environment says, by default in memory only; for accounts that
+/// outlast the program use ``AccountManager``. Any method may be called from any thread.
 public final class Authorizer: Sendable {
   private let environment: ClientEnvironment
   private let modules = Locked<[String: AuthorizationModule]>([:])
 
-  /// Makes an empty registry, whose modules work with an environment.
+  /// Makes an empty registry; its modules use the environment.
   public init(environment: ClientEnvironment = ClientEnvironment()) {
     self.environment = environment
   }
 
-  /// Makes a module and keeps it under a name, which is its ``AuthorizationModule/accountID`` too.
+  /// Makes a module and keeps it under a name, which is also its ``AuthorizationModule/accountID``.
   ///
-  /// - Throws: ``SQOAuthError/Code/duplicateName`` where the name is taken; that module stays.
+  /// - Throws: ``SQOAuthError/Code/duplicateName`` if the name is taken; the module with that name
+  ///   stays.
   @discardableResult
   public func add(
     _ name: String, _ configuration: ClientConfiguration
@@ -31,18 +32,18 @@ public final class Authorizer: Sendable {
     return module
   }
 
-  /// The module of a name, if there is one.
+  /// The module with a name, or `nil` if there is none.
   public func module(named name: String) -> AuthorizationModule? {
     modules.withLock { $0[name] }
   }
 
-  /// Takes a module out and returns it; its token stays with it and in the store.
+  /// Removes a module and returns it; the token stays in the module and in the store.
   @discardableResult
   public func remove(_ name: String) -> AuthorizationModule? {
     modules.withLock { $0.removeValue(forKey: name) }
   }
 
-  /// The names, in order.
+  /// The names of all modules, sorted.
   public var names: [String] { modules.withLock { $0.keys.sorted() } }
 }
 
@@ -50,6 +51,6 @@ extension SQOAuthError {
   static func duplicateName(_ name: String, of what: String) -> SQOAuthError {
     SQOAuthError(
       .duplicateName,
-      "there is \(what) \"\(name.printable)\" already; remove it, or take another name")
+      "there is already \(what) \"\(name.printable)\"; remove it, or choose another name")
   }
 }

@@ -1,7 +1,7 @@
 /// The parts that a client works with; each has a default and can be replaced.
 ///
-/// What modules share that are made with copies of one environment: the metadata of their servers,
-/// which is fetched once, and one timer for all.
+/// Modules that are made with copies of one environment share the metadata of their servers, which
+/// is fetched once, and one timer.
 public struct ClientEnvironment: Sendable {
   private struct Parts: Sendable {
     var httpClient: any HTTPClient = CurlHTTPClient.shared
@@ -18,22 +18,22 @@ public struct ClientEnvironment: Sendable {
 
   private var parts = Boxed(Parts())
 
-  /// Makes an environment of the defaults.
+  /// Makes an environment with the default parts.
   public init() {}
 
-  /// Carries the requests.
+  /// The client that sends the HTTP requests.
   public var httpClient: any HTTPClient {
     get { parts.value.httpClient }
     set {
       var changed = parts.value
       changed.httpClient = newValue
-      // What another client found may be reached by that one only.
+      // Metadata that one HTTP client found may describe servers that only that client can reach.
       changed.metadata = MetadataCache()
       parts.value = changed
     }
   }
 
-  /// Shows the authorization server's pages.
+  /// The user agent that shows the authorization server's pages to the user.
   public var userAgent: any UserAgent {
     get { parts.value.userAgent }
     set { parts.value.userAgent = newValue }
@@ -45,13 +45,13 @@ public struct ClientEnvironment: Sendable {
     set { parts.value.landingPage = newValue }
   }
 
-  /// Keeps tokens; by default in memory only.
+  /// The store that keeps the tokens; by default they are in memory only.
   public var tokenStore: any TokenStore {
     get { parts.value.tokenStore }
     set { parts.value.tokenStore = newValue }
   }
 
-  /// Tells the time.
+  /// The clock that tells the time, for example for the expiry of tokens.
   public var clock: any WallClock {
     get { parts.value.clock }
     set {
@@ -62,31 +62,31 @@ public struct ClientEnvironment: Sendable {
     }
   }
 
-  /// Reads token responses.
+  /// The parser that reads token responses.
   public var tokenResponseParser: any TokenResponseParser {
     get { parts.value.tokenResponseParser }
     set { parts.value.tokenResponseParser = newValue }
   }
 
-  /// Puts tokens on requests.
+  /// The authenticator that puts tokens on requests.
   public var requestAuthenticator: any ResourceRequestAuthenticator {
     get { parts.value.requestAuthenticator }
     set { parts.value.requestAuthenticator = newValue }
   }
 
-  /// Whether a token is refreshed although its successor cannot be kept; `false` by default.
+  /// Whether to refresh a token even if its successor cannot be kept; `false` by default.
   ///
-  /// A refresh token that the server accepts once is sent only after the ``tokenStore`` has made
-  /// sure of room for its successor, so that no failure of a disk ends a sign-in. A daemon that
-  /// would rather live on what it has in memory than stop, on a read-only file system for example,
-  /// sets this to `true`. When that process ends, its users must sign in again.
+  /// By default, a refresh token that the server accepts only once is sent only after the
+  /// ``tokenStore`` has made sure of space for its successor, so that no failure of a disk ends a
+  /// sign-in. Set this to `true` for a daemon that should continue with tokens in memory, for
+  /// example on a read-only file system. When that process ends, its users must sign in again.
   public var refreshesUnkeptTokens: Bool {
     get { parts.value.refreshesUnkeptTokens }
     set { parts.value.refreshesUnkeptTokens = newValue }
   }
 
-  /// What is known of the servers.
+  /// The metadata of the servers, as far as it is known.
   var metadata: MetadataCache { parts.value.metadata }
-  /// The timer of every session.
+  /// The timer that all sessions share.
   var timers: TimerQueue { parts.value.timers }
 }

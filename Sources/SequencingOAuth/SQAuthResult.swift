@@ -1,9 +1,9 @@
-/// The holder of the current token, for any thread.
+/// Holds the current token, which any thread can read.
 ///
-/// ``shared`` belongs to ``SQOAuth/shared``; an ``SQOAuth`` that an app makes itself has a result
-/// of its own in ``SQOAuth/result``.
+/// ``shared`` belongs to ``SQOAuth/shared``; an ``SQOAuth`` that an app makes has a holder of its
+/// own in ``SQOAuth/result``.
 public final class SQAuthResult: Sendable {
-  /// The result of ``SQOAuth/shared``.
+  /// The holder of the current token of ``SQOAuth/shared``.
   public static var shared: SQAuthResult { SQOAuth.shared.result }
 
   private let module: AuthorizationModule
@@ -12,6 +12,6 @@ public final class SQAuthResult: Sendable {
     self.module = module
   }
 
-  /// The current token, or `nil` while nobody is signed in; it may have expired.
+  /// The current token, or `nil` while no user is signed in; it may have expired.
   public var token: SQToken? { module.currentToken }
 }

@@ -1,18 +1,19 @@
-/// The acts for code without `async`, by way of the ``module``.
+/// The operations with completions, for code without `async`; the ``module`` does them.
 ///
-/// Each completion is called once: on its actor if it belongs to one, as a closure of a `@MainActor`
-/// screen does, and otherwise on ``callbackQueue``. Its error is what the `async` form throws.
+/// Each completion is called once: on its actor if it belongs to one, as a closure of a
+/// `@MainActor` screen does, and otherwise on ``callbackQueue``. It gets the error that the `async`
+/// form throws.
 extension SQOAuth {
   // MARK: A token
 
-  /// Signs the user in, in the browser, or joins the sign-in under way; see ``signIn()``.
+  /// Signs the user in with the browser, or joins the sign-in under way; see ``signIn()``.
   public func signIn(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
     module.signIn(completion)
   }
 
-  /// Gets a valid token by the quickest way there is; see ``requestAccess()``.
+  /// Gets a valid token in the quickest way that works; see ``requestAccess()``.
   public func requestAccess(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
@@ -26,22 +27,23 @@ extension SQOAuth {
     module.token(completion)
   }
 
-  /// Gets a fresh token; see ``refresh()``.
+  /// Gets a fresh token from the server; see ``refresh()``.
   public func refresh(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
     module.refresh(completion)
   }
 
-  /// Takes the token from the store; see ``restore()``.
+  /// Loads the token from the store; see ``restore()``.
   public func restore(
     _ completion: @escaping @isolated(any) (Result<Bool, SQOAuthError>) -> Void
   ) {
     module.restore(completion)
   }
 
-  /// Makes a token that the app holds the current one, at once; see
-  /// ``AuthorizationModule/adopt(_:completion:)``.
+  /// Makes a token that the app holds the current one, at once.
+  ///
+  /// See ``AuthorizationModule/adopt(_:completion:)``.
   public func adopt(
     _ token: SQToken,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
@@ -49,7 +51,8 @@ extension SQOAuth {
     module.adopt(token, completion: completion)
   }
 
-  /// Gets a fresh token by the refresh token of one that the app kept; see ``refresh(with:)``.
+  /// Gets a fresh token with the refresh token of a token that the app kept; see
+  /// ``refresh(with:)``.
   public func refresh(
     with token: SQToken,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
@@ -59,8 +62,9 @@ extension SQOAuth {
 
   // MARK: Other grants
 
-  /// Trades a user's name and password for a token; see
-  /// ``requestAccessToken(username:password:scope:)``.
+  /// Exchanges a user's name and password for a token.
+  ///
+  /// See ``requestAccessToken(username:password:scope:)``.
   public func requestAccessToken(
     username: String, password: String, scope: String? = nil,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
@@ -77,8 +81,9 @@ extension SQOAuth {
     module.requestAccessTokenAsClient(scope: scope, completion: completion)
   }
 
-  /// Gets a token by a grant of another specification; see
-  /// ``requestAccessToken(grantType:parameters:scope:)``.
+  /// Gets a token by a grant of another specification.
+  ///
+  /// See ``requestAccessToken(grantType:parameters:scope:)``.
   public func requestAccessToken(
     grantType: String, parameters: [String: String] = [:], scope: String? = nil,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
@@ -107,7 +112,7 @@ extension SQOAuth {
 
   // MARK: The end
 
-  /// Forgets the token, in memory at once and in the store; see ``signOut()``.
+  /// Forgets the token, in memory at once and then in the store; see ``signOut()``.
   public func signOut(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
@@ -121,7 +126,9 @@ extension SQOAuth {
     module.revoke(completion)
   }
 
-  /// Calls when no refresh is under way and the store has the newest token; see ``settle()``.
+  /// Calls the completion when no refresh is under way and the store has the newest token.
+  ///
+  /// See ``settle()``.
   public func settle(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {

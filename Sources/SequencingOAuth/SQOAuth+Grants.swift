@@ -1,7 +1,8 @@
-/// Grants that need no browser, by way of the ``module``.
+/// Grants that need no browser; the ``module`` does them.
 extension SQOAuth {
-  /// Trades a user's name and password for a token, where the configuration allows that; see
-  /// ``AuthorizationModule/requestAccessToken(username:password:scope:)``.
+  /// Exchanges a user's name and password for a token, if the configuration allows it.
+  ///
+  /// See ``AuthorizationModule/requestAccessToken(username:password:scope:)``.
   @discardableResult
   public func requestAccessToken(
     username: String, password: String, scope: String? = nil
@@ -9,8 +10,9 @@ extension SQOAuth {
     try await module.requestAccessToken(username: username, password: password, scope: scope)
   }
 
-  /// Gets a token in the client's own name; see
-  /// ``AuthorizationModule/requestAccessTokenAsClient(scope:)``.
+  /// Gets a token in the client's own name.
+  ///
+  /// See ``AuthorizationModule/requestAccessTokenAsClient(scope:)``.
   @discardableResult
   public func requestAccessTokenAsClient(
     scope: String? = nil
@@ -18,8 +20,9 @@ extension SQOAuth {
     try await module.requestAccessTokenAsClient(scope: scope)
   }
 
-  /// Gets a token by a grant of another specification; see
-  /// ``AuthorizationModule/requestAccessToken(grantType:parameters:scope:)``.
+  /// Gets a token by a grant of another specification.
+  ///
+  /// See ``AuthorizationModule/requestAccessToken(grantType:parameters:scope:)``.
   @discardableResult
   public func requestAccessToken(
     grantType: String, parameters: [String: String] = [:], scope: String? = nil

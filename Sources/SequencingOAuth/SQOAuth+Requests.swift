@@ -1,11 +1,11 @@
-/// Requests for protected resources, by way of the ``module``.
+/// Requests for protected resources; the ``module`` does them.
 extension SQOAuth {
   /// A copy of a request that carries a valid token; see ``AuthorizationModule/authenticate(_:)``.
   public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
     try await module.authenticate(request)
   }
 
-  /// Says that servers may see the tokens; see ``AuthorizationModule/allowTokens(at:)``.
+  /// Allows servers to get the tokens; see ``AuthorizationModule/allowTokens(at:)``.
   public func allowTokens(at servers: String...) throws(SQOAuthError) {
     try module.allowTokens(atAll: servers)
   }

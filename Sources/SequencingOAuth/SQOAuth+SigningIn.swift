@@ -1,22 +1,23 @@
-/// Signing the user in and out, by way of the ``module``.
+/// Signs the user in and out; the ``module`` does the work.
 extension SQOAuth {
-  /// Signs the user in, in the browser; the ``authorizationDelegate`` hears once how that ended.
+  /// Signs the user in with the browser; the ``authorizationDelegate`` learns once how that ended.
   ///
-  /// Called again while a sign-in is under way, it joins that one.
+  /// If a sign-in is under way, this call joins it.
   public func authorizeUser() {
     module.startSignIn()
   }
 
-  /// Signs the user in, in the browser, or joins the sign-in under way; returns its token.
+  /// Signs the user in with the browser, or joins the sign-in under way; returns the token.
   ///
-  /// The ``authorizationDelegate`` hears of it too. Cancelling the task ends the wait, and the sign-in
-  /// as well if no other call waits for it.
+  /// The ``authorizationDelegate`` is called too. Cancelling the task ends the wait, and also the
+  /// sign-in if no other call waits for it.
   @discardableResult
   public func signIn() async throws(SQOAuthError) -> SQToken {
     try await module.signIn()
   }
 
-  /// A valid token by the quickest way there is; see ``AuthorizationModule/requestAccess()``.
+  /// Gets a valid token in the quickest way that works; see
+  /// ``AuthorizationModule/requestAccess()``.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
     try await module.requestAccess()
@@ -25,28 +26,29 @@ extension SQOAuth {
   /// Whether a sign-in is under way.
   public var isSigningIn: Bool { module.isSigningIn }
 
-  /// Ends the sign-in under way, if there is one; a redirect that comes later is refused.
+  /// Ends the sign-in under way, if there is one; a redirect that comes later has no effect.
   public func cancelSignIn() {
     module.cancelSignIn()
   }
 
-  /// Forgets the token, in memory at once and in the store soon; the server does not hear of it.
+  /// Forgets the token, in memory at once and soon after in the store; the server gets no request.
   ///
-  /// A sign-in under way is cancelled. The pod's name; ``signOut()`` and its form with a completion
-  /// also say when the store has forgotten the token.
+  /// A sign-in under way is cancelled. This is the pod's name. ``signOut()`` and its form with a
+  /// completion also tell when the store has forgotten the token.
   public func userDidSignOut() {
     module.endSession()
   }
 
-  /// Forgets the token, in memory and in the store; the server does not hear of it.
+  /// Forgets the token, in memory at once and then in the store; the server gets no request.
   ///
-  /// A sign-in under way is cancelled. ``revoke()`` makes the server end the token too.
+  /// A sign-in under way is cancelled. To end the token at the server too, call ``revoke()``.
   public func signOut() async throws(SQOAuthError) {
     try await module.signOut()
   }
 
-  /// Makes the authorization server end the tokens, then forgets them; see
-  /// ``AuthorizationModule/revoke()``.
+  /// Makes the authorization server end the tokens, then forgets them.
+  ///
+  /// See ``AuthorizationModule/revoke()``.
   public func revoke() async throws(SQOAuthError) {
     try await module.revoke()
   }

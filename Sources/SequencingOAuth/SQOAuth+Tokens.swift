@@ -1,47 +1,48 @@
-/// The token after the sign-in, by way of the ``module``.
+/// The token after the sign-in; the ``module`` holds it.
 extension SQOAuth {
   // MARK: Pull
 
   /// The current token, or `nil`; it may have expired.
   ///
-  /// From any thread, without waiting.
+  /// Any thread may read it without waiting.
   public var currentToken: SQToken? { module.currentToken }
 
-  /// The current token if it is valid now.
+  /// The current token if it is valid now, otherwise `nil`.
   ///
-  /// From any thread, without waiting.
+  /// Any thread may read it without waiting.
   public var validToken: SQToken? { module.validToken }
 
   /// Whether there is a token that has not expired.
   public var isAuthorized: Bool { module.isAuthorized }
 
-  /// A token that is valid now: the current one, or one that is refreshed first.
+  /// Returns a token that is valid now: the current one, or one that is refreshed first.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is none, otherwise why
-  ///   the refresh failed.
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token,
+  ///   otherwise the reason why the refresh failed.
   public func token() async throws(SQOAuthError) -> SQToken {
     try await module.token()
   }
 
-  /// Gets a fresh token although the current one may be valid.
+  /// Gets a fresh token from the server, even if the current one is valid.
   @discardableResult
   public func refresh() async throws(SQOAuthError) -> SQToken {
     try await module.refresh()
   }
 
-  /// Takes the token from the store, if there is one; returns whether there is a token now.
+  /// Loads the token from the store, if there is one; returns whether there is a token now.
   @discardableResult
   public func restore() async throws(SQOAuthError) -> Bool {
     try await module.restore()
   }
 
-  /// Returns when no refresh is under way and the store has the newest token; see
-  /// ``AuthorizationModule/settle()``.
+  /// Returns when no refresh is under way and the store has the newest token.
+  ///
+  /// See ``AuthorizationModule/settle()``.
   public func settle() async throws(SQOAuthError) {
     try await module.settle()
   }
 
-  /// Whether the token is refreshed before it expires, without being asked for.
+  /// Whether the SDK refreshes the token by itself before it expires.
   ///
   /// It is `true` unless the app sets it to `false`; see
   /// ``AuthorizationModule/refreshesAutomatically``.
@@ -52,32 +53,34 @@ extension SQOAuth {
 
   // MARK: A token that the app kept
 
-  /// Makes a token that the app holds the current one, at once, and returns when it is stored; see
-  /// ``AuthorizationModule/adopt(_:)``.
+  /// Makes a token that the app holds the current one, at once; returns when the token is stored.
+  ///
+  /// See ``AuthorizationModule/adopt(_:)``.
   @discardableResult
   public func adopt(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
     try await module.adopt(token)
   }
 
-  /// Gets a fresh token by the refresh token of one that the app kept, and goes on from there.
+  /// Gets a fresh token with the refresh token of a token that the app kept, and continues with it.
   ///
-  /// A token that is older than the one held or stored is an outdated copy of it, and that one is
-  /// refreshed instead: to change the user, sign the other one out first. The token is refreshed
-  /// before it expires from now on.
+  /// If the account already has a newer token, in memory or in the store, the given one is an
+  /// outdated copy, and the newer one is refreshed instead. To change the user, sign the first user
+  /// out before. From now on the token is refreshed before it expires.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notRegistered`` or
-  ///   ``SQOAuthError/Code/invalidConfiguration`` when there is no usable client, otherwise why the
-  ///   refresh failed.
+  ///   ``SQOAuthError/Code/invalidConfiguration`` if there is no usable client, otherwise the
+  ///   reason why the refresh failed.
   @discardableResult
   public func refresh(with token: SQToken) async throws(SQOAuthError) -> SQToken {
     try await renewal(of: token)()
   }
 
-  /// Does what ``refresh(with:)`` does; the pod's name.
+  /// Gets a fresh token with the refresh token of a token that the app kept: the pod's name for
+  /// ``refresh(with:)``.
   ///
-  /// The completion gets the fresh token, or `nil` if there is none; ``refresh(with:completion:)``
-  /// says why. It is called once: on its actor if it belongs to one, and otherwise on
-  /// ``callbackQueue``. Without a token to begin with it gets `nil` too.
+  /// The completion is called once: on its actor if it belongs to one, and otherwise on
+  /// ``callbackQueue``. It gets the fresh token, or `nil` if there is none or if `token` is `nil`;
+  /// ``refresh(with:completion:)`` also gives the reason.
   public func withRefreshToken(
     _ token: SQToken?, updateAccessToken completion: @escaping @isolated(any) (SQToken?) -> Void
   ) {
@@ -85,9 +88,10 @@ extension SQOAuth {
     module.callbacks.complete(with: completion) { try? await fresh?() }
   }
 
-  /// Makes a token the current one, at once; what is returned gets a fresh one.
+  /// Makes a token the current one at once; the returned closure gets a fresh one.
   func renewal(of token: SQToken) -> @Sendable () async throws(SQOAuthError) -> SQToken {
-    // Noted first: another part of the app may resume the same token and be done before this one.
+    // Read first: another part of the app may resume the same token, and finish before this call
+    // does.
     let since = module.session.renewals
     let resumed = Result { () throws(SQOAuthError) in try module.resume(token) }
     return { [module] () throws(SQOAuthError) in
@@ -96,18 +100,18 @@ extension SQOAuth {
     }
   }
 
-  /// Goes on with a token that the app kept, from now on; the pod's name.
+  /// Continues with a token that the app kept; the pod's name for resuming a session at launch.
   ///
-  /// It is the current token at once, and is refreshed before it expires, or now if it has. A token
-  /// that is older than the one held or stored is an outdated copy of it, and that one stays. What
-  /// goes wrong is an event of the ``tokenRefreshDelegate``: ``SQOAuthError/Code/notAuthorized``
-  /// where there is no token.
+  /// The token is current at once. It is refreshed before it expires, or now if it has expired. If
+  /// the account already has a newer token, in memory or in the store, the given one is an outdated
+  /// copy and the newer one stays. The ``tokenRefreshDelegate`` gets errors:
+  /// ``SQOAuthError/Code/notAuthorized`` if there is no token.
   public func launchTokenTimerUpdate(with token: SQToken?) {
     module.launch(token)
   }
 
   // MARK: Push
 
-  /// What happens to the session from now on; the same that the ``tokenRefreshDelegate`` hears.
+  /// The session's events from now on, which the ``tokenRefreshDelegate`` gets too.
   public var events: AsyncStream<SessionEvent> { module.events }
 }

@@ -1,9 +1,9 @@
 import Basics
 public import Dispatch
 
-/// The delegates of an ``SQOAuth``, which holds them weakly.
+/// The delegates of an ``SQOAuth``, held weakly.
 ///
-/// They need not be `Sendable`: they are only called where they belong.
+/// They need not be `Sendable`, because each is called only on its own actor or queue.
 private struct Delegates: @unchecked Sendable {
   weak var authorization: (any AuthorizationDelegate)?
   weak var tokenRefresh: (any TokenRefreshDelegate)?
@@ -17,46 +17,48 @@ private struct Delegates: @unchecked Sendable {
   }
 }
 
-/// Signs a user in and holds the token: the shared instance that most apps use, or one of several.
+/// Signs a user in and holds the token; most apps use the shared instance, but an app may make
+/// several.
 ///
-/// Register the client, set the delegates, call ``authorizeUser()``. Any method may be called from any
-/// thread, and none blocks it. Each act has a form with a completion and an `async` form.
+/// Register the client, set the delegates, then call ``authorizeUser()``. Any thread may call any
+/// method, and no method blocks its thread. Each operation has a form with a completion and an
+/// `async` form.
 ///
-/// A delegate or a completion that belongs to an actor, such as a `@MainActor` screen's, is called on
-/// that actor. Any other one is called on the ``callbackQueue``.
+/// A delegate or a completion that belongs to an actor, such as one of a `@MainActor` screen, is
+/// called on that actor. All others are called on the ``callbackQueue``.
 public final class SQOAuth: Sendable {
 
   /// The instance for apps with one account.
   public static let shared = SQOAuth()
 
-  /// The current token's holder.
+  /// The holder of this instance's current token.
   public let result: SQAuthResult
-  /// What does the work: the account's client and its token, for requests and everything else.
+  /// The module that does the work: it has the account's client and token, and sends requests.
   public let module: AuthorizationModule
   private let delegates = Locked(Delegates())
-  /// Whether the token is taken from the store as soon as there is a client.
+  /// Whether to read the token from the store as soon as a client is registered.
   let resumesAtRegistration = Locked(false)
 
   /// Makes an instance with a token of its own.
   ///
-  /// `accountID` names its record in the environment's token store; two instances on one store
-  /// need two names.
+  /// The environment's token store keeps the account's record under `accountID`; two instances on
+  /// one store need different ids.
   public init(
     environment: ClientEnvironment = ClientEnvironment(), accountID: String = "default"
   ) {
     module = AuthorizationModule(
       .failure(
         SQOAuthError(
-          .notRegistered, "call registerApplicationParameters before a user is signed in")),
+          .notRegistered, "no client is registered: call registerApplicationParameters first")),
       environment: environment, accountID: accountID)
     result = SQAuthResult(module)
-    // As the pod did: an app's one token is kept fresh without being asked for.
+    // As in the pod, an app's only token is refreshed automatically.
     module.refreshesAutomatically = true
     module.signIns.onEnd { [weak self] in self?.tell($0) }
     module.session.observers.setHandler { [weak self] in self?.tell($0) }
   }
 
-  /// Hears how a sign-in ended; held weakly.
+  /// Learns how a sign-in ended; the SDK holds it weakly.
   public var authorizationDelegate: (any AuthorizationDelegate)? {
     get { delegates.withLock(\.self).authorization }
     set {
@@ -65,7 +67,7 @@ public final class SQOAuth: Sendable {
     }
   }
 
-  /// Hears what becomes of the token after the sign-in; held weakly.
+  /// Learns what happens to the token after the sign-in; the SDK holds it weakly.
   public var tokenRefreshDelegate: (any TokenRefreshDelegate)? {
     get { delegates.withLock(\.self).tokenRefresh }
     set {
@@ -74,18 +76,18 @@ public final class SQOAuth: Sendable {
     }
   }
 
-  /// Where delegates and completions without an actor of their own are called: the main queue, unless
-  /// the app sets another.
+  /// The queue for delegates and completions that belong to no actor; it is the main queue unless
+  /// set.
   ///
   /// The main queue needs a main thread that runs it: `dispatchMain()`, `RunLoop.main.run()` or an
-  /// `async` main. A program that blocks its main thread sets a serial queue of its own. What belongs
-  /// to an actor is called on that actor, whatever the queue.
+  /// `async` main. A program that blocks its main thread must set a serial queue of its own. A
+  /// callback that belongs to an actor is called on that actor, whatever the queue.
   public var callbackQueue: DispatchQueue {
     get { module.callbackQueue }
     set { module.callbackQueue = newValue }
   }
 
-  /// Tells the delegate, in order, how a sign-in ended.
+  /// Calls the delegate with the outcome of a sign-in, after earlier calls have returned.
   private func tell(_ outcome: SignIn.Outcome) {
     let delegates = delegates.withLock(\.self)
     let call = DelegateCall {
@@ -110,7 +112,7 @@ public final class SQOAuth: Sendable {
     module.callbacks.inOrder { await call.run() }
   }
 
-  /// Tells the delegate, in order, what became of the token.
+  /// Calls the delegate with an event of the session, after earlier calls have returned.
   func tell(_ event: SessionEvent) {
     let delegates = delegates.withLock(\.self)
     let call = DelegateCall {
@@ -131,7 +133,7 @@ public final class SQOAuth: Sendable {
     module.callbacks.inOrder { await call.run() }
   }
 
-  /// The parts that the next sign-in works with.
+  /// The replaceable parts, such as the store and the user agent, for the next operation.
   public var environment: ClientEnvironment {
     get { module.environment }
     set { module.environment = newValue }
@@ -141,11 +143,11 @@ public final class SQOAuth: Sendable {
 // MARK: - Registering the client
 
 extension SQOAuth {
-  /// Sets the client that signs users in, before ``authorizeUser()``.
+  /// Sets the client that signs users in; call it before ``authorizeUser()``.
   ///
-  /// Calling it again replaces the client; a token that is there stays. Parameters that cannot be
-  /// used make the next sign-in fail, and its delegate or completion gets the reason; the initializer
-  /// of ``ClientConfiguration`` throws it at once.
+  /// Calling it again replaces the client; the current token stays. If a parameter cannot be used,
+  /// the next sign-in fails, and its delegate or completion gets the reason. The initializer of
+  /// ``ClientConfiguration`` throws that reason at once.
   public func registerApplicationParameters(
     clientID: String, clientSecret: String? = nil, redirectURI: String, scope: String? = nil,
     provider: Provider = .sequencing
@@ -159,13 +161,13 @@ extension SQOAuth {
     resumeIfKept()
   }
 
-  /// Sets the client that signs users in, and who receives its redirects.
+  /// Sets the client that signs users in, and whether the SDK or the app receives its redirects.
   ///
-  /// It is for an app whose own web server listens on the port of a loopback redirect URI:
-  /// ``RedirectReceiver/app``. Parameters that cannot be used make the next sign-in fail, as in
-  /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``. The page
-  /// that ends a sign-in where the SDK is the receiver is ``ClientEnvironment/landingPage`` of the
-  /// ``environment``.
+  /// Use it if the app's own web server listens on the port of a loopback redirect URI:
+  /// ``RedirectReceiver/app``. If a parameter cannot be used, the next sign-in fails, as for
+  /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``. If the
+  /// SDK is the receiver, the sign-in ends with a page whose name and colours are
+  /// ``ClientEnvironment/landingPage`` of the ``environment``.
   public func registerApplicationParameters(
     clientID: String, clientSecret: String? = nil, redirectURI: String,
     redirectReceiver: RedirectReceiver, scope: String? = nil, provider: Provider

@@ -1,18 +1,19 @@
-// Swift 6.3 ends with an internal error on some clauses of a `do` that calls what throws typed, unless
-// its last `catch` has no condition. The article "Handling errors" teaches forms that have one.
+// Swift 6.3 has an internal error for some clauses of a `do` with typed throws, unless its last
+// `catch` has no condition. The article "Handling errors" therefore teaches forms that end in such
+// a `catch`.
 extension SQOAuthError {
-  /// Whether ``code`` is one of these: `error.is(.accessDenied, .cancelled)`.
+  /// Whether ``code`` is one of the given codes: `error.is(.accessDenied, .cancelled)`.
   public func `is`(_ codes: Code...) -> Bool { codes.contains(code) }
 }
 
 extension SQOAuthError.Code {
-  /// Matches an error that has this code, as in `catch SQOAuthError.Code.wrongPassphrase`.
+  /// Matches an error with this code, as in `catch SQOAuthError.Code.wrongPassphrase`.
   public static func ~= (code: Self, error: SQOAuthError) -> Bool { error.code == code }
 
-  /// Matches any error that is an ``SQOAuthError`` with this code.
+  /// Matches an error of any type that is an ``SQOAuthError`` with this code.
   ///
-  /// A `catch` of a `do` whose calls throw different types needs it. An `SQOAuthError` that is the
-  /// cause of another error, such as a ``PipeError``, is not matched.
+  /// A `catch` needs it if the calls in its `do` throw different types. It does not match an
+  /// `SQOAuthError` that is the cause of another error, such as a ``PipeError``.
   public static func ~= (code: Self, error: any Error) -> Bool {
     (error as? SQOAuthError)?.code == code
   }

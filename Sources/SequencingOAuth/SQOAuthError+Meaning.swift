@@ -1,14 +1,16 @@
-// What an app does next depends on these, so a server cannot claim one of the SDK's own codes: they
-// count only where no error response came with them. A code that a server sends may mean one thing
-// in answer to a refresh and another in answer to anything else; `occasion` tells them apart.
+// Apps decide by these properties what to do next, so a server must not be able to claim one of the
+// SDK's own codes: such a code counts only if no error response came with it. A server's code may
+// mean one thing in answer to a refresh and another in answer to other requests; `occasion`
+// distinguishes them.
 extension SQOAuthError {
-  /// Whether the sign-in ended by the user's or the app's will, and not by a failure.
+  /// Whether the user or the app ended the sign-in on purpose or let its time run out, without a
+  /// failure.
   ///
-  /// True for ``Code/accessDenied``, ``Code/cancelled`` and ``Code/timedOut``, and for
-  /// ``Code/consentRequired`` after a sign-in in which the server may have shown its pages. A refresh
-  /// asks no user, so its refusal is never a cancellation.
-  /// A sign-in whose time ran out while other programs crowded the redirect's port is
-  /// ``Code/redirectUnavailable``, and no cancellation.
+  /// It is `true` for ``Code/accessDenied``, ``Code/cancelled`` and ``Code/timedOut``, and for
+  /// ``Code/consentRequired`` after a sign-in in which the server may have shown its pages. A
+  /// refresh asks no user, so its refusal is never a cancellation. If the time ran out while other
+  /// programs blocked the redirect's port, the code is ``Code/redirectUnavailable``, which is no
+  /// cancellation.
   public var isCancellation: Bool {
     switch code {
     case .cancelled, .timedOut: response == nil
@@ -16,7 +18,7 @@ extension SQOAuthError {
     }
   }
 
-  /// Whether the user, or the server in the user's name, said no to a sign-in.
+  /// Whether the user, or the server in the user's name, refused a sign-in.
   var isDenial: Bool {
     switch code {
     case .accessDenied: occasion != .refresh
@@ -25,13 +27,14 @@ extension SQOAuthError {
     }
   }
 
-  /// Whether only a new sign-in can help: the server refused what the session lives on.
+  /// Whether only a new sign-in can help, because the server refused what the session depends on.
   ///
-  /// True for ``Code/invalidGrant``, for ``Code/notAuthorized``, and for ``Code/requestRefused``,
-  /// which is a refusal by the token endpoint that carries no OAuth error. In answer to a refresh, and
-  /// only then, also for ``Code/invalidRequest``, ``Code/interactionRequired``,
-  /// ``Code/loginRequired``, ``Code/consentRequired`` and ``Code/accessDenied``: the tokens are kept,
-  /// since the server did not say that they have ended, but another refresh will hardly succeed.
+  /// It is `true` for ``Code/invalidGrant``, for ``Code/notAuthorized``, and for
+  /// ``Code/requestRefused``, which is a refusal by the token endpoint without an OAuth error. Only
+  /// in answer to a refresh, it is also `true` for ``Code/invalidRequest``,
+  /// ``Code/interactionRequired``, ``Code/loginRequired``, ``Code/consentRequired`` and
+  /// ``Code/accessDenied``. The tokens are then kept, since the server did not say that they have
+  /// ended, but another refresh is unlikely to succeed.
   public var requiresSignIn: Bool {
     switch code {
     case .invalidGrant: true
@@ -42,9 +45,9 @@ extension SQOAuthError {
     }
   }
 
-  /// The same error as the answer to a refresh, with a message that says whether to sign in again.
+  /// This error as the answer to a refresh; its message then says whether to sign in again.
   ///
-  /// Without the server's own error response nothing changes.
+  /// Nothing changes if the error has no error response from the server.
   func answeringRefresh() -> SQOAuthError {
     guard response != nil else { return self }
     var error = self
@@ -57,7 +60,7 @@ extension SQOAuthError {
     return error
   }
 
-  /// The codes whose meaning for a refresh is known, besides those that require a sign-in.
+  /// The codes that have a defined meaning for a refresh, besides those that require a sign-in.
   ///
   /// - SeeAlso: RFC 6749, section 5.2; RFC 8707, section 2; RFC 9449, section 8
   private static let meantForRefresh: Set<Code> = [
@@ -65,7 +68,7 @@ extension SQOAuthError {
     .invalidClient, .unauthorizedClient, .serverError, .temporarilyUnavailable,
   ]
 
-  /// Whether the status says that the server could not deal with the request at all.
+  /// Whether the status shows that the server could not process requests at all.
   private var isOfServerInTrouble: Bool {
     status.map { $0 == 429 || $0 >= 500 } ?? false
   }

@@ -1,7 +1,7 @@
 // Why a caller gets no token, where no server and no store has a part in it.
 extension SQOAuthError {
   /// There is no token.
-  static let notSignedIn = SQOAuthError(.notAuthorized, "nobody is signed in")
+  static let notSignedIn = SQOAuthError(.notAuthorized, "no user is signed in: sign in first")
 
   /// There is a token, but nothing to get a newer one with.
   static let cannotRefresh = SQOAuthError(
@@ -15,9 +15,9 @@ extension SQOAuthError {
 
   /// The app handed over a token without a value.
   static let emptyToken = SQOAuthError(
-    .notAuthorized, "there is no token to go on with: sign the user in")
+    .notAuthorized, "there is no token to continue with: sign the user in")
 
   /// The session ended while it took over a token of the app's.
   static let endedMeanwhile = SQOAuthError(
-    .cancelled, "the user was signed out while the token was taken over")
+    .cancelled, "the user was signed out while the SDK adopted the token")
 }

@@ -4,39 +4,40 @@
   public import Foundation
 #endif
 
-/// What went wrong, as a code that a program can compare and a sentence that a developer can use.
+/// An error of the SDK: a code that programs can compare, and a message for developers.
 ///
-/// Neither the error nor any text made from it holds a token, a code, a verifier, a secret or a
-/// password. ``cause`` is the error below this one and is never printed by it.
+/// Neither the error nor any text made from it contains a token, a code, a verifier, a secret or a
+/// password. ``cause`` is the error that led to this one; this error never prints it.
 public struct SQOAuthError: Error, Sendable {
-  /// Which kind of failure this is.
+  /// The kind of failure.
   public let code: Code
-  /// What happened and, where something can be done about it, what to do.
+  /// A sentence that says what happened and, if something can be done about it, what to do.
   public internal(set) var message: String
-  /// The error that led to this one.
+  /// The error that led to this one, if there is one.
   public let cause: (any Error)?
-  /// The server's own error response, where one came.
+  /// The server's own error response, if one came.
   public let response: ErrorResponse?
-  /// The HTTP status of the response that led to this error, where one came.
+  /// The HTTP status of the response that led to this error, if one came.
   public internal(set) var status: Int?
-  /// Why a resource server refused the token, where it said so.
+  /// The resource server's reason for refusing the token, if it gave one.
   public let challenge: BearerChallenge?
   /// The answer of a resource server that refused the token, as it came.
   ///
-  /// It is there where ``status`` and ``challenge`` come from such an answer: a 401, or a 403 that
-  /// asks for more scope. Its content is cut at ``maximumContentBytes``, and empty when the request's
-  /// destination is a stream, which has got it. Nothing of it is in any text of this error, since a
-  /// server may repeat what it was sent.
+  /// It is set if ``status`` and ``challenge`` come from such an answer: a 401, or a 403 that asks
+  /// for more scope. Its content is cut at ``maximumContentBytes``. The content is empty if the
+  /// request's destination is a stream, which has received it. No text of this error repeats any of
+  /// it, since a server may repeat what it was sent.
   public var resourceResponse: HTTPResponse? { answer?.value }
   private var answer: Boxed<HTTPResponse>?
-  /// How long the server asks to be left alone, where it said so: at most a day.
+  /// How long the server wants no further request, if it said so; at most a day.
   ///
   /// - SeeAlso: RFC 9110, section 10.2.3
   public let retryAfter: Duration?
-  /// What the server's error response answers, where that gives its code another meaning.
+  /// The kind of request that the server's error response answers, if that changes the code's
+  /// meaning.
   var occasion: Occasion?
 
-  /// Makes an error; a message must hold no secret.
+  /// Makes an error; the message must contain no secret.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, response: ErrorResponse? = nil,
     status: Int? = nil, challenge: BearerChallenge? = nil, retryAfter: Duration? = nil
@@ -50,10 +51,10 @@ public struct SQOAuthError: Error, Sendable {
     self.retryAfter = retryAfter
   }
 
-  /// The most of a ``resourceResponse``'s content that is kept: 64 KiB.
+  /// The most bytes of a ``resourceResponse``'s content that the error keeps: 64 KiB.
   public static let maximumContentBytes = 64 * 1024
 
-  /// This error with the answer that it comes from.
+  /// This error with the server's answer from which it comes.
   func carrying(_ response: HTTPResponse) -> SQOAuthError {
     var response = response
     response.body = response.body.cut(at: Self.maximumContentBytes)
@@ -64,52 +65,53 @@ public struct SQOAuthError: Error, Sendable {
 }
 
 extension Data {
-  /// No more than so many bytes, without the memory of the others.
+  /// At most the first `count` bytes, without keeping the memory of the others.
   func cut(at count: Int) -> Data {
-    // A slice would keep all of it.
+    // A slice would keep the memory of all bytes.
     self.count > count ? Data(prefix(count)) : self
   }
 }
 
 extension SQOAuthError: LocalizedError {
-  /// ``message``, which is what `localizedDescription` says.
+  /// The error's ``message``, which `localizedDescription` returns.
   public var errorDescription: String? { message }
 }
 
 extension SQOAuthError {
-  /// A request whose refusal means something else than the same code in answer to other requests.
+  /// A kind of request for which some error codes have another meaning than for other requests.
   enum Occasion: Sendable, Hashable {
-    /// An authorization request for which the server may have shown the user its pages.
+    /// An authorization request in which the server may have shown its pages to the user.
     case pages
-    /// A refresh (RFC 6749, section 6).
+    /// A refresh of a token (RFC 6749, section 6).
     case refresh
   }
 
-  /// A failure's name, in the spelling of the wire where the failure came over it.
+  /// The name of a kind of failure, spelled as in the protocol if the server sent it.
   ///
-  /// The set is open: a server may send any code, and a later version of the SDK may add its own.
+  /// The set is open: a server may send any code, and a later version of the SDK may add codes.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The code as it is written: `invalid_grant`.
+    /// The code's text, such as `invalid_grant`.
     public let rawValue: String
 
-    /// Wraps a code as it is written.
+    /// Makes a code from its text.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// The code as it is written.
+    /// The code's text, such as `invalid_grant`.
     public var description: String { rawValue }
   }
 }
 
 extension SQOAuthError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// `code: message`, in one line.
+  /// The code and the message in one line: `code: message`.
   public var description: String { "\(code): \(message)" }
 
-  /// The same as ``description``.
+  /// The text for a debugger: `code: message`, like ``description``.
   public var debugDescription: String { description }
 
-  /// The code and the message; the cause by its type only, since its text is not ours to vouch for.
+  /// A mirror with the code, the message and the type of the cause, whose own text may contain
+  /// secrets.
   public var customMirror: Mirror {
     Mirror(
       self,

@@ -6,56 +6,59 @@ import Basics
   public import Foundation
 #endif
 
-/// An access token and what came with it.
+/// An access token and the values that came with it.
 ///
-/// A value: a refresh makes a new one. It encodes with every field, so keep what you encode as you
-/// would keep a password; printing it, reflecting on it or dumping it shows no secret.
+/// It is a value: a refresh makes a new one. Encoding it writes every field, so protect the encoded
+/// token like a password. Printing, reflecting or dumping it shows no secret.
 ///
 /// - SeeAlso: RFC 6749, section 5.1
 public struct SQToken: Sendable, Hashable, Codable {
-  /// The credential that a resource server accepts: an opaque string.
+  /// The text that a resource server accepts as the user's permission; its content is opaque.
   public var accessToken: String { storage.accessToken }
 
-  /// The moment the access token stops being valid, or `nil` when the server sent no `expires_in`.
+  /// The moment when the access token stops being valid, or `nil` if the server sent no
+  /// `expires_in`.
   ///
   /// `nil` means unknown, not forever: such a token is used until a server refuses it.
   public var expirationDate: Date? { storage.expirationDate }
 
-  /// How the token is presented, as the server spelled it; compare it without case.
+  /// The kind of the token, as the server spelled it; compare it without case.
   public var tokenType: String { storage.tokenType }
 
-  /// What the token allows: a list with spaces between the scopes.
+  /// The scopes of the token, with spaces between them.
   ///
-  /// Where the server did not say, it is what was asked for.
+  /// If the server sent none, these are the scopes that the request asked for.
   ///
   /// - SeeAlso: RFC 6749, section 3.3
   public var scope: String? { storage.scope }
 
-  /// The credential for the next access token; `nil` when the server gave none.
+  /// The credential for getting the next access token; `nil` if the server sent none.
   public var refreshToken: String? { storage.refreshToken }
 
-  /// When the token was received; with ``expirationDate`` it gives the token's whole life.
+  /// The moment when the token arrived; the time until ``expirationDate`` is the token's whole
+  /// life.
   public var issueDate: Date? { storage.issueDate }
 
-  /// The further fields of the token response, uninterpreted.
+  /// All other fields of the token response, which the SDK does not interpret.
   ///
-  /// A field that the response to a refresh leaves out, such as `id_token`, keeps its value; a field
-  /// whose name contains `expir` does not, since a lifetime counts from the response that named it.
+  /// A field such as `id_token` keeps its value if the response to a refresh does not contain it. A
+  /// field whose name contains `expir` does not, since such a lifetime counts from the response
+  /// that sent it.
   public var additionalFields: [String: JSONValue] { storage.additionalFields }
 
-  /// The `nonce` of the authorization request that the token comes from.
+  /// The `nonce` of the authorization request from which the token comes.
   ///
-  /// `nil` for a token of another grant, of a sign-in without the scope `openid`, or of an older
-  /// version of the SDK. The SDK makes one for each such sign-in and does not check ID tokens: an app
-  /// that reads `id_token` from ``additionalFields`` compares the token's `nonce` with this one,
-  /// byte for byte. A refresh keeps it.
+  /// It is `nil` for a token of another grant, of a sign-in without the scope `openid`, or of an
+  /// older version of the SDK. The SDK makes a nonce for each such sign-in, but does not check ID
+  /// tokens. An app that reads `id_token` from ``additionalFields`` must compare the ID token's
+  /// `nonce` with this one, byte for byte. A refresh keeps it.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, sections 3.1.3.7 and 12.2
   public var nonce: String? { storage.nonce }
 
   private let storage: Storage
 
-  /// Makes a token from parts that an app kept.
+  /// Makes a token from values that an app kept.
   public init(
     accessToken: String, expirationDate: Date? = nil, tokenType: String = "Bearer",
     scope: String? = nil, refreshToken: String? = nil, issueDate: Date? = nil,
@@ -67,8 +70,8 @@ public struct SQToken: Sendable, Hashable, Codable {
       nonce: nonce)
   }
 
-  /// What the token is made of, in one piece: a token is handed out far more often than it is made,
-  /// and a copy then counts one reference and not five.
+  /// All values in one object: tokens are copied far more often than made, and a copy then counts
+  /// one reference instead of five.
   private final class Storage: Sendable {
     let accessToken: String
     let expirationDate: Date?
@@ -95,29 +98,29 @@ public struct SQToken: Sendable, Hashable, Codable {
     }
   }
 
-  /// The scopes one by one, in the server's order.
+  /// The scopes as a list, in the server's order.
   public var scopes: [String] { Self.split(scope ?? "") }
 
-  /// The scopes of a request that this token does not have.
+  /// Returns the scopes in `requested` that this token does not have.
   public func scopesMissing(from requested: String) -> [String] {
     let granted = Set(scopes)
     return Self.split(requested).filter { !granted.contains($0) }
   }
 
-  /// Whether the token is past its expiration date; `false` where none is known.
+  /// Whether the token's expiration date has passed; `false` if it has none.
   public func isExpired(at date: Date) -> Bool {
     expirationDate.map { $0 <= date } ?? false
   }
 
-  /// Whether neither the access token nor the refresh token says anything.
+  /// Whether both the access token and the refresh token are missing or empty.
   var isEmpty: Bool { accessToken.isEmpty && (refreshToken ?? "").isEmpty }
 
-  /// This token as the successor of another one: what the response left out stays as it was.
+  /// This token as the successor of another; it keeps the values that the response left out.
   ///
-  /// A member that is `null` or an empty string counts as left out.
+  /// A field that is `null` or an empty string counts as left out.
   ///
-  /// - SeeAlso: RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2, where a response to a
-  ///   refresh may have no `id_token`
+  /// - SeeAlso: RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2, by which the response
+  ///   to a refresh may have no `id_token`
   func refreshing(_ previous: SQToken) -> SQToken {
     SQToken(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
@@ -128,7 +131,7 @@ public struct SQToken: Sendable, Hashable, Codable {
       }, nonce: nonce ?? previous.nonce)
   }
 
-  /// This token as the answer to an authorization request with that `nonce`.
+  /// This token as the answer to an authorization request with the given `nonce`.
   func answering(nonce: String?) -> SQToken {
     SQToken(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
@@ -136,9 +139,9 @@ public struct SQToken: Sendable, Hashable, Codable {
       additionalFields: additionalFields, nonce: nonce)
   }
 
-  /// The further fields that hold on after a refresh.
+  /// The additional fields that stay valid after a refresh.
   ///
-  /// A lifetime, such as Keycloak's `refresh_expires_in`, counts from the response that named it.
+  /// A lifetime, such as Keycloak's `refresh_expires_in`, counts from the response that sent it.
   /// Beside the ``issueDate`` of a later response it would be wrong.
   private var lastingFields: [String: JSONValue] {
     additionalFields.filter { !$0.key.lowercased().contains("expir") }
@@ -148,7 +151,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     scope.split(separator: " ").map(String.init)
   }
 
-  /// Reads a token; only `access_token` and `token_type` must be there.
+  /// Decodes a token; only `access_token` and `token_type` are required.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -163,7 +166,7 @@ public struct SQToken: Sendable, Hashable, Codable {
       nonce: try container.decodeIfPresent(String.self, forKey: .nonce))
   }
 
-  /// Writes every field that there is.
+  /// Encodes every field that has a value, also the secrets.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(accessToken, forKey: .accessToken)
@@ -176,7 +179,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     try container.encodeIfPresent(nonce, forKey: .nonce)
   }
 
-  /// Compares every field.
+  /// Whether two tokens are equal in every field.
   public static func == (first: SQToken, second: SQToken) -> Bool {
     if first.storage === second.storage { return true }
     return first.accessToken == second.accessToken
@@ -186,7 +189,7 @@ public struct SQToken: Sendable, Hashable, Codable {
       && first.nonce == second.nonce
   }
 
-  /// Hashes what tells tokens apart.
+  /// Hashes the fields that distinguish tokens.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(accessToken)
     hasher.combine(refreshToken)
@@ -205,16 +208,16 @@ public struct SQToken: Sendable, Hashable, Codable {
 }
 
 extension SQToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The token without its secrets.
+  /// The token's type, its expiry and whether it can be refreshed, without its secrets.
   public var description: String {
     let expiry = expirationDate.map { "expires \($0.formatted(.iso8601))" } ?? "no known expiry"
     return "SQToken(\(tokenType.printable), \(expiry), "
       + "\(refreshToken == nil ? "no refresh token" : "with a refresh token"))"
   }
 
-  /// The same as ``description``.
+  /// The text for a debugger: ``description``, which shows no secret.
   public var debugDescription: String { description }
 
-  /// The same as ``description``, so that `dump` shows no secret either.
+  /// A mirror with ``description`` alone, so that `dump` shows no secret.
   public var customMirror: Mirror { Mirror(self, children: ["token": description]) }
 }

@@ -1,37 +1,40 @@
-/// Hears what becomes of the token after the sign-in.
+/// Learns what happens to the token after the sign-in.
 ///
-/// The methods are called in the order in which things happened, each event once, and are implemented
-/// as ordinary ones. Where they are called is as with ``AuthorizationDelegate``: on the delegate's
-/// actor, or else on ``SQOAuth/callbackQueue``. The delegate is held weakly.
+/// The SDK calls the methods in the order of the events, once for each event. Write them as
+/// ordinary methods. A delegate that belongs to an actor is called on that actor, any other on
+/// ``SQOAuth/callbackQueue``. The SDK holds the delegate weakly.
 public protocol TokenRefreshDelegate: AnyObject {
-  /// There is a newer token, with the refresh token that is in force.
+  /// The SDK got a newer token, together with the refresh token that is now valid.
   ///
-  /// It is in the store, unless ``tokenRefreshDidFail(_:)`` is called next with
-  /// ``SQOAuthError/Code/storeFailed``; then the session goes on with it in memory, and the store is
-  /// tried again.
+  /// The token is in the store, unless ``tokenRefreshDidFail(_:)`` is called next with
+  /// ``SQOAuthError/Code/storeFailed``. Then the session continues with the token in memory, and
+  /// the SDK tries the store again.
   nonisolated(nonsending) func tokenIsRefreshed(_ token: SQToken) async
 
-  /// Another process signed a user in to the account, who may be another user; the token is that
-  /// sign-in's. Calls ``tokenIsRefreshed(_:)`` unless it is implemented.
+  /// Another process signed a user in to the account, perhaps another user; the token is of that
+  /// sign-in.
+  ///
+  /// By default this calls ``tokenIsRefreshed(_:)``.
   nonisolated(nonsending) func sessionIsReplaced(_ token: SQToken) async
 
-  /// One attempt to refresh the token, or to store it, failed; the session goes on. Does nothing
-  /// unless it is implemented.
+  /// An attempt to refresh the token or to store it failed; the session continues.
+  ///
+  /// By default this does nothing.
   nonisolated(nonsending) func tokenRefreshDidFail(_ error: SQOAuthError) async
 
-  /// The session is over and its token gone. Does nothing unless it is implemented.
+  /// The session has ended and its token is gone; by default this does nothing.
   nonisolated(nonsending) func sessionDidEnd(_ reason: SessionEnd) async
 }
 
 extension TokenRefreshDelegate {
-  /// Makes the SDK call ``tokenIsRefreshed(_:)`` instead.
+  /// Makes the SDK call ``tokenIsRefreshed(_:)`` when another process signed a user in.
   public func sessionIsReplaced(_ token: SQToken) {
     OptionalMethod.isDefault()
   }
 
-  /// Does nothing.
+  /// Ignores a failed attempt to refresh or store the token.
   public func tokenRefreshDidFail(_ error: SQOAuthError) {}
 
-  /// Does nothing.
+  /// Ignores the end of the session.
   public func sessionDidEnd(_ reason: SessionEnd) {}
 }

@@ -8,18 +8,18 @@ public import SequencingOAuth
 extension AuthorizationModule {
   /// A copy of a request that carries a valid token; the request itself is not changed.
   ///
-  /// An `Authorization` field that is there is replaced, everything else is kept. The token goes to
-  /// no server but those that `ClientConfiguration.resourceOrigins` explains, and never over http to
-  /// another machine.
+  /// An `Authorization` field that the request has is replaced; all other fields are kept. The
+  /// token goes only to the servers that `ClientConfiguration.resourceOrigins` explains, and never
+  /// over http to another machine.
   ///
-  /// - Warning: On Linux, `URLSession` follows redirects with the field on them and may never
-  ///   complete a response of status 401; `AuthorizationModule.send(_:)` does
-  ///   neither.
+  /// - Warning: On Linux, `URLSession` sends this field on to the servers that it is redirected to,
+  ///   and may never complete a response with status 401. `AuthorizationModule.send(_:)` has
+  ///   neither problem.
   public func authenticate(_ request: URLRequest) async throws(SQOAuthError) -> URLRequest {
     guard let url = request.url else {
       throw SQOAuthError(.malformedRequest, "the request has no URL")
     }
-    // What an empty request gets is what the token adds.
+    // The fields of an empty request with a token are the fields that the token needs.
     let fields = try await authenticate(HTTPRequest(url: url)).headers
     var request = request
     for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name) }
@@ -43,7 +43,8 @@ extension AuthorizationModule {
 extension SQOAuth {
   /// A copy of a request that carries a valid token; the request itself is not changed.
   ///
-  /// It is what `AuthorizationModule.authenticate(_:)` of its module returns.
+  /// It calls `AuthorizationModule.authenticate(_:)` of the `module`, whose documentation names the
+  /// errors and the servers that may get the token.
   public func authenticate(_ request: URLRequest) async throws(SQOAuthError) -> URLRequest {
     try await module.authenticate(request)
   }

@@ -2,7 +2,7 @@ import Basics
 import CSQLite
 import SequencingOAuth
 
-/// A database that is opened by the first call, and again where that one did not last.
+/// The database of a token store, opened by the first call and opened again after a failure.
 ///
 /// Its calls block, and come from one queue.
 final class AccountDatabase: Sendable {
@@ -21,14 +21,14 @@ final class AccountDatabase: Sendable {
     state = Locked(State(key: key))
   }
 
-  /// Works on the accounts.
+  /// Runs a body with the table of accounts.
   func use<Value: Sendable>(
     _ body: @Sendable (AccountTable) throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
     try state.withLock { state throws(SQOAuthError) in try use(&state, body) }
   }
 
-  /// Gives the records another key, by which the database is opened from then on.
+  /// Seals the records under another key; from then on the database is opened with that key.
   func changeKey(
     to key: StoreKey?, leasing lease: @Sendable (String) throws(SQOAuthError) -> AccountLease?
   ) throws(SQOAuthError) {
@@ -40,7 +40,7 @@ final class AccountDatabase: Sendable {
     }
   }
 
-  /// Closes the database; the next call would open it again.
+  /// Closes the database; a later call would open it again.
   func close() {
     state.withLock { $0.table = nil }
   }
@@ -51,7 +51,8 @@ final class AccountDatabase: Sendable {
     do throws(SQOAuthError) {
       return try body(try open(&state))
     } catch {
-      // The next call looks at everything anew, unless it was only another process at work.
+      // The next call opens and checks the database again, unless another process was only busy
+      // with it.
       if (error.cause as? SQLiteError)?.kind != SQLITE_BUSY { state.table = nil }
       throw SQOAuthError(
         error.code, "the token database \(path.printable): \(error.message)",
@@ -60,7 +61,7 @@ final class AccountDatabase: Sendable {
   }
 
   private func open(_ state: inout State) throws(SQOAuthError) -> AccountTable {
-    // Somebody removed the file, or put another in its place: what is saved must not go there.
+    // If the file was removed or replaced, this connection must not be used for what is saved.
     if let table = state.table, table.hasMoved { state.table = nil }
     if let table = state.table { return table }
     let table = try AccountTable(path: path, key: state.key, busyTimeout: busyTimeout)

@@ -6,17 +6,17 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The accounts in an open database; used by one thread at a time.
+/// The accounts in an open database; one thread at a time uses it.
 final class AccountTable {
   private let connection: Connection
   private let landings: Landings
   private var coding: RecordCoding
-  /// Whether the log may hold what was erased, since somebody was reading it.
+  /// Whether the log may still contain erased records, because another process was reading the log.
   private var logHoldsErased = false
 
-  /// Opens the database, which is made if it is not there.
+  /// Opens the database, and creates it if it is missing.
   ///
-  /// With a passphrase, this takes the time that its key takes.
+  /// With a passphrase, this takes the time that deriving the key takes.
   init(path: String, key: StoreKey?, busyTimeout: Duration) throws(SQOAuthError) {
     let file = try DatabaseFile(path: path).find { empty throws(SQOAuthError) in
       try DatabaseFormat.make(
@@ -25,9 +25,9 @@ final class AccountTable {
     connection = try Connection(file)
     landings = Landings(store: file)
     try DatabaseFormat.check(header: try connection.header())
-    // Before anything that may meet another process at work.
+    // Set before the first statement that may meet another process at work.
     connection.setBusyTimeout(busyTimeout)
-    // The ids of 100,000 accounts stay in a cache of 8 MB, whatever records come through it.
+    // A cache of 8 MB holds the ids of 100,000 accounts, whatever records pass through it.
     try connection.execute(
       """
       PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY;
@@ -35,15 +35,15 @@ final class AccountTable {
       """)
     try DatabaseFormat.check(connection)
     coding = try RecordCoding(key, header: try DatabaseFormat.header(connection))
-    // What is damaged, or another's, is left as it is.
+    // Nothing is written before this, so that a damaged or foreign database stays as it is.
     try connection.beginWriting()
     try connection.keepLog()
   }
 
-  /// Whether the file is no longer what its path leads to.
+  /// Whether the database's path no longer leads to the open file.
   var hasMoved: Bool { connection.hasMoved }
 
-  /// The newest record of an account: the database's, or its successor that has landed beside it.
+  /// The newest record of an account: the one in the database, or its successor in a landing file.
   func load(_ id: String) throws(SQOAuthError) -> AccountRecord? {
     guard let stored = try stored(id) else { return nil }
     return try landings.landed(after: stored, coding.sealer) ?? stored
@@ -60,20 +60,20 @@ final class AccountTable {
   func save(_ record: AccountRecord) throws(SQOAuthError) {
     try put(record)
     if logHoldsErased { try emptyLog() }
-    // What is left there does not count any more.
+    // From now on the landing file does not count, so a failure to remove it does no harm.
     try? landings.remove(record.id, coding.sealer)
   }
 
-  /// Whether a record is safe beside the database, though it could not be saved there.
+  /// Whether a landing file beside the database holds this record, although saving it failed.
   func hasLanded(_ record: AccountRecord) -> Bool {
     guard let stored = try? stored(record.id) else { return false }
     return (try? landings.landed(after: stored, coding.sealer)) == record
   }
 
-  /// Makes a landing file for the successor of a record, or finds out whether one could be made.
+  /// Creates a landing file for the successor of a record; without a record, checks that it could.
   ///
-  /// The database's write lock is taken and let go: where a foreign program keeps it, the answer
-  /// could not be saved.
+  /// This takes the database's write lock and releases it again: while a foreign program holds that
+  /// lock, the server's answer could not be saved.
   func reserve(
     _ id: String, replacing record: AccountRecord?, syncingOn queue: BlockingQueue
   ) throws(SQOAuthError) -> AccountReservation {
@@ -81,7 +81,7 @@ final class AccountTable {
     try connection.transaction { () throws(SQOAuthError) in
       guard record != nil, let stored = try stored(id) else { return }
       newest = stored
-      // The landing file is about to be made anew, so what has landed goes into the database.
+      // The landing file is about to be replaced, so a record in it moves to the database.
       guard let landed = try landings.landed(after: stored, coding.sealer) else { return }
       try put(landed)
       newest = landed
@@ -94,7 +94,8 @@ final class AccountTable {
   }
 
   private func put(_ record: AccountRecord) throws(SQOAuthError) {
-    // A record under a key that is not the database's any more would be lost.
+    // Saved only under the database's current key: a record under an older key could not be read
+    // again.
     try connection.run(
       """
       INSERT INTO accounts (id, value)
@@ -106,7 +107,8 @@ final class AccountTable {
   }
 
   func erase(_ id: String) throws(SQOAuthError) {
-    // Before the record, so that no end of the process leaves a token of a user who signed out.
+    // Removed before the record, so that a process that ends here leaves no token of a user who
+    // signed out.
     try landings.remove(id, coding.sealer)
     try connection.run("DELETE FROM accounts WHERE id = ?1", .text(id)) { _ in }
     if connection.changes > 0 || logHoldsErased { try emptyLog() }
@@ -114,7 +116,7 @@ final class AccountTable {
 
   func list() throws(SQOAuthError) -> [String] {
     try connection.run("SELECT id FROM accounts") { row throws(SQOAuthError) in try id(row) }
-      // SQLite compares bytes, which is another order where there are more than ASCII's.
+      // SQLite would sort by bytes, which differs from Swift's order for text outside ASCII.
       .sorted()
   }
 
@@ -127,9 +129,9 @@ final class AccountTable {
     }
   }
 
-  /// Writes every record anew, and the header with them, or nothing.
+  /// Writes every record again under another key, together with the header; all of it or nothing.
   ///
-  /// An account's lease is tried by a closure where a refresh may be under way.
+  /// The closure tries to take an account's lease and returns `nil` while a refresh holds it.
   func changeKey(
     to key: StoreKey?, leasing lease: (String) throws(SQOAuthError) -> AccountLease?
   ) throws(SQOAuthError) {
@@ -157,7 +159,7 @@ final class AccountTable {
     logHoldsErased = try !connection.emptyLog()
   }
 
-  /// Finds out whether what cannot be read was only written under another key.
+  /// Runs a body; if a record cannot be read, finds out whether the key was changed.
   private func reading<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
@@ -171,12 +173,12 @@ final class AccountTable {
   }
 
   private var keyWasChanged: SQOAuthError {
-    SQOAuthError(.wrongPassphrase, "its key was changed by another process")
+    SQOAuthError(.wrongPassphrase, "another process changed its key")
   }
 
   private func id(_ row: Statement) throws(SQOAuthError) -> String {
     guard let id = row.text(0) else {
-      throw SQOAuthError(.storeDamaged, "an account's id is no text; it is left as it is")
+      throw SQOAuthError(.storeDamaged, "an account's id is not text; it is left as it is")
     }
     return id
   }

@@ -1,16 +1,16 @@
 import CSQLite
 import SequencingOAuth
 
-/// A connection to a database that is there; used by one thread at a time.
+/// A connection to an existing database; one thread at a time uses it.
 ///
-/// Its errors do not name the database: who knows the app's name for it adds that.
+/// Its errors do not name the database; the caller, who knows the app's path for it, adds that.
 final class Connection {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
 
-  /// Opens a database file, which no link leads to, and takes no lock on it yet.
+  /// Opens a database file by a path without links, and takes no lock yet.
   ///
-  /// The file is not written to, not even with what is in the log, before ``beginWriting()``.
+  /// Before ``beginWriting()`` nothing is written to the file, not even the content of the log.
   init(_ file: String) throws(SQOAuthError) {
     let flags =
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX
@@ -26,7 +26,7 @@ final class Connection {
     sq_set_checkpoint_on_close(handle, 0)
   }
 
-  /// Sets how it is written to, and has the log moved into the file when the last one closes it.
+  /// Sets how to write, and makes the last connection that closes move the log into the file.
   func beginWriting() throws(SQOAuthError) {
     try execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
     sq_set_checkpoint_on_close(handle, 1)
@@ -37,25 +37,25 @@ final class Connection {
     sqlite3_close_v2(handle)
   }
 
-  /// How long to wait for another process that writes.
+  /// Sets how long to wait while another process writes.
   func setBusyTimeout(_ timeout: Duration) {
     let milliseconds = timeout / .milliseconds(1)
     sqlite3_busy_timeout(handle, Int32(clamping: Int64(milliseconds.rounded(.up))))
   }
 
-  /// Leaves the emptied log and its index in the folder when the last one closes the database.
+  /// Keeps the emptied log and its index in the folder when the last connection closes.
   ///
-  /// To make them anew takes room, so on a full disk not even a load would succeed.
+  /// Creating them again takes space, so on a full disk not even loading a record would work.
   func keepLog() throws(SQOAuthError) {
     var isKept: Int32 = 1
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
     try execute("PRAGMA journal_size_limit=0")
   }
 
-  /// The file's first 100 bytes as they are, without a lock and without the log.
+  /// The first 100 bytes of the file, read without a lock and without the log.
   ///
-  /// They come through SQLite's own descriptor: a process that closes one of its own loses all its
-  /// locks on the file.
+  /// They are read through SQLite's own descriptor: when a process closes a descriptor of its own
+  /// for the file, it loses all its locks on that file.
   ///
   /// - SeeAlso: The SQLite Database File Format, section 1.3
   func header() throws(SQOAuthError) -> [UInt8]? {
@@ -71,22 +71,22 @@ final class Connection {
     }
   }
 
-  /// Whether the file is no longer what its path leads to.
+  /// Whether the database's path no longer leads to the open file.
   var hasMoved: Bool {
     var moved: Int32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
     return moved != 0
   }
 
-  /// How many rows the latest statement that changes something has changed.
+  /// How many rows the latest INSERT, UPDATE or DELETE changed.
   var changes: Int64 { sqlite3_changes64(handle) }
 
-  /// Runs statements that are not worth keeping.
+  /// Runs statements once, without keeping them prepared.
   func execute(_ sql: String) throws(SQOAuthError) {
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
   }
 
-  /// Runs a statement, which is prepared once, and reads its rows.
+  /// Runs a statement and reads its rows; the prepared statement is kept for the next time.
   @discardableResult
   func run<Row>(
     _ sql: String, _ values: Value..., read: (Statement) throws(SQOAuthError) -> Row
@@ -117,20 +117,21 @@ final class Connection {
     return statement
   }
 
-  /// Does several things or none; nobody else writes meanwhile.
+  /// Runs a body in one transaction: all its changes or none, while no other process writes.
   func transaction(_ body: () throws(SQOAuthError) -> Void) throws(SQOAuthError) {
     try execute("BEGIN IMMEDIATE")
     do throws(SQOAuthError) {
       try body()
       try execute("COMMIT")
     } catch {
-      // Some failures have ended the transaction already.
+      // Some failures have already ended the transaction.
       if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
       throw error
     }
   }
 
-  /// Moves the log into the database and cuts it to nothing; false where somebody still reads it.
+  /// Moves the log into the database and truncates it; returns `false` while another process reads
+  /// it.
   func emptyLog() throws(SQOAuthError) -> Bool {
     let mode = SQLITE_CHECKPOINT_TRUNCATE
     switch sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil) {
@@ -156,9 +157,10 @@ final class Connection {
     return SQOAuthError(.storeFailed, "it cannot be used (\(error))", cause: error)
   }
 
-  /// The process that keeps others from writing, if the kernel tells.
+  /// The process that keeps others from writing, if the kernel names it.
   ///
-  /// A database with a log is locked in the log's index; to write without one, in the file itself.
+  /// A database with a log is locked in the log's index; a change that bypasses the log locks the
+  /// file itself.
   private static func writer(_ handle: OpaquePointer) -> String? {
     guard let path = sqlite3_db_filename(handle, "main").map({ String(cString: $0) }) else {
       return nil

@@ -7,22 +7,23 @@ import SequencingOAuth
   import Darwin
 #endif
 
-/// Where a database is, and how it comes there: whole, and readable by its owner alone.
+/// Finds or creates the file of a database, whole and readable by its owner alone.
 struct DatabaseFile {
   /// The path that the app gave.
   let path: String
 
   private var file: PrivateFile { PrivateFile(path: path) }
 
-  /// The path without symbolic links, of a database that is there now: if it was not, it is made by
-  /// a closure, which gets an empty file.
+  /// The path, without symbolic links, of a database that exists now.
+  ///
+  /// If it is missing, the closure gets an empty file and makes a database of it.
   func find(
     orMake make: (_ emptyFile: String) throws(SQOAuthError) -> Void
   ) throws(SQOAuthError) -> String {
     do throws(FileError) {
       try file.makeFolder()
     } catch {
-      throw SQOAuthError(.storeFailed, "its folder cannot be made (\(error))", cause: error)
+      throw SQOAuthError(.storeFailed, "its folder cannot be created (\(error))", cause: error)
     }
     guard let folder = realpath(file.folder, nil) else { throw failure("realpath") }
     defer { free(folder) }
@@ -32,12 +33,12 @@ struct DatabaseFile {
     return place
   }
 
-  /// Whether there is a file; a link or a folder in its place is an error.
+  /// Whether the file exists; a link or a folder in its place is an error.
   private func isThere(_ place: String) throws(SQOAuthError) -> Bool {
     try status(place) != nil
   }
 
-  /// The status of a file that is believed, or `nil` if there is none.
+  /// The status of a file that can be trusted, or `nil` if there is no file.
   private func status(
     _ place: String
   ) throws(SQOAuthError) -> (needsMending: Bool, size: Int64)? {
@@ -52,19 +53,21 @@ struct DatabaseFile {
     }
   }
 
-  /// Makes a database under a name of its own and gives it its place, unless another is there by
-  /// then: so nobody ever sees a half-made one.
+  /// Creates a database under a temporary name and then gives it its place, so that no process ever
+  /// sees a half-made one.
+  ///
+  /// If another database is in that place by then, it stays.
   private func put(
     _ make: (String) throws(SQOAuthError) -> Void, _ place: String
   ) throws(SQOAuthError) {
-    // SQLite would take them for the new database's own.
+    // SQLite would take these files for the new database's own.
     for rest in ["-wal", "-journal"] where try (status(place + rest)?.size ?? 0) > 0 {
-      // Of a database that somebody has made since.
+      // They belong to a database that another process has created since.
       if try isThere(place) { return }
       throw SQOAuthError(
         .storeDamaged,
-        "it is missing, but what ends in \(rest) is there and is left as it is; to begin anew, "
-          + "remove that too")
+        "it is missing, but its file that ends in \(rest) is there and is left as it is; to start "
+          + "with an empty database, remove that file too")
     }
     let temporary = "\(place).\(getpid()).\(UInt32.random(in: 0...UInt32.max))"
     try makeEmpty(temporary)
@@ -79,7 +82,7 @@ struct DatabaseFile {
     do throws(FileError) {
       try file.syncFolder()
     } catch {
-      throw SQOAuthError(.storeFailed, "it cannot be made (\(error))", cause: error)
+      throw SQOAuthError(.storeFailed, "it cannot be created (\(error))", cause: error)
     }
   }
 
@@ -87,7 +90,7 @@ struct DatabaseFile {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("open") }
     defer { close(descriptor) }
-    // Whatever the process's umask took away. SQLite gives its other files the same mode.
+    // Restores the bits that the umask removed. SQLite gives its other files the same mode.
     guard fchmod(descriptor, 0o600) == 0 else { throw failure("fchmod") }
   }
 
@@ -98,20 +101,21 @@ struct DatabaseFile {
     guard fsync(descriptor) == 0 else { throw failure("fsync") }
   }
 
-  /// Refuses files that may hold what other users wrote, and closes the others to them.
+  /// Refuses files that may contain what other users wrote, and closes all others to other users.
   ///
-  /// SQLite believes the log and the journal as it believes the database. No file is opened for
-  /// this: a process that closes one of SQLite's files loses all its locks on it.
+  /// SQLite trusts the log and the journal as it trusts the database. This opens no file: when a
+  /// process closes a descriptor for one of SQLite's files, it loses all its locks on that file.
   private func keepToOwner(_ place: String) throws(SQOAuthError) {
     for path in ["", "-wal", "-shm", "-journal"].map({ place + $0 }) {
       guard try status(path)?.needsMending == true else { continue }
-      // An administrator who makes a file system read-only chooses the rights on it.
+      // On a read-only file system the rights cannot be changed, and are the administrator's
+      // choice.
       guard chmod(path, 0o600) == 0 || errno == EROFS else { throw failure("chmod") }
     }
   }
 
   private func failure(_ call: String) -> SQOAuthError {
     let reason = String(cString: strerror(errno))
-    return SQOAuthError(.storeFailed, "it cannot be made or opened (\(call): \(reason))")
+    return SQOAuthError(.storeFailed, "it cannot be created or opened (\(call): \(reason))")
   }
 }

@@ -6,24 +6,26 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The marks and the tables by which a database is known as a token store's.
+/// The tables of a token database, and the marks by which the store recognizes its own files.
 enum DatabaseFormat {
-  /// "SQOA", at the place that SQLite keeps for it.
+  /// The letters "SQOA", in the header field that SQLite reserves for an application's number.
   ///
   /// - SeeAlso: The SQLite Database File Format, section 1.3.16
   static let applicationID: UInt32 = 0x5351_4F41
   static let version: UInt32 = 1
 
-  /// With row ids, since records are long: keyed by text alone, 100,000 of them took twice the room
-  /// and the time.
+  /// The tables of a token database.
+  ///
+  /// The accounts keep their row ids since records are long: with the text alone as the key,
+  /// 100,000 of them took twice the space and the time.
   private static let tables = [
     "CREATE TABLE accounts (id TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
     "CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
   ]
 
-  /// Makes the tables in an empty file, and puts the key's header beside them in the same step.
+  /// Creates the tables in an empty file and stores the key's header, in one transaction.
   static func make(_ connection: Connection, header: Data?) throws(SQOAuthError) {
-    // The file has no name yet that anybody knows, so it needs no safety before it is whole.
+    // The file has a temporary name, so it need not survive a crash before it is complete.
     try connection.execute("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF")
     try connection.transaction { () throws(SQOAuthError) in
       try connection.execute(
@@ -31,13 +33,13 @@ enum DatabaseFormat {
       for table in tables { try connection.execute(table) }
       try setHeader(header, connection)
     }
-    // From here on; the file itself says so.
+    // Sets the lasting mode, which the file itself records.
     try connection.beginWriting()
   }
 
   // MARK: The header of the key
 
-  /// What the records' sealer needs; a database in clear has none.
+  /// The data that opening the records' sealer needs; `nil` for a database in clear.
   static func header(_ connection: Connection) throws(SQOAuthError) -> Data? {
     try connection.run("SELECT value FROM meta WHERE name = 'key'") { $0.blob(0) }.first
   }
@@ -50,7 +52,7 @@ enum DatabaseFormat {
 
   // MARK: What is refused
 
-  /// Refuses a file that is not a token database of this version, before anything has touched it.
+  /// Refuses a file that is not a token database of this version, before anything is changed in it.
   static func check(header: [UInt8]?) throws(SQOAuthError) {
     guard let header else {
       throw SQOAuthError(.storeDamaged, "it is cut off; it is left as it is")
@@ -59,23 +61,23 @@ enum DatabaseFormat {
       integer(in: header, at: 68) == applicationID
     else {
       throw SQOAuthError(
-        .storeFailed, "it is another program's, or damaged; it is left as it is")
+        .storeFailed, "it belongs to another program or is damaged; it is left as it is")
     }
     try check(version: integer(in: header, at: 60))
   }
 
-  /// Refuses tables that this version does not make, and content that contradicts itself.
+  /// Refuses tables that this version does not create, and content that contradicts itself.
   static func check(_ connection: Connection) throws(SQOAuthError) {
-    // Also in the log, which the header does not have.
+    // The log may hold a newer version number than the file's header.
     let version = try connection.run("PRAGMA user_version") {
       UInt32(truncatingIfNeeded: $0.integer(0))
     }
     try check(version: version.first ?? 0)
-    // A trigger would be code of somebody else's that runs with every save.
+    // A trigger, for example, would be foreign code that runs with every save.
     let found = try connection.run("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL") {
       $0.text(0)
     }
-    // Before anything is believed: a damaged page may well look like one that has no such account.
+    // Checked before any record is read: a damaged page may look like a page without the account.
     let check = try connection.run("PRAGMA integrity_check(1)") { $0.text(0) }
     guard found.compactMap(\.self).sorted() == tables, check == ["ok"] else {
       throw SQOAuthError(.storeDamaged, "it is damaged; it is left as it is")

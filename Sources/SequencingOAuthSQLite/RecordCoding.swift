@@ -6,20 +6,20 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// How a record is written in the database.
+/// How records are written in a database: as plain JSON or sealed.
 enum RecordCoding {
-  /// As JSON with a digest, which records of older versions of the SDK do not have.
+  /// As JSON with a digest; records of older versions of the SDK have no digest.
   case clear
-  /// As JSON in a box that fits its account only.
+  /// As JSON, encrypted so that it can be opened for its own account only.
   case sealed(RecordSealer)
 
-  /// The coding of a new database.
+  /// Makes the coding of a new database.
   static func make(_ key: StoreKey?) throws(SQOAuthError) -> RecordCoding {
     guard let key else { return .clear }
     return .sealed(try RecordSealer.make(key))
   }
 
-  /// The coding of a database whose header was kept.
+  /// Makes the coding of an existing database from the header that it keeps.
   init(_ key: StoreKey?, header: Data?) throws(SQOAuthError) {
     switch (key, header) {
     case (nil, nil): self = .clear
@@ -31,7 +31,7 @@ enum RecordCoding {
     }
   }
 
-  /// What is kept in the database, so that it can be opened again.
+  /// The data that a database must keep to be opened again; `nil` in clear.
   var header: Data? {
     switch self {
     case .clear: nil
@@ -39,7 +39,7 @@ enum RecordCoding {
     }
   }
 
-  /// What seals the records, if they are sealed.
+  /// The sealer of the records, or `nil` if they are in clear.
   var sealer: RecordSealer? {
     switch self {
     case .clear: nil
@@ -54,7 +54,7 @@ enum RecordCoding {
     }
   }
 
-  /// The record that is an account's own; another one's is as good as a damaged one.
+  /// Decodes an account's record; the record of another account counts as damaged.
   func decode(_ value: Data, id: String) throws(SQOAuthError) -> AccountRecord {
     let record =
       switch self {

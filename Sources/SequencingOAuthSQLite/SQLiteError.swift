@@ -6,25 +6,25 @@ import CSQLite
   import Darwin
 #endif
 
-/// A result code of SQLite, in its own words, which never have a value in them.
+/// A result code of SQLite with SQLite's own text for it, which never contains a stored value.
 struct SQLiteError: Error, CustomStringConvertible {
-  /// The extended result code.
+  /// SQLite's extended result code.
   let code: Int32
-  /// The system's error below it, or 0.
+  /// The system's `errno` that led to the failure, or 0.
   let errno: Int32
 
-  /// The latest failure of a connection.
+  /// Takes the latest failure of a connection.
   init(_ connection: OpaquePointer?) {
     code = sqlite3_extended_errcode(connection)
     errno = sqlite3_system_errno(connection)
   }
 
-  /// The kind of failure, without its details.
+  /// The primary result code, without the details of the extended one.
   var kind: Int32 { code & 0xff }
 
-  /// Whether the content is not what SQLite, and this store in it, would have written.
+  /// Whether the content differs from what SQLite and this store write.
   var isDamage: Bool {
-    // SQLITE_ERROR is a table or a column that is not there.
+    // SQLITE_ERROR means a table or a column that does not exist.
     [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR].contains(kind)
   }
 

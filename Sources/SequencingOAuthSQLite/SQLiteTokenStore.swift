@@ -2,48 +2,50 @@ public import SequencingOAuth
 
 /// Keeps tokens in an SQLite database that only its owner can read.
 ///
-/// It is for many accounts: the time to load or save one does not grow with their number. Only the
-/// first call does more, since it looks through the whole database for damage: a quarter of a
+/// Use it for many accounts: the time to load or save one account does not grow with their number.
+/// Only the first call takes longer, since it checks the whole database for damage: a quarter of a
 /// second for 100,000 accounts.
 ///
-/// The database and its log have mode 0600, in a folder that is made with mode 0700; what was saved
-/// is safe on disk when the call returns, and what was erased is overwritten. Several processes may
-/// use it at once. It must be on a disk of the machine, not of the network.
+/// The database and its log have mode 0600, in a folder that is created with mode 0700. A saved
+/// record is safe on disk when the call returns, and an erased one is overwritten. Several
+/// processes may use the database at once. It must be on a local disk, not on a network file
+/// system.
 ///
-/// In clear it protects against other users of the machine, not against a program that runs as the
-/// same user, nor against whoever has the disk. With a `StoreKey` each record is sealed under that
-/// key and to its account: whoever has the files without the key sees the ids of the accounts, how
-/// many they are and how long their records, and can remove accounts or put back older files
-/// unnoticed, but neither read nor change a record.
+/// Without a key the records are in clear. That protects them against other users of the machine,
+/// but not against programs that run as the same user, nor against a person who has the disk. With
+/// a `StoreKey` each record is sealed under that key and bound to its account. A person who has the
+/// files without the key can see the ids of the accounts, their number and the lengths of the
+/// records, and can remove accounts or put back older files unnoticed, but can neither read nor
+/// change a record.
 ///
-/// What was replaced may stay in the log until the database is closed; what was erased does not.
+/// A replaced record may stay in the log until the database is closed; an erased one does not.
 ///
-/// A database of another program is refused, as are a symbolic link and a newer format; none of
-/// them is touched, and neither is a damaged database.
+/// The store refuses a database of another program, a symbolic link, a newer format and a damaged
+/// database, and changes none of them.
 public final class SQLiteTokenStore: TokenStore {
-  /// Where the database is.
+  /// The path of the database file.
   public let path: String
   private let database: AccountDatabase
   private let locks: AccountLocks
   private let landings: Landings
   private let queue = BlockingQueue("SQLiteTokenStore")
 
-  /// A store in a file of the app's choice, which the first call opens, and makes if need be.
+  /// Makes a store in a file of the app's choice; the first call opens the file or creates it.
   ///
-  /// Without a key its records are in clear.
+  /// Without a key the records are in clear.
   public convenience init(path: String, key: StoreKey? = nil) {
     self.init(path: path, key: key, busyTimeout: .seconds(30))
   }
 
-  /// A store in the user's state folder, under a name that keeps apps apart.
+  /// Makes a store in the user's state folder, in a subfolder named after the app's service.
   ///
-  /// That is `$XDG_STATE_HOME/SERVICE/tokens.sqlite`, or
+  /// The file is `$XDG_STATE_HOME/SERVICE/tokens.sqlite`, or
   /// `~/.local/state/SERVICE/tokens.sqlite`.
   public convenience init(service: String, key: StoreKey? = nil) throws(SQOAuthError) {
     self.init(path: try StateFolder.path(service: service) + "/tokens.sqlite", key: key)
   }
 
-  /// A store that waits so long for another process that writes.
+  /// Makes a store with a limit on how long it waits while another process writes.
   package init(path: String, key: StoreKey?, busyTimeout: Duration) {
     self.path = path
     database = AccountDatabase(path: path, key: key, busyTimeout: busyTimeout)
@@ -52,21 +54,22 @@ public final class SQLiteTokenStore: TokenStore {
   }
 
   deinit {
-    // It may write, and this may be a thread of the cooperative pool.
+    // Closing may write to the disk, which would block a thread of the cooperative pool.
     queue.start { [database] in database.close() }
   }
 
-  /// The record of an account.
+  /// Loads the record of an account, or `nil` if the store has none.
   public func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
     try await run { table throws(SQOAuthError) in try table.load(id) }
   }
 
-  /// Adds or replaces a record.
+  /// Saves a record; it replaces the account's earlier record.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try await run { table throws(SQOAuthError) in try table.save(record) }
     } catch {
-      // It is safe where it landed, and the next change of the account puts it into the database.
+      // The record is safe in its landing file, and the account's next change moves it to the
+      // database.
       guard error.code == .storeFailed, await hasLanded(record) else { throw error }
     }
   }
@@ -76,32 +79,35 @@ public final class SQLiteTokenStore: TokenStore {
     return hasLanded ?? false
   }
 
-  /// Removes the record of an account, and what the files still hold of it.
+  /// Removes the record of an account, and every trace of it in the store's files.
   public func erase(_ id: String) async throws(SQOAuthError) {
     try await run { table throws(SQOAuthError) in try table.erase(id) }
   }
 
-  /// The accounts that have a record.
+  /// Lists the ids of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] {
     try await run { table throws(SQOAuthError) in try table.list() }
   }
 
-  /// The records of all accounts.
+  /// Loads the records of all accounts.
   public func all() async throws(SQOAuthError) -> [AccountRecord] {
     try await run { table throws(SQOAuthError) in try table.all() }
   }
 
-  /// The right to change an account, among all processes that use the database.
+  /// Takes the exclusive right to change an account; it holds for all processes that use the
+  /// database.
+  ///
+  /// Returns `nil` while another caller or process has that right.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try await queue.run { [locks] () throws(SQOAuthError) in try locks.lease(id) }
   }
 
-  /// The process that has the right to change an account.
+  /// Names the process that has the right to change an account, if it is known.
   public func leaseHolder(_ id: String) async -> String? {
     try? await queue.run { [locks] () throws(SQOAuthError) in locks.holder(id) }
   }
 
-  /// Makes a file beside the database with room for the account's next record.
+  /// Creates a file beside the database with space for the account's next record.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
@@ -110,7 +116,7 @@ public final class SQLiteTokenStore: TokenStore {
         try landings.check()
         return AccountReservation()
       }
-      // A new sign-in may not have the lease; its refreshes will need it.
+      // A new sign-in may have no lease here; this checks that its refreshes can get one.
       if record == nil { try locks.lease(id)?.release() }
       return try database.use { table throws(SQOAuthError) in
         try table.reserve(id, replacing: record, syncingOn: queue)
@@ -118,12 +124,10 @@ public final class SQLiteTokenStore: TokenStore {
     }
   }
 
-  /// Seals all records under another key, or writes them in clear, in one step that happens whole or
-  /// not at all.
+  /// Seals all records under another key, or writes them in clear if `key` is `nil`; all or none.
   ///
-  /// A refresh that is under way is waited for, 30 s at most. Other processes that have the store
-  /// open get `SQOAuthError.Code.wrongPassphrase` from then
-  /// on; they cannot spoil it.
+  /// A refresh that is under way is waited for, at most 30 s. Other processes that have the store
+  /// open get `SQOAuthError.Code.wrongPassphrase` from then on; they cannot damage the store.
   public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
     try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
       try await queue.run { [database, locks] () throws(SQOAuthError) in

@@ -6,7 +6,7 @@ import CSQLite
   import Foundation
 #endif
 
-/// A value for a placeholder.
+/// A value for a placeholder in a statement.
 enum Value {
   case text(String)
   case blob(Data)
@@ -15,16 +15,16 @@ enum Value {
   static func optional(_ blob: Data?) -> Value { blob.map { .blob($0) } ?? .null }
 }
 
-/// A prepared statement, and the row that it is at.
+/// A prepared statement at one row of its result.
 struct Statement {
   let pointer: OpaquePointer
 
-  /// Puts a value in the place of `?1`, `?2`, …; false where it failed.
+  /// Binds a value to `?1`, `?2` and so on; returns `false` if SQLite refuses it.
   func bind(_ value: Value, at index: Int32) -> Bool {
     let result =
       switch value {
       case .text(var text):
-        // With its length, since a NUL ends no account's name.
+        // Bound with its length, since an account's name may contain a NUL.
         text.withUTF8 { sq_bind_text(pointer, index, $0.baseAddress, UInt64($0.count)) }
       case .blob(let data):
         data.withUnsafeBytes { sq_bind_blob(pointer, index, $0.baseAddress, UInt64($0.count)) }
@@ -33,19 +33,19 @@ struct Statement {
     return result == SQLITE_OK
   }
 
-  /// Lets go of locks and of copies of the values.
+  /// Releases the statement's locks and its copies of the values.
   func reset() {
     sqlite3_reset(pointer)
     sqlite3_clear_bindings(pointer)
   }
 
   func blob(_ column: Int32) -> Data {
-    // The order is SQLite's: the pointer first, then how long it is.
+    // SQLite requires this order: the pointer first, then the length.
     guard let bytes = sqlite3_column_blob(pointer, column) else { return Data() }
     return Data(bytes: bytes, count: Int(sqlite3_column_bytes(pointer, column)))
   }
 
-  /// `nil` where it is no text.
+  /// The text in a column; `nil` if the value is not text.
   func text(_ column: Int32) -> String? {
     guard let bytes = sqlite3_column_text(pointer, column) else { return nil }
     let count = Int(sqlite3_column_bytes(pointer, column))

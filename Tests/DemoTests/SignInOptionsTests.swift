@@ -87,7 +87,7 @@ import Testing
     (provider + ["--auth", "basic"], "invalid_configuration", "needs a client secret"),
     (provider + ["--auth", "jwt"], "usage", "--auth takes"),
     (provider + ["--timeout", "0"], "usage", "--timeout takes"),
-    (provider + ["--resource", "http://api.example"], "insecure_endpoint", "over http"),
+    (provider + ["--resource", "http://api.example"], "insecure_endpoint", "uses http;"),
     (provider + ["--resource", "nonsense"], "malformed_request", ""),
     (provider + ["--timeout", "-1"], "usage", "--timeout takes"),
     (provider + ["--timeout", "1.5"], "usage", "--timeout takes"),

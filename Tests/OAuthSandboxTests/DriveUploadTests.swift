@@ -98,7 +98,7 @@ import Testing
     let sandbox = try await SandboxServer.start()
     let answer = try await exchange("Content-Length: 80000000", DriveClient(sandbox))
     #expect(answer.status == 413)
-    #expect(answer.driveError == "The drive has no room for so much.")
+    #expect(answer.driveError == "The drive has no room for this file.")
     #expect(sandbox.files().count == 5)
     await sandbox.stop()
   }

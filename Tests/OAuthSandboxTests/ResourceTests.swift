@@ -58,7 +58,7 @@ import Testing
     challenge(
       try await client.get("/api/me?access_token=" + tokens.accessToken), 400,
       plain + ", error=\"invalid_request\", "
-        + "error_description=\"The token belongs into Authorization.\"")
+        + "error_description=\"Send the token in Authorization.\"")
     challenge(
       try await client.api("/api/DataSourceList?all=true", token: tokens.accessToken), 403,
       plain + ", error=\"insufficient_scope\", "
@@ -83,16 +83,16 @@ import Testing
   @Test(arguments: [
     (
       SandboxMisbehaviour.bearerError("invalid_token"), 401,
-      #"error="invalid_token", error_description="The sandbox was told so.""#
+      #"error="invalid_token", error_description="A test asked the sandbox for this.""#
     ),
     (
       .bearerError("insufficient_scope", scope: "files admin"), 403,
-      #"error="insufficient_scope", error_description="The sandbox was told so.", "#
+      #"error="insufficient_scope", error_description="A test asked the sandbox for this.", "#
         + #"scope="files admin""#
     ),
     (
       .bearerError("invalid_request", status: 400), 400,
-      #"error="invalid_request", error_description="The sandbox was told so.""#
+      #"error="invalid_request", error_description="A test asked the sandbox for this.""#
     ),
   ])
   func `a good token can be challenged all the same`(

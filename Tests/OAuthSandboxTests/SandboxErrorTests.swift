@@ -10,7 +10,7 @@ import Testing
       (.system(13), "the loopback address could not be used: Permission denied"),
       (
         .notLoopback("https://app.example/cb?code=C4N4RY&state=C4N4RY"),
-        "the way leads to https://app.example/cb, which is not on this computer"
+        "a redirect leads to https://app.example/cb, which is not on this computer"
       ),
       (
         .unexpectedAnswer("the server's answer has no end"), "the server's answer has no end"

@@ -4,16 +4,16 @@
   import Foundation
 #endif
 
-/// Why a request to the protected API is refused, as the answer to it.
+/// A refusal of a request to the protected API, with the answer that says why.
 struct APIFault: Error {
   let answer: Answer
 
-  /// An answer that a protocol prescribes.
+  /// A refusal with an answer that a protocol prescribes.
   init(_ answer: Answer) {
     self.answer = answer
   }
 
-  /// An error object in the manner of Google's APIs: the status and a message.
+  /// A refusal with an error object like those of Google's APIs: the status and a message.
   init(
     _ status: Int, _ message: String, headers: [(name: String, value: String)] = []
   ) {

@@ -1,6 +1,6 @@
 import Basics
 
-/// `/authorize` (RFC 6749, section 4.1.1; RFC 7636; RFC 9207).
+/// The authorization endpoint, `/authorize` (RFC 6749, section 4.1.1; RFC 7636; RFC 9207).
 enum AuthorizationEndpoint {
   private struct Refusal: Error {
     let code: String
@@ -9,7 +9,7 @@ enum AuthorizationEndpoint {
 
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
-    // Nobody is sent anywhere before client and redirect URI are known to belong together.
+    // Until the client and its redirect URI are checked, the user is not sent to any redirect URI.
     guard request.isWellFormed, let id = request.query("client_id"),
       let client = sandbox.client(id)
     else { return ErrorPage.unknownClient(request, sandbox) }
@@ -31,7 +31,7 @@ enum AuthorizationEndpoint {
     }
   }
 
-  /// Checks everything but the client and its redirect URI, and returns the scopes.
+  /// Checks the parameters other than the client and its redirect URI, and returns the scopes.
   private static func check(
     _ query: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState
   ) throws(Refusal) -> [String] {
@@ -48,7 +48,8 @@ enum AuthorizationEndpoint {
       throw Refusal(code: "unsupported_response_type", description: "Only code is supported.")
     }
     guard client.accepts(grantType: "authorization_code") else {
-      throw Refusal(code: "unauthorized_client", description: "This client may not ask users.")
+      throw Refusal(
+        code: "unauthorized_client", description: "This client may not use the code grant.")
     }
     guard query.value("response_mode") ?? "query" == "query" else {
       throw Refusal(code: "invalid_request", description: "Only response_mode=query is supported.")
@@ -75,11 +76,11 @@ enum AuthorizationEndpoint {
     }
     let isHash = challenge.utf8.count == 43 && challenge.utf8.allSatisfy(\.isBase64URL)
     guard isHash else {
-      throw Refusal(code: "invalid_request", description: "code_challenge is no S256 hash.")
+      throw Refusal(code: "invalid_request", description: "code_challenge is not an S256 hash.")
     }
   }
 
-  /// Shows the login page, or the consent page to a user who is signed in.
+  /// Shows the login page, or the consent page if the user is already signed in.
   private static func ask(
     _ request: SandboxRequest, _ client: SandboxClient, _ back: RedirectBack, _ scopes: [String],
     _ sandbox: inout SandboxState
@@ -89,7 +90,7 @@ enum AuthorizationEndpoint {
     let user = sandbox.browsers.sessions[session]?.user
     if request.query("prompt") == "none" {
       return user == nil
-        ? back.error("login_required", "Nobody is signed in.", &sandbox)
+        ? back.error("login_required", "No user is signed in.", &sandbox)
         : back.error("consent_required", "The user must be asked.", &sandbox)
     }
     let pending = BrowserSessions.Pending(
@@ -104,7 +105,7 @@ enum AuthorizationEndpoint {
 }
 
 extension UInt8 {
-  /// Whether the byte may stand in base64url without padding.
+  /// Whether base64url without padding may contain the byte.
   fileprivate var isBase64URL: Bool {
     isAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
   }

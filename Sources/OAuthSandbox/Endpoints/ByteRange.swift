@@ -6,19 +6,20 @@ import Basics
   import Foundation
 #endif
 
-/// The one range of a `Range` field that is served (RFC 9110, section 14).
+/// Reads the range of bytes that a `Range` field asks for (RFC 9110, section 14).
 struct ByteRange: Equatable {
   enum Outcome: Equatable {
-    /// The whole: there is no range, or none that this server understands or is ready to serve.
+    /// The whole content: the field is missing, unknown, malformed, or has several ranges.
     case whole
     case part(Range<Int>)
-    /// The field is in order and nothing of it lies within the content.
+    /// The field is valid, but no byte of its range lies within the content.
     case unsatisfiable
   }
 
-  /// Reads `bytes=a-b`, `bytes=a-` and `bytes=-n` against so many bytes.
+  /// Reads `bytes=a-b`, `bytes=a-` or `bytes=-n` for a content of `count` bytes.
   ///
-  /// What is malformed is ignored, and so are several ranges (sections 14.2 and 15.5.17).
+  /// A malformed field is ignored, and so is a field with several ranges (sections 14.2 and
+  /// 15.5.17).
   static func read(_ field: String, of count: Int) -> Outcome {
     let halves = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard halves.count == 2, halves[0].lowercased() == "bytes" else { return .whole }
@@ -38,11 +39,11 @@ struct ByteRange: Equatable {
     }
   }
 
-  /// A position, or none where there are no digits; `nil` for anything else.
+  /// Reads a position; `.some(nil)` for an empty text, `nil` for any other text that is no number.
   private static func position(_ digits: Substring) -> Int?? {
     guard !digits.isEmpty else { return .some(nil) }
     guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    // More digits than a number holds lie behind every content.
+    // A number with too many digits lies after the end of every content.
     return .some(Int(digits) ?? Int.max)
   }
 }

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// A refusal of the token endpoint, in the words of RFC 6749, section 5.2.
+/// A refusal of the token endpoint, with an error code of RFC 6749, section 5.2.
 struct OAuthFault: Error, Hashable {
   let code: String
   let description: String
@@ -21,7 +21,7 @@ struct OAuthFault: Error, Hashable {
     Self(code: "invalid_client", description: description)
   }
 
-  /// 400, and 401 with a challenge where the client is to blame.
+  /// The answer: 401 with a challenge if the client's authentication failed, otherwise 400.
   var answer: Answer {
     let isClient = code == "invalid_client"
     return Answer(
@@ -31,7 +31,7 @@ struct OAuthFault: Error, Hashable {
   }
 }
 
-/// Finds out which client speaks (RFC 6749, section 2.3), by exactly one method.
+/// Identifies the client of a request, which must use exactly one method (RFC 6749, section 2.3).
 enum ClientAuthenticator {
   static func client(
     of request: SandboxRequest, _ sandbox: SandboxState
@@ -68,7 +68,8 @@ enum ClientAuthenticator {
     return (id, secret, secret == nil ? .none : .post)
   }
 
-  /// Both halves are form-encoded before they are joined (RFC 6749, section 2.3.1).
+  /// Reads Basic credentials; both halves are form-encoded before joining (RFC 6749, section
+  /// 2.3.1).
   private static func basic(
     _ field: String, decodes: Bool
   ) throws(OAuthFault) -> (String, String) {
@@ -84,7 +85,7 @@ enum ClientAuthenticator {
 
   private static func half(_ half: Substring, _ isEncoded: Bool) -> String? {
     guard isEncoded else { return String(half) }
-    // In a form it is a value, so it is read as one; a bare & or = is not encoded at all.
+    // Decoded as the value of a form. A bare & or = means that the half was not encoded at all.
     guard !half.contains("&"), !half.contains("=") else { return nil }
     return FormCoding.decode("v=" + half)?.first?.value
   }

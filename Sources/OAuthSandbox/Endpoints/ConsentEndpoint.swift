@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// `/consent`: the page that asks the user, and its form.
+/// The endpoint of the page that asks the user for consent, and of its form: `/consent`.
 enum ConsentEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     let cookie = request.sessionCookie(sandbox)
@@ -24,7 +24,7 @@ enum ConsentEndpoint {
       return back.answer([SandboxParameter(name: "code", value: code)], &sandbox)
     case "deny":
       sandbox.browsers.end(id)
-      return back.error("access_denied", "The user did not allow it.", &sandbox)
+      return back.error("access_denied", "The user did not allow the access.", &sandbox)
     case "switch":
       sandbox.browsers.signOut(request: id)
       return Answer(
@@ -36,14 +36,14 @@ enum ConsentEndpoint {
     }
   }
 
-  /// The page of the sign-in that a request names, or else of the last one in that browser.
+  /// The page of the sign-in that the request names, or of the newest sign-in in that browser.
   static func page(
     again request: SandboxRequest, cookie: String?, _ sandbox: SandboxState
   ) -> Answer {
     page(request.query("request") ?? sandbox.browsers.latest(cookie), cookie: cookie, sandbox)
   }
 
-  /// The page that a sign-in needs next: the login form, or the question.
+  /// The page that a sign-in needs next: the login form or the question for consent.
   static func page(_ id: String?, cookie: String?, _ sandbox: SandboxState) -> Answer {
     guard let (id, pending, session) = sandbox.browsers.find(id, cookie: cookie) else {
       return ErrorPage.overSignIn(sandbox)

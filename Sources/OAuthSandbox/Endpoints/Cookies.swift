@@ -1,5 +1,5 @@
 extension SandboxState {
-  /// Cookies do not know ports, so two sandboxes on one host need two names.
+  /// Cookies ignore ports, so the name contains the port to keep sandboxes on one host apart.
   var cookieName: String { "sandbox-" + issuer.drop { $0 != ":" }.filter(\.isNumber).suffix(5) }
 
   func setCookie(_ session: String) -> (name: String, value: String) {
@@ -8,7 +8,7 @@ extension SandboxState {
 }
 
 extension SandboxRequest {
-  /// The value of the sandbox's own cookie.
+  /// The value of the sandbox's cookie; `nil` if the browser sent none.
   func sessionCookie(_ sandbox: SandboxState) -> String? {
     let name = sandbox.cookieName + "="
     for field in headers where field.name == "cookie" {

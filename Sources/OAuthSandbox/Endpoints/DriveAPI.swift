@@ -1,14 +1,14 @@
-/// What all parts of the drive begin with: a token, and whose files it opens.
+/// The common start of all requests to the drive: checks the token and finds the files' owner.
 enum DriveAPI {
   struct Access {
     let owner: DriveState.Owner
-    /// How the owner is called.
+    /// The owner's name for people.
     let name: String
   }
 
-  /// Runs the work of a request that may read, or change, the files of its token's owner.
+  /// Runs the work of a request that may read or change the files of the token's owner.
   ///
-  /// Reading needs `demo` or `files`, and changing needs `files`, which says so to the user.
+  /// Reading needs the scope `demo` or `files`; changing needs `files`, which tells the user so.
   static func answer(
     _ request: SandboxRequest, _ methods: [String], _ sandbox: inout SandboxState,
     work: (Access, inout SandboxState) throws(APIFault) -> Answer
@@ -33,7 +33,7 @@ enum DriveAPI {
     return Access(owner: owner, name: sandbox.name(of: owner))
   }
 
-  /// `/drive/v2/about`: whose drive it is, and how full.
+  /// The answer of `/drive/v2/about`: whose drive it is, and how full.
   static func about(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     answer(request, ["GET", "HEAD"], &sandbox) { access, sandbox in
       let used = sandbox.drive.bytes(of: access.owner)
@@ -50,20 +50,20 @@ enum DriveAPI {
 }
 
 extension SandboxState {
-  /// Makes sure that a drive has been opened, with its documents if it is to have them.
+  /// Opens a drive if it was never opened, with its documents if the options ask for them.
   @discardableResult
   mutating func openDrive(of owner: DriveState.Owner) -> DriveState.Owner {
     drive.open(owner, withDocuments: options.drivesHaveDocuments, at: now)
     return owner
   }
 
-  /// The files of a drive that may never have been opened before.
+  /// The files of a drive, which is opened first if necessary.
   mutating func openedFiles(of owner: DriveState.Owner) -> [SandboxFile] {
     openDrive(of: owner)
     return drive.files(of: owner)
   }
 
-  /// A user's or a client's name for people; that of one who is not registered is the name itself.
+  /// The name of a user or a client for people; if it is not registered, its identifier.
   func name(of owner: DriveState.Owner) -> String {
     switch owner {
     case .user(let name): user(name)?.displayName ?? name
@@ -71,7 +71,7 @@ extension SandboxState {
     }
   }
 
-  /// What is left of a drive, were a file's content to make room.
+  /// How many bytes a drive has left, if the content of `file` counts as free.
   func room(of owner: DriveState.Owner, replacing file: SandboxFile? = nil) -> Int {
     max(0, options.driveBytes - drive.bytes(of: owner) + (file?.content.count ?? 0))
   }

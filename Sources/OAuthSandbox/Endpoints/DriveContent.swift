@@ -6,7 +6,9 @@ import Basics
   import Foundation
 #endif
 
-/// `/drive/v2/files/ID?alt=media`: the content of a file, whole or in part (RFC 9110, section 14).
+/// Serves the content of a file, whole or in part (RFC 9110, section 14).
+///
+/// Its address is `/drive/v2/files/ID?alt=media`.
 enum DriveContent {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     DriveAPI.answer(request, ["GET", "HEAD"], &sandbox) { access, sandbox throws(APIFault) in
@@ -23,7 +25,7 @@ enum DriveContent {
       (name: "ETag", value: file.etag), ("Last-Modified", modified), ("Accept-Ranges", "bytes"),
       ("Cache-Control", "private, no-cache"),
     ]
-    // Section 13.2.2: a match answers before any range is looked at.
+    // Section 13.2.2: a matching tag is answered before any range is considered.
     if let known = request.fieldList("if-none-match"), matches(known, file.etag) {
       return Answer(status: 304, headers: about, content: .text(""))
     }
@@ -50,19 +52,19 @@ enum DriveContent {
     }
   }
 
-  /// A range counts for GET only, and with `If-Range` only while the file is the same.
+  /// The range to send; it counts for GET only, and with `If-Range` only if the file is unchanged.
   private static func range(
     of request: SandboxRequest, etag: String, modified: String, count: Int
   ) -> ByteRange.Outcome {
     guard request.method == "GET", let range = request.header("range") else { return .whole }
-    // Section 13.1.5: the same strong tag, or exactly the same date.
+    // Section 13.1.5: `If-Range` must have the same strong tag or exactly the same date.
     if let condition = request.header("if-range"), condition != etag, condition != modified {
       return .whole
     }
     return ByteRange.read(range, of: count)
   }
 
-  /// Weak comparison with each member of a list (sections 8.8.3.2 and 13.1.2).
+  /// Compares the tag weakly with each member of a list (sections 8.8.3.2 and 13.1.2).
   private static func matches(_ list: String, _ etag: String) -> Bool {
     list.split(separator: ",").contains { member in
       let tag = member.trimmed

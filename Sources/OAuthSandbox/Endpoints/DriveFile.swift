@@ -1,4 +1,4 @@
-/// `/drive/v2/files/ID`: what is known of one file, another title for it, and its end.
+/// Serves, changes and deletes the metadata of one file: `/drive/v2/files/ID`.
 enum DriveFile {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     DriveAPI.answer(
@@ -18,7 +18,7 @@ enum DriveFile {
     }
   }
 
-  /// What is not mentioned stays as it is.
+  /// Changes the members that the request names; all others stay.
   private static func change(
     _ id: String, _ request: SandboxRequest, _ access: DriveAPI.Access,
     _ sandbox: inout SandboxState

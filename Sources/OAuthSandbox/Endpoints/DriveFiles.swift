@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// `/drive/v2/files`: the list, and adding a file that has no content yet.
+/// Lists the files of a drive and adds files without content: `/drive/v2/files`.
 enum DriveFiles {
   private static let maximumPageSize = 1000
 
@@ -52,7 +52,7 @@ enum DriveFiles {
     guard request.isQueryWellFormed else { throw APIFault(400, "The query is malformed.") }
     guard request.query.contains(where: { $0.name == "maxResults" }) else { return 100 }
     guard let size = request.query("maxResults").flatMap({ Int($0) }), size > 0 else {
-      throw APIFault(400, "maxResults is no number of files.")
+      throw APIFault(400, "maxResults is not a number of files.")
     }
     return min(size, maximumPageSize)
   }
@@ -80,7 +80,7 @@ enum DriveFiles {
     return created(file, access, sandbox)
   }
 
-  /// 201 with the new file, and where it is (RFC 9110, section 15.3.2).
+  /// The answer 201 with the new file and its address (RFC 9110, section 15.3.2).
   static func created(
     _ file: SandboxFile, _ access: DriveAPI.Access, _ sandbox: SandboxState
   ) -> Answer {

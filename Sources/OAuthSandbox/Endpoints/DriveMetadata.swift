@@ -6,13 +6,13 @@ import Basics
   import Foundation
 #endif
 
-/// What a client says of a file, in JSON; everything that is not known here is passed over.
+/// The metadata of a file that a client sends as JSON; unknown members are ignored.
 struct DriveMetadata: Decodable {
   var title: String?
   var description: String?
   var mimeType: String?
 
-  /// Reads and checks the body of a request.
+  /// Reads and checks the metadata in the body of a request.
   init(_ request: SandboxRequest) throws(APIFault) {
     let type = request.header("content-type")?.prefix { $0 != ";" }[...].trimmed.lowercased()
     guard type == "application/json" else {
@@ -36,7 +36,7 @@ struct DriveMetadata: Decodable {
     }
   }
 
-  /// It comes back in `Content-Type`, so it must be fit for a field.
+  /// Checks a media type, which is later sent in `Content-Type` and must fit into a field.
   static func check(type: String) throws(APIFault) {
     guard type.contains("/"), type.utf8.count <= 256,
       type.utf8.allSatisfy({ (0x20...0x7E).contains($0) })

@@ -4,11 +4,12 @@
   import Foundation
 #endif
 
-/// A page of a list of files, and the tokens of the pages around it.
+/// One page of a list of files, with the tokens of the pages before and after it.
 ///
-/// A page begins or ends at a file, not at a count, so that a change elsewhere moves nothing.
+/// A page begins or ends at a file and not at a count, so that changes elsewhere in the list do not
+/// move it.
 struct DrivePage {
-  /// Page tokens are good for an hour of the sandbox's clock.
+  /// How long a page token is valid: an hour of the sandbox's clock.
   private static let lifetime: TimeInterval = 3600
 
   enum Position: Equatable {
@@ -21,7 +22,7 @@ struct DrivePage {
   let previous: Position?
   let last: Position?
 
-  /// Cuts a page of at most so many files.
+  /// Cuts a page of at most `size` files out of a list.
   init(_ files: [SandboxFile], at position: Position?, size: Int) {
     switch position {
     case .before(let number):
@@ -42,15 +43,14 @@ struct DrivePage {
 
   // MARK: Tokens
 
-  /// The text of a token for one owner's list.
+  /// Makes the page token of a position in an owner's list.
   static func token(_ position: Position, for owner: DriveState.Owner, _ sandbox: SandboxState)
     -> String
   {
     token(position, Int(sandbox.now.timeIntervalSince1970), owner, sandbox)
   }
 
-  /// The position that a token stands for; `nil` where it was never issued to this owner, or too
-  /// long ago.
+  /// The position of a page token; `nil` if the token was not issued to this owner, or is too old.
   static func position(_ token: String, for owner: DriveState.Owner, _ sandbox: SandboxState)
     -> Position?
   {

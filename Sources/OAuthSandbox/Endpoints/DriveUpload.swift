@@ -6,9 +6,11 @@ import Basics
   import Foundation
 #endif
 
-/// `/upload/drive/v2/files`: a new file with its content, or with an id the new content of one.
+/// Receives the content of a new file or, with an ID in the path, new content for an existing file.
+///
+/// Its address is `/upload/drive/v2/files`.
 enum DriveUpload {
-  /// What a multipart body may have beside the content.
+  /// The most bytes of a multipart body besides the content.
   static let envelopeBytes = 64 * 1024
 
   private struct Upload {
@@ -34,7 +36,7 @@ enum DriveUpload {
     }
   }
 
-  /// All that can be said against an upload before its body has come.
+  /// Makes every check of an upload that is possible before its body has come.
   static func check(
     _ request: SandboxRequest, _ sandbox: inout SandboxState
   ) throws(APIFault) -> (DriveAPI.Access, replaced: SandboxFile?) {
@@ -49,9 +51,9 @@ enum DriveUpload {
     return (access, old)
   }
 
-  private static let tooLarge = APIFault(413, "The drive has no room for so much.")
+  private static let tooLarge = APIFault(413, "The drive has no room for this file.")
 
-  // MARK: What came
+  // MARK: Reading the body
 
   private static func read(_ request: SandboxRequest) throws(APIFault) -> Upload {
     guard request.isQueryWellFormed else { throw APIFault(400, "The query is malformed.") }
@@ -71,7 +73,7 @@ enum DriveUpload {
     return upload
   }
 
-  /// One file, in the part `file`; of the other parts `title` and `description` are known.
+  /// Reads the file from the part `file`, and the texts from the parts `title` and `description`.
   private static func read(_ parts: [MultipartPart]) throws(MultipartFault) -> Upload {
     let files = parts.filter { $0.name == "file" }
     guard files.count == 1, !parts.contains(where: { $0.name != "file" && $0.fileName != nil })
@@ -93,7 +95,7 @@ enum DriveUpload {
     return text
   }
 
-  // MARK: What becomes of it
+  // MARK: Storing the file
 
   private static func create(
     _ upload: Upload, _ access: DriveAPI.Access, _ sandbox: inout SandboxState
@@ -104,7 +106,7 @@ enum DriveUpload {
     return DriveFiles.created(file, access, sandbox)
   }
 
-  /// The name of the file that was sent does not rename the one that is there.
+  /// Replaces the content of a file; the file keeps its title, whatever name the client sent.
   private static func replace(
     _ old: SandboxFile, _ upload: Upload, _ access: DriveAPI.Access,
     _ sandbox: inout SandboxState

@@ -1,4 +1,4 @@
-/// The grants of the token endpoint: each turns a proof into a token response.
+/// The grants of the token endpoint: each checks a proof and makes a token response.
 enum Grants {
   static func redeem(
     _ grantType: String, _ request: SandboxRequest, _ client: SandboxClient,
@@ -25,11 +25,12 @@ enum Grants {
       throw .invalidGrant("There is no such code for this client.")
     }
     guard !code.isUsed else {
-      // Someone else has it too: what it was redeemed for ends (RFC 6749, section 4.1.2).
+      // Another party has the code too, so the tokens that it was redeemed for end (RFC 6749,
+      // section 4.1.2).
       if let grant = code.grant { sandbox.ledger.revoke(grant: grant) }
       throw .invalidGrant("The code was used before.")
     }
-    // Right or wrong, there is one attempt.
+    // A code can be tried only once, with or without success.
     sandbox.ledger.codes[text]?.isUsed = true
     guard code.expiry > sandbox.now else { throw .invalidGrant("The code has expired.") }
     guard request.form("redirect_uri") == code.redirectURI else {
@@ -44,12 +45,14 @@ enum Grants {
 
   private static func checkVerifier(_ verifier: String?, _ challenge: String?) throws(OAuthFault) {
     guard let challenge else {
-      guard verifier == nil else { throw .invalidGrant("There was no code_challenge.") }
+      guard verifier == nil else {
+        throw .invalidGrant("The authorization request had no code_challenge.")
+      }
       return
     }
     guard let verifier, (43...128).contains(verifier.utf8.count),
       Crypto.challenge(of: verifier) == challenge
-    else { throw .invalidGrant("code_verifier does not fit the code_challenge.") }
+    else { throw .invalidGrant("code_verifier does not match the code_challenge.") }
   }
 
   // MARK: Refresh token
@@ -64,7 +67,8 @@ enum Grants {
       sandbox.ledger.grants[found.grant].clientID == client.id
     else { throw .invalidGrant("There is no such refresh token for this client.") }
     guard !found.isUsed else {
-      // It was rotated, so either this client or a thief has a stale one (RFC 9700, section 4.14).
+      // It was rotated, so either this client or a thief has a stale token (RFC 9700, section
+      // 4.14).
       sandbox.ledger.noteReuse(of: found)
       throw .invalidGrant("The refresh token was used before; all that came from it is revoked.")
     }
@@ -75,7 +79,7 @@ enum Grants {
       let names = asked.split(separator: " ").map(String.init)
       guard names.allSatisfy(scopes.contains) else {
         throw OAuthFault(
-          code: "invalid_scope", description: "The user did not allow as much as that.")
+          code: "invalid_scope", description: "The user did not allow all of this scope.")
       }
       scopes = scopes.filter(names.contains)
     }
@@ -103,7 +107,7 @@ enum Grants {
     _ client: SandboxClient, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
     guard let user = decide(request.form) else {
-      throw .invalidGrant("The sandbox's own rule refused it.")
+      throw .invalidGrant("The sandbox's extension grant refused the request.")
     }
     return try open(request, client, user: user, &sandbox)
   }
@@ -123,13 +127,13 @@ enum Grants {
     }
     let grant = sandbox.ledger.open(
       TokenLedger.Grant(clientID: client.id, user: user, scopes: scopes))
-    // A client that acts for itself can ask again at any time (RFC 6749, section 4.4.3).
+    // A client that acts in its own name can ask again at any time (RFC 6749, section 4.4.3).
     return sandbox.tokenResponse(grant: grant, scopes: scopes, hasRefreshToken: user != nil)
   }
 }
 
 extension SandboxState {
-  /// Issues tokens and puts them into the object of RFC 6749, section 5.1.
+  /// Issues tokens and makes the token response of RFC 6749, section 5.1.
   mutating func tokenResponse(
     grant: Int, scopes: [String], hasRefreshToken: Bool
   ) -> SandboxJSON {

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// `/introspect` (RFC 7662), for clients with a secret.
+/// The introspection endpoint, `/introspect` (RFC 7662), for clients with a secret.
 enum IntrospectionEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.method == "POST" else { return .methodNotAllowed("POST") }

@@ -1,8 +1,8 @@
-/// `/login`: the login page, and its form.
+/// The endpoint of the login page and its form: `/login`.
 enum LoginEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     let cookie = request.sessionCookie(sandbox)
-    // A reload, or the address of the page that told of a wrong password.
+    // A GET is a reload of the login page, or of the page after a wrong password.
     if request.isGet { return ConsentEndpoint.page(again: request, cookie: cookie, sandbox) }
     guard request.method == "POST" else { return .methodNotAllowed("GET, POST") }
     guard

@@ -1,6 +1,6 @@
-/// The metadata of RFC 8414, which OpenID Connect's discovery address serves too.
+/// Serves the metadata of RFC 8414, also at OpenID Connect's discovery address.
 ///
-/// There are no ID tokens here, so what only they need is left out.
+/// The sandbox issues no ID tokens, so members that only they need are left out.
 enum MetadataEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }

@@ -4,14 +4,14 @@
   import Foundation
 #endif
 
-/// The small API behind the tokens, with the challenges of RFC 6750, section 3.
+/// A small API that requires tokens, with the challenges of RFC 6750, section 3.
 enum ProtectedAPI {
   struct Access {
     let token: TokenLedger.AccessToken
     let grant: TokenLedger.Grant
   }
 
-  /// Runs the work of an API when the request carries a valid token with the scope.
+  /// Runs the work of an API if the request has a valid token with the scope.
   static func authorize(
     _ request: SandboxRequest, scope: String? = nil, _ sandbox: SandboxState,
     work: (Access) -> Answer
@@ -23,17 +23,17 @@ enum ProtectedAPI {
     }
   }
 
-  /// What a request is allowed, by a valid token with one of the scopes.
+  /// Checks the token of a request, which must be valid and have one of the scopes.
   static func access(
     _ request: SandboxRequest, anyOf scopes: [String]? = nil, _ sandbox: SandboxState
   ) throws(APIFault) -> Access {
     guard request.query("access_token") == nil, request.form("access_token") == nil else {
-      // In an address it would end up in logs (RFC 9700, section 4.3.2).
+      // In a URL the token would end up in logs (RFC 9700, section 4.3.2).
       throw APIFault(
-        challenge(400, "invalid_request", "The token belongs into Authorization."))
+        challenge(400, "invalid_request", "Send the token in Authorization."))
     }
     guard let text = request.bearerToken else {
-      // A request without a token is told nothing but how to send one (section 3.1).
+      // To a request without a token the challenge only says how to send one (section 3.1).
       throw APIFault(challenge(401, nil, nil))
     }
     guard let (token, grant) = sandbox.ledger.activeAccessToken(text, at: sandbox.now) else {
@@ -41,7 +41,7 @@ enum ProtectedAPI {
         challenge(401, "invalid_token", "The access token expired or was revoked."))
     }
     if let scopes, !scopes.contains(where: token.scopes.contains) {
-      // The first is the least that would do.
+      // The first scope is the smallest that suffices.
       throw APIFault(
         challenge(
           403, "insufficient_scope", "The access token does not allow this.", scope: scopes.first))
@@ -49,7 +49,7 @@ enum ProtectedAPI {
     return Access(token: token, grant: grant)
   }
 
-  /// `/api/me`: whose token it is, for what, and for how long.
+  /// The answer of `/api/me`: the token's user, its scopes and its lifetime.
   static func me(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
     let state = sandbox
@@ -70,9 +70,9 @@ enum ProtectedAPI {
     }
   }
 
-  /// `/api/DataSourceList`: the samples, and the files of the user's own drive.
+  /// The answer of `/api/DataSourceList`: the samples, and the files in the user's own drive.
   ///
-  /// Nobody shares a file here and no app adds one, so those lists are empty.
+  /// The lists of shared files and of apps' files are empty, since the sandbox has neither.
   static func files(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
     var state = sandbox
@@ -93,7 +93,7 @@ enum ProtectedAPI {
     return answer
   }
 
-  /// A refusal with its challenge, and the same as JSON.
+  /// A refusal with a challenge, and with the same information as JSON.
   static func challenge(
     _ status: Int, _ code: String?, _ description: String?, scope: String? = nil
   ) -> Answer {

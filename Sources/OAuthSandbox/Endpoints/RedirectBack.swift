@@ -1,9 +1,9 @@
-/// Sends the user back to the app, with `state` as it came and `iss` (RFC 9207) behind it.
+/// Sends the user back to the app, with the request's `state` and with `iss` (RFC 9207).
 struct RedirectBack {
   let redirectURI: String
   let state: String?
 
-  /// The redirect, spoilt if a misbehaviour is due.
+  /// The redirect, altered if a misbehaviour is due.
   func answer(
     _ parameters: [SandboxParameter], _ sandbox: inout SandboxState
   ) -> Answer {
@@ -15,7 +15,7 @@ struct RedirectBack {
     }
     let query = all.map { FormCoding.encode($0.name) + "=" + FormCoding.encode($0.value) }
     let separator = redirectURI.contains("?") ? "&" : "?"
-    // 303 turns the POST of a form into a GET whatever the browser.
+    // 303 makes every browser turn the POST of a form into a GET.
     return Answer(
       status: 303,
       headers: [

@@ -1,6 +1,6 @@
-/// Compares the `redirect_uri` of a request with those that its client registered.
+/// Compares the `redirect_uri` of a request with the URIs that its client registered.
 enum RedirectURIs {
-  /// Character by character, except for the port of a loopback address (RFC 8252, section 7.3).
+  /// Compares character by character, except for a loopback URI's port (RFC 8252, section 7.3).
   static func contains(_ uri: String, in registered: [String]) -> Bool {
     guard !uri.contains("#"), uri.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
     return registered.contains { $0 == uri || isLoopback($0, fitting: uri) }
@@ -13,11 +13,11 @@ enum RedirectURIs {
     return known.host == asked.host && known.rest == asked.rest
   }
 
-  /// An `http` URI with a loopback host, taken apart without decoding anything.
+  /// The parts of an `http` URI with a loopback host, none of them decoded.
   private struct Loopback {
     let host: String
     let port: UInt16?
-    /// Path and query.
+    /// The path and the query.
     let rest: Substring
 
     init?(_ uri: String) {
@@ -42,9 +42,9 @@ enum RedirectURIs {
     }
   }
 
-  /// The CSP source that a form must be allowed to lead to for the redirect to arrive.
+  /// The CSP source that a form must be allowed to lead to, so that the redirect arrives.
   ///
-  /// `nil` where CSP cannot say it: it knows no IPv6 addresses.
+  /// `nil` if CSP cannot express it: CSP has no IPv6 addresses.
   static func formTarget(_ uri: String) -> String? {
     let allowed = uri.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }
     guard uri.hasPrefix("http://") || uri.hasPrefix("https://") else { return allowed + ":" }

@@ -1,13 +1,13 @@
-/// `/revoke` (RFC 7009).
+/// The revocation endpoint, `/revoke` (RFC 7009).
 enum RevocationEndpoint {
-  /// Ends a token; a refresh token takes all access tokens of its grant along.
+  /// Ends a token; ending a refresh token also ends all access tokens of its grant.
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.method == "POST" else { return .methodNotAllowed("POST") }
     do throws(OAuthFault) {
       try TokenEndpoint.checkForm(request)
       let client = try ClientAuthenticator.client(of: request, sandbox)
       guard let token = request.form("token") else { throw .invalidRequest("token is missing.") }
-      // The hint only says where to look first, and both places are looked at.
+      // The hint only says where to look first, and the sandbox looks in both places anyway.
       if let found = sandbox.ledger.refreshTokens[token] {
         try check(client, owns: found.grant, sandbox)
         sandbox.ledger.revoke(grant: found.grant)
@@ -15,7 +15,7 @@ enum RevocationEndpoint {
         try check(client, owns: found.grant, sandbox)
         sandbox.ledger.revoke(accessToken: token)
       }
-      // A token that nobody knows is as good as revoked (section 2.2).
+      // An unknown token counts as revoked (section 2.2).
       return Answer(status: 200, headers: [("Cache-Control", "no-store")], content: .text(""))
     } catch {
       return error.answer

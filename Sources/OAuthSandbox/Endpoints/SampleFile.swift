@@ -1,4 +1,4 @@
-/// A sample genome file, listed in the manner of Sequencing.com's `DataSourceList`.
+/// A sample genome file, listed like the files of Sequencing.com's `DataSourceList`.
 struct SampleFile: Sendable {
   let id: String
   let name: String

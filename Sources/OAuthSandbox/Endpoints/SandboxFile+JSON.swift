@@ -5,7 +5,7 @@
 #endif
 
 extension SandboxFile {
-  /// The file as an item of the drive, in the manner of Google Drive v2: sizes are text there.
+  /// The file as an item of the drive, as Google Drive v2 has it: sizes are strings.
   func json(_ issuer: String, owner: String) -> SandboxJSON {
     let link = issuer + SandboxEndpoint.driveFile.path + "/" + id
     let json: SandboxJSON = [
@@ -24,7 +24,7 @@ extension SandboxFile {
     return description.map { json.setting("description", to: .string($0)) } ?? json
   }
 
-  /// The file as Sequencing lists what a user has uploaded.
+  /// The file as Sequencing.com lists a file that a user has uploaded.
   func sequencingJSON(owner: String) -> SandboxJSON {
     [
       "Id": .string(id),

@@ -1,4 +1,4 @@
-/// `/token` (RFC 6749, sections 4 to 6).
+/// The token endpoint, `/token` (RFC 6749, sections 4 to 6).
 enum TokenEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.method == "POST" else { return .methodNotAllowed("POST") }
@@ -27,16 +27,17 @@ enum TokenEndpoint {
       + sandbox.options.extensionGrants.keys.sorted()
   }
 
-  /// Parameters come in the form, once each, and never in the query (RFC 6749, section 3.2).
+  /// Checks that each parameter comes once, and in the form, not in the query (RFC 6749, section
+  /// 3.2).
   static func checkForm(_ request: SandboxRequest) throws(OAuthFault) {
     guard request.isWellFormed, !request.form.isEmpty else {
-      throw .invalidRequest("The body is no form.")
+      throw .invalidRequest("The body is not a form.")
     }
     guard !request.form.hasDuplicates else {
       throw .invalidRequest("A parameter came more than once.")
     }
     guard request.query.isEmpty || request.query("q") != nil else {
-      throw .invalidRequest("Parameters belong into the body.")
+      throw .invalidRequest("Send the parameters in the body.")
     }
   }
 }

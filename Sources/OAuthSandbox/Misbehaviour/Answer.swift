@@ -6,7 +6,7 @@ import LoopbackHTTP
   import Foundation
 #endif
 
-/// What an endpoint answers, still in parts, so that a misbehaviour can change one of them.
+/// An endpoint's answer, still in parts, so that a misbehaviour can change one of them.
 struct Answer: Sendable {
   enum Content: Sendable {
     case json(SandboxJSON)
@@ -24,7 +24,8 @@ struct Answer: Sendable {
     self.content = content
   }
 
-  /// JSON that no cache keeps, since it may hold tokens (RFC 6749, section 5.1).
+  /// Makes an answer with JSON that no cache keeps, since it may contain tokens (RFC 6749, section
+  /// 5.1).
   init(status: Int = 200, headers: [(name: String, value: String)] = [], json: SandboxJSON) {
     let own = [
       (name: "Content-Type", value: "application/json"), ("Cache-Control", "no-store"),
@@ -56,7 +57,7 @@ struct Answer: Sendable {
 }
 
 extension SandboxJSON {
-  /// The error object of RFC 6749, section 5.2.
+  /// Makes the error object of RFC 6749, section 5.2.
   static func error(_ code: String, _ description: String?) -> SandboxJSON {
     let json: SandboxJSON = ["error": .string(code)]
     guard let description else { return json }

@@ -6,7 +6,7 @@ import LoopbackHTTP
   import Foundation
 #endif
 
-/// Carries a misbehaviour out around the real work of an endpoint.
+/// Applies a misbehaviour to the real work of an endpoint.
 enum Misbehaving {
   static func reply(
     _ kind: SandboxMisbehaviour.Kind?, to request: SandboxRequest,
@@ -15,7 +15,7 @@ enum Misbehaving {
     func process() -> Answer { work(request) }
     switch kind {
     case .delay(let duration, let other):
-      // A client that leaves cancels this task, and its request has no effect.
+      // If the client leaves, this task is cancelled, and the request has no effect.
       do { try await Task.sleep(for: duration) } catch { return .script([]) }
       return await reply(other, to: request, process: work)
     case .hold(let isReleased, let other):
@@ -75,7 +75,7 @@ enum Misbehaving {
     }
   }
 
-  /// A client that waits for more waits until it gives up.
+  /// The steps after the last byte; `silence` lasts longer than any client waits.
   private static func steps(_ end: SandboxMisbehaviour.End) -> [LoopbackStep] {
     switch end {
     case .close: []
@@ -99,7 +99,7 @@ enum Misbehaving {
     }
   }
 
-  /// The head as bytes; without a length the body goes on until the connection ends.
+  /// The head as bytes; without a length the body lasts until the connection ends.
   private static func head(_ answer: Answer, length: Int?) -> Data {
     let length = length.map { [(name: "Content-Length", value: String($0))] } ?? []
     let fields = answer.headers + length + [("Connection", "close")]

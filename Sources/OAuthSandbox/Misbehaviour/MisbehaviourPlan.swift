@@ -1,8 +1,8 @@
-/// Which misbehaviours are due at which endpoint, in the order in which they were asked for.
+/// The misbehaviours that are due at each endpoint, in the order of the calls that asked for them.
 struct MisbehaviourPlan {
   private struct Entry {
     let kind: SandboxMisbehaviour.Kind
-    /// `nil`: until it is told to behave.
+    /// How many requests are left for it; `nil` means all until it is cleared.
     var times: Int?
   }
 
@@ -23,7 +23,7 @@ struct MisbehaviourPlan {
     return false
   }
 
-  /// Takes the first one that fits the moment, and counts it down.
+  /// Takes the first misbehaviour that fits the moment, and counts it down.
   mutating func take(
     _ endpoint: SandboxEndpoint, where fits: (SandboxMisbehaviour.Kind) -> Bool
   ) -> SandboxMisbehaviour.Kind? {

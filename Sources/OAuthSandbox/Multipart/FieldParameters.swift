@@ -1,13 +1,14 @@
 import Basics
 
-/// A field value with parameters: `value; name=token; name="quoted"` (RFC 9110, section 5.6.6).
+/// Reads a field value with parameters: `value; name=token; name="quoted"` (RFC 9110, section
+/// 5.6.6).
 struct FieldParameters {
-  /// What stands in front, in lower case.
+  /// The part before the first parameter, in lower case.
   let value: String
-  /// In order, with names in lower case.
+  /// The parameters in order, with their names in lower case.
   let parameters: [(name: String, value: String)]
 
-  /// `nil` when it is malformed, or a parameter comes twice.
+  /// Reads a field value; `nil` if it is malformed or a parameter comes twice.
   init?(_ text: String) {
     var rest = Array(text.utf8)[...]
     value = Self.text(rest.prefix { $0 != UInt8(ascii: ";") })[...].trimmed.lowercased()
@@ -41,7 +42,7 @@ struct FieldParameters {
       switch byte {
       case UInt8(ascii: "\""): return text(bytes[...])
       case UInt8(ascii: "\\"):
-        // Browsers leave a backslash in a file name as it is, so only what must be quoted counts.
+        // Browsers do not escape a backslash in a file name, so only a needed escape counts as one.
         let isPair = rest.first == UInt8(ascii: "\"") || rest.first == UInt8(ascii: "\\")
         bytes.append(isPair ? rest.removeFirst() : byte)
       default: bytes.append(byte)

@@ -6,7 +6,7 @@ import Basics
   import Foundation
 #endif
 
-/// Why a body is no `multipart/form-data`.
+/// The reason why a body is not valid `multipart/form-data`.
 struct MultipartFault: Error {
   let message: String
 
@@ -18,12 +18,12 @@ struct MultipartFault: Error {
 /// One part of a `multipart/form-data` body.
 struct MultipartPart {
   let name: String
-  /// `nil` for a field that is no file.
+  /// The name of the file; `nil` for a field that is not a file.
   let fileName: String?
   let contentType: String?
   let content: Data
 
-  /// Reads the fields of a part's head, one a line (RFC 7578, section 4).
+  /// Reads the fields in a part's head, one for each line (RFC 7578, section 4).
   init(head: [String], content: Data) throws(MultipartFault) {
     var fields: [String: String] = [:]
     for line in head {
@@ -38,7 +38,7 @@ struct MultipartPart {
     guard let disposition = fields["content-disposition"].flatMap(FieldParameters.init),
       disposition.value == "form-data", let name = disposition["name"]
     else { throw MultipartFault("A part has no Content-Disposition of form-data with a name.") }
-    // RFC 7578, section 4.2, forbids it, and not every server would know it.
+    // RFC 7578, section 4.2, forbids it, and many servers do not know it.
     guard disposition["filename*"] == nil else {
       throw MultipartFault("filename* has no place in form-data.")
     }
@@ -52,7 +52,7 @@ struct MultipartPart {
     self.content = content
   }
 
-  /// What HTML's form encoding escapes in a name, and nothing else, is put back.
+  /// Reverses the escapes that HTML's form encoding makes in a name, and no others.
   private static func unescaped(_ text: String) -> String {
     text.replacing("%22", with: "\"").replacing("%0D", with: "\r").replacing("%0A", with: "\n")
       .replacing("%0d", with: "\r").replacing("%0a", with: "\n")

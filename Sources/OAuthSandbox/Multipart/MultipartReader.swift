@@ -12,21 +12,22 @@ import Basics
   import Darwin
 #endif
 
-/// Takes a `multipart/form-data` body apart (RFC 2046, section 5.1; RFC 7578).
+/// Splits a `multipart/form-data` body into its parts (RFC 2046, section 5.1; RFC 7578).
 ///
-/// It takes the strict half: lines end in CR LF, every part has a head, and the last delimiter must
-/// be there. Contents are slices of the body and are not copied.
+/// It is strict: lines end in CR LF, every part has a head, and the last delimiter must be there.
+/// Contents are slices of the body and are not copied.
 struct MultipartReader {
   private static let maximumParts = 64
   private static let maximumHeadBytes = 8 * 1024
   private static let lineEnd: [UInt8] = [0x0D, 0x0A]
 
   private let body: Data
-  /// `CR LF -- boundary`; the line end belongs to the delimiter, not to the content before it.
+  /// The bytes `CR LF -- boundary`: the line end belongs to the delimiter, not to the content
+  /// before it.
   private let delimiter: [UInt8]
   private var position = 0
 
-  /// The parts in order.
+  /// The parts of a body, in order.
   static func parts(of body: Data, contentType: String) throws(MultipartFault) -> [MultipartPart] {
     guard let type = FieldParameters(contentType), type.value == "multipart/form-data",
       let boundary = type["boundary"], isBoundary(boundary)
@@ -55,7 +56,9 @@ struct MultipartReader {
     }
     var parts: [MultipartPart] = []
     while try !takeEnd() {
-      guard parts.count < Self.maximumParts else { throw MultipartFault("There are many parts.") }
+      guard parts.count < Self.maximumParts else {
+        throw MultipartFault("There are too many parts.")
+      }
       let head = try takeHead()
       let content = try takeContent(orElse: "The last boundary is missing.")
       parts.append(try MultipartPart(head: head, content: content))
@@ -63,21 +66,21 @@ struct MultipartReader {
     return parts
   }
 
-  /// What follows a delimiter: `--` for the last one, or the end of its line.
+  /// Reads the bytes after a delimiter; `true` for `--`, which follows the last one.
   private mutating func takeEnd() throws(MultipartFault) -> Bool {
     let isLast = bytes(at: position, are: [0x2D, 0x2D])
     if isLast { position += 2 }
     while bytes(at: position, are: [0x20]) || bytes(at: position, are: [0x09]) { position += 1 }
-    // Behind the last line there may be an epilogue, which nobody reads.
+    // An epilogue may follow the last line; it is not read.
     if isLast && position == body.count { return true }
     guard bytes(at: position, are: Self.lineEnd[...]) else {
-      throw MultipartFault("A line begins with the boundary and goes on.")
+      throw MultipartFault("A line begins with the boundary but does not end after it.")
     }
     position += 2
     return isLast
   }
 
-  /// The lines up to an empty one.
+  /// Takes the lines up to an empty line.
   private mutating func takeHead() throws(MultipartFault) -> [String] {
     var lines: [String] = []
     let limit = min(body.count, position + Self.maximumHeadBytes)
@@ -87,13 +90,13 @@ struct MultipartReader {
       guard !line.isEmpty else { return lines }
       guard let text = String(validating: line, as: UTF8.self),
         line.allSatisfy({ ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F })
-      else { throw MultipartFault("The head of a part is no line of text.") }
+      else { throw MultipartFault("The head of a part is not text.") }
       lines.append(text)
     }
     throw MultipartFault("The head of a part has no end.")
   }
 
-  /// The bytes up to the next delimiter, which is taken too.
+  /// Takes the bytes up to the next delimiter, and the delimiter itself.
   private mutating func takeContent(orElse missing: String) throws(MultipartFault) -> Data {
     guard let end = find(delimiter, from: position, to: body.count) else {
       throw MultipartFault(missing)
@@ -113,9 +116,10 @@ struct MultipartReader {
       && slice(offset, offset + expected.count).elementsEqual(expected)
   }
 
-  /// The first place of some bytes within a range.
+  /// The first position of some bytes within a range.
   ///
-  /// The C library looks at each byte, since contents are large and this may not be optimised.
+  /// The C library compares the bytes, since contents are large and this code may be built without
+  /// optimisation.
   private func find(_ pattern: [UInt8], from start: Int, to end: Int) -> Int? {
     body.withUnsafeBytes { buffer in
       guard let base = buffer.baseAddress, let first = pattern.first else { return nil }

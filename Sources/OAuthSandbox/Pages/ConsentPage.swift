@@ -1,7 +1,7 @@
 import Basics
 import LoopbackPages
 
-/// Asks the user whether the app may have what it asks for.
+/// The page that asks the user whether to give the app the access that it asks for.
 struct ConsentPage {
   let request: String
   let formToken: String

@@ -2,7 +2,7 @@ import Basics
 import LoopbackHTTP
 import LoopbackPages
 
-/// Tells the user, and the developer who looks on, why nobody was sent back to the app.
+/// The pages that tell the user and the developer why the user was not sent back to the app.
 enum ErrorPage {
   static func unknownClient(_ request: SandboxRequest, _ sandbox: SandboxState) -> Answer {
     page(
@@ -29,7 +29,7 @@ enum ErrorPage {
       [("client_id", client.id), ("redirect_uri", request.query("redirect_uri"))])
   }
 
-  /// A form that belongs to no sign-in of this browser.
+  /// The page for a form that belongs to no sign-in of this browser.
   static func overSignIn(_ sandbox: SandboxState) -> Answer {
     page(
       "This sign-in is over",
@@ -41,7 +41,7 @@ enum ErrorPage {
     return Answer(page.response(status: 404, formTargets: []))
   }
 
-  /// The page at the root: what a developer wants to know of a sandbox that runs.
+  /// The page at the root, with the facts that a developer needs about a running sandbox.
   static func home(_ sandbox: SandboxState) -> Answer {
     let clients = sandbox.options.clients.map(\.id).joined(separator: ", ")
     let users = sandbox.options.users.map(\.name).joined(separator: ", ")

@@ -1,12 +1,12 @@
 import Basics
 import LoopbackPages
 
-/// Asks who the user is.
+/// The page on which the user logs in.
 struct LoginPage {
   let request: String
   let formToken: String
   let pending: BrowserSessions.Pending
-  /// What was typed before, so that it need not be typed again.
+  /// The user name from the last attempt, so that the user need not type it again.
   var userName = ""
   var hasFailed = false
 
@@ -50,7 +50,8 @@ struct LoginPage {
       """
   }
 
-  /// The users that everybody knows are told; one that a test brought keeps its password.
+  /// Shows the default user's password, which is public; the passwords of a test's users stay
+  /// hidden.
   private func hint(_ sandbox: SandboxState) -> HTML {
     guard sandbox.user("alice") == .alice else { return .empty }
     return "<p>Try <code>alice</code> with <code>alice-password</code>.</p>"

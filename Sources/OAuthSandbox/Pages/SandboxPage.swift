@@ -2,9 +2,9 @@ import Basics
 import LoopbackHTTP
 import LoopbackPages
 
-/// What all pages of the sandbox have in common.
+/// The parts that all pages of the sandbox share.
 enum SandboxPage {
-  /// Everybody must see that this is no place for a real password.
+  /// Makes a page with a warning not to use a real password on it.
   static func page(
     _ mark: LoopbackPage.Mark, _ heading: String, _ paragraphs: [HTML], _ content: HTML = .empty,
     hint: HTML = .empty
@@ -26,7 +26,7 @@ enum SandboxPage {
     """
   }
 
-  /// Where the forms of a sign-in may lead, by redirects too.
+  /// The addresses to which the forms of a sign-in may lead, also by redirects.
   static func formTargets(_ pending: BrowserSessions.Pending) -> [String]? {
     RedirectURIs.formTarget(pending.redirectURI).map { ["'self'", $0] }
   }

@@ -4,16 +4,16 @@
   import Foundation
 #endif
 
-/// The browsers that have been here, and the sign-ins that are under way in them.
+/// The browsers that have visited the sandbox, and the sign-ins that are under way in them.
 struct BrowserSessions {
   struct Session {
-    /// What each form must bring back: another site cannot read it.
+    /// The text that each form must send back; other sites cannot read it.
     let formToken: String
-    /// Who signed in.
+    /// The user who is signed in.
     var user: String?
   }
 
-  /// An authorization request that was found in order and waits for the user.
+  /// An authorization request that passed every check and waits for the user.
   struct Pending {
     var session: String
     let client: SandboxClient
@@ -21,10 +21,10 @@ struct BrowserSessions {
     let state: String?
     let scopes: [String]
     let challenge: String?
-    /// `prompt=login`: a user who is signed in must prove it again.
+    /// Whether a user who is signed in must log in again, as `prompt=login` asks.
     var mustSignIn: Bool
     let begun: Date
-    /// Its place among all, since the clock may stand still.
+    /// The request's place in the order of all, since the clock may stand still.
     fileprivate(set) var number = 0
   }
 
@@ -34,7 +34,7 @@ struct BrowserSessions {
   private(set) var pending: [String: Pending] = [:]
   private var count = 0
 
-  /// The session of a cookie, or a new one.
+  /// The session with this cookie, or a new one.
   mutating func session(_ cookie: String?) -> String {
     if let cookie, sessions[cookie] != nil { return cookie }
     let id = Crypto.secret("")
@@ -51,14 +51,14 @@ struct BrowserSessions {
     return id
   }
 
-  /// The sign-in that began last in this browser, of those that are under way.
+  /// The newest of the sign-ins that are under way in this browser.
   func latest(_ cookie: String?) -> String? {
     guard let cookie else { return nil }
     return pending.filter { $0.value.session == cookie }
       .max { $0.value.number < $1.value.number }?.key
   }
 
-  /// A sign-in that is under way in this browser, with the session that it belongs to.
+  /// A sign-in that is under way in this browser, with its session.
   func find(_ id: String?, cookie: String?) -> (id: String, Pending, Session)? {
     guard let id, let request = pending[id], request.session == cookie,
       let session = sessions[request.session]
@@ -66,9 +66,10 @@ struct BrowserSessions {
     return (id, request, session)
   }
 
-  /// Notes that the user has proved who they are, and returns the cookie of a new session.
+  /// Records that the user has logged in, and returns the cookie of a new session.
   ///
-  /// The old one ends, so that nobody can have planted its cookie; sign-ins in other tabs go along.
+  /// The old session ends, since an attacker could have planted its cookie. Sign-ins in other tabs
+  /// move to the new session.
   mutating func signIn(_ user: String, request id: String) -> String? {
     guard let old = pending[id]?.session else { return nil }
     sessions[old] = nil
@@ -81,7 +82,7 @@ struct BrowserSessions {
     return session
   }
 
-  /// Another user wants to sign in.
+  /// Signs the user out, so that another user can sign in.
   mutating func signOut(request id: String) {
     guard let session = pending[id]?.session else { return }
     sessions[session]?.user = nil

@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// The files of everybody, in memory.
+/// The files in all drives; they are in memory only.
 struct DriveState: Sendable {
-  /// Whose files they are: a user's, or a client's that acts for itself.
+  /// The owner of a drive: a user, or a client that acts in its own name.
   enum Owner: Hashable, Sendable {
     case user(String)
     case client(String)
@@ -18,10 +18,10 @@ struct DriveState: Sendable {
 
   private var drives: [Owner: [SandboxFile]] = [:]
   private var lastNumber = 1000
-  /// What page tokens are made with, so that nobody makes one up.
+  /// The secret from which page tokens are made, so that clients cannot forge one.
   let pageSecret = Crypto.secret("")
 
-  /// Puts a few documents into a drive that nobody has opened before.
+  /// Opens a drive for the first time, with a few documents if they are wanted.
   mutating func open(_ owner: Owner, withDocuments: Bool, at now: Date) {
     guard drives[owner] == nil else { return }
     drives[owner] = []
@@ -33,7 +33,7 @@ struct DriveState: Sendable {
     }
   }
 
-  /// In the order in which they were added.
+  /// The files of an owner in the order in which they were added.
   func files(of owner: Owner) -> [SandboxFile] { drives[owner] ?? [] }
 
   func file(_ id: String, of owner: Owner) -> SandboxFile? {
@@ -57,7 +57,7 @@ struct DriveState: Sendable {
     return file
   }
 
-  /// Changes a file, and notes when; `nil` when there is none.
+  /// Changes a file and sets its time of change; `nil` if there is no such file.
   mutating func change(
     _ id: String, of owner: Owner, at now: Date, _ change: (inout SandboxFile) -> Void
   ) -> SandboxFile? {

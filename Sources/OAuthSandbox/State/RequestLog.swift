@@ -11,7 +11,7 @@ final class RequestLog: Sendable {
   private struct State {
     var requests: [SandboxRequest] = []
     var waiters: [Waiter] = []
-    /// How many requests to each endpoint wait for their answer, now and at most.
+    /// How many requests to each endpoint wait for their answers now.
     var inFlight: [SandboxEndpoint: Int] = [:]
     var maximumInFlight: [SandboxEndpoint: Int] = [:]
 
@@ -39,13 +39,13 @@ final class RequestLog: Sendable {
     state.withLock { $0.maximumInFlight[endpoint] ?? 0 }
   }
 
-  /// The answer to a request is ready, or its client has left.
+  /// Records that the answer to a request is ready, or that its client has left.
   func end(_ request: SandboxRequest) {
     guard let endpoint = request.endpoint else { return }
     state.withLock { $0.inFlight[endpoint, default: 0] -= 1 }
   }
 
-  /// Notes a request; ``end(_:)`` is called once for each.
+  /// Records a request; ``end(_:)`` must follow once for each.
   func begin(_ request: SandboxRequest) {
     let (due, found) = state.withLock { state -> ([Waiter], [SandboxRequest]) in
       state.requests.append(request)
@@ -61,7 +61,7 @@ final class RequestLog: Sendable {
     for waiter in due { waiter.arrival.resolve(found) }
   }
 
-  /// Waits until so many requests have come to an endpoint, those before the call included.
+  /// Waits until an endpoint has received `count` requests, including those before this call.
   func wait(for count: Int, to endpoint: SandboxEndpoint) async throws -> [SandboxRequest] {
     let arrival = OneShot<[SandboxRequest]>()
     let found = state.withLock { state -> [SandboxRequest]? in

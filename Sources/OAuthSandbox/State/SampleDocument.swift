@@ -1,4 +1,4 @@
-/// A document that everybody's drive begins with, so that a list is never dull.
+/// A document that every new drive contains, so that its list of files is not empty.
 struct SampleDocument: Sendable {
   let title: String
   let about: String

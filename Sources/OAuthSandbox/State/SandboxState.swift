@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// All that the sandbox knows at a moment: a value that the endpoints read and change.
+/// The whole state of a sandbox, as a value that the endpoints read and change.
 struct SandboxState {
   let issuer: String
   let options: SandboxOptions
@@ -12,7 +12,7 @@ struct SandboxState {
   var browsers = BrowserSessions()
   var drive = DriveState()
   var plan = MisbehaviourPlan()
-  /// How far the clock was moved.
+  /// By how much the clock was moved.
   var advance: Duration = .zero
 
   init(issuer: String, options: SandboxOptions) {
@@ -26,14 +26,16 @@ struct SandboxState {
 
   func client(_ id: String) -> SandboxClient? { options.clients.first { $0.id == id } }
 
-  /// The user with this password; one that does not exist and a wrong password look the same.
+  /// The user with this name and password; an unknown name gives `nil` just as a wrong password
+  /// does.
   func user(_ name: String, password: String) -> SandboxUser? {
     user(name).flatMap { $0.password == password ? $0 : nil }
   }
 
-  /// The scopes of a request, or `nil` when it asks for one that there is not.
+  /// The scopes of a request, or `nil` if it asks for an unknown scope.
   ///
-  /// An absent or empty parameter means all that the client may have (RFC 6749, section 3.3).
+  /// A missing or empty parameter means all scopes that the client may have (RFC 6749, section
+  /// 3.3).
   func scopes(_ parameter: String?, for client: SandboxClient) -> [String]? {
     let offered = options.scopes.map(\.name).filter { client.scopes?.contains($0) ?? true }
     let asked = (parameter ?? "").split(separator: " ").map(String.init)

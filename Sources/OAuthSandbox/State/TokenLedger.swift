@@ -4,15 +4,15 @@
   import Foundation
 #endif
 
-/// Every code and token that was issued, and what became of it.
+/// All codes and tokens that were issued, and their state.
 ///
-/// All that comes from one permission, a user's or a client's own, belongs to one grant; when a code
-/// or a rotated refresh token is used a second time, the whole grant ends.
+/// All tokens from one permission, given by a user or to a client itself, belong to one grant. If a
+/// code or a rotated refresh token is used a second time, the whole grant ends.
 struct TokenLedger {
-  /// A permission.
+  /// A permission from which tokens come.
   struct Grant: Sendable {
     let clientID: String
-    /// `nil` where a client acts for itself.
+    /// The user who gave the permission; `nil` for a client that acts in its own name.
     let user: String?
     let scopes: [String]
     var isRevoked = false
@@ -22,11 +22,11 @@ struct TokenLedger {
     let clientID: String
     let user: String
     let scopes: [String]
-    /// As it stood in the authorization request; the token request must repeat it.
+    /// The redirect URI as the authorization request had it; the token request must repeat it.
     let redirectURI: String
     let challenge: String?
     let expiry: Date
-    /// The grant that it was redeemed for.
+    /// The grant for which the code was redeemed.
     var grant: Int?
     var isUsed = false
   }
@@ -41,9 +41,9 @@ struct TokenLedger {
 
   struct RefreshToken {
     let grant: Int
-    /// How many were issued before it.
+    /// How many refresh tokens were issued before this one.
     let number: Int
-    /// Whether it was exchanged for another.
+    /// Whether the refresh token was exchanged for another one.
     var isUsed = false
   }
 
@@ -51,11 +51,11 @@ struct TokenLedger {
   private(set) var accessTokens: [String: AccessToken] = [:]
   private(set) var refreshTokens: [String: RefreshToken] = [:]
   var codes: [String: Code] = [:]
-  /// The refresh token that was issued last.
+  /// The newest refresh token of all.
   private(set) var latestRefreshToken: String?
-  /// The one that was issued last for each grant.
+  /// The newest refresh token of each grant.
   private var latestOfGrant: [Int: String] = [:]
-  /// How often a refresh token was used that had been exchanged before.
+  /// How many times a refresh token was used after it had been exchanged.
   private(set) var reuses = 0
 
   mutating func open(_ grant: Grant) -> Int {
@@ -85,14 +85,14 @@ struct TokenLedger {
     refreshTokens[refreshToken]?.isUsed = true
   }
 
-  // MARK: What is newest
+  // MARK: The newest refresh token
 
-  /// The refresh token that was issued last from the permission that a token came from.
+  /// The newest refresh token of the grant that a token belongs to.
   func latestRefreshToken(inFamilyOf token: String) -> String? {
     (refreshTokens[token]?.grant ?? accessTokens[token]?.grant).flatMap { latestOfGrant[$0] }
   }
 
-  /// The refresh token that was issued last for a user, to one client or to any.
+  /// The newest refresh token of a user, issued to one client or, if `client` is `nil`, to any.
   func latestRefreshToken(for user: String, client: String?) -> String? {
     let found = latestOfGrant.filter { id, _ in
       grants[id].user == user && (client == nil || grants[id].clientID == client)
@@ -100,7 +100,7 @@ struct TokenLedger {
     return found.values.max { refreshTokens[$0]?.number ?? 0 < refreshTokens[$1]?.number ?? 0 }
   }
 
-  // MARK: What is valid
+  // MARK: Valid tokens
 
   func activeAccessToken(_ token: String, at now: Date) -> (token: AccessToken, grant: Grant)? {
     guard let found = accessTokens[token], !found.isRevoked, !grants[found.grant].isRevoked,
@@ -116,9 +116,9 @@ struct TokenLedger {
     return (found, grants[found.grant])
   }
 
-  // MARK: What ends
+  // MARK: Revoking
 
-  /// Someone has a refresh token who should not: its whole grant ends.
+  /// Ends the whole grant of a refresh token that was used twice, since a thief may have it.
   mutating func noteReuse(of token: RefreshToken) {
     reuses += 1
     revoke(grant: token.grant)

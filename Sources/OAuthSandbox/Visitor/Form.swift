@@ -1,11 +1,11 @@
-/// The form of one of the sandbox's own pages, as the visitor reads it.
+/// The form on one of the sandbox's own pages, as the visitor reads it.
 struct Form {
-  /// A path of the sandbox.
+  /// The path to which the form is sent.
   let action: String
   let hidden: [(name: String, value: String)]
   let asksForPassword: Bool
 
-  /// `nil` for a page without a form.
+  /// Reads the form of a page; `nil` if the page has none.
   init?(_ page: String) {
     guard let start = page.firstRange(of: "<form ") else { return nil }
     let form = page[start.lowerBound...]

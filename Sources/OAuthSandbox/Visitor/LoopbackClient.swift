@@ -7,25 +7,26 @@ package import LoopbackHTTP
   package import Foundation
 #endif
 
-/// What a loopback server answered.
+/// The answer of a loopback server.
 package struct LoopbackAnswer: Sendable {
   package let status: Int
-  /// The fields in order, with names in lower case.
+  /// The fields in order, with their names in lower case.
   package let headers: [(name: String, value: String)]
   package let body: Data
 
-  /// The first value of a field.
+  /// The value of the first field with this name.
   package func header(_ name: String) -> String? {
     headers.first { $0.name == name.lowercased() }?.value
   }
 }
 
-/// Sends one request on a connection of its own, as a browser would; follows nothing, keeps nothing.
+/// Sends one request on a new connection, as a browser would; it follows no redirect and keeps no
+/// cookie.
 ///
-/// It is for playing the user and for tests. It understands what ``LoopbackServer`` sends: a body
-/// with a length, or up to the end of the stream.
+/// It is for acting as the user, and for tests. It understands the bodies that ``LoopbackServer``
+/// sends: those with a length, and those that last until the end of the stream.
 package enum LoopbackClient {
-  /// Sends a request and reads the whole answer, or throws; `EBADMSG` for what is no answer.
+  /// Sends a request and reads the whole answer; throws `EBADMSG` if the bytes are no valid answer.
   package static func send(
     _ method: String = "GET", _ url: LoopbackURL,
     headers: [(name: String, value: String)] = [], body: Data = Data()
@@ -46,9 +47,9 @@ package enum LoopbackClient {
 }
 
 extension LoopbackAnswer {
-  /// Takes the bytes of a whole connection apart; `nil` where they are no answer, or not all of it.
+  /// Reads an answer from all bytes of a connection; `nil` if they are malformed or incomplete.
   ///
-  /// The length in the answer to HEAD is that of content which does not follow.
+  /// The answer to HEAD names the length of a content that does not follow.
   package init?(_ bytes: Data, hasContent: Bool = true) {
     guard let end = bytes.firstRange(of: Data("\r\n\r\n".utf8)) else { return nil }
     let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)

@@ -13,10 +13,10 @@ package import LoopbackHTTP
   import Darwin
 #endif
 
-/// The client's end of a connection to a loopback port, byte by byte.
+/// The client's end of a connection to a loopback port, for reading and writing single bytes.
 ///
-/// Each call waits on a thread of its own, so a test may hold many without starving the
-/// cooperative pool. It is made for tests and for playing the user, not for speed.
+/// Each call waits on a thread of its own, so that a test can hold many connections without
+/// blocking the cooperative pool. It is made for tests and for acting as the user, not for speed.
 package final class LoopbackConnection: Sendable {
   private let socket: Int32
 
@@ -42,12 +42,12 @@ package final class LoopbackConnection: Sendable {
     Sockets.close(socket)
   }
 
-  /// Sends all of it, waiting for room where there is none.
+  /// Sends all bytes, and waits while the socket takes none.
   package func send(_ bytes: Data) async throws(LoopbackError) {
     _ = try await Self.onThread { self.sendAll(bytes) }
   }
 
-  /// Some bytes, empty at the end of the stream; `ETIMEDOUT` when none come in time.
+  /// Reads some bytes; empty at the end of the stream, and `ETIMEDOUT` if none come in time.
   package func receive(within limit: Duration = .seconds(10)) async throws(LoopbackError) -> Data {
     try await Self.onThread {
       self.receiveSome(until: Monotonic.after(limit, from: Monotonic.now()))
@@ -85,7 +85,7 @@ package final class LoopbackConnection: Sendable {
     }
   }
 
-  /// Everything up to the end of the stream, or up to a limit.
+  /// Reads everything up to the end of the stream, or up to a limit.
   package func receiveAll(
     atMost maximumBytes: Int = 1 << 24, within limit: Duration = .seconds(10)
   ) async throws(LoopbackError) -> Data {
@@ -98,12 +98,12 @@ package final class LoopbackConnection: Sendable {
     throw .system(errno: EMSGSIZE)
   }
 
-  /// Ends this side; what the peer sends can still be read.
+  /// Ends this side of the connection; bytes from the server can still be read.
   package func finishSending() {
     Sockets.finishSending(socket)
   }
 
-  /// Ends both sides: the peer reads the end of the stream.
+  /// Ends both sides of the connection, so that the server reads the end of the stream.
   package func close() {
     shutdown(socket, Int32(SHUT_RDWR))
   }

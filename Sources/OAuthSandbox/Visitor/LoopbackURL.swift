@@ -1,14 +1,14 @@
 package import LoopbackHTTP
 
-/// An `http` URL on a loopback host, taken apart without decoding or normalising anything.
+/// The parts of an `http` URL on a loopback host; none of them is decoded or normalised.
 package struct LoopbackURL: Sendable, Hashable {
-  /// `127.0.0.1`, `[::1]` or `localhost`, in lower case.
+  /// The host in lower case: `127.0.0.1`, `[::1]` or `localhost`.
   package let host: String
   package let port: UInt16
-  /// Path and query, as a request line carries them.
+  /// The path and the query, as a request line has them.
   package let target: String
 
-  /// `nil` for any other scheme or host, and for a URL with user information.
+  /// Reads a URL; `nil` for any other scheme or host, and for a URL with user information.
   package init?(_ string: String) {
     guard string.prefix(7).lowercased() == "http://" else { return nil }
     let authority = string.dropFirst(7).prefix { !"/?#".contains($0) }
@@ -28,9 +28,9 @@ package struct LoopbackURL: Sendable, Hashable {
     target = rest.first == "/" ? String(rest) : "/" + rest
   }
 
-  /// What tells one site from another.
+  /// The scheme, the host and the port, which together distinguish sites.
   package var origin: String { "http://\(host):\(port)" }
 
-  /// The address that the host stands for; `localhost` is tried as IPv4.
+  /// The address of the host; `localhost` counts as the IPv4 one.
   package var address: LoopbackAddress { host == "[::1]" ? .ipv6 : .ipv4 }
 }

@@ -1,11 +1,11 @@
-/// What a page tells its reader: its heading, and what it says below that.
+/// The text of a page for its reader: the heading, and an alert or a paragraph.
 struct PageText {
-  /// Enough for a sentence; a page may be of any length.
+  /// Enough characters for a sentence, since a page may be of any length.
   private static let maximumLength = 200
 
-  /// The first heading, or else the title.
+  /// The text of the first heading, or else the page's title.
   let heading: String?
-  /// The alert, or else the first paragraph after the heading.
+  /// The text of the alert, or else of the first paragraph after the heading.
   let detail: String?
 
   init(_ page: String) {
@@ -16,7 +16,7 @@ struct PageText {
       Self.element("div", in: body, with: "role=\"alert\"") ?? Self.element("p", in: body)
   }
 
-  /// The text of the first element of a name, whose tag has an attribute; `nil` without any text.
+  /// The text of the first such element whose tag has the attribute; `nil` if none has any text.
   private static func element(
     _ name: String, in page: Substring, with attribute: String = ""
   ) -> String? {
@@ -26,7 +26,7 @@ struct PageText {
       let tag = rest.prefix { $0 != ">" }
       guard tag.first ?? " " == " ", attribute.isEmpty || tag.contains(attribute) else { continue }
       let content = rest.dropFirst(tag.count + 1)
-      // HTML lets a paragraph end without its tag.
+      // HTML allows a paragraph to end without a closing tag.
       let end = content.firstRange(of: "</" + name)?.lowerBound ?? content.endIndex
       let words = text(content[..<end])
       return words.isEmpty ? nil : words
@@ -34,7 +34,7 @@ struct PageText {
     return nil
   }
 
-  /// The words between the tags.
+  /// The words outside the tags.
   private static func text(_ markup: Substring) -> String {
     var words = ""
     var isInTag = false
@@ -49,7 +49,7 @@ struct PageText {
     return String(unescaped(line).prefix(maximumLength))
   }
 
-  /// The characters that escapes of HTML stand for.
+  /// Replaces HTML's escapes by the characters that they stand for.
   static func unescaped(_ text: String) -> String {
     text.replacing("&lt;", with: "<").replacing("&gt;", with: ">")
       .replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&amp;", with: "&")

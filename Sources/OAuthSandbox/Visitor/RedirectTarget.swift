@@ -1,15 +1,15 @@
 import LoopbackHTTP
 
-/// Where a redirect leads the visitor.
+/// The place to which a redirect sends the visitor.
 enum RedirectTarget {
-  /// To another page of the server.
+  /// Another page of the same server.
   case sameServer(LoopbackURL)
-  /// To a program that listens on a loopback address and gets the redirect by a request.
+  /// A program that listens on a loopback address, and that a request will reach.
   case listener(LoopbackURL, redirect: String)
-  /// To an app that the system opens, or that receives `https` itself.
+  /// An app that the system opens, or that receives its `https` redirect itself.
   case app(redirect: String)
 
-  /// Reads a `Location` field; throws where it leads to a server that is not on this computer.
+  /// Reads a `Location` field; throws if it leads to a server that is not on this computer.
   init(
     _ location: String, from url: LoopbackURL, start: LoopbackURL
   ) throws(SandboxError) {
@@ -23,8 +23,8 @@ enum RedirectTarget {
     }
   }
 
-  /// Whether an address belongs to an app: it has a scheme of its own, or it is the `https`
-  /// redirect URI that the authorization request named.
+  /// Whether an address belongs to an app: its scheme is the app's own, or it is the `https`
+  /// redirect URI of the authorization request.
   private static func isApp(_ target: String, redirectURI: String?) -> Bool {
     switch scheme(of: target) {
     case "", "http": return false
@@ -40,7 +40,8 @@ enum RedirectTarget {
     return address[..<colon].lowercased()
   }
 
-  /// Scheme and host of an address, which may be shown: the rest may hold a code or a state.
+  /// The scheme and the host of an address, which are safe to show; the rest may contain a code or
+  /// a state.
   static func origin(of address: String) -> String {
     let scheme = scheme(of: address)
     guard let start = address.firstRange(of: "://") else { return scheme + ":" }
@@ -51,7 +52,7 @@ enum RedirectTarget {
 }
 
 extension LoopbackURL {
-  /// The parameters of the query, decoded; none where it is malformed.
+  /// The decoded parameters of the query; empty if the query is malformed.
   var query: [SandboxParameter] {
     let query = target.drop { $0 != "?" }.dropFirst()
     return FormCoding.decode(String(query)) ?? []
@@ -59,11 +60,11 @@ extension LoopbackURL {
 }
 
 extension SandboxVisitor {
-  /// The values in an address that no error may repeat, as they are and as they were sent.
+  /// The values in an address that no error may repeat, both decoded and as they were sent.
   static func secrets(in address: String) -> [String] {
     let query = address.drop { $0 != "?" }.dropFirst().prefix { $0 != "#" }
     let secrets = (FormCoding.decode(String(query)) ?? []).filter {
-      // A very short one would blot out words, and is no secret.
+      // A text of fewer than 4 bytes is no secret, and removing it would damage words.
       ["code", "state"].contains($0.name) && $0.value.utf8.count >= 4
     }
     return secrets.flatMap { [$0.value, FormCoding.encode($0.value)] }

@@ -7,47 +7,48 @@ import LoopbackHTTP
   public import Foundation
 #endif
 
-/// Plays the user and the browser: signs in at a sandbox and is sent back to the app.
+/// Acts as the user and the browser: signs in at a sandbox and follows the redirect to the app.
 ///
 /// ```swift
 /// let visit = try await SandboxVisitor().visit(authorizationURL)
 /// ```
 ///
-/// It keeps its cookies, so a second visit by the same visitor needs no password. It talks to
-/// loopback addresses only, and leaves every other redirect URI to its caller.
+/// It keeps its cookies, so its second visit needs no password. It sends requests to loopback
+/// addresses only; a redirect to any other address is returned to the caller.
 public final class SandboxVisitor: Sendable {
-  /// What the user makes of the sign-in.
+  /// What the user does in the sign-in.
   public enum Decision: Sendable, Hashable {
-    /// Signs in and allows what is asked.
+    /// Signs in and allows the access.
     case allow
-    /// Signs in and denies it.
+    /// Signs in and denies the access.
     case deny
-    /// Goes back at the login page already; a user who is signed in denies.
+    /// Cancels on the login page; a user who is already signed in denies the access.
     case cancel
   }
 
-  /// An answer that the visitor got on the way, which is a page or a redirect.
+  /// An answer that the visitor got on the way: a page or a redirect.
   public struct Page: Sendable {
-    /// Where it was found.
+    /// The address of the page.
     public let url: String
-    /// The status of the answer.
+    /// The HTTP status of the answer.
     public let status: Int
-    /// Its markup.
+    /// The HTML of the page.
     public let body: String
   }
 
   /// A visit that led back to the app.
   public struct Visit: Sendable {
-    /// Every page, in order; the last is what the user is left with.
+    /// All pages in order; the last one is what the user sees at the end.
     public let pages: [Page]
-    /// Where the sandbox sent the user back to.
+    /// The address to which the sandbox sent the user back.
     ///
-    /// An `http` address has been called, and its answer is the last page. A redirect with `https`
-    /// or a scheme of the app's own was not opened: the caller passes it to the app, as the system
-    /// does. A user agent does so with `PendingSignIn.handleRedirect(_:)` for any redirect.
+    /// If it is an `http` address, the visitor has requested it, and the answer is the last page. A
+    /// redirect with `https` or a scheme of the app was not opened: the caller passes it to the
+    /// app, as the system would. A user agent does so for every redirect with
+    /// `PendingSignIn.handleRedirect(_:)`.
     public let redirect: String
 
-    /// Whether the user was asked for a password.
+    /// Whether a page asked the user for a password.
     public var sawLogin: Bool { pages.contains { Form($0.body)?.asksForPassword ?? false } }
   }
 
@@ -56,7 +57,7 @@ public final class SandboxVisitor: Sendable {
   private let triesWrongPasswordFirst: Bool
   private let cookies = Locked<[String: [String: String]]>([:])
 
-  /// Makes a user, who is Alice and allows everything by default.
+  /// Makes a visitor; by default the user is Alice, who allows everything.
   public init(
     user: SandboxUser = .alice, decision: Decision = .allow, triesWrongPasswordFirst: Bool = false
   ) {
@@ -65,11 +66,11 @@ public final class SandboxVisitor: Sendable {
     self.triesWrongPasswordFirst = triesWrongPasswordFirst
   }
 
-  /// Opens an authorization URL and goes through with it, up to the page after the redirect.
+  /// Opens an authorization URL and completes the sign-in, up to the page after the redirect.
   ///
-  /// - Throws: ``SandboxError``: ``SandboxError/endedOnPage(heading:detail:)`` where a page leads no
-  ///   further, as after a wrong password; another one where the way leads off this computer, a
-  ///   connection breaks or the redirects go in circles.
+  /// - Throws: ``SandboxError``: ``SandboxError/endedOnPage(heading:detail:)`` if a page leads no
+  ///   further, as after a wrong password; another error if a redirect leads to another computer, a
+  ///   connection breaks or the redirects do not end.
   public func visit(_ url: URL) async throws(SandboxError) -> Visit {
     guard let start = LoopbackURL(url.absoluteString) else {
       throw .notLoopback(RedirectTarget.origin(of: url.absoluteString))
@@ -77,7 +78,7 @@ public final class SandboxVisitor: Sendable {
     var next = Step(url: start)
     var pages: [Page] = []
     var passwordsTyped = 0
-    // A sign-in takes five steps; a visitor who needs more is led in circles.
+    // A sign-in takes five steps; a visitor who needs 16 is in a loop.
     for _ in 0..<16 {
       let page: Page
       switch try await take(next, from: start, &pages) {
@@ -96,14 +97,14 @@ public final class SandboxVisitor: Sendable {
       }
       next = Step(url: url, form: fill(form, attempt: passwordsTyped))
     }
-    throw .unexpectedAnswer("the sign-in does not come to an end")
+    throw .unexpectedAnswer("the sign-in did not end after 16 steps")
   }
 
   // MARK: Steps
 
   private struct Step {
     let url: LoopbackURL
-    /// Given for a POST.
+    /// The fields of a form, if the step is a POST.
     var form: [(name: String, value: String)]?
   }
 
@@ -114,7 +115,7 @@ public final class SandboxVisitor: Sendable {
     case end(Visit)
   }
 
-  /// Takes a step, and follows the redirect that it is answered with.
+  /// Takes a step; if the answer is a redirect, finds out where it leads.
   private func take(
     _ step: Step, from start: LoopbackURL, _ pages: inout [Page]
   ) async throws(SandboxError) -> Outcome {
@@ -187,6 +188,6 @@ extension SandboxVisitor.Page {
 }
 
 extension SandboxVisitor: CustomReflectable {
-  /// The user's name, without password and cookies.
+  /// A mirror with the user's name, without the password and the cookies.
   public var customMirror: Mirror { Mirror(self, children: ["user": user.name]) }
 }

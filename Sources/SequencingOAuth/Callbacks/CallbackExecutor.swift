@@ -1,13 +1,13 @@
 import Dispatch
 
-/// Runs what has no actor of its own on a dispatch queue.
+/// Runs callbacks that belong to no actor on a dispatch queue.
 final class CallbackExecutor: TaskExecutor {
   let queue: DispatchQueue
   private let isMain: Bool
 
   init(_ queue: DispatchQueue) {
     self.queue = queue
-    // On Linux the main queue is another object each time that it is asked for.
+    // On Linux `DispatchQueue.main` is another object each time, so the labels are compared.
     isMain = queue.label == DispatchQueue.main.label
   }
 

@@ -1,16 +1,17 @@
 import Basics
 package import Dispatch
 
-/// Calls an app's delegates and completions: an isolated one on its actor, any other one on a queue.
+/// Calls an app's delegates and completions: isolated ones on their actor, all others on a queue.
 ///
-/// The isolation is the callback's own. A closure carries it (`@isolated(any)`), a delegate's method
-/// goes to its actor by itself, and ``DelegateCall`` finds a conformance that is isolated as a whole.
+/// A closure carries its isolation with it (`@isolated(any)`), and a delegate's method goes to its
+/// actor by itself. For a conformance that is isolated as a whole, ``DelegateCall`` finds the
+/// actor.
 package final class Callbacks: Sendable {
   private typealias Call = @Sendable () async -> Void
 
   private struct State {
     var executor: CallbackExecutor
-    /// What is to be called, in order.
+    /// The calls that wait for their turn, in order.
     var calls: [Call] = []
     var isCalling = false
   }
@@ -21,7 +22,7 @@ package final class Callbacks: Sendable {
     state = Locked(State(executor: CallbackExecutor(queue)))
   }
 
-  /// Where callbacks without an actor of their own are called.
+  /// The queue for callbacks that belong to no actor.
   package var queue: DispatchQueue {
     get { state.withLock(\.executor).queue }
     set {
@@ -32,7 +33,7 @@ package final class Callbacks: Sendable {
 
   // MARK: Delegates
 
-  /// Calls a delegate, after all that was given to this method before has returned.
+  /// Calls a delegate when every call that was given to this method before has returned.
   func inOrder(_ call: @escaping @Sendable () async -> Void) {
     let starts = state.withLock { state in
       state.calls.append(call)
@@ -57,7 +58,7 @@ package final class Callbacks: Sendable {
 
   // MARK: Completions
 
-  /// Does the work of a call and gives the completion what comes of it, once.
+  /// Does the work of a call and gives its result to the completion, once.
   package func complete<Value: Sendable, Failure: Error>(
     _ completion: @escaping @isolated(any) (Result<Value, Failure>) -> Void,
     _ work: @escaping @Sendable () async throws(Failure) -> Value
@@ -71,7 +72,7 @@ package final class Callbacks: Sendable {
     }
   }
 
-  /// Does the work of a call that cannot fail, and gives the completion what comes of it, once.
+  /// Does the work of a call that cannot fail, and gives its result to the completion, once.
   func complete<Value: Sendable>(
     with completion: @escaping @isolated(any) (Value) -> Void,
     _ work: @escaping @Sendable () async -> Value
@@ -80,15 +81,16 @@ package final class Callbacks: Sendable {
     Task { await self.call(completion, with: await work()) }
   }
 
-  /// Calls a closure of the app; returns when it has returned.
+  /// Calls a closure of the app; returns when the closure has returned.
   ///
-  /// `isWanted` is asked where the closure is called, right before that.
+  /// `isWanted` runs in the closure's place, directly before the closure; if it returns `false`,
+  /// the closure is not called.
   package func call<Value: Sendable>(
     _ completion: Completion<Value>, with value: Value,
     if isWanted: @escaping @Sendable () -> Bool = { true }
   ) async {
     if completion.hasActor {
-      // Not by way of a queue that may be blocked.
+      // A queue may be blocked, so an actor's closure does not pass through one.
       await completion.call(with: value, if: isWanted)
     } else {
       await call { await completion.call(with: value, if: isWanted) }

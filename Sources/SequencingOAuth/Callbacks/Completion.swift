@@ -1,7 +1,7 @@
-/// A closure of the app, on its way to where it is called.
+/// A closure of the app that is passed on until it is called.
 ///
-/// It need not be `Sendable`: a closure of the main actor, of another actor, or of a class with
-/// variables of its own is called only where it belongs.
+/// It need not be `Sendable`: the closure, which may belong to an actor or use a class's variables,
+/// is called only on its own actor or queue.
 package final class Completion<Value: Sendable>: @unchecked Sendable {
   private let function: @isolated(any) (Value) -> Void
 
@@ -12,9 +12,10 @@ package final class Completion<Value: Sendable>: @unchecked Sendable {
   /// Whether the closure belongs to an actor.
   var hasActor: Bool { function.isolation != nil }
 
-  /// Calls the closure on its actor, or here if it has none.
+  /// Calls the closure on its actor, or on the caller's if it has none.
   ///
-  /// `isWanted` is asked there, right before the call.
+  /// `isWanted` runs there, directly before the closure; if it returns `false`, the closure is not
+  /// called.
   nonisolated(nonsending) func call(
     with value: Value, if isWanted: @Sendable () -> Bool
   ) async {

@@ -1,19 +1,20 @@
-/// The call of a delegate's method, where the delegate can be called.
+/// The call of a delegate's method, made on an actor that allows it.
 ///
-/// A delegate's method goes to its actor by itself. Only a conformance that is isolated as a whole, as
-/// in a module whose default isolation is the main actor, must be used on that actor. The runtime
-/// tells: such a delegate cannot be cast to its own protocol anywhere else (Swift evolution SE-0470).
+/// A delegate's method goes to its actor by itself. Only a conformance that is isolated as a whole,
+/// as in a module whose default isolation is the main actor, must be used on that actor. The
+/// runtime shows that: anywhere else such a delegate cannot be cast to its own protocol (Swift
+/// evolution SE-0470).
 struct DelegateCall<Delegate>: Sendable {
-  /// The delegate, unless it has gone.
+  /// The delegate, or `nil` if it no longer exists.
   ///
-  /// As `Any`, made where the protocol's name is known: a generic `Delegate` is the protocol's type
-  /// itself, of which every value is one.
+  /// The closure returns `Any` and is made where the protocol's name is written: for a generic
+  /// `Delegate`, which is the protocol's type itself, every cast would succeed.
   let delegate: @Sendable () -> Any?
-  /// The delegate, if its conformance may be used here.
+  /// Casts the delegate to its protocol; returns `nil` if its conformance may not be used here.
   let cast: @Sendable (Any) -> Delegate?
   let call: nonisolated(nonsending) @Sendable (Delegate) async -> Void
 
-  /// Calls the method here, on the way to the delegate's own actor, or on the main actor.
+  /// Calls the method from here, or from the main actor if the conformance requires that.
   nonisolated(nonsending) func run() async {
     guard let object = delegate() else { return }
     if let delegate = cast(object) {
@@ -28,15 +29,16 @@ struct DelegateCall<Delegate>: Sendable {
     guard let object = delegate() else { return }
     guard let delegate = cast(object) else {
       fatalError(
-        "\(type(of: object)) conforms to \(Delegate.self) on a global actor of its own, where it cannot "
-          + "be called from here: write `nonisolated` before the protocol's name in its declaration"
+        "the delegate \(type(of: object)) conforms to \(Delegate.self) on a global actor other than "
+          + "the main actor, so the SDK cannot call it: write `nonisolated` before the protocol's name "
+          + "in its declaration"
       )
     }
     await call(delegate)
   }
 }
 
-// Not inlined: the compiler must not take the answer from what it knows of the type.
+// Not inlined, so that the compiler cannot decide the cast from what it knows about the type.
 
 @inline(never)
 func castToAuthorizationDelegate(_ object: Any) -> (any AuthorizationDelegate)? {

@@ -5,10 +5,10 @@ import Dispatch
   import Glibc
 #endif
 
-/// Says on standard error, once, that callbacks wait for a main thread that is blocked.
+/// Warns once, on standard error, when callbacks wait for a main thread that is blocked.
 ///
-/// A program that waits with `readLine()` or a semaphore on its main thread never gets a callback on
-/// the main queue, and would look as if the sign-in did not end.
+/// A program whose main thread waits with `readLine()` or a semaphore never gets a callback on the
+/// main queue, so its sign-ins would seem never to end.
 final class MainThreadWatch: Sendable {
   private struct State {
     var waits: Set<UInt64> = []
@@ -21,7 +21,7 @@ final class MainThreadWatch: Sendable {
   private static let patience = DispatchTimeInterval.seconds(5)
   private let state = Locked(State())
 
-  /// Notes that a callback waits for the main thread.
+  /// Records that a callback waits for the main thread, and returns that wait's number.
   func begin() -> UInt64 {
     let (wait, arms) = state.withLock { state in
       state.lastWait += 1
@@ -34,7 +34,7 @@ final class MainThreadWatch: Sendable {
     return wait
   }
 
-  /// Notes that the callback has its turn.
+  /// Records that the callback no longer waits.
   func end(_ wait: UInt64) {
     state.withLock { _ = $0.waits.remove(wait) }
   }
@@ -46,7 +46,7 @@ final class MainThreadWatch: Sendable {
     }
   }
 
-  /// Speaks if a callback has waited since before the watch was armed; else waits for the others.
+  /// Warns if a callback has waited since before the watch was armed; otherwise watches the others.
   private func look(upTo newest: UInt64) {
     let (isBlocked, isWaiting) = state.withLock { state in
       let isBlocked = state.waits.contains { $0 <= newest }

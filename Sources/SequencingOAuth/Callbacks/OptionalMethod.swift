@@ -2,9 +2,9 @@ import Synchronization
 
 /// Finds out whether a delegate implements a method that has a default.
 ///
-/// The defaults are synchronous, as the methods of a delegate are. An `async` default that calls
-/// another method would be simpler, but in a delegate's own `async` code Swift prefers it to the
-/// delegate's method of that name.
+/// The defaults are synchronous, as most delegates' methods are. An `async` default that calls
+/// another method would be simpler, but in a delegate's own `async` code Swift would prefer it to
+/// the delegate's method with that name.
 enum OptionalMethod {
   private final class Mark: Sendable {
     let isReached = Atomic(false)
@@ -12,12 +12,12 @@ enum OptionalMethod {
 
   @TaskLocal private static var mark: Mark?
 
-  /// Notes, from a default, that the delegate has no method of its own.
+  /// A default calls this to say that the delegate has no method of its own.
   static func isDefault() {
     mark?.isReached.store(true, ordering: .relaxed)
   }
 
-  /// Calls a method; returns `false` when the delegate has only the default.
+  /// Calls a method; returns `false` if the delegate has only the default.
   nonisolated(nonsending) static func call(
     _ method: nonisolated(nonsending) () async -> Void
   ) async -> Bool {

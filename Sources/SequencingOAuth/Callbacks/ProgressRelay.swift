@@ -1,22 +1,23 @@
 import Basics
 import LoopbackHTTP
 
-/// Takes what a transfer says of its progress to the app's closure, which is called where it belongs.
+/// Passes reports about a transfer's progress to the app's closure, on the closure's actor or
+/// queue.
 ///
-/// The transport speaks on a thread that serves every connection of the process, so it never waits
-/// here. A statement waits until the closure has returned from the one before, and a newer one takes
-/// its place: a busy screen gets fewer statements, always in order. No call begins after
-/// ``end(isComplete:)`` has returned.
+/// The transport reports on a thread that serves every connection of the process, so it never waits
+/// here. A report waits until the closure has returned from the one before, and a newer report
+/// replaces it: a busy screen gets fewer reports, always in order. After ``end(isComplete:)`` has
+/// returned, no call begins.
 package final class ProgressRelay<Progress: Sendable>: Sendable {
   private struct State {
-    /// The newest statement, until its turn.
+    /// The newest report that waits for the closure.
     var next: Progress?
-    /// Calls the closure as long as there is something to say.
+    /// The task that calls the closure while there are reports.
     var delivery: Task<Void, Never>?
     var isCalling = false
-    /// No statement is taken any more.
+    /// Whether further reports are ignored.
     var isClosed = false
-    /// What waits is not said any more either.
+    /// Whether a report that waits is dropped too.
     var isDropped = false
   }
 
@@ -36,7 +37,7 @@ package final class ProgressRelay<Progress: Sendable>: Sendable {
     self.callbacks = callbacks
   }
 
-  /// Says how far the transfer is; any thread may call it, and it returns at once.
+  /// Reports the progress of the transfer; any thread may call it, and it returns at once.
   package func report(_ progress: Progress) {
     state.withLock { state in
       guard !state.isClosed else { return }
@@ -47,8 +48,8 @@ package final class ProgressRelay<Progress: Sendable>: Sendable {
 
   /// Ends the reports; returns when no call is under way and none will come.
   ///
-  /// The last statement of a transfer that is complete is delivered first. A transfer that has failed
-  /// drops it, and waits for nothing but a call that has begun.
+  /// If the transfer is complete, its last report is delivered first. If the transfer has failed,
+  /// waiting reports are dropped, and only a call that has begun is waited for.
   package func end(isComplete: Bool) async {
     let delivery = state.withLock { state in
       state.isClosed = true
@@ -76,7 +77,7 @@ package final class ProgressRelay<Progress: Sendable>: Sendable {
     }
   }
 
-  /// Whether the closure may be called; asked where it is called.
+  /// Decides, directly before the call, whether the closure may be called.
   private func beginCall() -> Bool {
     state.withLock { state in
       state.isCalling = !state.isDropped
@@ -86,7 +87,7 @@ package final class ProgressRelay<Progress: Sendable>: Sendable {
 }
 
 extension ProgressRelay {
-  /// Runs a transfer whose progress goes to this relay, and ends the relay with it.
+  /// Runs a transfer that reports its progress to this relay, and ends the relay with it.
   func run<Value, Failure>(
     _ transfer: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {

@@ -1,6 +1,7 @@
-// Which servers may see the account's tokens.
+// The servers that may get the account's tokens.
 extension ClientContext {
-  /// Refuses a server that may not see the tokens; `namedByApp` says that the app itself gave the URL.
+  /// Refuses a server that may not get the tokens; `namedByApp` says that the app itself gave the
+  /// URL.
   func check(_ origin: ResourceOrigin, namedByApp: Bool) throws(SQOAuthError) {
     let refusal = withServers { servers, configuration -> Result<SQOAuthError?, SQOAuthError> in
       configuration.map { client in
@@ -13,12 +14,12 @@ extension ClientContext {
     if let refusal = try refusal.get() { throw refusal }
   }
 
-  /// Takes the app's word for servers, whatever the client lists.
+  /// Allows servers because the app names them, even if the client has a list without them.
   func allowTokens(at origins: [ResourceOrigin]) {
     withServers { servers, _ in servers.allow(origins) }
   }
 
-  /// Takes the app's word for the server of a pipe or a channel.
+  /// Records the server of a pipe or a channel as one that the app names.
   func name(_ origin: ResourceOrigin) {
     withServers { servers, _ in servers.name(origin) }
   }

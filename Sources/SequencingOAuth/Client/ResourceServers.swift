@@ -1,41 +1,41 @@
-/// Which servers may see the tokens of one account.
+/// Decides which servers may get the tokens of one account.
 ///
-/// Where the client lists its servers (``ClientConfiguration/resourceOrigins``), the list decides. Else
-/// these may: the provider's own servers, those that the app named, and, where neither named an API,
-/// the server of the app's first request. A server that only an answer named is none of them.
+/// If the client lists its servers (``ClientConfiguration/resourceOrigins``), the list decides.
+/// Otherwise the provider's own servers may, and those that the app named; if neither named an API,
+/// so may the server of the app's first request. A server that only an answer named may not.
 struct ResourceServers {
-  /// Named by ``AuthorizationModule/allowTokens(at:)``.
+  /// The servers that the app named by ``AuthorizationModule/allowTokens(at:)``.
   private var allowed: Set<ResourceOrigin> = []
-  /// Named by a pipe or an RPC channel.
+  /// The servers that the app named by a pipe or an RPC channel.
   private var named: Set<ResourceOrigin> = []
-  /// The server of the app's first request, where neither the app nor the provider named an API.
+  /// The server of the app's first request, if neither the app nor the provider named an API.
   ///
-  /// No API had answered before that request, so none could have chosen its URL.
+  /// Before that request no API had answered, so no API can have chosen its URL.
   private var first: ResourceOrigin?
 
-  /// Takes the app's word for servers, whether or not the client has a list.
+  /// Allows servers because the app names them, whether or not the client has a list.
   mutating func allow(_ origins: some Sequence<ResourceOrigin>) {
     allowed.formUnion(origins)
   }
 
-  /// Takes the app's word for the server of a pipe or a channel.
+  /// Records the server of a pipe or a channel as one that the app names.
   mutating func name(_ origin: ResourceOrigin) {
     named.insert(origin)
   }
 
-  /// Forgets the first request's server: it was one of another provider's APIs.
+  /// Forgets the first request's server, which belonged to the provider before.
   mutating func providerDidChange() {
     first = nil
   }
 
-  /// Whether a server may see the tokens.
+  /// Whether a server may get the tokens.
   func allow(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
     if allowed.contains(origin) || client.resourceOrigins.contains(origin) { return true }
     guard client.resourceOrigins.isEmpty else { return false }
     return named.contains(origin) || first == origin || client.isProviders(origin)
   }
 
-  /// Whether a server may see the tokens, where the app itself gave the URL.
+  /// Whether a server whose URL the app itself gave may get the tokens.
   mutating func admit(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
     if allow(origin, of: client) { return true }
     guard client.resourceOrigins.isEmpty, named.isEmpty, allowed.isEmpty, first == nil,
@@ -45,26 +45,26 @@ struct ResourceServers {
     return true
   }
 
-  /// Why a server may not see the tokens, and the line that lets it.
+  /// The error for a server that may not get the tokens, with the code that would allow it.
   func refusal(of origin: ResourceOrigin, _ client: ClientConfiguration) -> SQOAuthError {
     guard client.resourceOrigins.isEmpty else {
       return SQOAuthError(
         .originNotAllowed,
-        "\(origin) is none of the resourceOrigins of the client; the token was not sent. If it may "
-          + "see the token, add it: "
+        "the client's resourceOrigins do not list \(origin), so the token was not sent. If that "
+          + "server may see the token, add it: "
           + "configuration.resourceOrigins.insert(try ResourceOrigin(\"\(origin)\"))")
     }
-    // Once the app names a server, its first request is no name any more.
+    // Once the app names a server, the server of its first request is no longer allowed by itself.
     let servers = [first, origin].compactMap { $0.map { "\"\($0)\"" } }.joined(separator: ", ")
     return SQOAuthError(
       .originNotAllowed,
       "the app did not name \(origin) as a server that may see the token, so the token was not "
-        + "sent. If it may, say so once: try module.allowTokens(at: \(servers))")
+        + "sent. If that server may see it, say so once: try module.allowTokens(at: \(servers))")
   }
 }
 
 extension ClientConfiguration {
-  /// Whether a server is one of the provider's own: its issuer, its endpoints, or an API of its.
+  /// Whether a server belongs to the provider: to its issuer, its endpoints or its APIs.
   fileprivate func isProviders(_ origin: ResourceOrigin) -> Bool {
     providerOrigins.contains(origin) || provider.hasAPI(at: origin)
   }

@@ -1,7 +1,7 @@
-/// A value on the heap, which copies share until one of them is changed.
+/// A value on the heap, shared by all copies until one of them is changed.
 ///
-/// What is large and copied often costs one reference then, and many accounts of one client keep
-/// its configuration once.
+/// A large value that is copied often then costs one reference for each copy, and many accounts of
+/// one client keep its configuration only once.
 struct Boxed<Value: Sendable>: Sendable {
   private final class Box: Sendable {
     let value: Value
@@ -17,13 +17,13 @@ struct Boxed<Value: Sendable>: Sendable {
     box = Box(value)
   }
 
-  /// The value; to set it makes a copy of one's own.
+  /// The shared value; setting it gives this copy a value of its own.
   var value: Value {
     get { box.value }
     set { box = Box(newValue) }
   }
 
-  /// Whether two share the value.
+  /// Whether this copy and another one share one value.
   func isShared(with other: Self) -> Bool { box === other.box }
 }
 

@@ -1,7 +1,8 @@
 import Basics
 
 extension ClientConfiguration {
-  /// How the client authenticates at an endpoint that lists these methods; `nil` for no list.
+  /// The client's method at an endpoint that lists these methods; `nil` means that there is no
+  /// list.
   func authentication(
     supported: [String]?
   ) throws(SQOAuthError) -> ClientAuthentication {
@@ -14,7 +15,8 @@ extension ClientConfiguration {
       supported: supported)
   }
 
-  /// Refuses a method that needs a secret which is not there, or that cannot carry the credentials.
+  /// Refuses a method that needs a missing secret, or that cannot carry the identifier and the
+  /// secret.
   static func check(
     _ explicit: ClientAuthentication?, providers: ClientAuthentication?, id: String,
     secret: String?

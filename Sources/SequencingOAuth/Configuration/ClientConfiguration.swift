@@ -1,8 +1,9 @@
 import Basics
 
-/// A client of one authorization server, checked when it is made.
+/// A client of one authorization server; its parameters are checked when it is made.
 ///
-/// It holds the client secret, so treat it as one; printing it shows the client identifier only.
+/// It contains the client secret, so protect it like a password. Printing it shows only the client
+/// identifier and the provider's name.
 ///
 /// - SeeAlso: RFC 6749, section 2
 public struct ClientConfiguration: Sendable, Hashable {
@@ -28,86 +29,94 @@ public struct ClientConfiguration: Sendable, Hashable {
 
   private var values: Boxed<Values>
 
-  /// `client_id`.
+  /// The client identifier, `client_id`, that the server gave the app.
   public var clientID: String { values.value.clientID }
-  /// `client_secret`; `nil` for a public client, which is what an app on a user's machine is.
+  /// The client secret, `client_secret`; `nil` for a public client, such as an app on a user's
+  /// machine.
   public var clientSecret: String? { values.value.clientSecret }
-  /// Where the user comes back to; `nil` for a client that signs nobody in, such as a daemon.
+  /// The URI to which the user comes back; `nil` for a client that signs no user in, such as a
+  /// daemon.
   public var redirectURI: RedirectURI? { values.value.redirectURI }
-  /// What to ask for: scopes with spaces between them, sent as written; `nil` for the default.
+  /// The scopes to ask for, with spaces between them, sent as written; `nil` for the server's
+  /// default.
   public var scope: String? { values.value.scope }
-  /// The authorization server.
+  /// The authorization server that issues the tokens.
   public var provider: Provider { values.value.provider }
-  /// How to authenticate; `nil` to go by the provider.
+  /// How the client authenticates; `nil` lets the provider and its metadata decide.
   public var clientAuthentication: ClientAuthentication? { values.value.clientAuthentication }
   var authorizationParameters: [FormCoding.Pair] { values.value.authorizationParameters }
   var tokenParameters: [FormCoding.Pair] { values.value.tokenParameters }
-  /// The endpoints, where they were given by hand.
+  /// The endpoints, if the app gave them; `nil` if the SDK discovers them.
   var metadata: ProviderMetadata? { values.value.metadata }
-  /// The servers of the provider's issuer and its endpoints.
+  /// The servers of the provider's issuer and endpoints, as far as they are known without a
+  /// request.
   var providerOrigins: Set<ResourceOrigin> { values.value.providerOrigins }
 
-  /// Scopes without which a token is of no use: a sign-in that grants fewer fails.
+  /// The scopes that a token must have: a sign-in that grants fewer of them fails.
   public var requiredScopes: Set<String> {
     get { values.value.requiredScopes }
     set { values.value.requiredScopes = newValue }
   }
-  /// The longest ``timeout``: other processes wait for an account somewhat longer than that.
+  /// The longest ``timeout``; other processes wait somewhat longer than this for an account.
   static let longestTimeout = Duration.seconds(100)
 
   /// How long one request may take: 60 s unless set, and 100 s at most.
   ///
-  /// A longer time counts as 100 s, because other processes that need the account wait for this one
-  /// for no more than 120 s. It holds for every request to the server, from the call to the last
-  /// byte of the answer, however long the server is silent meanwhile; and for requests with the
-  /// token and the operations of a pipe that set no limit of their own.
+  /// A longer time counts as 100 s, because other processes that need the account wait at most
+  /// 120 s for this one. The limit runs from the call to the last byte of the answer, however long
+  /// the server is silent in between. It applies to every request to the authorization server. It
+  /// also applies to requests with the token and to operations of a pipe, unless they set a limit of
+  /// their own.
   ///
-  /// A refresh must have a connection within this time, and then waits for its answer for 100 s: a
-  /// server that replaces refresh tokens may have replaced this one already.
+  /// A refresh must have a connection within this time. Then it waits up to 100 s for its answer,
+  /// because a server that replaces refresh tokens may have replaced this one already.
   public var timeout: Duration {
     get { values.value.timeout }
     set { values.value.timeout = min(max(newValue, .zero), Self.longestTimeout) }
   }
-  /// How long the user may take from the opening of the browser to the redirect; 300 s unless set.
+  /// How long the user may take, from when the browser opens until the redirect; 300 s unless set.
   public var signInTimeout: Duration {
     get { values.value.signInTimeout }
     set { values.value.signInTimeout = newValue.bounded }
   }
-  /// Accept a server whose metadata lists code challenge methods without `S256`.
+  /// Whether to accept a server whose metadata lists code challenge methods, but not `S256`.
   ///
-  /// The challenge is sent all the same; only the early refusal goes.
+  /// If `false`, the default, the sign-in fails early at such a server. The SDK sends the challenge
+  /// in either case.
   public var acceptsServersWithoutPKCE: Bool {
     get { values.value.acceptsServersWithoutPKCE }
     set { values.value.acceptsServersWithoutPKCE = newValue }
   }
-  /// Allow the password grant, which shows the user's password to the app.
+  /// Whether the app may use the password grant, which shows it the user's password; `false` by
+  /// default.
   ///
   /// - SeeAlso: RFC 9700, section 2.4, which says that it must not be used
   public var allowsPasswordGrant: Bool {
     get { values.value.allowsPasswordGrant }
     set { values.value.allowsPasswordGrant = newValue }
   }
-  /// Get tokens in the client's own name, without a user.
+  /// Whether to get tokens in the client's own name, without a user; `false` by default.
   ///
-  /// Where there is no token, ``AuthorizationModule/token()``, requests and pipes get one by the client
-  /// credentials grant, for the ``scope``, and replace it in the same way when it expires. However many
-  /// callers need it at a time, one request is made. It needs a client secret and no redirect URI.
+  /// ``AuthorizationModule/token()``, requests and pipes then get a missing token by the client
+  /// credentials grant, for the ``scope``, and replace an expired one in the same way. However many
+  /// callers need a token at a time, the SDK makes one request. The client needs a secret, and no
+  /// redirect URI.
   ///
   /// - SeeAlso: RFC 6749, section 4.4
   public var usesClientCredentials: Bool {
     get { values.value.usesClientCredentials }
     set { values.value.usesClientCredentials = newValue }
   }
-  /// The servers that may see the tokens; a list that is not empty has all of them.
+  /// The servers that may get the tokens; if the set is not empty, no other server may.
   ///
-  /// Without a list, which is the default, tokens go to:
+  /// If it is empty, which is the default, tokens go to:
   ///
-  /// - the provider's own servers: its issuer's, its endpoints', and those of the APIs that a preset
-  ///   such as ``Provider/google`` names;
-  /// - the servers that the app names, each by a ``Pipeline/Pipe``, by an `RPCChannel` or by
+  /// - the provider's own servers: those of its issuer and its endpoints, and the APIs that a
+  ///   preset such as ``Provider/google`` names;
+  /// - the servers that the app names by a ``Pipeline/Pipe``, by an `RPCChannel` or by
   ///   ``AuthorizationModule/allowTokens(at:)``;
-  /// - where neither names an API, the server of the first request that the app sends or
-  ///   authenticates.
+  /// - if neither the provider nor the app names an API, the server of the first request that the
+  ///   app sends or authenticates.
   ///
   /// A request to any other server fails with ``SQOAuthError/Code/originNotAllowed``. Whatever is
   /// listed, a token goes to https, or to http on a loopback address.
@@ -118,17 +127,18 @@ public struct ClientConfiguration: Sendable, Hashable {
     set { values.value.resourceOrigins = newValue }
   }
 
-  /// Checks the parameters; no request is made.
+  /// Checks the parameters of a client and makes its configuration; no request is made.
   ///
-  /// Throws ``SQOAuthError/Code/invalidConfiguration`` or
-  /// ``SQOAuthError/Code/insecureEndpoint`` with what to change.
+  /// The SDK receives a redirect to a loopback address, and the app receives any other. If the
+  /// app's own web server listens on the loopback port, set `redirectReceiver` to
+  /// ``RedirectReceiver/app``.
   ///
-  /// The SDK receives the redirect to a loopback address, and the app any other. An app whose own
-  /// web server has the loopback port sets `redirectReceiver` to ``RedirectReceiver/app``.
+  /// The provider has no default, so that no app sends its users and its secret to a server that it
+  /// did not name. The two dictionaries add parameters to those of the provider and override them;
+  /// a parameter of the protocol itself is an error.
   ///
-  /// The provider has no default, so no app sends its users and its secret to a server that it did
-  /// not name. The two dictionaries add parameters to the provider's own and win over them; a
-  /// parameter of the protocol itself in either is an error.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` or
+  ///   ``SQOAuthError/Code/insecureEndpoint``; the message says what to change.
   public init(
     clientID: String, clientSecret: String? = nil, redirectURI: String? = nil,
     redirectReceiver: RedirectReceiver? = nil, scope: String? = nil,
@@ -136,9 +146,11 @@ public struct ClientConfiguration: Sendable, Hashable {
     authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) {
     guard !clientID.isEmpty else {
-      throw SQOAuthError(.invalidConfiguration, "the client identifier is empty")
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the client identifier is empty; use the one that the server gave your app")
     }
-    // An empty secret is how a form field says that there is none.
+    // A caller that reads the secret from a form field passes an empty text if there is no secret.
     let clientSecret = clientSecret?.isEmpty == true ? nil : clientSecret
     let redirect: RedirectURI? =
       if let redirectURI { try RedirectURI(redirectURI, receiver: redirectReceiver) } else { nil }
@@ -160,7 +172,10 @@ public struct ClientConfiguration: Sendable, Hashable {
         metadata: try Self.metadata(of: provider), providerOrigins: provider.origins))
   }
 
-  /// Checks the parameters of a client whose scopes are a list, sent with a space between them.
+  /// Checks the parameters of a client and makes its configuration, with the scopes as a list.
+  ///
+  /// The request sends them with a space between them. The other parameters and the errors are those
+  /// of the initializer that takes the scopes as one text.
   public init(
     clientID: String, clientSecret: String? = nil, redirectURI: String? = nil,
     redirectReceiver: RedirectReceiver? = nil, scopes: [String],
@@ -174,7 +189,8 @@ public struct ClientConfiguration: Sendable, Hashable {
       authorizationParameters: authorizationParameters, tokenParameters: tokenParameters)
   }
 
-  /// The endpoints that were given by hand, checked; of an issuer the address is.
+  /// Checks the provider's addresses; returns the endpoints that the app gave, or `nil` for an
+  /// issuer.
   private static func metadata(of provider: Provider) throws(SQOAuthError) -> ProviderMetadata? {
     switch provider.source {
     case .endpoints(let endpoints):
@@ -189,10 +205,10 @@ public struct ClientConfiguration: Sendable, Hashable {
 extension ClientConfiguration: CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
-  /// The client identifier and the provider's name.
+  /// The client identifier and the provider's name; the secret is left out.
   public var description: String { "client \(clientID) of \(provider.name)" }
-  /// The same as ``description``.
+  /// The text for a debugger: ``description``, which leaves out the secret.
   public var debugDescription: String { description }
-  /// The same as ``description``, so that `dump` shows no secret either.
+  /// A mirror with ``description`` alone, so that `dump` shows no secret.
   public var customMirror: Mirror { Mirror(self, children: ["client": description]) }
 }

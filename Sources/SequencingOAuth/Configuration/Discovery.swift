@@ -10,13 +10,14 @@
 struct Discovery: Sendable {
   let issuer: String
   let timeout: Duration
-  /// Tells how far away the date of a `Retry-After` is.
+  /// The clock that a date in `Retry-After` is compared with.
   var clock: any WallClock = SystemClock()
 
   /// Tries the address of RFC 8414, then the two of OpenID Connect, until one has the document.
   ///
-  /// Servers redirect, fail or show a page at addresses where they have nothing, so none of that ends
-  /// the search. When every address fails, the error is the one that helps most.
+  /// At an address where they have nothing, servers redirect, fail or show a page, so these answers
+  /// do not end the search. If every address fails, the error that helps a developer most is
+  /// thrown.
   func fetch(with client: any HTTPClient) async throws(SQOAuthError) -> ProviderMetadata {
     var failure: SQOAuthError?
     for url in try addresses() {
@@ -30,18 +31,20 @@ struct Discovery: Sendable {
     throw failure ?? SQOAuthError(.invalidResponse, "the issuer has no metadata document")
   }
 
-  /// How much an address's failure says about the server; `nil` when it ends the search.
+  /// How much the failure of one address says about the server; `nil` if the failure ends the
+  /// search.
   ///
-  /// A document of another issuer, or with an endpoint that is not protected, is a matter of trust.
-  /// A server that cannot be reached at one address cannot be reached at the others either.
+  /// A document of another issuer and an endpoint without https end it, because the server cannot
+  /// be trusted. A server that cannot be reached at one address cannot be reached at the others
+  /// either.
   private static func weight(of error: SQOAuthError) -> Int? {
     switch error.code {
     // The document may be there at another time.
     case .serverError, .temporarilyUnavailable: 3
-    // There is no document, only another page or none.
+    // There is no document, but another page or nothing.
     case .invalidResponse where error.status != nil: 0
     case .redirectRefused: 1
-    // There is a document, and it cannot be used.
+    // There is a document, but it cannot be used.
     case .invalidResponse, .invalidConfiguration, .responseTooLarge: 2
     default: nil
     }
@@ -57,11 +60,11 @@ struct Discovery: Sendable {
     return try ProviderMetadata(document: response.body, issuer: issuer)
   }
 
-  /// The well-known addresses, without doubles.
+  /// The addresses at which the document may be, each once.
   func addresses() throws(SQOAuthError) -> [URL] {
     let url = try EndpointURL.check(issuer, name: "issuer")
     guard url.query() == nil else {
-      throw SQOAuthError(.invalidConfiguration, "an issuer has no query")
+      throw SQOAuthError(.invalidConfiguration, "the issuer must not have a query")
     }
     let path = url.path(percentEncoded: true)
     let origin = String(issuer.dropLast(path.count))
@@ -79,8 +82,8 @@ struct Discovery: Sendable {
     case 200:
       guard JSONMessage.isJSON(response) else {
         throw SQOAuthError(
-          .invalidResponse, "what \(url) has is not JSON by its content type, and so no metadata",
-          status: 200)
+          .invalidResponse,
+          "the metadata address \(url) answered with a content type that is not JSON", status: 200)
       }
     case 300..<400, 429, 500...:
       throw .failure(of: "the metadata address \(url)", response, now: clock.now)

@@ -6,16 +6,17 @@ import Basics
   import Foundation
 #endif
 
-/// The rule that every address of the back channel and the browser keeps.
+/// The rule for every address to which the SDK sends a request or the browser.
 ///
-/// Only https, or http on a loopback address; no user information, no fragment, and nothing but
-/// the characters of RFC 3986, so that no two URL parsers see different hosts in one string.
+/// An address is https, or http on a loopback address. It has no user information, no fragment, and
+/// only the characters of RFC 3986, so that two URL parsers cannot see different hosts in one text.
 ///
 /// - SeeAlso: RFC 6749, sections 3.1 and 3.2; RFC 8252, section 8.3
 enum EndpointURL {
-  /// The URL of an endpoint, or the reason why it cannot be one.
+  /// Makes the URL of an endpoint, or throws the reason why the text cannot be one.
   static func check(_ text: String, name: String) throws(SQOAuthError) -> URL {
-    // Of the text itself: a URL of Foundation has repaired a bare bracket or percent sign.
+    // Checks the text itself: a `URL` of Foundation has already repaired a bare bracket or percent
+    // sign.
     guard hasOnlyURLCharacters(text), let url = URL(string: text), let target = target(text) else {
       throw SQOAuthError(
         .invalidConfiguration,
@@ -36,7 +37,8 @@ enum EndpointURL {
     try? RequestTarget(text: text)
   }
 
-  /// Unreserved, reserved and `%`; nothing that a lenient parser would repair.
+  /// Whether a text has only unreserved and reserved characters and `%`, which no parser has to
+  /// repair.
   ///
   /// - SeeAlso: RFC 3986, section 2
   static func hasOnlyURLCharacters(_ text: String) -> Bool {

@@ -1,7 +1,8 @@
 import Basics
 
-/// What discovery found, for every client of an environment: an issuer is asked once, however many
-/// need its endpoints at a time.
+/// The metadata that discovery found, for all clients of an environment.
+///
+/// An issuer is asked once, however many clients need its endpoints at a time.
 final class MetadataCache: Sendable {
   private typealias Work = SharedWork<ProviderMetadata, SQOAuthError>
 
@@ -35,9 +36,9 @@ final class MetadataCache: Sendable {
 
   private let state = Locked(State())
 
-  /// The metadata of an issuer; with `isFresh` it is fetched although it is known.
+  /// Returns the metadata of an issuer; with `isFresh` it is fetched even if it is known.
   ///
-  /// A caller that is cancelled stops waiting; the last one ends the request.
+  /// A cancelled caller stops waiting; when no caller waits any more, the request is cancelled.
   func metadata(
     by discovery: Discovery, _ client: any HTTPClient, isFresh: Bool
   ) async throws(SQOAuthError) -> ProviderMetadata {
@@ -67,7 +68,7 @@ final class MetadataCache: Sendable {
     return try outcome.get()
   }
 
-  /// Forgets what is known of an issuer, which may have moved.
+  /// Forgets the metadata of an issuer, whose endpoints may have changed.
   func forget(_ issuer: String) {
     state.withLock { $0.found[issuer] = nil }
   }

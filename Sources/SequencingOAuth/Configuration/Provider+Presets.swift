@@ -1,5 +1,5 @@
 extension Provider {
-  /// Sequencing.com: Basic authentication, `mobile=1`, and an address of its own for refreshes.
+  /// Sequencing.com, with Basic authentication, `mobile=1` and a separate address for refreshes.
   ///
   /// Its tokens may go to `api.sequencing.com`.
   public static let sequencing: Provider = {
@@ -15,9 +15,9 @@ extension Provider {
 
   /// Google, with the endpoints of its published metadata.
   ///
-  /// A desktop client has a secret there, which Google does not treat as one. A refresh token stays
-  /// in force until the user takes it back. The tokens may go to every host below `googleapis.com`,
-  /// where Google has its APIs.
+  /// A desktop client at Google has a secret, which Google does not treat as confidential. A
+  /// refresh token stays valid until the user revokes it. The tokens may go to every host below
+  /// `googleapis.com`, where Google has its APIs.
   public static let google: Provider = {
     var provider = Provider(
       name: "Google", baseURL: "",
@@ -30,13 +30,13 @@ extension Provider {
   }()
 
   static let googleIssuer = "https://accounts.google.com"
-  /// Google alone can have a server there.
+  /// The hosts of Google's APIs; only Google can have servers below this domain.
   static let googleAPIHosts: Set<String> = [".googleapis.com"]
 
-  /// Facebook Login: the secret goes in the body, and there are no refresh tokens.
+  /// Facebook Login: the client secret goes in the body, and there are no refresh tokens.
   ///
-  /// To revoke is to take back every permission that the user gave the app. Its tokens may go to the
-  /// two hosts of the Graph API.
+  /// Revoking takes back every permission that the user gave the app. The tokens may go to the two
+  /// hosts of the Graph API.
   public static let facebook: Provider = {
     var provider = Provider(
       name: "Facebook", baseURL: "",
@@ -49,16 +49,16 @@ extension Provider {
     return provider
   }()
 
-  /// A realm of a Keycloak server.
+  /// Makes the provider for a realm of a Keycloak server.
   ///
-  /// `baseURL` is where Keycloak is installed, such as `https://id.example.com`, or
+  /// `baseURL` is the address of Keycloak, such as `https://id.example.com`, or
   /// `https://id.example.com/auth` before version 17. With `revokesByLogout` a revocation ends the
-  /// user's session at the server, for its other apps too.
+  /// user's session at the server, and with it the sessions of other apps.
   public static func keycloak(
     baseURL: String, realm: String, revokesByLogout: Bool = false
   ) -> Provider {
     let base = String(baseURL.reversed().drop { $0 == "/" }.reversed())
-    // Without a realm, or with one that climbs, there is no address; the configuration says so.
+    // A realm that is empty or climbs gives no address, so the configuration fails with a message.
     let isRealm = !["", ".", ".."].contains(realm)
     let issuer = isRealm ? "\(base)/realms/\(FormCoding.encodePathSegment(realm))" : ""
     var provider = Provider(

@@ -1,15 +1,17 @@
-/// Which authorization server to use, and its manners.
+/// An authorization server: its endpoints, and how its answers and requests differ from the
+/// standard.
 ///
-/// A description only; ``ClientConfiguration`` checks it. Use a preset, ``issuer(_:)`` for a server
-/// that publishes its metadata, or ``endpoints(authorization:token:refresh:revocation:issuer:)``.
+/// It is only a description; ``ClientConfiguration`` checks it. Use a preset, or ``issuer(_:)`` for
+/// a server that publishes its metadata, or
+/// ``endpoints(authorization:token:refresh:revocation:issuer:)``.
 public struct Provider: Sendable, Hashable {
-  /// How the endpoints are known.
+  /// Where the endpoints come from.
   enum Source: Sendable, Hashable {
     case issuer(String)
     case endpoints(Endpoints)
   }
 
-  /// Endpoints as they were written, each absolute.
+  /// Endpoints as the app wrote them, each an absolute URL.
   struct Endpoints: Sendable, Hashable {
     var authorization: String?
     var token: String
@@ -18,33 +20,33 @@ public struct Provider: Sendable, Hashable {
     var issuer: String?
   }
 
-  /// A name for messages and lists.
+  /// The provider's name in messages and lists.
   public var name: String
   let source: Source
-  /// Parameters that every authorization request to this provider carries.
+  /// The parameters that every authorization request to this provider carries.
   public var authorizationParameters: [String: String] = [:]
-  /// Parameters that every token request to this provider carries.
+  /// The parameters that every token request to this provider carries.
   public var tokenParameters: [String: String] = [:]
-  /// How clients authenticate here; `nil` to choose by the server's metadata.
+  /// How clients authenticate at this provider; `nil` lets the server's metadata decide.
   public var clientAuthentication: ClientAuthentication?
-  /// The departures from RFC 6749 that this provider's token responses are forgiven.
+  /// The departures from RFC 6749 that the SDK accepts in this provider's token responses.
   public var tokenResponseQuirks: TokenResponseQuirks = []
-  /// What the revocation endpoint understands.
+  /// The kind of request that the provider's revocation endpoint understands.
   public var revocationStyle: RevocationStyle = .rfc7009
   /// Whether this provider accepts a refresh token again after a refresh.
   ///
-  /// A refresh then spends nothing, and is made although the token store cannot be written. Where
-  /// it is `false`, each account learns by its latest refresh whether its server does so; see
-  /// ``AccountRecord/keepsRefreshToken``.
+  /// If `true`, a refresh is made even when the token store cannot be written, because it uses
+  /// nothing up. If `false`, each account learns from its latest refresh whether its server does
+  /// so; see ``AccountRecord/keepsRefreshToken``.
   public var keepsRefreshTokens = false
-  /// The hosts of its APIs, which may see its tokens; one that begins with a dot stands for every
-  /// host below it.
+  /// The hosts of the provider's APIs, which may get its tokens; a host that begins with a dot
+  /// stands for every host below it.
   var apiHosts: Set<String> = []
 
-  /// A server that publishes its metadata under its issuer identifier.
+  /// Makes the provider for a server that publishes its metadata under its issuer identifier.
   ///
-  /// The document is fetched for each sign-in, and believed only if its `issuer` is this string,
-  /// byte for byte. Where the APIs of Google's issuer are is known, as it is for ``google``.
+  /// The SDK fetches the document for each sign-in, and accepts it only if its `issuer` equals this
+  /// text byte for byte. For Google's issuer the hosts of the APIs are known, as for ``google``.
   ///
   /// - SeeAlso: RFC 8414; OpenID Connect Discovery 1.0
   public static func issuer(_ issuer: String) -> Provider {
@@ -53,11 +55,11 @@ public struct Provider: Sendable, Hashable {
     return provider
   }
 
-  /// A server whose endpoints are given by hand.
+  /// Makes the provider for a server whose endpoints the app knows.
   ///
-  /// Only a sign-in in the browser needs the `authorization` endpoint. With an `issuer`, an `iss` in
-  /// the redirect must equal it (RFC 9207). `refresh` is for servers that refresh at another address
-  /// than the token endpoint.
+  /// Only a sign-in in the browser needs the `authorization` endpoint. With an `issuer`, an `iss`
+  /// in the redirect must equal it (RFC 9207). Set `refresh` if the server refreshes at another
+  /// address than the token endpoint.
   public static func endpoints(
     authorization: String? = nil, token: String, refresh: String? = nil, revocation: String? = nil,
     issuer: String? = nil
@@ -70,10 +72,10 @@ public struct Provider: Sendable, Hashable {
           issuer: issuer)))
   }
 
-  /// A server whose endpoints are paths below one base address.
+  /// Makes the provider for a server whose endpoints are paths below one base address.
   ///
-  /// One slash stands between base and path, however many were written. A path that is an absolute
-  /// URL is used as it is, and an empty base requires that of all.
+  /// The SDK puts one slash between base and path, however many were written. A path that is an
+  /// absolute URL is used as it is; if the base is empty, every path must be one.
   public init(
     name: String, baseURL: String, authorizationEndpoint: String, tokenEndpoint: String,
     refreshEndpoint: String? = nil, revocationEndpoint: String? = nil, issuer: String? = nil
@@ -118,15 +120,15 @@ extension Provider {
     }
   }
 
-  /// Whether it is known where the APIs of this provider are.
+  /// Whether the hosts of this provider's APIs are known.
   var namesAPIs: Bool { !apiHosts.isEmpty }
 
-  /// Whether one of its APIs is there.
+  /// Whether an origin is one of this provider's APIs.
   func hasAPI(at origin: ResourceOrigin) -> Bool {
     apiHosts.contains { origin.isOnHost($0) }
   }
 
-  /// The servers of its issuer and its endpoints, as far as they are known without a request.
+  /// The servers of the issuer and the endpoints, as far as they are known without a request.
   var origins: Set<ResourceOrigin> {
     let addresses: [String?] =
       switch source {
@@ -142,10 +144,10 @@ extension Provider {
 }
 
 extension Provider: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The provider's name; an added parameter may be a key.
+  /// The provider's name alone, since an added parameter may be a key.
   public var description: String { name }
-  /// The same as ``description``.
+  /// The text for a debugger: the provider's name alone.
   public var debugDescription: String { name }
-  /// The provider's name.
+  /// A mirror with the provider's name alone, since an added parameter may be a key.
   public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }

@@ -6,27 +6,29 @@ import Basics
   public import Foundation
 #endif
 
-/// What is known of an authorization server, checked: only the SDK makes one.
+/// The checked endpoints and abilities of an authorization server; only the SDK makes this value.
 ///
 /// - SeeAlso: RFC 8414, section 2
 public struct ProviderMetadata: Sendable, Hashable {
-  /// `issuer`, compared byte for byte; `nil` where endpoints were given by hand without one.
+  /// The server's `issuer`, compared byte for byte; `nil` if the app gave endpoints without one.
   public let issuer: String?
-  /// `authorization_endpoint`; `nil` where nobody is signed in with a browser.
+  /// The server's `authorization_endpoint`; `nil` if it has none, so that no user can sign in.
   public let authorizationEndpoint: URL?
-  /// `token_endpoint`.
+  /// The server's `token_endpoint`.
   public let tokenEndpoint: URL
-  /// Where refreshes go: the token endpoint, unless the provider has another address.
+  /// The address for refreshes: the token endpoint, unless the provider has another address for
+  /// them.
   public let refreshEndpoint: URL
-  /// `revocation_endpoint`.
+  /// The server's `revocation_endpoint`; `nil` if it has none.
   public let revocationEndpoint: URL?
-  /// `token_endpoint_auth_methods_supported`; `nil` where the server did not say.
+  /// The server's `token_endpoint_auth_methods_supported`; `nil` if its metadata has no such list.
   public let clientAuthenticationMethods: [String]?
-  /// `revocation_endpoint_auth_methods_supported`; `nil` where the server did not say.
+  /// The server's `revocation_endpoint_auth_methods_supported`; `nil` if its metadata has no such
+  /// list.
   public let revocationAuthenticationMethods: [String]?
-  /// `code_challenge_methods_supported`; `nil` where the server did not say.
+  /// The server's `code_challenge_methods_supported`; `nil` if its metadata has no such list.
   public let codeChallengeMethods: [String]?
-  /// `authorization_response_iss_parameter_supported`.
+  /// Whether redirects carry `iss`: the server's `authorization_response_iss_parameter_supported`.
   public let sendsIssuerInResponse: Bool
 }
 
@@ -53,22 +55,22 @@ extension ProviderMetadata {
     sendsIssuerInResponse = false
   }
 
-  /// Reads a metadata document that was fetched for an issuer.
+  /// Decodes and checks the metadata document that was fetched for an issuer.
   init(document: Data, issuer: String) throws(SQOAuthError) {
     let document = try JSONMessage.decode(
       Document.self, from: document, as: "metadata document")
     guard let named = document.issuer else {
-      throw SQOAuthError(.invalidResponse, "the metadata names no issuer")
+      throw SQOAuthError(.invalidResponse, "the server's metadata names no issuer")
     }
-    // RFC 8414, section 3.3: identical, with no normalisation.
+    // RFC 8414, section 3.3: identical, without any normalisation.
     guard named.utf8.elementsEqual(issuer.utf8) else {
       throw SQOAuthError(
         .issuerMismatch,
-        "the metadata names the issuer \"\(named.printable)\"; "
-          + "use exactly that string if it is the one you trust")
+        "the server's metadata names the issuer \"\(named.printable)\"; "
+          + "if you trust that issuer, use exactly this text")
     }
     guard let token = document.tokenEndpoint else {
-      throw SQOAuthError(.invalidResponse, "the metadata lacks the token endpoint")
+      throw SQOAuthError(.invalidResponse, "the server's metadata names no token endpoint")
     }
     self.issuer = issuer
     authorizationEndpoint = try document.authorizationEndpoint.map { text throws(SQOAuthError) in
@@ -85,19 +87,20 @@ extension ProviderMetadata {
     sendsIssuerInResponse = document.sendsIssuerInResponse ?? false
   }
 
-  /// An endpoint that a document names; a server elsewhere cannot send the client to this machine.
+  /// Checks an endpoint that a document names: it must use https, unless the issuer is http itself.
   private static func endpoint(
     _ text: String, _ name: String, of issuer: String
   ) throws(SQOAuthError) -> URL {
     let url = try EndpointURL.check(text, name: name)
     guard url.scheme?.lowercased() == "https" || issuer.lowercased().hasPrefix("http:") else {
       throw SQOAuthError(
-        .insecureEndpoint, "the \(name) in the metadata uses http, though the issuer uses https")
+        .insecureEndpoint,
+        "the \(name) in the server's metadata uses http, although the issuer uses https")
     }
     return url
   }
 
-  /// The members that are read; all others are ignored.
+  /// The members of the document that are read; all others are ignored.
   private struct Document: Decodable {
     let issuer: String?
     let authorizationEndpoint: String?

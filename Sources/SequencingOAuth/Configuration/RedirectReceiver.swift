@@ -1,19 +1,20 @@
-/// Who listens for the redirect that ends a sign-in.
+/// The part of the program that listens for the redirect that ends a sign-in.
 ///
-/// Without a choice it is the SDK where it can be: at an http redirect URI, which is always on a
-/// loopback address. Redirects to any other URI reach the app.
+/// If the app does not choose, the SDK listens at an http redirect URI, which is always on a
+/// loopback address, and the app receives redirects to any other URI.
 public enum RedirectReceiver: Sendable, Hashable {
-  /// The SDK opens the port of a loopback redirect URI from just before the browser opens until the
-  /// sign-in ends, and shows the user a last page.
+  /// The SDK listens on the port of a loopback redirect URI and then shows the user a last page.
+  ///
+  /// It opens the port just before the browser opens, and closes it when the sign-in ends.
   ///
   /// - SeeAlso: RFC 8252, section 7.3
   case sdk
   /// The app receives the redirect and passes its URL to ``SQOAuth/handleRedirect(_:)-(URL)``.
   ///
-  /// At an http redirect URI this is an app whose own web server listens on that port, which must
-  /// stand in the URI: `http://localhost:8080/callback`. The SDK opens no port then, and the app
-  /// answers the browser. Let the server listen on loopback addresses only, and for `localhost` on
-  /// both of them, 127.0.0.1 and ::1: another program that has the port at one of them could receive
-  /// the code.
+  /// Use this with an http redirect URI if the app's own web server listens on that port. The port
+  /// must stand in the URI: `http://localhost:8080/callback`. The SDK then opens no port, and the
+  /// app answers the browser. Let the server listen on loopback addresses only, and for `localhost`
+  /// on both of them, 127.0.0.1 and ::1: another program that has the port at one of them could
+  /// receive the code.
   case app
 }

@@ -4,12 +4,12 @@
   import Foundation
 #endif
 
-/// Where the authorization server sends the user back to, as the client registered it.
+/// The URI to which the authorization server sends the user back, as the client registered it.
 ///
 /// - `http` on a loopback address: the SDK receives the redirect itself. Without a port it takes
-///   any free one. `127.0.0.1` and `[::1]` are the addresses to register; `localhost` works where a
-///   server insists on it, and then both families are bound. An app whose own web server has the
-///   port receives the redirect instead, with ``RedirectReceiver/app``.
+///   any free one. Register `127.0.0.1` or `[::1]`; use `localhost` only if a server insists on it:
+///   then the SDK listens at both addresses. If the app's own web server has the port, the app
+///   receives the redirect instead; see ``RedirectReceiver/app``.
 /// - A private-use scheme, such as `com.example.app:/callback`, or https: the app receives the
 ///   redirect and passes it to ``SQOAuth/handleRedirect(_:)-(URL)``.
 ///
@@ -21,11 +21,11 @@ public struct RedirectURI: Sendable, Hashable {
     case app
   }
 
-  /// The URI as it was given.
+  /// The URI as the app wrote it.
   public let string: String
   let kind: Kind
 
-  /// Who listens for the redirect.
+  /// The part of the program that listens for the redirect: the SDK or the app.
   public var receiver: RedirectReceiver {
     switch kind {
     case .loopback: .sdk
@@ -35,7 +35,8 @@ public struct RedirectURI: Sendable, Hashable {
 
   /// Checks a redirect URI; throws ``SQOAuthError/Code/invalidConfiguration`` with the reason.
   ///
-  /// Without a `receiver` the SDK receives what goes to a loopback address, and the app the rest.
+  /// Without a `receiver`, the SDK receives redirects to a loopback address, and the app all
+  /// others.
   public init(_ string: String, receiver: RedirectReceiver? = nil) throws(SQOAuthError) {
     guard !string.isEmpty else {
       throw SQOAuthError(.invalidConfiguration, "the redirect URI is empty")
@@ -46,7 +47,7 @@ public struct RedirectURI: Sendable, Hashable {
     else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the redirect URI must be an absolute URI without user information and fragment")
+        "the redirect URI must be an absolute URI without user information and without a fragment")
     }
     self.string = string
     switch scheme {
@@ -64,8 +65,8 @@ public struct RedirectURI: Sendable, Hashable {
     guard receiver != .sdk else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the SDK receives redirects at http on a loopback address only; leave the redirect receiver "
-          + "out and pass the URL that your app receives to handleRedirect")
+        "the SDK can receive redirects only at http on a loopback address; leave out the redirect "
+          + "receiver and pass the URL that your app receives to handleRedirect")
     }
     kind = .app
   }
@@ -74,17 +75,18 @@ public struct RedirectURI: Sendable, Hashable {
     of redirect: LoopbackRedirect, _ receiver: RedirectReceiver?
   ) throws(SQOAuthError) -> Kind {
     guard receiver == .app else { return .loopback(redirect) }
-    // The browser would take port 80, where hardly any app listens. An app that does writes ":80".
+    // Without a port the browser would use port 80, where hardly any app listens. An app that does
+    // listen there writes ":80".
     guard redirect.port != nil else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "a redirect URI at which your app's own web server receives the redirect must name the "
-          + "server's port, such as http://localhost:8080/callback")
+        "if your app's own web server receives the redirect, the redirect URI must name the "
+          + "server's port, for example http://localhost:8080/callback")
     }
     return .app
   }
 
-  /// Whether this is a scheme that any other app could claim by accident: one without a dot.
+  /// Whether the scheme has no dot, so that another app may use it by accident.
   ///
   /// - SeeAlso: RFC 8252, section 7.1
   public var hasWeakScheme: Bool {
@@ -95,11 +97,11 @@ public struct RedirectURI: Sendable, Hashable {
 
 /// The parts of a loopback redirect URI.
 struct LoopbackRedirect: Sendable, Hashable {
-  /// As written: `127.0.0.1`, `[::1]` or `localhost`.
+  /// The host as written: `127.0.0.1`, `[::1]` or `localhost`.
   let host: String
-  /// `nil` or 0: any free port.
+  /// The port; `nil` and 0 stand for any free port.
   let port: UInt16?
-  /// Starts with `/` unless it is empty.
+  /// The path, which starts with `/` unless it is empty.
   let path: String
   /// The registered query, which every redirect must repeat.
   let query: String?
@@ -120,7 +122,7 @@ struct LoopbackRedirect: Sendable, Hashable {
     query = url.query(percentEncoded: true)
   }
 
-  /// The URI with the port that was bound.
+  /// The URI that is sent to the server, with the port that the SDK listens on.
   func uri(port bound: UInt16) -> String {
     "http://\(host):\(bound)\(path)" + (query.map { "?" + $0 } ?? "")
   }

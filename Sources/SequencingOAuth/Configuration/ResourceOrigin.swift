@@ -4,30 +4,30 @@
   public import Foundation
 #endif
 
-/// A server that may see access tokens: scheme, host and port.
+/// A server that may get access tokens, as a scheme, a host and a port.
 ///
 /// - SeeAlso: RFC 6454, section 4; RFC 9700, section 2.3
 public struct ResourceOrigin: Sendable, Hashable, CustomStringConvertible {
-  /// `https://host:port`, in lower case and with the port that stands where none is written.
+  /// The origin as `https://host:port`, in lower case, with the default port if the URL has none.
   public let description: String
 
   /// Reads the origin of a URL: `https://api.example.com`, with or without a path.
   ///
   /// Throws ``SQOAuthError/Code/insecureEndpoint`` for http on anything but a loopback address, and
-  /// ``SQOAuthError/Code/malformedRequest`` for what is no http or https URL.
+  /// ``SQOAuthError/Code/malformedRequest`` for a text that is no http or https URL.
   public init(_ url: String) throws(SQOAuthError) {
     let target = try RequestTarget(text: url)
     guard target.isSecure || target.isLoopback else {
       throw SQOAuthError(
         .insecureEndpoint,
-        "\(target.authority) is asked over http; a token goes only to https, or to http on a "
+        "the request to \(target.authority) uses http; a token goes only to https, or to http on a "
           + "loopback address")
     }
     description = "\(target.isSecure ? "https" : "http")://\(target.authority)"
   }
 
-  /// Whether it is https on its own port, on a host of this name or, for a name that begins with a
-  /// dot, on any host below it.
+  /// Whether the origin is https on its default port and on this host; a name that begins with a
+  /// dot stands for every host below it.
   func isOnHost(_ name: String) -> Bool {
     let prefix = "https://"
     let suffix = "\(name):443"
@@ -35,7 +35,7 @@ public struct ResourceOrigin: Sendable, Hashable, CustomStringConvertible {
     return name.hasPrefix(".") || description.utf8.count == prefix.utf8.count + suffix.utf8.count
   }
 
-  /// Reads the origin of a URL.
+  /// Reads the origin of a URL; the errors are those of the initializer that takes a text.
   public init(_ url: URL) throws(SQOAuthError) {
     try self.init(url.absoluteString)
   }

@@ -13,23 +13,24 @@ import LoopbackHTTP
 struct AuthorizationCodeGrant: Sendable {
   let client: RegisteredClient
   let accountID: String
-  /// Gets the sign-in before the browser opens, so that the app can pass it a redirect.
+  /// Gets the sign-in before the browser opens, so that the app can pass a redirect to it.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
-  /// Keeps the token; what it throws is the sign-in's outcome.
+  /// Stores the token; an error that it throws becomes the sign-in's error.
   let keep: @Sendable (SQToken, RegisteredClient) async throws(SQOAuthError) -> Void
 
-  /// Signs the user in.
+  /// Signs the user in and returns the token.
   func run() async throws(SQOAuthError) -> SQToken {
-    // What is wrong with the configuration is told before the user sees a page.
+    // Errors of the configuration come first, before the user sees a page.
     _ = try client.clientAuthentication()
     try checkPKCE()
     guard let redirect = configuration.redirectURI else {
-      throw SQOAuthError(.invalidConfiguration, "a client without a redirect URI signs nobody in")
+      throw SQOAuthError(
+        .invalidConfiguration, "the client has no redirect URI, so it cannot sign users in")
     }
     guard let authorizationEndpoint = metadata.authorizationEndpoint else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "there is no authorization endpoint, where users would be sent to sign in")
+        "the provider has no authorization endpoint, to which users go to sign in")
     }
 
     let receiver: LoopbackRedirectReceiver? =
@@ -78,7 +79,7 @@ struct AuthorizationCodeGrant: Sendable {
     return try await redeem(response, redirectURI, pkce).answering(nonce: nonce)
   }
 
-  /// Opens the browser and waits for the redirect, the end of the time or a cancellation.
+  /// Opens the browser and waits for the redirect, the time limit or a cancellation.
   private func answer(
     _ pending: PendingAuthorization, opening url: URL, _ receiver: LoopbackRedirectReceiver?
   ) async throws(SQOAuthError) -> AuthorizationResponse {
@@ -92,7 +93,7 @@ struct AuthorizationCodeGrant: Sendable {
           for: PendingSignIn(
             pending, clientID: configuration.clientID, accountID: accountID))
       } catch is CancellationError {
-        // By the user agent's own doing; without effect where the sign-in is over already.
+        // The user agent cancelled; this does nothing if the sign-in has already ended.
         pending.end(.signInCancelled)
       } catch let error as SQOAuthError {
         pending.end(error)
@@ -104,7 +105,7 @@ struct AuthorizationCodeGrant: Sendable {
     let deadline = environment.clock.now.addingTimeInterval(timeout.seconds)
     let ending = Task {
       try await environment.clock.sleep(until: deadline)
-      // A process that stood still meanwhile has not read an answer that came in time.
+      // A process that was suspended may not have read an answer that came in time.
       await receiver?.settle()
       pending.endByTimeout(
         after: timeout, receiver: receiver == nil ? .app : .sdk,
@@ -113,7 +114,7 @@ struct AuthorizationCodeGrant: Sendable {
     defer {
       opening.cancel()
       ending.cancel()
-      // A redirect that comes after a cancellation is too late, and is told so.
+      // A redirect that comes after a cancellation then gets the answer that it is too late.
       pending.end(.signInCancelled)
     }
     return try await pending.response()
@@ -137,7 +138,7 @@ struct AuthorizationCodeGrant: Sendable {
   private var environment: ClientEnvironment { client.environment }
   private var metadata: ProviderMetadata { client.metadata }
 
-  /// RFC 9700, section 2.1.1: without S256 a stolen code could be redeemed by anyone.
+  /// RFC 9700, section 2.1.1: without S256 anyone could redeem a stolen code.
   private func checkPKCE() throws(SQOAuthError) {
     guard let methods = metadata.codeChallengeMethods, !methods.contains(PKCE.method),
       !configuration.acceptsServersWithoutPKCE
@@ -159,9 +160,10 @@ extension ClientConfiguration {
 }
 
 extension SQOAuthError {
-  /// What ended a sign-in whose user agent threw an error that is not the SDK's.
+  /// The sign-in's error after the user agent threw an error that is not the SDK's.
   ///
-  /// Only a text that was written to be shown is repeated; any other could hold anything.
+  /// The message repeats only a text that was written to be shown; other texts could contain
+  /// anything.
   fileprivate static func userAgentFailed(_ error: any Error, state: String) -> SQOAuthError {
     let isRefusal = (error as? any SignInPageError)?.isEndOnPage == true
     var message = "the browser did not open"

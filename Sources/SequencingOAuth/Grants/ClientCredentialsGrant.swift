@@ -1,4 +1,4 @@
-/// The client credentials grant: a program that acts in its own name.
+/// The client credentials grant: a token for a program that acts in its own name.
 ///
 /// - SeeAlso: RFC 6749, section 4.4
 struct ClientCredentialsGrant: Sendable {

@@ -1,4 +1,4 @@
-/// A grant of another specification: an absolute URI as its type and parameters of its own.
+/// A grant of another specification; its type is an absolute URI, and it has parameters of its own.
 ///
 /// - SeeAlso: RFC 6749, section 4.5
 struct ExtensionGrant: Sendable {
@@ -18,17 +18,17 @@ struct ExtensionGrant: Sendable {
     return token
   }
 
-  /// Names that mean a grant with a method of its own, or one that is not offered.
+  /// Refuses grants that have a method of their own, and grants that the SDK does not offer.
   private static func check(_ grantType: String) throws(SQOAuthError) {
     switch grantType {
     case "implicit", "token":
       throw SQOAuthError(
         .unsupportedGrantType,
-        "the implicit grant is not offered: its token travels in a URL, where it leaks and can be "
-          + "exchanged (RFC 9700, section 2.1.2); use the code grant")
+        "the SDK does not offer the implicit grant: its token travels in a URL, where it leaks and "
+          + "can be replaced (RFC 9700, section 2.1.2); use the code grant")
     case "authorization_code", "refresh_token", "password", "client_credentials":
       throw SQOAuthError(
-        .invalidConfiguration, "the grant \"\(grantType)\" has a method of its own")
+        .invalidConfiguration, "the grant \"\(grantType)\" has a method of its own: call that one")
     case "":
       throw SQOAuthError(.invalidConfiguration, "the grant type is empty")
     default:

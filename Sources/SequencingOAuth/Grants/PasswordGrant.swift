@@ -1,7 +1,7 @@
 /// The resource owner password credentials grant, for servers that offer nothing better.
 ///
-/// The app sees the user's password, so RFC 9700, section 2.4, forbids it to everyone who can avoid
-/// it; ``ClientConfiguration/allowsPasswordGrant`` must be set.
+/// The app sees the user's password, so RFC 9700, section 2.4, says not to use this grant.
+/// ``ClientConfiguration/allowsPasswordGrant`` must be set.
 ///
 /// - SeeAlso: RFC 6749, section 4.3
 struct PasswordGrant: Sendable {

@@ -1,10 +1,10 @@
-/// The refresh of an access token.
+/// The refresh of an access token by its refresh token.
 ///
 /// - SeeAlso: RFC 6749, section 6
 struct RefreshTokenGrant: Sendable {
   let client: RegisteredClient
 
-  /// The successor of a token, which has its refresh token where the server sent no new one.
+  /// Gets the successor of a token; it keeps the old refresh token if the server sends no new one.
   func run(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
     guard let refreshToken = token.refreshToken else { throw .cannotRefresh }
     let parameters: [FormCoding.Pair] = [
@@ -12,7 +12,7 @@ struct RefreshTokenGrant: Sendable {
       .init("refresh_token", refreshToken),
     ]
     do throws(SQOAuthError) {
-      // An absent scope means that it did not change.
+      // A response without a scope means that the scope did not change.
       return try await client.token(
         parameters, at: client.metadata.refreshEndpoint, scope: token.scope,
         patience: ClientConfiguration.longestTimeout

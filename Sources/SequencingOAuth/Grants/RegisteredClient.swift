@@ -52,14 +52,14 @@ final class RegisteredClient: Sendable {
     try configuration.authentication(supported: metadata.clientAuthenticationMethods)
   }
 
-  /// Refuses a token without which the app cannot work.
+  /// Throws if the token lacks a scope that the app requires.
   func checkScope(of token: SQToken) throws(SQOAuthError) {
     guard !configuration.requiredScopes.isEmpty else { return }
     let missing = configuration.requiredScopes.subtracting(token.scopes).sorted()
     guard missing.isEmpty else {
       throw SQOAuthError(
         .insufficientScope,
-        "the token lacks: \(missing.joined(separator: " ").printable)")
+        "the token lacks scopes that the app requires: \(missing.joined(separator: " ").printable)")
     }
   }
 }

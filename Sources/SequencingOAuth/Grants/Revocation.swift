@@ -25,13 +25,13 @@ struct Revocation: Sendable {
 
   /// The requests that end a token, in the order in which they are sent.
   ///
-  /// The refresh token comes first: with it alone a thief could go on. Each request is worth sending
-  /// even when the one before it failed with ``SQOAuthError/Code/unsupportedTokenType``.
+  /// The refresh token comes first, because a thief could get new tokens with it. If a request fails
+  /// with ``SQOAuthError/Code/unsupportedTokenType``, the next one can still succeed.
   func requests(for token: SQToken) throws(SQOAuthError) -> [RevocationRequest] {
     guard let endpoint = client.metadata.revocationEndpoint else {
       throw SQOAuthError(
         .revocationUnsupported,
-        "the provider has no revocation endpoint; sign out locally, or give the endpoint by hand")
+        "the provider has no revocation endpoint; call signOut, or configure the endpoint")
     }
     let configuration = client.configuration
     let credentials = ClientCredentials(
@@ -54,7 +54,8 @@ struct Revocation: Sendable {
     case .keycloakLogout:
       guard let refresh else {
         throw SQOAuthError(
-          .revocationUnsupported, "the provider's logout needs a refresh token, and there is none")
+          .revocationUnsupported,
+          "the provider's logout needs a refresh token, and the account has none")
       }
       return [refresh]
     }

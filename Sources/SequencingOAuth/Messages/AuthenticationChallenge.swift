@@ -1,30 +1,32 @@
 import Basics
 
-/// One challenge of a `WWW-Authenticate` field: how a server wants to be asked.
+/// One challenge of a `WWW-Authenticate` field: a way in which a server asks the client to
+/// authenticate.
 ///
 /// - SeeAlso: RFC 9110, sections 11.3 and 11.6.1
 struct AuthenticationChallenge: Sendable, Hashable {
-  /// The scheme as it was written; it compares without case.
+  /// The scheme as the server wrote it; compare it without case.
   let scheme: String
-  /// Credentials-like text in place of parameters, as Negotiate sends it.
+  /// A single text instead of parameters, as the scheme Negotiate sends it.
   var token68: String?
   /// The parameters by their names in lower case.
   var parameters: [String: String] = [:]
 
-  /// The most that is read: a server can make a client read no more than this.
+  /// The most fields of a response that are read, so that a server cannot keep the client busy.
   static let maximumFields = 16
-  /// A longer field is passed over, since a part of it could say something else than the whole.
+  /// The longest field that is read; a longer one is skipped, since its first part could mislead.
   static let maximumFieldBytes = 8 * 1024
-  /// Challenges in one field.
+  /// The most challenges that are read in one field.
   static let maximumChallenges = 32
-  /// Parameters of one challenge.
+  /// The most parameters that are read in one challenge.
   static let maximumParameters = 32
 
-  /// The challenges of all fields, in order.
+  /// Reads the challenges of all fields, in their order.
   ///
-  /// A fault ends its field: what stood before it counts, for a half-broken field still tells why
-  /// a token was refused. A challenge with a parameter that comes twice is left out, as none of
-  /// the two can be believed (RFC 9110, section 11.2); those behind it count.
+  /// At a fault the rest of the field is skipped, but the challenges before the fault count: a
+  /// half-broken field still tells why a token was refused. A challenge in which a parameter comes
+  /// twice is left out, since neither value can be trusted (RFC 9110, section 11.2); the challenges
+  /// after it count.
   static func challenges(in fields: [String]) -> [AuthenticationChallenge] {
     fields.prefix(maximumFields).flatMap { field in
       var parser = ChallengeParser(field)
@@ -33,12 +35,12 @@ struct AuthenticationChallenge: Sendable, Hashable {
   }
 }
 
-/// Reads one field; it walks over the bytes once, from left to right.
+/// Reads the challenges of one field, byte by byte from left to right.
 private struct ChallengeParser {
-  /// A challenge under way.
+  /// A challenge that is still being read.
   private struct Draft {
     var challenge: AuthenticationChallenge
-    /// Without a space behind the scheme there are no parameters.
+    /// Whether parameters may follow: they need a space after the scheme.
     var takesParameters: Bool
     var hasDuplicate = false
   }
@@ -49,7 +51,7 @@ private struct ChallengeParser {
 
   init(_ field: String) {
     let isBounded = field.utf8.count <= AuthenticationChallenge.maximumFieldBytes
-    // A line that a client's transport did not unfold; RFC 9110, section 5.5, makes it spaces.
+    // Line ends that the transport left in a folded field count as spaces (RFC 9110, section 5.5).
     bytes = isBounded ? field.utf8.map { [0x00, 0x0A, 0x0D].contains($0) ? 0x20 : $0 } : []
   }
 
@@ -61,7 +63,8 @@ private struct ChallengeParser {
     return drafts.filter { !$0.hasDuplicate }.map(\.challenge)
   }
 
-  /// A scheme with what follows it up to a comma, or one more parameter of the last challenge.
+  /// Reads up to the next comma: a scheme with what follows it, or a parameter of the last
+  /// challenge.
   private mutating func readElement() -> Bool {
     let start = position
     guard let name = readToken() else { return false }
@@ -82,7 +85,7 @@ private struct ChallengeParser {
     return readParameter()
   }
 
-  /// `name = value`, with the white space that RFC 9110, section 11.2, puts up with.
+  /// Reads `name = value`; RFC 9110, section 11.2, tells clients to accept the white space.
   private mutating func readParameter() -> Bool {
     guard let last = drafts.indices.last, drafts[last].takesParameters,
       let name = readToken()?.lowercased()
@@ -99,7 +102,7 @@ private struct ChallengeParser {
     return true
   }
 
-  /// Whether a comma or the end follows.
+  /// Whether the element ends here, with a comma or the end of the field.
   private mutating func endElement() -> Bool {
     skipSpace()
     return peek == nil || peek == UInt8(ascii: ",")
@@ -111,7 +114,7 @@ private struct ChallengeParser {
     return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
   }
 
-  /// Only if it is all that stands before the comma: `a=b` begins like one.
+  /// Reads a token68 if nothing else comes before the next comma; `a=b` begins like one.
   private mutating func readToken68() -> String? {
     let start = position
     let text = bytes[start...].prefix(while: Self.isToken68Byte)
@@ -125,7 +128,8 @@ private struct ChallengeParser {
     return String(decoding: found, as: UTF8.self)
   }
 
-  /// `nil` where none begins here, it does not end, or a control character stands in it.
+  /// Reads a quoted string; `nil` if none begins here, it does not end, or it has a control
+  /// character.
   private mutating func readQuotedString() -> String? {
     let start = position
     guard skip("\"") else { return nil }
@@ -167,17 +171,18 @@ private struct ChallengeParser {
     return position > start
   }
 
-  /// RFC 9110, section 5.6.2.
+  /// Whether a token may contain the byte (RFC 9110, section 5.6.2).
   private static func isTokenByte(_ byte: UInt8) -> Bool {
     byte.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 
-  /// RFC 9110, section 11.2.
+  /// Whether a token68 may contain the byte before its `=` (RFC 9110, section 11.2).
   private static func isToken68Byte(_ byte: UInt8) -> Bool {
     byte.isAlphanumeric || "-._~+/".utf8.contains(byte)
   }
 
-  /// What may stand in a quoted string, beside its delimiters (RFC 9110, section 5.6.4).
+  /// Whether a quoted string may contain the byte, apart from its delimiters (RFC 9110, section
+  /// 5.6.4).
   private static func isText(_ byte: UInt8) -> Bool {
     byte == 0x09 || (byte >= 0x20 && byte != 0x7F)
   }

@@ -4,24 +4,24 @@
   import Foundation
 #endif
 
-/// The request that the user's browser carries to the authorization endpoint.
+/// The authorization request, which the user's browser carries to the authorization endpoint.
 ///
-/// `state`, `nonce` and the code challenge are fresh for each sign-in.
+/// `state`, `nonce` and the code challenge are new for each sign-in.
 ///
 /// - SeeAlso: RFC 6749, section 4.1.1; RFC 7636, section 4.3
 struct AuthorizationRequest: Sendable {
   let endpoint: URL
   let clientID: String
-  /// With the port that was bound, exactly as the token request will repeat it.
+  /// The redirect URI with the port that the SDK listens on; the token request repeats it exactly.
   let redirectURI: String
   let scope: String?
   let state: String
-  /// What an ID token that answers this request repeats; `nil` when none is asked for.
+  /// The value that an ID token for this request must repeat; `nil` if no ID token is asked for.
   let nonce: String?
   let pkce: PKCE
   let extraParameters: [FormCoding.Pair]
 
-  /// The URL for the browser; the endpoint's own query stays in front (RFC 6749, section 3.1).
+  /// The URL for the browser; the endpoint's own query comes first (RFC 6749, section 3.1).
   func url() throws(SQOAuthError) -> URL {
     let endpoint = endpoint.absoluteString
     let separator = !endpoint.contains("?") ? "?" : endpoint.hasSuffix("?") ? "" : "&"
@@ -45,9 +45,9 @@ struct AuthorizationRequest: Sendable {
     return pairs + extraParameters
   }
 
-  /// A new `nonce` for a request that asks for an ID token.
+  /// Makes a new `nonce` if the scope asks for an ID token.
   ///
-  /// OpenID providers may insist on one, though the code is bound by PKCE already.
+  /// PKCE already binds the code to the client, but OpenID providers may insist on a nonce.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1
   static func freshNonce(scope: String?) -> String? {

@@ -1,39 +1,40 @@
 import Basics
 
-/// The code that came back for one request; only a redirect that passed every check makes one.
+/// The code in the redirect that answers a request; it exists only if the redirect passed every
+/// check.
 ///
 /// - SeeAlso: RFC 6749, section 4.1.2; RFC 9207, section 2.4; RFC 9700, section 4
 struct AuthorizationResponse: Sendable {
-  /// What the redirect is held against.
+  /// The values that a redirect must have to answer the request.
   struct Expectation: Sendable {
     let redirectURI: String
     let state: String
     let issuer: String?
-    /// Whether the server promised to send `iss`.
+    /// Whether the server's metadata says that it sends `iss`.
     let requiresIssuer: Bool
-    /// Whether the server may show the user its pages before it answers.
+    /// Whether the server may show its pages to the user before it answers.
     var allowsPages = true
   }
 
-  /// What a redirect turned out to be.
+  /// The meaning of a redirect for the sign-in.
   enum Verdict: Sendable {
-    /// It is addressed to another redirect URI.
+    /// The redirect goes to another redirect URI.
     case notAddressed
-    /// It does not carry this request's `state`: not this sign-in's answer, which is still to come.
+    /// The redirect lacks this request's `state`, so the answer to this sign-in is still to come.
     case wrongState
-    /// It is the answer.
+    /// The redirect answers the request, with a code or with an error.
     case answer(Result<AuthorizationResponse, SQOAuthError>)
   }
 
-  /// `code`, opaque.
+  /// The authorization code, `code`, which only the server understands.
   let code: String
 
-  /// Judges a redirect: the address, then `state`, then `iss`, then `error`, then `code`.
+  /// Checks a redirect: first its address, then `state`, `iss`, `error` and `code`.
   static func judge(_ redirect: String, against expected: Expectation) -> Verdict {
     guard let query = RedirectMatch.query(of: redirect, for: expected.redirectURI) else {
       return .notAddressed
     }
-    // Without a readable and single state nothing says that this is an answer to the request.
+    // Without a single, readable `state`, nothing shows that the redirect answers the request.
     guard let pairs = FormCoding.decode(Substring(query)),
       let state = single("state", in: pairs), sameSecret(state, expected.state)
     else { return .wrongState }
@@ -46,7 +47,7 @@ struct AuthorizationResponse: Sendable {
         }
         guard !lacksIssuer else {
           throw SQOAuthError(
-            .issuerMismatch, "the redirect lacks \"iss\", which the server promises to send")
+            .issuerMismatch, "the redirect has no \"iss\", although the server promises to send it")
         }
         return AuthorizationResponse(code: try code(in: pairs))
       })
@@ -59,13 +60,13 @@ struct AuthorizationResponse: Sendable {
   private static func checkForm(
     _ pairs: [FormCoding.Pair], fragment redirect: String
   ) throws(SQOAuthError) {
-    // RFC 6749, section 3.1: no parameter more than once.
+    // RFC 6749, section 3.1: no parameter comes more than once.
     for name in known where pairs.count(where: { $0.name == name }) > 1 {
       throw SQOAuthError(
-        .invalidAuthorizationResponse, "the redirect carries \"\(name)\" more than once")
+        .invalidAuthorizationResponse, "the redirect has the parameter \"\(name)\" more than once")
     }
-    // RFC 9700, section 2.1.2: a token in the redirect of a code flow was put there by someone.
-    // Some servers add an empty fragment, or "#_=_"; one that cannot be read may hide anything.
+    // RFC 9700, section 2.1.2: a token in the redirect of a code flow comes from an attacker. Some
+    // servers add an empty fragment, or "#_=_"; an unreadable fragment may hide a token.
     let fragment = redirect.utf8.drop { $0 != UInt8(ascii: "#") }.dropFirst()
     guard let fragment = FormCoding.decode(Substring(fragment)) else {
       throw SQOAuthError(
@@ -75,35 +76,37 @@ struct AuthorizationResponse: Sendable {
     for name in ["access_token", "token", "id_token", "refresh_token", "response"]
     where all.contains(where: { $0.name == name }) {
       throw SQOAuthError(
-        .invalidAuthorizationResponse, "the redirect carries \"\(name)\", which was not asked for")
+        .invalidAuthorizationResponse,
+        "the redirect has the parameter \"\(name)\", which the SDK did not ask for")
     }
   }
 
-  /// Refuses another issuer; returns whether the promised one is missing.
+  /// Refuses a wrong `iss`; returns `true` if `iss` is missing although the server promised it.
   private static func checkIssuer(
     _ pairs: [FormCoding.Pair], _ expected: Expectation
   ) throws(SQOAuthError) -> Bool {
     guard let issuer = pairs.value("iss") else { return expected.requiresIssuer }
     // Without a configured issuer there is nothing to compare it with (RFC 9207, section 2.4).
     guard let wanted = expected.issuer else { return false }
-    // As bytes: Swift's own comparison takes some different characters for the same.
+    // Compared as bytes: Swift's own comparison treats some different characters as equal.
     guard issuer.utf8.elementsEqual(wanted.utf8) else {
       throw SQOAuthError(
-        .issuerMismatch, "the redirect comes from another issuer than the one that was asked")
+        .issuerMismatch,
+        "the \"iss\" in the redirect is not the issuer to which the user was sent to sign in")
     }
     return false
   }
 
-  /// The server's own error.
+  /// Makes the error that the sign-in fails with when the server sent `error`.
   ///
-  /// Some servers send `iss` with a code only. An error without it ends the sign-in too (RFC 9207,
-  /// section 2.4); nothing is sent to the server then, so its reason can be told safely.
+  /// Some servers send `iss` only with a code. An error without `iss` ends the sign-in too (RFC
+  /// 9207, section 2.4). Nothing is sent to the server after that, so its reason is safe to show.
   private static func refusal(
     _ error: String, _ pairs: [FormCoding.Pair], _ expected: Expectation, lacksIssuer: Bool
   ) throws(SQOAuthError) -> SQOAuthError {
     guard !error.printable.isEmpty else {
       throw SQOAuthError(
-        .invalidAuthorizationResponse, "the redirect carries an error without a code")
+        .invalidAuthorizationResponse, "the redirect has an empty \"error\" parameter")
     }
     let response = ErrorResponse(
       error: error, errorDescription: pairs.value("error_description"),
@@ -112,11 +115,12 @@ struct AuthorizationResponse: Sendable {
       response.error,
       response.errorDescription.map { "the authorization server says: \($0)" }
         ?? (response.error == .accessDenied
-          ? "access was denied" : "the authorization server refused the request"),
+          ? "the user or the authorization server denied access"
+          : "the authorization server refused the request"),
       response: response)
     if expected.allowsPages { refusal.occasion = .pages }
     if lacksIssuer {
-      refusal.message += " (the answer lacks \"iss\", which the server promises to send)"
+      refusal.message += " (the redirect has no \"iss\", although the server promises to send it)"
     }
     return refusal
   }
@@ -124,13 +128,13 @@ struct AuthorizationResponse: Sendable {
   private static func code(in pairs: [FormCoding.Pair]) throws(SQOAuthError) -> String {
     guard let code = pairs.value("code"), !code.isEmpty else {
       throw SQOAuthError(
-        .invalidAuthorizationResponse, "the redirect carries neither a code nor an error")
+        .invalidAuthorizationResponse, "the redirect has neither a code nor an error")
     }
     // RFC 6749, appendix A.11: visible characters and spaces.
     guard code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
       throw SQOAuthError(
         .invalidAuthorizationResponse,
-        "the redirect carries a malformed code: one with characters outside %x20-7E")
+        "the code in the redirect is malformed: it has characters outside %x20-7E")
     }
     return code
   }
@@ -140,7 +144,7 @@ struct AuthorizationResponse: Sendable {
     return values.count == 1 ? values[0].value : nil
   }
 
-  /// Compares without stopping at the first difference.
+  /// Compares two texts in a time that does not depend on where they differ.
   private static func sameSecret(_ first: String, _ second: String) -> Bool {
     guard first.utf8.count == second.utf8.count else { return false }
     return zip(first.utf8, second.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -153,7 +157,7 @@ extension AuthorizationResponse: CustomStringConvertible, CustomReflectable {
 }
 
 extension [FormCoding.Pair] {
-  /// The first value of a name.
+  /// The first value of the parameter with this name.
   func value(_ name: String) -> String? {
     first { $0.name == name }?.value
   }

@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// Answers that mean the same at every endpoint of the back channel.
+/// Errors for answers that mean the same at every endpoint of the back channel.
 extension SQOAuthError {
-  /// The endpoint refused in OAuth's terms.
+  /// The error for an endpoint that answered with an OAuth error.
   static func refusal(
     by endpoint: String, _ error: ErrorResponse, _ response: HTTPResponse, now: Date
   ) -> SQOAuthError {
@@ -17,7 +17,7 @@ extension SQOAuthError {
       retryAfter: RetryAfter.delay(in: response.headers, now: now))
   }
 
-  /// The endpoint failed, or is not what it should be, by the status alone.
+  /// The error for an endpoint that failed or is wrong, as far as the status alone tells.
   static func failure(
     of endpoint: String, _ response: HTTPResponse, now: Date
   ) -> SQOAuthError {
@@ -41,15 +41,15 @@ extension SQOAuthError {
     }
   }
 
-  /// A redirect where none is followed: whoever it names must not get the request.
+  /// The error for a redirect, which is never followed: its target must not get the request.
   static func redirectRefused(by name: String, status: Int) -> SQOAuthError {
     SQOAuthError(
       .redirectRefused,
-      "\(name) answered with a redirect (status \(status)), which is not followed; "
-        + "give the final address", status: status)
+      "\(name) answered with a redirect (status \(status)), which the SDK does not follow; "
+        + "configure the final address", status: status)
   }
 
-  /// The same error with the status of the response that it was found in, and no secret in its
+  /// This error with the response's status, and with the request's secrets removed from its
   /// message.
   func with(status: Int, removing secrets: SentSecrets) -> SQOAuthError {
     var error = self

@@ -1,17 +1,17 @@
 import Basics
 
-/// Why a server refused a request with a Bearer token, or a request without one.
+/// The reason why a server refused a request with a Bearer token, or a request without a token.
 ///
-/// It comes in a `WWW-Authenticate` field, mostly with status 401 or 403. All of it is the server's
-/// word: show it, compare ``error``, and believe nothing else of it.
+/// It comes in a `WWW-Authenticate` field, mostly with status 401 or 403. The server chose all of
+/// its content: you can show it and compare ``error``, but do not trust the rest.
 ///
 /// - SeeAlso: RFC 6750, section 3; RFC 9110, section 11.6.1
 public struct BearerChallenge: Sendable, Hashable {
   /// The scheme as the server wrote it: `Bearer`, in any letter case.
   public let scheme: String
-  /// Every parameter as it came, by its name in lower case.
+  /// All parameters as they came, by their names in lower case.
   ///
-  /// A server may add its own, such as `resource_metadata`.
+  /// A server may add parameters of its own, such as `resource_metadata`.
   public let parameters: [String: String]
 
   init(scheme: String = "Bearer", parameters: [String: String] = [:]) {
@@ -19,12 +19,13 @@ public struct BearerChallenge: Sendable, Hashable {
     self.parameters = parameters
   }
 
-  /// `realm`: the part of the server that the challenge is about.
+  /// The parameter `realm`: the part of the server that the challenge is about.
   public var realm: String? { text("realm") }
 
-  /// `scope`: what a token needs for this request, a list with spaces between the scopes.
+  /// The parameter `scope`: the scopes that a token needs for this request, with spaces between
+  /// them.
   ///
-  /// `nil` where it holds a character that no scope has (RFC 6749, section 3.3).
+  /// `nil` if it contains a character that no scope may have (RFC 6749, section 3.3).
   public var scope: String? {
     guard let scope = parameters["scope"], scope.utf8.allSatisfy(Self.isScopeByte) else {
       return nil
@@ -32,30 +33,31 @@ public struct BearerChallenge: Sendable, Hashable {
     return scope
   }
 
-  /// `error`: ``SQOAuthError/Code/invalidToken``, ``SQOAuthError/Code/insufficientScope`` or
-  /// ``SQOAuthError/Code/invalidRequest``; `nil` where the request carried no token.
+  /// The parameter `error`: ``SQOAuthError/Code/invalidToken``,
+  /// ``SQOAuthError/Code/insufficientScope`` or ``SQOAuthError/Code/invalidRequest``; `nil` if the
+  /// request carried no token.
   public var error: SQOAuthError.Code? {
     text("error").map(SQOAuthError.Code.init(rawValue:))
   }
 
-  /// `error_description`: for developers, not for users.
+  /// The parameter `error_description`: a text for developers, not for users.
   public var errorDescription: String? { text("error_description") }
 
-  /// `error_uri`: a page about the error, never opened by the SDK.
+  /// The parameter `error_uri`: the address of a page about the error, which the SDK never opens.
   public var errorURI: String? { text("error_uri") }
 
-  /// The Bearer challenges of all `WWW-Authenticate` fields of a response, in order.
+  /// Reads the Bearer challenges of all `WWW-Authenticate` fields of a response, in their order.
   ///
-  /// Challenges of other schemes are passed over. A malformed field gives what stands before the
-  /// fault; a challenge with a parameter that comes twice gives nothing; fields beyond 16, and
-  /// those of more than 8 KiB, are not read.
+  /// Challenges of other schemes are skipped. Of a malformed field, only the challenges before the
+  /// fault count. A challenge in which a parameter comes twice is left out. At most 16 fields are
+  /// read, and none of more than 8 KiB.
   public static func challenges(in fields: [String]) -> [BearerChallenge] {
     AuthenticationChallenge.challenges(in: fields)
       .filter { $0.scheme.lowercased() == "bearer" }
       .map { BearerChallenge(scheme: $0.scheme, parameters: $0.parameters) }
   }
 
-  /// The same challenge, in which what the request held is blotted out.
+  /// This challenge with the secrets that the request contained removed from its parameters.
   func removing(_ secrets: SentSecrets) -> BearerChallenge {
     BearerChallenge(scheme: scheme, parameters: parameters.mapValues(secrets.removed(from:)))
   }
@@ -70,14 +72,14 @@ public struct BearerChallenge: Sendable, Hashable {
 }
 
 extension HTTPFields {
-  /// The Bearer challenges of these fields, in order.
+  /// The Bearer challenges in the `WWW-Authenticate` fields, in their order.
   public var bearerChallenges: [BearerChallenge] {
     BearerChallenge.challenges(in: values(for: "WWW-Authenticate"))
   }
 }
 
 extension HTTPResponse {
-  /// The Bearer challenge of the response: the first that names an error, else the first.
+  /// The Bearer challenge of the response: the first that names an error, or else the first one.
   public var bearerChallenge: BearerChallenge? {
     let challenges = headers.bearerChallenges
     return challenges.first { $0.error != nil } ?? challenges.first
@@ -87,15 +89,15 @@ extension HTTPResponse {
 extension BearerChallenge: CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
-  /// The realm, the error and the scope, in one line; a server's other texts may repeat a token.
+  /// The realm, the error and the scope in one line, without other texts, which may repeat a token.
   public var description: String {
     let parts = [("realm", realm), ("error", error?.rawValue), ("scope", scope)]
     let words = parts.compactMap { name, value in value.map { "\(name) \"\($0.prefix(500))\"" } }
     return words.isEmpty
       ? "Bearer challenge" : "Bearer challenge (\(words.joined(separator: ", ")))"
   }
-  /// The same as ``description``.
+  /// The text for a debugger: ``description``, which leaves out texts that may repeat a token.
   public var debugDescription: String { description }
-  /// The same as ``description``.
+  /// A mirror with ``description`` alone, so that `dump` shows no text that may repeat a token.
   public var customMirror: Mirror { Mirror(self, children: ["challenge": description]) }
 }

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Who the client is, and the one way in which it proves that in a request of the back channel.
+/// The client's identity, and how it proves that identity in a request of the back channel.
 ///
 /// - SeeAlso: RFC 6749, section 2.3.1
 struct ClientCredentials: Sendable {
@@ -12,7 +12,8 @@ struct ClientCredentials: Sendable {
   let secret: String?
   let authentication: ClientAuthentication
 
-  /// A form by POST that asks for JSON, with the client in its header or in its body.
+  /// A POST request with a form that asks for JSON; the client's identity is in a header or in the
+  /// form.
   func form(
     _ parameters: [FormCoding.Pair], to endpoint: URL, timeout: Duration
   ) -> HTTPRequest {
@@ -39,7 +40,7 @@ struct ClientCredentials: Sendable {
     return request
   }
 
-  /// What no text may show of them.
+  /// The texts that no description, error or log may show.
   var secrets: [String] {
     guard let secret else { return [] }
     let fields = [
@@ -48,40 +49,44 @@ struct ClientCredentials: Sendable {
     return [secret] + fields.map { String($0.dropFirst("Basic ".count)) }
   }
 
-  /// Identifier and secret are form-encoded before they are joined, so that both may hold a colon.
+  /// The value of an `Authorization: Basic` field as RFC 6749 wants it.
+  ///
+  /// The identifier and the secret are form-encoded before they are joined, so both may contain a
+  /// colon.
   static func basic(id: String, secret: String) -> String {
     let credentials = FormCoding.encodeCredential(id) + ":" + FormCoding.encodeCredential(secret)
     return "Basic " + Data(credentials.utf8).base64EncodedString()
   }
 
-  /// The field for servers that decode nothing, as RFC 7617 has it.
+  /// The value of an `Authorization: Basic` field as RFC 7617 wants it, for servers that decode
+  /// nothing.
   private static func basicUnescaped(id: String, secret: String) -> String {
     "Basic " + Data("\(id):\(secret)".utf8).base64EncodedString()
   }
 }
 
 extension ClientCredentials {
-  /// Whether Basic has to encode a part of an identifier or a secret.
+  /// Whether Basic must encode a character of this identifier or secret.
   static func areChangedByBasic(id: String, secret: String) -> Bool {
     [id, secret].contains { !FormCoding.encodeCredential($0).utf8.elementsEqual($0.utf8) }
   }
 
-  /// The error of a request with these credentials, with the ways out where Basic may be to blame.
+  /// Adds ways out to an error's message if Basic's encoding may have caused the refusal.
   func explaining(_ error: SQOAuthError) -> SQOAuthError {
     guard authentication == .basic, let secret, Self.areChangedByBasic(id: id, secret: secret),
       error.isRefusalOfClient
     else { return error }
     var error = error
     error.message +=
-      " (Basic encodes some characters of this client's identifier or secret, as RFC 6749, section "
-      + "2.3.1, asks, and many servers do not decode them; the client authentications .post and "
-      + ".basicUnescaped send them as they are)"
+      " (by RFC 6749, section 2.3.1, Basic encodes some characters of this client's identifier or "
+      + "secret, and many servers do not decode them; the client authentications .post and "
+      + ".basicUnescaped send the characters as they are)"
     return error
   }
 }
 
 extension SQOAuthError {
-  /// Whether the server refused the client itself, in OAuth's terms or by the status alone.
+  /// Whether the server refused the client itself, by an OAuth error or by the status alone.
   fileprivate var isRefusalOfClient: Bool {
     guard response == nil else { return code == .invalidClient }
     return code == .requestRefused || status == 401

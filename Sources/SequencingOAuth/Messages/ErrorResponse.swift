@@ -1,20 +1,21 @@
 import Basics
 
-/// What a server said when it refused: an error body, or the error parameters of a redirect.
+/// The reason that a server gave when it refused: an error body, or the error parameters of a
+/// redirect.
 ///
-/// The texts come from the server: control characters are taken out and each is cut at 500
-/// characters. ``errorURI`` is never opened by the SDK.
+/// The texts come from the server; the SDK removes control characters and cuts each text at 500
+/// characters. It never opens ``errorURI``.
 ///
 /// - SeeAlso: RFC 6749, sections 4.1.2.1 and 5.2
 public struct ErrorResponse: Sendable, Hashable {
-  /// `error`.
+  /// The member `error`: the code of the error.
   public let error: SQOAuthError.Code
-  /// `error_description`: for developers, not for users.
+  /// The member `error_description`: a text for developers, not for users.
   public let errorDescription: String?
-  /// `error_uri`: a page about the error, as the server wrote it.
+  /// The member `error_uri`: the address of a page about the error, as the server wrote it.
   public let errorURI: String?
 
-  /// Makes an error response and cleans its texts.
+  /// Makes an error response; control characters are removed and long texts are cut.
   public init(
     error: String, errorDescription: String? = nil, errorURI: String? = nil
   ) {

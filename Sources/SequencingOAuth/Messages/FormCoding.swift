@@ -1,8 +1,8 @@
-/// The `application/x-www-form-urlencoded` format, in the strict form that OAuth needs.
+/// Encodes and decodes `application/x-www-form-urlencoded`, in the strict form that OAuth needs.
 ///
 /// - SeeAlso: RFC 6749, appendix B
 enum FormCoding {
-  /// One parameter.
+  /// The name and the value of one parameter.
   struct Pair: Sendable, Hashable {
     let name: String
     let value: String
@@ -13,36 +13,38 @@ enum FormCoding {
     }
   }
 
-  /// A request body: a space becomes `+`.
+  /// Encodes the body of a request; a space becomes `+`.
   static func encodeBody(_ pairs: [Pair]) -> String {
     encode(pairs, space: "+")
   }
 
-  /// A URL's query: a space becomes `%20`, which every decoder of queries understands.
+  /// Encodes the query of a URL; a space becomes `%20`, which every decoder of queries understands.
   static func encodeQuery(_ pairs: [Pair]) -> String {
     encode(pairs, space: "%20")
   }
 
-  /// One value as it stands in a body.
+  /// Encodes one value for a body.
   static func encodeValue(_ value: String) -> String {
     encode(value, space: "+")
   }
 
-  /// An identifier or a secret as it stands in Basic credentials (RFC 6749, section 2.3.1).
+  /// Encodes an identifier or a secret for Basic credentials (RFC 6749, section 2.3.1).
   ///
-  /// Every decoder of forms reads it back. Many servers decode nothing there, so `~` and `*`, which
-  /// mean themselves either way, are left alone, and a space becomes `%20`, as in a URL.
+  /// Every form decoder reads it back. Many servers decode nothing here, so `~` and `*`, which mean
+  /// themselves with and without decoding, stay as they are, and a space becomes `%20`, as in a
+  /// URL.
   static func encodeCredential(_ value: String) -> String {
     encode(value, space: "%20", plain: "~*")
   }
 
-  /// One segment of a URL's path, percent-encoded.
+  /// Percent-encodes one segment of a URL's path.
   static func encodePathSegment(_ segment: String) -> String {
     encode(segment, space: "%20")
   }
 
-  /// The pairs in their order, or `nil` where a `%` is not followed by two hexadecimal digits or
-  /// the bytes are not UTF-8.
+  /// Decodes the pairs in their order.
+  ///
+  /// Returns `nil` if a `%` is not followed by two hexadecimal digits or the bytes are not UTF-8.
   static func decode(_ text: some StringProtocol) -> [Pair]? {
     var pairs: [Pair] = []
     for part in text.utf8.split(separator: UInt8(ascii: "&")) {

@@ -4,13 +4,13 @@
   import Foundation
 #endif
 
-/// A date in a header field, in any of the three forms that a recipient must accept.
+/// Reads a date in a header field, in any of the three forms that a recipient must accept.
 ///
-/// The day of the week is not looked at.
+/// The day of the week is ignored.
 ///
 /// - SeeAlso: RFC 9110, section 5.6.7
 enum HTTPDate {
-  /// The moment, or `nil` where the text is no such date; `now` gives the century of two digits.
+  /// The moment, or `nil` if the text is no such date; `now` completes a year of two digits.
   static func parse(_ text: String, now: Date) -> Date? {
     let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
     switch parts.count {
@@ -45,7 +45,7 @@ enum HTTPDate {
       return Date(timeIntervalSince1970: Double(days * 86_400 + seconds))
     }
     guard yearText.utf8.count == 2 else { return moment(written) }
-    // Of the years with these digits, the one that is less than half a century away.
+    // Of the years that end in these digits, take the one less than half a century away.
     let thisYear = 1970 + Int(now.timeIntervalSince1970 / 31_556_952)
     let year = thisYear - thisYear % 100 + written
     return moment(
@@ -58,7 +58,8 @@ enum HTTPDate {
     return Int(text)
   }
 
-  /// In the Gregorian calendar, with years that begin in March so that the leap day comes last.
+  /// The days by the Gregorian calendar; its years begin in March here, so that the leap day comes
+  /// last.
   private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let shifted = month > 2 ? year : year - 1
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

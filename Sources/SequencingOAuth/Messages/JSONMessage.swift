@@ -6,9 +6,10 @@ import Basics
   import Foundation
 #endif
 
-/// JSON bodies of the protocol: checked by content type, decoded without echoing their text.
+/// Decodes the protocol's JSON bodies, and never repeats their text in an error.
 enum JSONMessage {
-  /// Whether a response says that it is JSON: `application/json`, or a type that ends in `+json`.
+  /// Whether the content type is JSON: `application/json`, or an application type that ends in
+  /// `+json`.
   static func isJSON(_ response: HTTPResponse) -> Bool {
     guard let field = response.headers["Content-Type"] else { return false }
     let type = String(
@@ -19,27 +20,29 @@ enum JSONMessage {
       || (type.hasPrefix("application/") && type.hasSuffix("+json"))
   }
 
-  /// The members of a body that is an object; `nil` for any other.
+  /// The members of a body that is a JSON object; `nil` for any other body.
   static func members(of data: Data) -> [String: JSONValue]? {
     try? decode([String: JSONValue].self, from: data, as: "message")
   }
 
-  /// Decodes a body; the error names the field and never quotes the content.
+  /// Decodes a body; an error names the wrong field and never quotes the content.
   static func decode<Message: Decodable>(
     _ type: Message.Type, from data: Data, as name: String,
     maximumValues: Int = JSONShape.maximumValues, with decoder: JSONDecoder = JSONDecoder()
   ) throws(SQOAuthError) -> Message {
     guard JSONShape.isBounded(data, maximumValues: maximumValues) else {
-      throw SQOAuthError(.invalidResponse, "the \(name) is nested too deep or holds too much")
+      throw SQOAuthError(
+        .invalidResponse, "the JSON of the \(name) is nested too deep or has too many values")
     }
     do {
       return try decoder.decode(type, from: data)
     } catch let error as DecodingError {
-      throw SQOAuthError(.invalidResponse, "the \(name) is not the JSON it must be\(field(error))")
-    } catch {
-      // Of the app's own type, which has its reasons.
       throw SQOAuthError(
-        .invalidResponse, "the \(name) was refused by the type that it was to be", cause: error)
+        .invalidResponse, "the \(name) is not JSON of the expected form\(field(error))")
+    } catch {
+      // The error comes from a type of the app, which has its own reasons.
+      throw SQOAuthError(
+        .invalidResponse, "the app's type could not be decoded from the \(name)", cause: error)
     }
   }
 

@@ -4,15 +4,15 @@
   import Foundation
 #endif
 
-/// How deep and how wide a JSON text is, counted before it is decoded.
+/// Limits the depth and the number of values of a JSON text before it is decoded.
 ///
-/// The decoder's work grows with the number of values times their depth, so a text of a megabyte
+/// The decoder's work grows with the number of values times their depth, so a text of one megabyte
 /// could keep it busy for minutes. No message of the protocol comes near these limits.
 enum JSONShape {
   static let maximumDepth = 32
   static let maximumValues = 10_000
 
-  /// Whether the text stays within the limits; a text that is not JSON may pass.
+  /// Whether a text stays within the limits; a text that is not JSON may pass.
   static func isBounded(_ text: Data, maximumValues: Int = maximumValues) -> Bool {
     text.withUnsafeBytes { isBounded($0, maximumValues) }
   }

@@ -1,30 +1,32 @@
 // A value that is absent, of another kind or out of range is `nil`, so a chain such as
 // `json["items"][0]["title"].string` never traps, whatever a server sends.
 extension JSONValue {
-  /// A member of an object, or `nil` when the value is no object or has no member of that name.
+  /// The member of an object with this name, or `nil` if the value is no object or has no such
+  /// member.
   ///
-  /// A member that is `null` is there: it is ``null`` and not `nil`.
+  /// A member that is `null` exists: it is ``null`` and not `nil`.
   public subscript(name: String) -> JSONValue? { object?[name] }
 
-  /// An element of an array, or `nil` when the value is no array or has no element at that index.
+  /// The element of an array at this index, or `nil` if the value is no array or has no such
+  /// element.
   ///
-  /// The first element has the index 0. Any other number, negative ones too, may be asked for.
+  /// The first element has the index 0. Every index is allowed, also a negative one.
   public subscript(index: Int) -> JSONValue? {
     guard let array, array.indices.contains(index) else { return nil }
     return array[index]
   }
 
-  /// The text, or `nil` when the value is no string.
+  /// The text of a string, or `nil` if the value is no string.
   public var string: String? {
     if case .string(let value) = self { value } else { nil }
   }
 
-  /// The truth value, or `nil` when the value is neither `true` nor `false`.
+  /// The truth value, or `nil` if the value is neither `true` nor `false`.
   public var bool: Bool? {
     if case .bool(let value) = self { value } else { nil }
   }
 
-  /// The whole number, or `nil` when the value is no number, has a fraction or does not fit.
+  /// The whole number, or `nil` if the value is no number, has a fraction or does not fit an `Int`.
   public var integer: Int? {
     switch self {
     case .integer(let value): Int(exactly: value)
@@ -33,9 +35,9 @@ extension JSONValue {
     }
   }
 
-  /// The number, whole or not, or `nil` when the value is no number.
+  /// The number, whole or not, or `nil` if the value is no number.
   ///
-  /// A whole number beyond 2^53 is rounded to the nearest one that a `Double` can hold.
+  /// A whole number beyond 2^53 is rounded to the nearest number that a `Double` can represent.
   public var number: Double? {
     switch self {
     case .integer(let value): Double(value)
@@ -44,40 +46,41 @@ extension JSONValue {
     }
   }
 
-  /// The elements, or `nil` when the value is no array.
+  /// The elements of an array, or `nil` if the value is no array.
   public var array: [JSONValue]? {
     if case .array(let elements) = self { elements } else { nil }
   }
 
-  /// The members by their names, or `nil` when the value is no object.
+  /// The members of an object by their names, or `nil` if the value is no object.
   public var object: [String: JSONValue]? {
     if case .object(let members) = self { members } else { nil }
   }
 }
 
-/// Chains of subscripts and accessors that need no question marks: a missing link makes them `nil`.
+/// Subscripts and accessors that chain without question marks: if a link is missing, the result is
+/// `nil`.
 extension JSONValue? {
-  /// A member of an object, or `nil` when there is no such object or no such member.
+  /// The member of an object with this name, or `nil` if there is no object or no such member.
   public subscript(name: String) -> JSONValue? { self?[name] }
 
-  /// An element of an array, or `nil` when there is no such array or no such element.
+  /// The element of an array at this index, or `nil` if there is no array or no such element.
   public subscript(index: Int) -> JSONValue? { self?[index] }
 
-  /// The text, or `nil` when there is no string here.
+  /// The text of a string, or `nil` if there is no string.
   public var string: String? { self?.string }
 
-  /// The truth value, or `nil` when neither `true` nor `false` is here.
+  /// The truth value, or `nil` if there is neither `true` nor `false`.
   public var bool: Bool? { self?.bool }
 
-  /// The whole number, or `nil` when none that fits is here.
+  /// The whole number, or `nil` if there is none or it does not fit an `Int`.
   public var integer: Int? { self?.integer }
 
-  /// The number, whole or not, or `nil` when there is no number here.
+  /// The number, whole or not, or `nil` if there is no number.
   public var number: Double? { self?.number }
 
-  /// The elements, or `nil` when there is no array here.
+  /// The elements of an array, or `nil` if there is no array.
   public var array: [JSONValue]? { self?.array }
 
-  /// The members by their names, or `nil` when there is no object here.
+  /// The members of an object by their names, or `nil` if there is no object.
   public var object: [String: JSONValue]? { self?.object }
 }

@@ -1,28 +1,30 @@
-/// Values as they are written in Swift: `["title": "Holiday", "tags": ["sea", 2026], "owner": .null]`.
+/// JSON values as Swift literals: `["title": "Holiday", "tags": ["sea", 2026], "owner": .null]`.
 ///
-/// `nil` is no literal of a value, since it stands for a missing one; JSON's is ``null``.
+/// `nil` is no such literal, since it means that a value is missing; write ``null`` for JSON's
+/// `null`.
 extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,
   ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral
 {
-  /// Makes a string.
+  /// Makes a JSON string from a string literal.
   public init(stringLiteral value: String) { self = .string(value) }
 
-  /// Makes `true` or `false`.
+  /// Makes the JSON value `true` or `false`.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
 
-  /// Makes a whole number.
+  /// Makes a JSON number from a whole number.
   public init(integerLiteral value: Int64) { self = .integer(value) }
 
-  /// Makes a number, which is ``integer(_:)`` when it has no fraction and fits, as when it is read.
+  /// Makes a JSON number; like a number that is read, it is ``integer(_:)`` if it is whole and
+  /// fits.
   public init(floatLiteral value: Double) {
     self = Int64(exactly: value).map(Self.integer) ?? .number(value)
   }
 
-  /// Makes an array.
+  /// Makes a JSON array of the values.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-  /// Makes an object; of two members with one name the later one stays.
+  /// Makes a JSON object; if two members have one name, the later one counts.
   public init(dictionaryLiteral members: (String, JSONValue)...) {
     self = .object(Dictionary(members) { _, later in later })
   }

@@ -1,6 +1,6 @@
 /// Any JSON value, such as a field of a response that the SDK does not interpret.
 ///
-/// Subscripts and accessors read it without a trap, whatever a server has sent, and it can be written
+/// Its subscripts and accessors never trap, whatever a server has sent, and you can write a value
 /// as a literal:
 ///
 /// ```swift
@@ -8,29 +8,30 @@
 /// let file: JSONValue = ["title": "Holiday", "tags": ["sea", 2026]]
 /// ```
 ///
-/// Numbers without a fraction that fit are ``integer(_:)``, all others ``number(_:)``.
+/// A number is ``integer(_:)`` if it has no fraction and fits, and otherwise ``number(_:)``.
 public enum JSONValue: Sendable, Hashable {
-  /// `null`.
+  /// The JSON value `null`.
   case null
-  /// `true` or `false`.
+  /// The JSON value `true` or `false`.
   case bool(Bool)
-  /// A whole number.
+  /// A whole number that fits an `Int64`.
   case integer(Int64)
-  /// Any other number.
+  /// A number with a fraction, or one that does not fit an `Int64`.
   case number(Double)
-  /// A string.
+  /// A JSON string.
   case string(String)
-  /// An array.
+  /// A JSON array with its elements in order.
   case array([JSONValue])
-  /// An object.
+  /// A JSON object with its members by their names.
   case object([String: JSONValue])
 }
 
 extension JSONValue: Codable {
-  /// Reads any JSON value.
+  /// Reads any JSON value from a decoder.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    // In the order of their number in the protocol's messages: a type that does not fit costs much.
+    // The most frequent types of the protocol's messages come first: a type that does not fit costs
+    // much.
     if container.decodeNil() {
       self = .null
     } else if let value = try? container.decode(String.self) {

@@ -1,22 +1,22 @@
-/// The proof that the code is redeemed by the client that asked for it, new for each sign-in.
+/// The proof that the client that redeems a code also asked for it; each sign-in has a new one.
 ///
-/// Only the method `S256` exists here; `plain` protects nothing and is neither sent nor accepted.
+/// The method is always `S256`. The SDK neither sends nor accepts `plain`, which protects nothing.
 ///
 /// - SeeAlso: RFC 7636, section 4
 struct PKCE: Sendable {
-  /// `code_verifier`: a secret until the token request.
+  /// The `code_verifier`, a secret until the token request.
   let verifier: String
-  /// `code_challenge`: base64url of the SHA-256 of the verifier.
+  /// The `code_challenge`: the SHA-256 of the verifier, in base64url.
   let challenge: String
-  /// `code_challenge_method`.
+  /// The `code_challenge_method`, which is always S256.
   static let method = "S256"
 
-  /// Makes a proof with a fresh 256-bit verifier.
+  /// Makes a proof with a new, random verifier of 256 bits.
   init() {
     self.init(verifier: RandomString.make())
   }
 
-  /// Makes the proof of a given verifier, for the published vectors.
+  /// Makes the proof for a given verifier, so that a test can use the RFC's example.
   package init(verifier: String) {
     self.verifier = verifier
     challenge = RandomString.base64URL(Digest.sha256(verifier))

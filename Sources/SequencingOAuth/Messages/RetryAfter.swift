@@ -4,18 +4,19 @@
   import Foundation
 #endif
 
-/// `Retry-After`: how long a server asks to be left alone.
+/// Reads `Retry-After`: how long a server wants no further request.
 ///
 /// - SeeAlso: RFC 9110, section 10.2.3
 enum RetryAfter {
-  /// The longest wait that is believed: a server, or a date by a wrong clock, cannot stop a client
-  /// for years.
+  /// The longest wait that counts, in seconds: one day.
+  ///
+  /// Otherwise a server, or a date by a wrong clock, could stop a client for years.
   static let maximum = 86_400.0
 
-  /// The wait, from seconds or from a date; `nil` where there is none or it cannot be read.
+  /// The wait, from seconds or from a date; `nil` if the field is missing or unreadable.
   ///
-  /// A date counts from the response's own `Date`, where there is one, since the two clocks may
-  /// differ. One that has passed means at once.
+  /// A date is compared with the response's own `Date` if there is one, since the two clocks may
+  /// differ. A date in the past means no wait.
   static func delay(in headers: HTTPFields, now: Date) -> Duration? {
     guard let text = headers["Retry-After"] else { return nil }
     if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

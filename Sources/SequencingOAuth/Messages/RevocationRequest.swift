@@ -4,11 +4,11 @@
   import Foundation
 #endif
 
-/// A request that ends one token, or all that the user gave the app, in the provider's own way.
+/// A request to end one token, or all tokens that the user gave the app, in the provider's own way.
 ///
 /// - SeeAlso: RFC 7009, section 2.1
 struct RevocationRequest: Sendable {
-  /// `token_type_hint`.
+  /// The kind of the token, as `token_type_hint`.
   enum Kind: String, Sendable {
     case refreshToken = "refresh_token"
     case accessToken = "access_token"
@@ -21,7 +21,7 @@ struct RevocationRequest: Sendable {
   let client: ClientCredentials
   let timeout: Duration
 
-  /// The request for the wire.
+  /// The request as the HTTP client sends it.
   func httpRequest() -> HTTPRequest {
     switch style {
     case .rfc7009:
@@ -42,7 +42,7 @@ struct RevocationRequest: Sendable {
     }
   }
 
-  /// What no text may show.
+  /// The texts that no description, error or log may show.
   var secrets: SentSecrets { SentSecrets([token] + client.secrets) }
 }
 

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Reads the answer to a revocation: the token has ended, or the reason why it has not.
+/// Reads the answer to a revocation: the token has ended, or there is a reason why it has not.
 ///
 /// - SeeAlso: RFC 7009, section 2.2
 struct RevocationResponse: Sendable {
@@ -13,7 +13,7 @@ struct RevocationResponse: Sendable {
 
   private static let endpoint = "the revocation endpoint"
 
-  /// Returns when the token is of no use any more; what it throws leaves the token as it was.
+  /// Returns if the token can no longer be used; throws if it may still be valid.
   func check(_ response: HTTPResponse) throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try checkAnswer(response)
@@ -25,10 +25,11 @@ struct RevocationResponse: Sendable {
   private func checkAnswer(_ response: HTTPResponse) throws(SQOAuthError) {
     switch response.status {
     case 200..<300:
-      // Section 2.2: the status says it all and the body is ignored; Facebook's says more.
+      // Section 2.2: only the status counts and the body is ignored, but Facebook's body can say
+      // "no".
       guard request.style == .facebookPermissions, Self.saysNo(response) else { return }
       throw SQOAuthError(
-        .invalidResponse, "\(Self.endpoint) says that nothing was revoked",
+        .invalidResponse, "\(Self.endpoint) answered that it revoked nothing",
         status: response.status)
     case 400..<500:
       if request.style == .facebookPermissions { return try checkFacebook(response) }
@@ -43,10 +44,11 @@ struct RevocationResponse: Sendable {
     }
   }
 
-  /// Section 2.2: an invalid token is no error, since what was wanted is so already.
+  /// Whether an error means that the token has ended already.
   ///
-  /// Some servers report it all the same, by the name that it has for a resource server or for a
-  /// refresh. Either way this client cannot use the token again.
+  /// By section 2.2 an invalid token is no error. Some servers report it as one nevertheless, with
+  /// the code that a resource server uses or the one for refreshes. The client cannot use the token
+  /// again in either case.
   private static func isOver(_ error: ErrorResponse) -> Bool {
     error.error == .invalidToken || error.error == .invalidGrant
   }
@@ -69,7 +71,7 @@ struct RevocationResponse: Sendable {
     let error: Failure?
   }
 
-  /// `false`, or an object whose `success` is false.
+  /// Whether the body is `false`, or an object whose `success` is false.
   private static func saysNo(_ response: HTTPResponse) -> Bool {
     if let answer = try? JSONMessage.decode(Bool.self, from: response.body, as: "answer") {
       return !answer
@@ -78,7 +80,8 @@ struct RevocationResponse: Sendable {
     return answer?.success == false || answer?.error != nil
   }
 
-  /// Error 190 is the Graph API's word for a token that expired or was revoked.
+  /// Checks Facebook's answer; error 190 of the Graph API means that the token has expired or was
+  /// revoked.
   private func checkFacebook(_ response: HTTPResponse) throws(SQOAuthError) {
     let answer = try? JSONMessage.decode(GraphAnswer.self, from: response.body, as: "answer")
     guard let code = answer?.error?.code else { throw failure(response) }

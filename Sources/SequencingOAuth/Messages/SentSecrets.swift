@@ -1,20 +1,21 @@
 import Basics
 
-/// What a request held and no text may repeat, though a server put it there.
+/// The secrets that a request contained, to remove them from texts in which a server repeats them.
 package struct SentSecrets: Sendable {
   private let values: [String]
 
-  /// Takes the secrets; very short ones would blot out words, and are no secrets.
+  /// Takes the secrets; a text of fewer than 4 bytes is no secret, and removing it would damage
+  /// words.
   package init(_ values: [String]) {
     self.values = values.filter { $0.utf8.count >= 4 }
   }
 
-  /// A server's text in which each secret is blotted out, also in its form encoding.
+  /// Replaces each secret in a server's text, also where it is form-encoded.
   package func removed(from text: String) -> String {
-    // Far more than is shown, and little enough to search.
+    // Far more than any text that is shown, and short enough to search.
     let text = String(String.UnicodeScalarView(text.unicodeScalars.prefix(16_384)))
     let asSent = blotted(text)
-    // What is shown has no unprintable characters, and so may hold a secret that they take apart.
+    // Unprintable characters are not shown, so a secret that they interrupt would become visible.
     let shown = asSent.printable(atMost: .max)
     let asShown = blotted(shown)
     return asShown == shown ? asSent : asShown
@@ -24,7 +25,8 @@ package struct SentSecrets: Sendable {
     var scalars = text.unicodeScalars
     let mark = "[removed]".unicodeScalars
     for secret in values {
-      // By scalars: a combining mark behind a secret would make its last character another one.
+      // By scalars: after a combining mark, the last character of a secret would be another
+      // character.
       scalars.replace(secret.unicodeScalars, with: mark)
       scalars.replace(FormCoding.encodeValue(secret).unicodeScalars, with: mark)
       scalars.replace(FormCoding.encodeCredential(secret).unicodeScalars, with: mark)

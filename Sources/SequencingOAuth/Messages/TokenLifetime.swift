@@ -1,11 +1,11 @@
-/// `expires_in`, which servers send as a number and some as a string of digits.
+/// Reads `expires_in`, which most servers send as a number and some as a string of digits.
 ///
 /// - SeeAlso: RFC 6749, section 5.1
 enum TokenLifetime {
-  /// 2^31 − 1 seconds, 68 years: a date beyond it says no more and overflows in other programs.
+  /// 2^31 − 1 seconds, or 68 years: a later date has no use and overflows in other programs.
   static let maximum = 2_147_483_647.0
 
-  /// The lifetime in whole seconds; `nil` where the server did not say.
+  /// The lifetime in whole seconds; `nil` if the server sent none.
   static func seconds(_ value: JSONValue?) throws(SQOAuthError) -> Double? {
     let seconds: Double? =
       switch value {
@@ -28,6 +28,7 @@ enum TokenLifetime {
   }
 
   private static var unusable: SQOAuthError {
-    SQOAuthError(.invalidResponse, "the token response has no usable \"expires_in\"")
+    SQOAuthError(
+      .invalidResponse, "the token response has an \"expires_in\" that is no usable number")
   }
 }

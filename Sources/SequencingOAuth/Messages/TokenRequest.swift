@@ -9,21 +9,21 @@
 /// - SeeAlso: RFC 6749, sections 2.3.1, 4.1.3 and 6
 struct TokenRequest: Sendable {
   let endpoint: URL
-  /// `grant_type` and what belongs to it, in order.
+  /// The parameter `grant_type` and the parameters of that grant, in order.
   let parameters: [FormCoding.Pair]
   let clientID: String
   let clientSecret: String?
   let authentication: ClientAuthentication
   let timeout: Duration
-  /// How long the answer is waited for once the request is sent, where that is longer.
+  /// How long to wait for the answer once the request is sent, if that is longer than ``timeout``.
   var patience = Duration.zero
 
-  /// Who asks, and how that is proved.
+  /// The client that asks, and how it proves its identity.
   var client: ClientCredentials {
     ClientCredentials(id: clientID, secret: clientSecret, authentication: authentication)
   }
 
-  /// The request for the wire.
+  /// The request as the HTTP client sends it.
   func httpRequest() -> HTTPRequest {
     var request = client.form(parameters, to: endpoint, timeout: timeout)
     if patience > timeout {
@@ -33,7 +33,7 @@ struct TokenRequest: Sendable {
     return request
   }
 
-  /// What no text may show: every value but those that anyone may know.
+  /// The texts that no error may show: the values of all parameters but those that anyone may know.
   var secrets: SentSecrets {
     let open: Set = ["grant_type", "redirect_uri", "scope", "username"]
     return SentSecrets(

@@ -10,7 +10,7 @@
 struct TokenResponse: Sendable {
   let parser: any TokenResponseParser
   let context: TokenResponseContext
-  /// Whose secrets no error may repeat, though a server put them there.
+  /// The request, whose secrets no error may repeat even if the server does.
   var request: TokenRequest?
 
   private static let endpoint = "the token endpoint"
@@ -27,7 +27,7 @@ struct TokenResponse: Sendable {
   private func token(in response: HTTPResponse) throws(SQOAuthError) -> SQToken {
     guard !(300..<400).contains(response.status) else { throw failure(response) }
     let members = JSONMessage.members(of: response.body)
-    // Some servers report errors with status 200; none of their bodies may pass for a token.
+    // Some servers report errors with status 200; such a body must not be taken for a token.
     if let members = members ?? formMembers(response), members["error"] != nil,
       let error = ErrorResponse(members: members, removing: secrets)
     {
@@ -36,13 +36,13 @@ struct TokenResponse: Sendable {
     guard (200..<300).contains(response.status) else { throw failure(response) }
     guard members?["error"] ?? .null == .null else {
       throw SQOAuthError(
-        .invalidResponse, "the token response holds an error that is not OAuth's",
+        .invalidResponse, "the token response has an \"error\" that is no OAuth error code",
         status: response.status)
     }
     return try parse(response, members)
   }
 
-  /// A server that answers with forms says what is wrong in one, too.
+  /// The fields of a form; a server that answers with forms reports its errors in forms too.
   private func formMembers(_ response: HTTPResponse) -> [String: JSONValue]? {
     context.isForm(response) ? try? FormMessage.members(of: response.body) : nil
   }
@@ -56,7 +56,7 @@ struct TokenResponse: Sendable {
       }
       return try parser.token(from: response, context: context)
     } catch let error as SQOAuthError {
-      // The decoder names the member that it stumbled over, and the server named that.
+      // The decoder names the member that does not fit, and that name comes from the server.
       throw error.with(status: response.status, removing: secrets)
     } catch {
       throw SQOAuthError(
@@ -71,7 +71,7 @@ struct TokenResponse: Sendable {
     }
     return SQOAuthError(
       .requestRefused,
-      "the token endpoint refused the request with status \(response.status) and gave no OAuth "
+      "the token endpoint refused the request with status \(response.status) and sent no OAuth "
         + "error; check the client's identifier, secret and authentication",
       status: response.status)
   }

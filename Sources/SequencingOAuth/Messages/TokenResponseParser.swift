@@ -6,53 +6,54 @@ import Basics
   public import Foundation
 #endif
 
-/// What a token response is read against.
+/// The facts that a parser needs besides the token response itself.
 public struct TokenResponseContext: Sendable {
-  /// When the response came; expiry counts from here.
+  /// When the response arrived; `expires_in` counts from this moment.
   public let receivedAt: Date
-  /// What was asked for, which is what the token has where the server does not say.
+  /// The scope that the request asked for; it is the token's scope if the response names none.
   public let requestedScope: String?
-  /// The departures from RFC 6749 that are forgiven.
+  /// The departures from RFC 6749 that the parser accepts.
   public let quirks: TokenResponseQuirks
 
-  /// Makes a context.
+  /// Makes a context for one response.
   public init(receivedAt: Date, requestedScope: String?, quirks: TokenResponseQuirks = []) {
     self.receivedAt = receivedAt
     self.requestedScope = requestedScope
     self.quirks = quirks
   }
 
-  /// Whether a response may be in form encoding.
+  /// Whether to read a response as a form.
   func isForm(_ response: HTTPResponse) -> Bool {
     quirks.contains(.formEncoded) && !JSONMessage.isJSON(response)
   }
 }
 
-/// Makes a token of a successful token response.
+/// Reads a token from a successful token response.
 ///
-/// It is called once for each response of status 2xx that holds no OAuth error, on no particular
-/// thread. What it throws ends the grant as ``SQOAuthError/Code/invalidResponse`` (an
-/// ``SQOAuthError`` passes as it is) and nothing is stored. In a refresh, the token before gives the
-/// refresh token, the scope and the further fields that the new one lacks. An app's own parser may
-/// call ``StandardTokenResponseParser`` and add to its result.
+/// The SDK calls it once for each response with a status of 2xx and no OAuth error, on any thread.
+/// An error that it throws ends the grant, and nothing is stored: an ``SQOAuthError`` is passed on
+/// as it is, any other as the cause of ``SQOAuthError/Code/invalidResponse``. After a refresh, the
+/// new token gets the refresh token, the scope and the further fields that it lacks from the token
+/// before it. A parser of your own may call ``StandardTokenResponseParser`` and add to its result.
 public protocol TokenResponseParser: Sendable {
-  /// Reads one response.
+  /// Reads the token from one response.
   func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken
 }
 
-/// The parser of RFC 6749, section 5.1: every field that matters is checked.
+/// Reads token responses by RFC 6749, section 5.1, and checks every field that the SDK uses.
 public struct StandardTokenResponseParser: TokenResponseParser {
-  /// Makes the parser.
+  /// Makes the parser, which has no settings.
   public init() {}
 
-  /// Reads one response.
+  /// Reads the token from one response, and throws ``SQOAuthError`` if a field is missing or
+  /// malformed.
   public func token(
     from response: HTTPResponse, context: TokenResponseContext
   ) throws(SQOAuthError) -> SQToken {
     try token(from: response, members: nil, context: context)
   }
 
-  /// The same, of a response whose body was decoded already, if it could be.
+  /// Reads the token from a response whose JSON members, if it has any, are already decoded.
   func token(
     from response: HTTPResponse, members known: [String: JSONValue]?,
     context: TokenResponseContext
@@ -62,9 +63,9 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       isForm
       ? try FormMessage.members(of: response.body)
       : try members(of: response, known, quirks: context.quirks)
-    // As of JSON, none that holds an error may pass for a token.
+    // As with JSON, a form that has an error must not be taken for a token.
     guard !isForm || fields["error"] == nil else {
-      throw SQOAuthError(.invalidResponse, "the token response holds an error")
+      throw SQOAuthError(.invalidResponse, "the token response has an error")
     }
     guard let accessToken = fields.takeString("access_token"), isToken(accessToken) else {
       throw missing("access_token")
@@ -80,9 +81,10 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       accessToken: accessToken,
       expirationDate: lifetime.map { context.receivedAt.addingTimeInterval($0) },
       tokenType: tokenType,
-      // RFC 6749, section 5.1: an absent scope is the one that was asked for.
+      // RFC 6749, section 5.1: without a scope in the response, the token has the one that was
+      // asked for.
       scope: fields.takeString("scope") ?? context.requestedScope,
-      // An empty one is none: it could not be sent back.
+      // An empty refresh token counts as none, since a request could not carry it.
       refreshToken: refreshToken?.isEmpty == true ? nil : refreshToken,
       issueDate: context.receivedAt,
       additionalFields: fields)
@@ -94,7 +96,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     guard JSONMessage.isJSON(response) || quirks.contains(.anyContentType) else {
       throw SQOAuthError(
         .invalidResponse,
-        "the token response is not JSON by its content type; check the token endpoint's address",
+        "the token response has a content type that is not JSON; check the token endpoint's address",
         status: response.status)
     }
     if let known { return known }
@@ -118,7 +120,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     return type
   }
 
-  /// Visible ASCII, so that the token can neither split a header field nor change on its way.
+  /// Whether a text is visible ASCII, so that it can neither split a header field nor be altered in
+  /// one.
   private func isToken(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
@@ -129,7 +132,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
 }
 
 extension [String: JSONValue] {
-  /// Takes a string member out; `null` and an absent member are the same.
+  /// Removes a string member and returns it; `nil` if it is missing or `null`.
   fileprivate mutating func takeString(_ name: String) -> String? {
     guard let value = self[name].string else {
       if self[name] == .null { removeValue(forKey: name) }

@@ -1,20 +1,21 @@
-/// Departures from RFC 6749 that a provider's token responses may be forgiven, one by one.
+/// The departures from RFC 6749 that the SDK accepts in a provider's token responses.
 ///
-/// None by default: a strict reader refuses a page of HTML or another service's JSON before it is
-/// taken for a token.
+/// The default is none: then a page of HTML, or the JSON of another service, is never taken for a
+/// token.
 public struct TokenResponseQuirks: OptionSet, Sendable, Hashable {
-  /// The bits.
+  /// The set's bits, one for each departure.
   public let rawValue: Int
 
-  /// Makes a set of quirks from bits.
+  /// Makes a set of departures from their bits.
   public init(rawValue: Int) {
     self.rawValue = rawValue
   }
 
-  /// No `token_type`: the token is taken for a Bearer token.
+  /// The response has no `token_type`: its token is taken for a Bearer token.
   public static let missingTokenType = Self(rawValue: 1 << 0)
-  /// JSON under a content type that is not JSON's.
+  /// The response is JSON, but its content type is not.
   public static let anyContentType = Self(rawValue: 1 << 1)
-  /// `access_token=…&expires=…` in form encoding in place of JSON, as old Graph APIs answered.
+  /// The response is a form, `access_token=…&expires=…`, instead of JSON, as old Graph APIs
+  /// answered.
   public static let formEncoded = Self(rawValue: 1 << 2)
 }

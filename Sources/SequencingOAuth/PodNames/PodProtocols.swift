@@ -1,51 +1,52 @@
-// The delegates' protocols as the Sequencing.com pods name them.
+// The delegates' protocols under the names that the Sequencing.com pods give them.
 
-/// The Objective-C pod's protocol of ``AuthorizationDelegate``, whose token is implicitly unwrapped.
+/// The delegate protocol of the Objective-C pod for sign-ins; its token is implicitly unwrapped.
 ///
-/// A class that was written for the pod conforms as it is. Where the class is called is as with
+/// A class that was written for the pod conforms without changes. The SDK calls it as it calls an
 /// ``AuthorizationDelegate``, and the token is never `nil`.
 @available(
   *, deprecated, message: "conform to AuthorizationDelegate, and take an SQToken without the '!'"
 )
 public protocol SQAuthorizationProtocol: AuthorizationDelegate {
-  /// The user signed in.
+  /// The user signed in; the token is never `nil`.
   nonisolated(nonsending) func userIsSuccessfullyAuthorized(_ token: SQToken!) async
 }
 
 @available(*, deprecated)
 extension SQAuthorizationProtocol {
-  /// Calls the method that takes an implicitly unwrapped token.
+  /// Calls the pod's method, which takes an implicitly unwrapped token.
   public nonisolated(nonsending) func userIsSuccessfullyAuthorized(_ token: SQToken) async {
     let token: SQToken? = token
     await userIsSuccessfullyAuthorized(token)
   }
 }
 
-/// The Objective-C pod's protocol of ``TokenRefreshDelegate``, whose token is implicitly unwrapped.
+/// The delegate protocol of the Objective-C pod for refreshes; its token is implicitly unwrapped.
 ///
-/// A class that was written for the pod conforms as it is. Where the class is called is as with
-/// ``TokenRefreshDelegate``, and the token is never `nil`; it has its refresh token.
+/// A class that was written for the pod conforms without changes. The SDK calls it as it calls a
+/// ``TokenRefreshDelegate``. The token is never `nil`, and it contains its refresh token.
 @available(
   *, deprecated, message: "conform to TokenRefreshDelegate, and take an SQToken without the '!'"
 )
 public protocol SQTokenRefreshProtocol: TokenRefreshDelegate {
-  /// There is a newer token.
+  /// The SDK got a newer token, which is never `nil`.
   nonisolated(nonsending) func tokenIsRefreshed(_ updatedToken: SQToken!) async
 }
 
 @available(*, deprecated)
 extension SQTokenRefreshProtocol {
-  /// Calls the method that takes an implicitly unwrapped token.
+  /// Calls the pod's method, which takes an implicitly unwrapped token.
   public nonisolated(nonsending) func tokenIsRefreshed(_ token: SQToken) async {
     let token: SQToken? = token
     await tokenIsRefreshed(token)
   }
 }
 
-/// The Swift pod's name of ``AuthorizationDelegate``.
+/// Learns how a sign-in ended: the Swift pod's name for ``AuthorizationDelegate``.
 @available(*, deprecated, renamed: "AuthorizationDelegate")
 public typealias SQAuthorizationProtocolDelegate = AuthorizationDelegate
 
-/// The Swift pod's name of ``TokenRefreshDelegate``.
+/// Learns what happens to the token after the sign-in: the Swift pod's name for
+/// ``TokenRefreshDelegate``.
 @available(*, deprecated, renamed: "TokenRefreshDelegate")
 public typealias SQTokenRefreshProtocolDelegate = TokenRefreshDelegate

@@ -1,33 +1,33 @@
 /// The results of the pods, whose tokens are not optional and can be set.
 ///
-/// Setting a token does what ``SQOAuth/launchTokenTimerUpdate(with:)`` does.
+/// Setting a token calls ``SQOAuth/launchTokenTimerUpdate(with:)``.
 @available(*, deprecated)
 extension SQAuthResult {
-  /// The Objective-C pod's result; never `nil`.
+  /// The holder of the current token, as in the Objective-C pod; never `nil`.
   @available(*, deprecated, message: "use SQAuthResult.shared, whose token is optional")
   public static func sharedInstance() -> OfObjectiveCPod! { OfObjectiveCPod() }
 
-  /// The Swift pod's result.
+  /// The holder of the current token, as in the Swift pod.
   @available(*, deprecated, message: "use SQAuthResult.shared, whose token is optional")
   public static var instance: OfSwiftPod { OfSwiftPod() }
 
-  /// The result as the Objective-C pod has it.
+  /// The current token's holder as in the Objective-C pod: its token is implicitly unwrapped.
   public struct OfObjectiveCPod: Sendable {
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// The current token, or `nil` until a user signs in; it may have expired.
     ///
-    /// Setting it to `nil` does what ``SQOAuth/userDidSignOut()`` does.
+    /// Setting it to `nil` calls ``SQOAuth/userDidSignOut()``.
     public var token: SQToken! {
       get { SQAuthResult.shared.token }
       nonmutating set { SQAuthResult.set(newValue) }
     }
   }
 
-  /// The result as the Swift pod has it.
+  /// The current token's holder as in the Swift pod: its token is not optional.
   public struct OfSwiftPod: Sendable {
     /// The current token, or an empty one until a user signs in; it may have expired.
     ///
-    /// Setting it to an empty one does what ``SQOAuth/userDidSignOut()`` does.
+    /// Setting it to an empty token calls ``SQOAuth/userDidSignOut()``.
     public var token: SQToken {
       get { SQAuthResult.shared.token ?? SQToken() }
       nonmutating set { SQAuthResult.set(newValue.isEmpty ? nil : newValue) }

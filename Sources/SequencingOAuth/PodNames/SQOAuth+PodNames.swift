@@ -1,24 +1,25 @@
 /// The calls of the Sequencing.com pods whose spelling or types differ here.
 ///
-/// The compiler offers the new spelling where it is a matter of spelling alone. A parameter of an
-/// optional type is what an implicitly unwrapped one of the Objective-C pod accepts.
+/// If only the spelling differs, the compiler offers the new one. A parameter that is implicitly
+/// unwrapped in the Objective-C pod is optional here, so that the pod's calls still compile.
 extension SQOAuth {
   // MARK: The shared instance
 
-  /// The Objective-C pod's spelling of ``shared``; never `nil`.
+  /// The instance for apps with one account: the Objective-C pod's spelling of ``shared``, never
+  /// `nil`.
   @available(*, deprecated, renamed: "getter:SQOAuth.shared()")
   public static func sharedInstance() -> SQOAuth! { shared }
 
-  /// The Swift pod's spelling of ``shared``.
+  /// The instance for apps with one account: the Swift pod's spelling of ``shared``.
   @available(*, deprecated, renamed: "shared")
   public static var instance: SQOAuth { shared }
 
   // MARK: The client
 
   // swift-format-ignore: AlwaysUseLowerCamelCase
-  /// The Objective-C pod's spelling of
-  /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``, with the
-  /// labels of Objective-C.
+  /// Sets the client that signs users in, under the Objective-C pod's name and with its labels.
+  ///
+  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``.
   @available(
     *, deprecated,
     renamed: "registerApplicationParameters(clientID:clientSecret:redirectURI:scope:)"
@@ -31,9 +32,9 @@ extension SQOAuth {
       clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI, scope: scope)
   }
 
-  /// The Objective-C pod's spelling of
-  /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``, as Swift
-  /// imports it.
+  /// Sets the client that signs users in, under the Objective-C pod's name as Swift imports it.
+  ///
+  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``.
   @available(
     *, deprecated,
     renamed: "registerApplicationParameters(clientID:clientSecret:redirectURI:scope:)"
@@ -46,8 +47,9 @@ extension SQOAuth {
   }
 
   // swift-format-ignore: AlwaysUseLowerCamelCase
-  /// The Swift pod's spelling of
-  /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``.
+  /// Sets the client that signs users in, under the Swift pod's name.
+  ///
+  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``.
   @available(
     *, deprecated,
     renamed: "registerApplicationParameters(clientID:clientSecret:redirectURI:scope:)"
@@ -62,14 +64,17 @@ extension SQOAuth {
 
   // MARK: Refreshes
 
-  /// The pods' spelling of ``tokenRefreshDelegate``.
+  /// Learns what happens to the token after the sign-in: the pods' spelling of
+  /// ``tokenRefreshDelegate``.
   @available(*, deprecated, renamed: "tokenRefreshDelegate")
   public var refreshTokenDelegate: (any TokenRefreshDelegate)? {
     get { tokenRefreshDelegate }
     set { tokenRefreshDelegate = newValue }
   }
 
-  /// The Swift pod's spelling of ``withRefreshToken(_:updateAccessToken:)``.
+  /// Gets a fresh token for a token that the app kept, under the Swift pod's name.
+  ///
+  /// See ``withRefreshToken(_:updateAccessToken:)``.
   @available(*, deprecated, renamed: "withRefreshToken(_:updateAccessToken:)")
   public func updateAccessTokenWithRefreshToken(
     _ token: SQToken, tokenResult: @escaping @isolated(any) (SQToken?) -> Void
@@ -77,7 +82,9 @@ extension SQOAuth {
     withRefreshToken(token, updateAccessToken: tokenResult)
   }
 
-  /// The pods' spelling of ``launchTokenTimerUpdate(with:)``, as Swift 2 imported it.
+  /// Continues with a token that the app kept, under the pods' name as Swift 2 imported it.
+  ///
+  /// See ``launchTokenTimerUpdate(with:)``.
   @available(*, deprecated, renamed: "launchTokenTimerUpdate(with:)")
   public func launchTokenTimerUpdateWithToken(_ token: SQToken?) {
     launchTokenTimerUpdate(with: token)

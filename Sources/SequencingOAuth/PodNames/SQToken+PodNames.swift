@@ -7,7 +7,7 @@
 extension SQToken {
   /// Makes an empty token that has expired, for a variable of an app that was written for the pod.
   ///
-  /// ``SQOAuth`` takes no such token: a call that is given one fails with
+  /// The SDK never accepts such a token: a call that gets it fails with
   /// ``SQOAuthError/Code/notAuthorized``.
   @available(*, deprecated, message: "keep an optional token: it is nil until a user signs in")
   public init() {

@@ -1,12 +1,12 @@
 /// The pods' timer of refreshes, for ``SQOAuth/shared``.
 @available(*, deprecated, message: "set SQOAuth.shared.refreshesAutomatically")
 public final class SQTokenUpdater: Sendable {
-  /// The Swift pod's spelling of the one updater.
+  /// The only updater, as the Swift pod spells it.
   public static let instance = SQTokenUpdater()
 
   private init() {}
 
-  /// The Objective-C pod's spelling of the one updater; never `nil`.
+  /// The only updater, as the Objective-C pod spells it; never `nil`.
   public static func sharedInstance() -> SQTokenUpdater! { instance }
 
   /// Refreshes the token before it expires, from now on.
@@ -16,7 +16,7 @@ public final class SQTokenUpdater: Sendable {
     SQOAuth.shared.refreshesAutomatically = true
   }
 
-  /// Refreshes the token only when it is asked for, from now on.
+  /// From now on, refreshes the token only when a call needs a valid one.
   public func cancelTimer() {
     SQOAuth.shared.refreshesAutomatically = false
   }

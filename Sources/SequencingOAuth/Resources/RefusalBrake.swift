@@ -4,23 +4,25 @@
   import Foundation
 #endif
 
-/// Servers that refused a token that was fresh, and so may refuse every one.
+/// The servers that refused a fresh token, and so may refuse every token.
 ///
-/// Without it each request to such a server would cost the authorization server a refresh.
+/// Without this record, each request to such a server would cost the authorization server a
+/// refresh.
 struct RefusalBrake {
   private static let limit = 100
 
   private var backOffs: [ResourceOrigin: BackOff] = [:]
 
-  /// Takes note that a server refused a fresh token, too.
+  /// Records that a server refused even a fresh token.
   mutating func note(_ origin: ResourceOrigin, _ error: SQOAuthError, at now: Date) {
-    // A server that has been content for a minute begins anew.
+    // A server that refused nothing for a minute starts from the beginning.
     let previous = backOffs[origin].flatMap { $0.until.addingTimeInterval(60) < now ? nil : $0 }
     if backOffs.count >= Self.limit { backOffs = [:] }
     backOffs[origin] = BackOff(error, after: previous, at: now)
   }
 
-  /// Whether a token is not to be refreshed because this server refuses it.
+  /// Whether to refresh no token on this server's word, since it refused a fresh one a short time
+  /// ago.
   func holds(_ origin: ResourceOrigin, at now: Date) -> Bool {
     backOffs[origin]?.isInForce(at: now) ?? false
   }

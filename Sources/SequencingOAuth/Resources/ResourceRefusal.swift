@@ -1,22 +1,23 @@
-/// What a resource server has against a token.
+/// A resource server's refusal of a token.
 struct ResourceRefusal {
   let error: SQOAuthError
-  /// Whether another token may please it.
+  /// Whether the server may accept another token.
   let isWorthRefresh: Bool
 
-  /// `nil` for a response that is not about the token.
+  /// Reads a refusal from a response; `nil` if the response is not about the token.
   init?(_ response: HTTPResponse, of token: SQToken) {
-    // Servers repeat what they were sent.
+    // Servers repeat what clients send, so the token is removed from the challenge.
     let challenge = response.bearerChallenge?.removing(SentSecrets([token.accessToken]))
     switch (response.status, challenge?.error) {
     case (401, .insufficientScope?), (403, .insufficientScope?):
       isWorthRefresh = false
       error = SQOAuthError(
         .insufficientScope,
-        "the resource server wants more than the token allows; sign in with a wider scope",
+        "the resource server requires more than the token allows; sign in with a wider scope",
         status: response.status, challenge: challenge)
     case (401, let reason):
-      // A server that names no reason may mean the token; a malformed request it would name.
+      // A server that gives no reason may mean the token; for a malformed request it would give
+      // one.
       isWorthRefresh = reason == nil || reason == .invalidToken
       error = SQOAuthError(
         reason ?? .invalidToken, "the resource server refused the access token",

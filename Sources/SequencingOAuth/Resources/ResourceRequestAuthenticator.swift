@@ -1,20 +1,20 @@
-/// Says how a request for a protected resource shows its token.
+/// Decides how requests for protected resources carry their token.
 ///
-/// It is called for each request, on no particular thread, and makes header fields only: a token
-/// in a URL would stand in logs and histories (RFC 9700, section 4.3.2).
+/// The SDK calls it for each request, on any thread. It makes header fields only, because a token
+/// in a URL would appear in logs and browser histories (RFC 9700, section 4.3.2).
 public protocol ResourceRequestAuthenticator: Sendable {
-  /// The fields that a request gets; they replace those of the same names.
+  /// The header fields for a request with this token; they replace fields of the same names.
   func headerFields(for token: SQToken) -> HTTPFields
 }
 
-/// `Authorization: Bearer` and the token.
+/// Puts the token into an `Authorization: Bearer` field.
 ///
 /// - SeeAlso: RFC 6750, section 2.1
 public struct BearerAuthenticator: ResourceRequestAuthenticator {
-  /// Makes the authenticator.
+  /// Makes the authenticator, which has no settings.
   public init() {}
 
-  /// The one field, with the scheme in the RFC's spelling whatever the server wrote.
+  /// The `Authorization` field; its scheme is spelled `Bearer`, whatever spelling the server used.
   public func headerFields(for token: SQToken) -> HTTPFields {
     ["Authorization": "Bearer \(token.accessToken)"]
   }

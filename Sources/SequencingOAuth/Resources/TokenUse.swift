@@ -1,25 +1,25 @@
 import Basics
 
-/// A token on its way to a server, and what takes its place when the server refuses it.
+/// A token for a request to one server; after a refusal it can be replaced by a fresh token.
 package struct TokenUse: Sendable {
   let module: AuthorizationModule
   let token: SQToken
   let origin: ResourceOrigin
-  /// Whose token it is; `nil` where that is not known.
+  /// The sign-in from which the token comes; `nil` if that is not known.
   let mark: SignInMark?
 
-  /// The header fields that show the token.
+  /// The header fields that carry the token.
   package var fields: HTTPFields {
     module.environment.requestAuthenticator.headerFields(for: token)
   }
 
-  /// The same with another token, or `nil` where the server's refusal is the last word.
+  /// This use with a fresh token, or `nil` if no other token can help.
   ///
-  /// However many requests were refused with one token, it is refreshed once. Throws why the refresh
-  /// failed.
+  /// However many requests were refused with one token, it is refreshed once. Throws the reason if
+  /// the refresh fails.
   package func replaced() async throws(SQOAuthError) -> TokenUse? {
     let session = module.session
-    // Whoever has signed in meanwhile did not make this request, and pays nothing for it.
+    // If another user has signed in since, this request must not be sent with that user's token.
     guard let mark, session.mark == mark else { return nil }
     let now = session.now
     if session.token?.accessToken == token.accessToken,
@@ -31,7 +31,7 @@ package struct TokenUse: Sendable {
     do throws(SQOAuthError) {
       second = try await session.token(.replacing(token.accessToken))
     } catch {
-      // What the server said of the token says more than that there is no other one.
+      // The server's refusal of the token says more than an error that there is no other token.
       if error.code == .notAuthorized, error.response == nil { return nil }
       throw error
     }
@@ -39,7 +39,7 @@ package struct TokenUse: Sendable {
     return TokenUse(module: module, token: second, origin: origin, mark: mark)
   }
 
-  /// Notes that the server refused this one, too, which took another one's place.
+  /// Records that the server refused this token too, although it was fresh.
   package func wasRefused(_ error: SQOAuthError) {
     let now = module.session.now
     module.refusals.withLock { $0.note(origin, error, at: now) }
@@ -47,45 +47,49 @@ package struct TokenUse: Sendable {
 }
 
 extension AuthorizationModule {
-  /// A valid token for a request to a server that may see it.
+  /// Gets a valid token for a request to a server, and throws if that server may not get it.
   package func tokenUse(for origin: ResourceOrigin) async throws(SQOAuthError) -> TokenUse {
     try check(origin)
     let mark = session.mark
     return try use(try await token(), at: origin, of: mark)
   }
 
-  /// The same where a valid token is at hand, and `nil` where it has to be waited for.
+  /// The token for a request to a server, if a valid one is in memory; `nil` if it must be waited
+  /// for.
   package func tokenUse(at origin: ResourceOrigin) throws(SQOAuthError) -> TokenUse? {
     try check(origin)
     let mark = session.mark
     return session.validToken.map { use($0, at: origin, since: mark) }
   }
 
-  /// A valid token by whatever way there is: the one at hand, a refresh, or else the browser.
+  /// Gets a valid token in any way: the current one, a refreshed one, or one of a sign-in in the
+  /// browser.
   ///
-  /// The server was checked.
+  /// The caller has already checked the server.
   func accessUse(for origin: ResourceOrigin) async throws(SQOAuthError) -> TokenUse {
     let mark = session.mark
     return try use(try await requestAccess(), at: origin, of: mark)
   }
 
-  /// The use of a token that was waited for, if no other process has signed a user in meanwhile.
+  /// Pairs a token that was waited for with its server; throws if another process signed in
+  /// meanwhile.
   private func use(
     _ token: SQToken, at origin: ResourceOrigin, of mark: SignInMark?
   ) throws(SQOAuthError) -> TokenUse {
     if let mark, let now = session.mark, now.replacements != mark.replacements {
       throw SQOAuthError(
         .sessionReplaced,
-        "another process signed a user in to the account \"\(accountID.printable)\" "
-          + "while this request waited; it was not sent, since the user before made it")
+        "another process signed a user in to the account \"\(accountID.printable)\" while this "
+          + "request waited; the request was not sent, since it belongs to the user before")
     }
     return use(token, at: origin, since: mark)
   }
 
-  /// The use of a token that was asked for when another sign-in may have been in force.
+  /// Pairs a token with its server; `mark` is the sign-in that was current when the token was asked
+  /// for.
   ///
-  /// A token that is no longer the current one is of the sign-in before, if that still stands when
-  /// the token is replaced: none comes back.
+  /// A token that is no longer current belongs to that sign-in. It is replaced only while that
+  /// sign-in is still the current one.
   private func use(
     _ token: SQToken, at origin: ResourceOrigin, since mark: SignInMark?
   ) -> TokenUse {

@@ -1,16 +1,16 @@
 import Basics
 
-/// One sign-in that waits for its redirect: the first right answer, or the first end, counts.
+/// A sign-in that waits for its redirect; it ends with the first valid answer or the first error.
 final class PendingAuthorization: Sendable {
-  /// What became of a redirect that was offered.
+  /// What happened to a redirect that was offered to a sign-in.
   enum Offer: Sendable, Hashable {
-    /// It is the answer and was taken.
+    /// The redirect is the answer, and was accepted.
     case taken
-    /// It is addressed to another redirect URI.
+    /// The redirect goes to another redirect URI.
     case notAddressed
-    /// Its `state` is not this sign-in's; the sign-in still waits.
+    /// The `state` of the redirect is not this sign-in's; the sign-in still waits.
     case wrongState
-    /// The sign-in was answered, or has ended, before.
+    /// The sign-in already had its answer, or has ended.
     case tooLate
   }
 
@@ -18,17 +18,17 @@ final class PendingAuthorization: Sendable {
   private let answer = OneShot<Result<AuthorizationResponse, SQOAuthError>>()
   private let misses = Locked(Misses())
 
-  /// What was offered in vain.
+  /// The redirects that were offered and not accepted.
   private struct Misses {
     var sawWrongState = false
     var sawOtherAddress = false
 
-    /// What the message of a sign-in that ran out of time adds, for an app that is the receiver.
+    /// The hint for the timeout's message, if the app receives the redirect itself.
     func hint(for receiver: RedirectReceiver) -> String {
       guard receiver == .app else { return "" }
       guard sawOtherAddress else { return "; your app passed no redirect to handleRedirect" }
-      return "; your app passed on no URL that begins with the redirect URI: pass the whole URL, "
-        + "with its scheme, host and port"
+      return "; the URLs that your app passed to handleRedirect do not begin with the redirect "
+        + "URI: pass the whole URL, with its scheme, host and port"
     }
   }
 
@@ -36,7 +36,7 @@ final class PendingAuthorization: Sendable {
     self.expectation = expectation
   }
 
-  /// Offers a redirect, from any thread.
+  /// Checks a redirect and ends the wait if it is the answer; any thread may call this.
   func offer(_ redirect: String) -> Offer {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed:
@@ -50,18 +50,18 @@ final class PendingAuthorization: Sendable {
     }
   }
 
-  /// Ends the waiting; without effect once an answer was taken.
+  /// Ends the wait with an error; does nothing after an answer was accepted.
   func end(_ error: SQOAuthError) {
     answer.resolve(.failure(error))
   }
 
-  /// Ends the waiting because the time is over.
+  /// Ends the wait because the time is over.
   ///
-  /// When answers with a wrong `state` came and none with the right one, that is the reason to
-  /// tell: a forged one must not end a sign-in, but a server that alters it leads nowhere else.
-  /// When connections were turned away from the receiver, the browser's may have been among them,
-  /// and it is not known that the user did not want to sign in. If the app is the receiver, the
-  /// message says what it passed on, since a mistake there looks like a user who did nothing.
+  /// The error gives the most likely reason. Redirects with a wrong `state` and none with the right
+  /// one: a forged redirect must not end a sign-in, but a server that alters `state` causes the
+  /// same. Connections that the receiver turned away: the browser's may have been among them, so
+  /// perhaps the user did sign in. If the app is the receiver, the message says what the app passed
+  /// on, since a mistake in the app looks like a user who did nothing.
   func endByTimeout(after timeout: Duration, receiver: RedirectReceiver, turnedAway: Int) {
     let seconds = timeout.components.seconds
     let misses = misses.withLock(\.self)
@@ -69,26 +69,26 @@ final class PendingAuthorization: Sendable {
       end(
         SQOAuthError(
           .stateMismatch,
-          "a redirect with a wrong state was refused, and none with the right one came within "
-            + "\(seconds) s"))
+          "a redirect with a wrong state was refused, and no redirect with the right state came "
+            + "within \(seconds) s"))
     } else if turnedAway > 0 {
       end(
         SQOAuthError(
           .redirectUnavailable,
-          "nobody signed in within \(seconds) s, but other programs crowded the port of the "
-            + "redirect URI: \(turnedAway) connections were turned away, and the browser's may have "
-            + "been one of them; end those programs and sign in again"))
+          "no redirect came within \(seconds) s, but other programs opened too many connections to "
+            + "the port of the redirect URI: the SDK closed \(turnedAway) of them, perhaps also the "
+            + "browser's; end those programs and sign in again"))
     } else {
       let hint = misses.hint(for: receiver)
       end(
         SQOAuthError(
           .timedOut,
-          "nobody signed in within \(seconds) s\(hint); a page of the server that shows an error "
-            + "does not come back here, such as for a redirect URI that is not registered there"))
+          "no redirect came within \(seconds) s\(hint); if the server showed an error page, for "
+            + "example because the redirect URI is not registered there, the SDK cannot see it"))
     }
   }
 
-  /// Waits for the code; a cancelled task stops waiting as if the sign-in had been cancelled.
+  /// Waits for the code; if the task is cancelled, throws as for a cancelled sign-in.
   func response() async throws(SQOAuthError) -> AuthorizationResponse {
     guard let result = await answer.value() else { throw .signInCancelled }
     return try result.get()

@@ -4,19 +4,20 @@
   public import Foundation
 #endif
 
-/// A sign-in that a ``UserAgent`` shows: whose it is, and where its redirect goes.
+/// The sign-in for which a ``UserAgent`` opens a page: its account, its client and its redirect
+/// URI.
 ///
-/// It belongs to one sign-in and stays harmless when that is over: a redirect of another sign-in,
-/// or a late one, has no effect. It holds neither the account's module nor the app's objects, so a
-/// user agent may keep it.
+/// The value stays harmless when the sign-in is over: a redirect of another sign-in, or a late one,
+/// has no effect. It holds neither the account's module nor objects of the app, so a user agent may
+/// keep it.
 public struct PendingSignIn: Sendable {
-  /// The account that the user signs in to: ``AuthorizationModule/accountID``.
+  /// The account that the user signs in to, as in ``AuthorizationModule/accountID``.
   public let accountID: String
   /// The client for which the user signs in.
   public let clientID: String
-  /// The issuer of the authorization server, where the configuration or its metadata names one.
+  /// The issuer of the authorization server; `nil` if neither configuration nor metadata names one.
   public let issuer: String?
-  /// The address that the server redirects to, with the port that the SDK listens on.
+  /// The address to which the server redirects, with the port that the SDK listens on.
   public let redirectURI: String
   private let pending: PendingAuthorization
 
@@ -28,19 +29,21 @@ public struct PendingSignIn: Sendable {
     self.pending = pending
   }
 
-  /// Passes on the text of the URL that the server redirected to.
+  /// Passes on the text of the URL to which the server redirected.
   ///
-  /// From any thread, at once. Returns `true` if it was the answer to this sign-in. With `false` it
-  /// has no effect: it answers another sign-in, or this one was answered before.
+  /// Any thread may call it; it returns at once. `true` means that the URL was the answer to this
+  /// sign-in. `false` means that it had no effect: it answers another sign-in, or this one already
+  /// had its answer.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
     pending.offer(redirect) == .taken
   }
 
-  /// Passes on the URL that the server redirected to.
+  /// Passes on the URL to which the server redirected.
   ///
-  /// From any thread, at once. Returns `true` if it was the answer to this sign-in. With `false` it
-  /// has no effect: it answers another sign-in, or this one was answered before.
+  /// Any thread may call it; it returns at once. `true` means that the URL was the answer to this
+  /// sign-in. `false` means that it had no effect: it answers another sign-in, or this one already
+  /// had its answer.
   @discardableResult
   public func handleRedirect(_ redirect: URL) -> Bool {
     handleRedirect(redirect.absoluteString)
@@ -48,10 +51,10 @@ public struct PendingSignIn: Sendable {
 }
 
 extension PendingSignIn: CustomStringConvertible, CustomReflectable {
-  /// The account and the client, without the `state`.
+  /// The account and the client of the sign-in, without its `state`.
   public var description: String { "sign-in of \(accountID) for \(clientID)" }
 
-  /// What the description says, and the addresses; not the `state`.
+  /// A mirror with the account, the client and the addresses, but without the `state`.
   public var customMirror: Mirror {
     Mirror(
       self,

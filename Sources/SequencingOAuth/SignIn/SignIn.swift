@@ -1,26 +1,26 @@
 import Basics
 
-/// One sign-in that is under way, and whoever waits for it.
+/// A sign-in that is under way, with its result for all callers that wait for it.
 final class SignIn: Sendable {
   typealias Outcome = Result<SQToken, SQOAuthError>
 
   let work = SharedWork<SQToken, SQOAuthError>()
   private let pending = Locked<PendingAuthorization?>(nil)
 
-  /// Tells that the sign-in waits for a redirect from now on.
+  /// Notes that the sign-in now waits for a redirect.
   func isWaiting(_ pending: PendingAuthorization) {
     self.pending.withLock { $0 = pending }
   }
 
-  /// What an answer would have to carry, once the sign-in waits for one.
+  /// The values that an answer must carry; `nil` until the sign-in waits for one.
   var expectation: AuthorizationResponse.Expectation? { pending.withLock(\.self)?.expectation }
 
-  /// Offers a redirect; `nil` when the sign-in does not wait for one yet.
+  /// Offers a redirect; returns `nil` if the sign-in does not wait for one yet.
   func offer(_ redirect: String) -> PendingAuthorization.Offer? {
     pending.withLock(\.self)?.offer(redirect)
   }
 
-  /// Ends the sign-in as soon as it can be; without effect once the token is there.
+  /// Cancels the sign-in as soon as possible; does nothing once the token has arrived.
   func cancel() {
     work.cancel()
   }

@@ -1,22 +1,23 @@
 import Basics
 
-/// Identifies the sign-in that a session's token comes from.
+/// Identifies the sign-in from which a session's token comes.
 ///
-/// The next sign-in may be another user's, and must not make this user's requests.
+/// The next sign-in may be another user's, and that user's token must not be put on this user's
+/// requests.
 struct SignInMark: Sendable, Equatable {
-  /// How often the session had ended.
+  /// How many times the session had ended by then.
   let ends: Int
-  /// How often a sign-in of another process took the session's place.
+  /// How many times a sign-in of another process had replaced the session by then.
   let replacements: Int
-  /// ``AccountRecord/session``.
+  /// The sign-in's name in the record, ``AccountRecord/session``.
   let name: String?
 }
 
 extension TokenSession {
-  /// Which sign-in the current token comes from; `nil` when there is no token.
+  /// The sign-in from which the current token comes; `nil` if there is no token.
   var mark: SignInMark? { decide(\.mark) }
 
-  /// Which sign-in a token comes from, if it is the current token.
+  /// The sign-in from which a token comes; `nil` if that token is not the current one.
   func mark(of token: SQToken) -> SignInMark? {
     decide { state in
       guard let current = state.token, current.isSame(as: token) else { return nil }

@@ -1,30 +1,30 @@
 import Basics
 
-/// The sign-ins of one account: one at a time, which further calls join.
+/// The sign-ins of one account: only one is under way at a time, and further calls join it.
 final class SignIns: Sendable {
   fileprivate struct State {
-    /// The sign-in that a further call joins.
+    /// The sign-in under way, which further calls join.
     var signIn: SignIn?
-    /// Callers that wait for it, besides those that started it for good.
+    /// How many callers wait for it and would end it by all giving up.
     var waiters = 0
     var isKept = false
-    /// A cancelled sign-in that has not let go of its port yet.
+    /// A cancelled sign-in that may still hold its port.
     var ending: SignIn?
-    /// How many have ended, other than for want of callers.
+    /// How many sign-ins have ended, apart from those that all callers gave up.
     var endCount = 0
-    /// Why the last of these failed.
+    /// The error of the last of these; `nil` if it brought a token.
     var failure: SQOAuthError?
-    /// What the answer to the last sign-in that is over had to carry, so that a late one is known.
+    /// What the answer to the last sign-in had to carry, to recognize a late answer.
     var over: Boxed<AuthorizationResponse.Expectation>?
     var onEnd: (@Sendable (SignIn.Outcome) -> Void)?
   }
 
-  /// A caller's part in a sign-in.
+  /// The sign-in that a caller starts or joins.
   fileprivate struct Entry {
     let signIn: SignIn
-    /// Whether the caller is the one to begin it.
+    /// Whether this caller must begin the sign-in.
     let isNew: Bool
-    /// A cancelled one that must have ended first.
+    /// A cancelled sign-in that must have ended before this one begins.
     let previous: SignIn?
   }
 
@@ -32,7 +32,7 @@ final class SignIns: Sendable {
 
   private let state = Locked(State())
 
-  /// Sets who hears how each sign-in ended, once.
+  /// Sets the closure that gets each sign-in's outcome, once for each sign-in.
   func onEnd(_ onEnd: @escaping @Sendable (SignIn.Outcome) -> Void) {
     state.withLock { $0.onEnd = onEnd }
   }
@@ -43,23 +43,26 @@ final class SignIns: Sendable {
   /// How many sign-ins have ended so far.
   var endCount: Int { state.withLock(\.endCount) }
 
-  /// Starts a sign-in for good, or makes the one under way last whoever else gives up.
+  /// Starts a sign-in that lasts until it ends by itself, or makes the one under way last as long.
+  ///
+  /// It does not end when callers that wait for it give up.
   func start(_ run: @escaping Run) {
     begin(state.withLock { $0.enter(isKept: true) }, run)
   }
 
-  /// Signs in, or joins the sign-in under way; the last such caller that is cancelled ends it.
+  /// Signs in, or joins the sign-in under way; when its last caller is cancelled, the sign-in ends.
   ///
-  /// A caller that is cancelled already begins none, so no browser flashes up for it.
+  /// A caller that is already cancelled starts none, so no browser opens for it.
   func token(_ run: @escaping Run) async throws(SQOAuthError) -> SQToken {
     guard !Task.isCancelled else { throw .signInCancelled }
     return try await token(of: state.withLock { $0.enter() }, run)
   }
 
-  /// The same for a caller that has wanted a token since so many sign-ins had ended.
+  /// Signs in unless a sign-in has ended since `endCount`, which the caller read when it needed a
+  /// token.
   ///
-  /// One that ended meanwhile was this caller's, too, so none is begun: its failure is thrown, and
-  /// where it brought a token this is `nil`.
+  /// A sign-in that ended in between counts as this caller's, so no new one begins: its error is
+  /// thrown, or `nil` is returned if it brought a token.
   func token(
     since endCount: Int, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken? {
@@ -87,7 +90,7 @@ final class SignIns: Sendable {
     state.withLock { $0.cancel() }?.cancel()
   }
 
-  /// Offers a redirect to the sign-in under way.
+  /// Offers a redirect to the sign-in under way and says what happened to it.
   func offer(_ redirect: String) -> RedirectOutcome {
     let (signIn, over) = state.withLock { ($0.signIn, $0.over) }
     if let offer = signIn?.offer(redirect) { return RedirectOutcome(offer) }
@@ -100,7 +103,7 @@ final class SignIns: Sendable {
     guard entry.isNew else { return }
     let signIn = entry.signIn
     signIn.work.start {
-      // Two sign-ins of one client may need the same port.
+      // The cancelled sign-in may hold the port that this one needs.
       _ = await entry.previous?.work.outcome.value()
       let outcome = await run(signIn)
       let onEnd = self.state.withLock { state in
@@ -125,7 +128,7 @@ final class SignIns: Sendable {
 }
 
 extension SignIns.State {
-  /// Takes a caller in: one that waits, or one that only has the sign-in go on.
+  /// Adds a caller: one that waits, or one that only keeps the sign-in alive.
   fileprivate mutating func enter(isKept: Bool = false) -> SignIns.Entry {
     let entry = SignIns.Entry(
       signIn: signIn ?? SignIn(), isNew: signIn == nil, previous: ending)
@@ -135,7 +138,7 @@ extension SignIns.State {
     return entry
   }
 
-  /// Takes the sign-in out, so that a further call starts a new one.
+  /// Removes the sign-in under way, so that the next call starts a new one.
   fileprivate mutating func detach() -> SignIn? {
     guard let signIn else { return nil }
     self.signIn = nil
@@ -146,7 +149,8 @@ extension SignIns.State {
     return signIn
   }
 
-  /// The same for all callers, whoever of them has not come to wait for it yet.
+  /// Removes the sign-in under way and counts it as ended for all callers, even those not waiting
+  /// yet.
   fileprivate mutating func cancel() -> SignIn? {
     guard let signIn = detach() else { return nil }
     note(.failure(.signInCancelled))

@@ -1,20 +1,22 @@
 import Basics
 
 extension SignInButton {
-  /// The height of every drawing, in units of its own; the size says how large one is shown.
+  /// The height of every drawing in the drawing's own units; ``Size`` decides how large it is
+  /// shown.
   static let drawingHeight = 40
 
-  /// The width in the same units: the tile with the key, the title, and 14 on either side of it.
+  /// The width in the drawing's units: the tile with the key, the title, and 14 on each side of the
+  /// title.
   ///
   /// It is a multiple of ten, so that each size has a whole number of pixels.
   var drawingWidth: Int {
     (Self.drawingHeight + 14 + titleWidth.units + 14 + 9) / 10 * 10
   }
 
-  /// The drawing: a frame, a tile with a key in it, and the title.
+  /// The drawing as SVG: a frame, a tile with a key, and the title.
   ///
-  /// It has no identifiers and no style sheet, which would leak into a page that holds it. The key
-  /// is our own drawing: its bit is a sequence of three steps.
+  /// It has no identifiers and no style sheet, which would affect the page around it. The key is
+  /// our own drawing; its bit is a sequence of three steps.
   var drawing: HTML {
     let colors = colors
     return """
@@ -36,7 +38,8 @@ extension SignInButton {
       """
   }
 
-  /// Has the title take the room that it was given, whatever the font, where the room is right.
+  /// Attributes that fit the title to its width in any font, if the estimate is close enough for
+  /// that.
   private var fitting: HTML {
     guard titleWidth.isClose else { return .empty }
     return " textLength=\"\(titleWidth.units)\" lengthAdjust=\"spacingAndGlyphs\""
@@ -46,11 +49,11 @@ extension SignInButton {
 }
 
 extension SignInButton {
-  /// The colours of a button, those of the pages that the user sees after it.
+  /// The colours of a button; they are those of the pages that the user sees after it.
   package struct Colors: Sendable, Hashable {
     package let ground: String
     package let letters: String
-    /// Of the tile, and of the frame.
+    /// The colour of the tile and of the frame.
     package let tile: String
     package let key: String
   }

@@ -1,46 +1,47 @@
 import Basics
 
-/// The picture of a button to sign in with, as SVG, for web pages and for the screens of apps.
+/// Draws a sign-in button as SVG, for web pages and for the screens of apps.
 ///
-/// With the default title, the pictures are also files in the folder `Images` beside this one, to
-/// be copied. A title of the app's own is drawn in the reader's font, whose widths nobody knows
-/// beforehand: the button is as wide as an estimate says, with some room.
+/// With the default title, the pictures are also files in the folder `Images` beside this file, for
+/// copying. A title of your own is drawn in the reader's font, whose widths are unknown beforehand:
+/// the button's width is an estimate with some room to spare.
 public struct SignInButton: Sendable, Hashable {
-  /// The kind of page that a button stands on.
+  /// The kind of page on which the button stands.
   public enum Appearance: String, Sendable, CaseIterable {
-    /// For light pages: dark letters on white.
+    /// A button for light pages: dark letters on white.
     case light
-    /// For dark pages: light letters on a dark ground.
+    /// A button for dark pages: light letters on a dark ground.
     case dark
   }
 
   /// How high a button is, in CSS pixels.
   public enum Size: String, Sendable, CaseIterable {
-    /// 32 pixels, for a bar of tools.
+    /// A height of 32 pixels, for toolbars.
     case small
-    /// 40 pixels.
+    /// A height of 40 pixels.
     case medium
-    /// 48 pixels, for fingers.
+    /// A height of 48 pixels, for touch screens.
     case large
   }
 
-  /// The title of a button that is given none.
+  /// The title of a button for which the app chooses none.
   public static let defaultTitle = "Sign in with Sequencing"
 
-  /// The kind of page that it stands on.
+  /// The kind of page on which the button stands.
   public let appearance: Appearance
 
-  /// How high it is.
+  /// How high the button is.
   public let size: Size
 
-  /// What it says, to the eye and to screen readers: one line of text.
+  /// The button's text, shown and read out by screen readers: one line.
   public let title: String
 
-  /// Makes a button; its title may be any text, such as one from the network or of a translation.
+  /// Makes a button; its title may be any text, for example one from the network or from a
+  /// translation.
   ///
-  /// Line breaks become spaces, and characters that XML forbids are left out. A title in which
-  /// nothing is left is the default one, since a button without a name cannot be found by those
-  /// who do not see it.
+  /// Line breaks become spaces, and characters that XML forbids are left out. If nothing of the
+  /// title is left, the default title is used: users of screen readers could not find a button
+  /// without a name.
   public init(
     _ appearance: Appearance = .light, size: Size = .medium,
     title: String = SignInButton.defaultTitle
@@ -51,7 +52,7 @@ public struct SignInButton: Sendable, Hashable {
     self.title = text.isEmpty ? Self.defaultTitle : text
   }
 
-  /// The height in CSS pixels.
+  /// The height of the button in CSS pixels.
   public var height: Int {
     switch size {
     case .small: 32
@@ -60,12 +61,12 @@ public struct SignInButton: Sendable, Hashable {
     }
   }
 
-  /// The width in CSS pixels, by an estimate of the title's.
+  /// The width of the button in CSS pixels, with an estimate of the title's width.
   public var width: Int {
     drawingWidth * height / Self.drawingHeight
   }
 
-  /// The picture, as a file of its own or as an element of an HTML page.
+  /// The picture as SVG text, for a file of its own or an element of an HTML page.
   public var svg: String {
     drawing.markup + "\n"
   }

@@ -1,11 +1,12 @@
-/// How wide a title is about, in semibold letters of a sans-serif font, in units of a drawing.
+/// An estimate of a title's width in semibold letters of a sans-serif font, in units of the
+/// drawing.
 struct TitleWidth: Sendable, Hashable {
   static let fontSize = 17
 
   let units: Int
-  /// Whether it is close enough to the real width, in any common font, to stretch the title to it.
+  /// Whether the estimate is close enough, in any common font, to stretch the title to it.
   ///
-  /// It is with Latin, Greek and Cyrillic letters. Of others too little is known.
+  /// That holds for Latin, Greek and Cyrillic letters; the widths of others vary too much.
   let isClose: Bool
 
   init(_ title: String) {
@@ -22,7 +23,7 @@ struct TitleWidth: Sendable, Hashable {
     case "A"..."Z": 680
     case "\0"..."~": 570
     case _ where scalar.properties.generalCategory == .nonspacingMark: 0
-    // East Asia's scripts and emoji begin about there.
+    // The scripts of East Asia and emoji begin about here.
     case ..."\u{2E7F}": 650
     default: 1050
     }

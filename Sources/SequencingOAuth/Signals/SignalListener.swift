@@ -7,31 +7,31 @@ import Synchronization
   import Darwin
 #endif
 
-/// The process's one handler of the signals that ask a program to end.
+/// The process's only handler of the signals that ask a program to end.
 ///
-/// The handler writes the signal's number to a pipe, and a thread of its own reads it there. Nothing of
-/// it waits for a dispatch queue or for the threads of Swift's tasks: a program must be able to hear a
-/// signal when all of these are busy.
+/// The handler writes the signal's number to a pipe, and a thread reads it there. Nothing waits for
+/// a dispatch queue or for the threads of Swift's tasks, so that the program gets the signal even
+/// when all of these are busy.
 final class SignalListener: Sendable {
   typealias Handler = @Sendable (Int32) -> Void
 
   private struct State {
     var handlers: [Int: Handler] = [:]
     var lastID = 0
-    /// The end of the pipe that the thread reads, once there is a thread.
+    /// The end of the pipe from which the thread reads; `nil` until there is a thread.
     var readEnd: Int32?
   }
 
   static let shared = SignalListener()
-  /// What the handler needs, which may run in the middle of anything.
+  /// The values that the handler needs; it may interrupt any code, so they are atomic.
   private static let writeEnd = Atomic<Int32>(-1)
   private static let hearsHangUp = Atomic(false)
   private let state = Locked(State())
 
-  /// Calls a function with the number of the next signal, on a thread of its own, and not again.
+  /// Calls a function once, on a thread of its own, with the number of the next signal.
   ///
-  /// From the signal on, a further one ends the program. A system without pipes or threads to give
-  /// leaves the signals as they are.
+  /// After that signal, a second one ends the program. If the system has no pipe or thread to give,
+  /// the signals keep their effect.
   func add(_ handler: @escaping Handler) -> Int {
     state.withLock { state in
       state.lastID += 1
@@ -43,7 +43,7 @@ final class SignalListener: Sendable {
     }
   }
 
-  /// Forgets a function; without any other one the signals end the program again.
+  /// Removes a function; without any function the signals end the program again.
   func remove(_ id: Int) {
     state.withLock { state in
       guard state.handlers.removeValue(forKey: id) != nil, state.handlers.isEmpty else { return }
@@ -89,7 +89,8 @@ final class SignalListener: Sendable {
   // MARK: The signals
 
   private static func install() {
-    // Not so SIGINT, which a shell's script ignores for whatever it runs in the background.
+    // Only SIGHUP may stay ignored: a shell's script ignores SIGINT for every program in the
+    // background.
     let hearsHangUp = hearsHangUp.load(ordering: .acquiring) || !isIgnored(SIGHUP)
     Self.hearsHangUp.store(hearsHangUp, ordering: .releasing)
     signal(SIGINT, handle)
@@ -105,7 +106,7 @@ final class SignalListener: Sendable {
 
   private static let handle: @convention(c) (Int32) -> Void = { number in
     let error = errno
-    // At once, so that a further signal ends the program while the functions work.
+    // Done first, so that a second signal ends the program while the functions work.
     SignalListener.uninstall()
     var byte = UInt8(truncatingIfNeeded: number)
     write(SignalListener.writeEnd.load(ordering: .acquiring), &byte, 1)

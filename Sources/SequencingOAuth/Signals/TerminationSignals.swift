@@ -4,36 +4,38 @@
   import Darwin
 #endif
 
-/// Turns the signals that ask a program to end into a call: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
+/// Calls a function when a signal asks the program to end: SIGINT (Ctrl-C), SIGTERM or SIGHUP.
 ///
-/// Without it such a signal ends the program at once, also in the middle of a refresh; if the server
-/// has replaced the refresh token by then, the user must sign in again.
-/// ``init(settling:onFailure:)-([AuthorizationModule],_)`` waits for the refresh. The SDK installs no
-/// handler by itself.
+/// Without it such a signal ends the program at once, even in the middle of a refresh. If the
+/// server has replaced the refresh token by then, the user must sign in again.
+/// ``init(settling:onFailure:)-([AuthorizationModule],_)`` waits for the refresh. The SDK never
+/// installs a handler unless an app makes an instance.
 ///
-/// It listens until ``stop()``. The first signal ends the listening, so that a second one ends the
-/// program at once, whatever the handler still waits for. It replaces a handler that the program has
-/// set for these signals. SIGHUP stays ignored in a program that `nohup` runs.
+/// An instance listens until ``stop()`` or the first signal. A second signal ends the program at
+/// once, whatever the handler still waits for. An instance replaces a handler that the program has
+/// set for these signals. In a program that `nohup` runs, SIGHUP stays ignored.
 public final class TerminationSignals: Sendable {
   private let id: Int
 
-  /// Listens, and calls a handler once, on a thread of its own, with the number of the first signal.
+  /// Listens, and calls a handler once, on a thread of its own, with the number of the first
+  /// signal.
   public init(_ handler: @escaping @Sendable (Int32) -> Void) {
     id = SignalListener.shared.add(handler)
   }
 
-  /// Lets the signals end the program again, unless another instance listens.
+  /// Stops listening; unless another instance listens, the signals end the program again.
   public func stop() {
     SignalListener.shared.remove(id)
   }
 }
 
 extension TerminationSignals {
-  /// Listens, and at the first signal waits for the refresh that is under way, and for the store,
-  /// before the signal ends the program.
+  /// Listens, and at the first signal lets the refreshes of these accounts finish before the
+  /// program ends.
   ///
-  /// Automatic refreshes stop then. The wait is no longer than a refresh and the store's locks
-  /// take. `onFailure` hears why the newest token could not be stored, if that is so.
+  /// At the signal automatic refreshes stop. The program then waits for the refresh that is under
+  /// way and for the store, no longer than a refresh and the store's locks take. `onFailure` gets
+  /// the error if the newest token could not be stored.
   public convenience init(
     settling modules: [AuthorizationModule],
     onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
@@ -41,7 +43,9 @@ extension TerminationSignals {
     self.init(settling: { modules }, onFailure: onFailure)
   }
 
-  /// Listens for all accounts that a manager has by the time of the signal; see
+  /// Listens, and at the first signal lets the refreshes of all accounts of a manager finish.
+  ///
+  /// The accounts are those that the manager has at the time of the signal. See
   /// ``init(settling:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(
     settling manager: AccountManager,
@@ -57,7 +61,7 @@ extension TerminationSignals {
     self.init { number in
       Task {
         await Self.settle(modules(), onFailure)
-        // What an app began meanwhile.
+        // Waits for what the app has begun in the meantime.
         await Self.settle(modules(), { _ in })
         Self.end(by: number)
       }
@@ -77,15 +81,17 @@ extension TerminationSignals {
     }
   }
 
-  /// Listens for one ``SQOAuth``, such as ``SQOAuth/shared``; see
-  /// ``init(settling:onFailure:)-([AuthorizationModule],_)``.
+  /// Listens, and at the first signal lets the refresh of one ``SQOAuth`` finish, such as that of
+  /// ``SQOAuth/shared``.
+  ///
+  /// See ``init(settling:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(
     settling oauth: SQOAuth, onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {
     self.init(settling: [oauth.module], onFailure: onFailure)
   }
 
-  /// Ends the program as the signal would have, so that a shell sees which one it was.
+  /// Ends the program as the signal would have, so that a shell sees which signal it was.
   private static func end(by number: Int32) {
     signal(number, SIG_DFL)
     kill(getpid(), number)

@@ -7,7 +7,7 @@ import Dispatch
   import Darwin
 #endif
 
-/// How a child process ended.
+/// How a child process ended: by its own exit or by a signal.
 enum ProcessStatus: Sendable, Hashable, CustomStringConvertible {
   case exited(Int32)
   case killed(signal: Int32)
@@ -20,7 +20,7 @@ enum ProcessStatus: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A program that could not be started.
+/// The system's reason why a program could not be started.
 struct SpawnError: Error, CustomStringConvertible {
   let errno: Int32
   var description: String { String(cString: strerror(errno)) }
@@ -28,16 +28,16 @@ struct SpawnError: Error, CustomStringConvertible {
 
 /// Runs a program without a shell.
 ///
-/// Every file and socket of the SDK is close-on-exec, so none is open in it.
+/// All files and sockets of the SDK are close-on-exec, so the program inherits none of them.
 enum ChildProcess {
-  /// Starts a program, the first word, and returns when it has ended; it outlives a cancelled caller.
+  /// Starts a program, named by the first word, and returns when it has ended.
   ///
-  /// Its input is empty. Its output goes to our standard error, so that a program whose own output
-  /// is read by another stays clean.
+  /// If the caller is cancelled, the program continues. Its input is empty. Its output goes to this
+  /// process's standard error, so that another program can read our standard output.
   static func run(_ words: [String]) async throws -> ProcessStatus {
     let process = try spawn(words)
     let status = OneShot<ProcessStatus>()
-    // A thread of its own that waits, so that no child stays behind as a zombie.
+    // A thread of its own waits for the child, so that no zombie stays.
     let queue = DispatchQueue(label: "SequencingOAuth.ChildProcess")
     queue.async { status.resolve(wait(for: process)) }
     guard let status = await status.value() else { throw CancellationError() }
@@ -62,7 +62,7 @@ enum ChildProcess {
   private static func wait(for process: pid_t) -> ProcessStatus {
     var status: Int32 = 0
     while waitpid(process, &status, 0) == -1 {
-      // The app reaps children itself: the program ran, and how it ended is unknown.
+      // If the app itself waits for all children, this one's status is lost: the program did run.
       guard errno == EINTR else { return .exited(0) }
     }
     let signal = status & 0x7F

@@ -3,7 +3,7 @@ import LoopbackHTTP
 import LoopbackPages
 
 extension LandingPage {
-  /// The page as a response that no cache keeps and that reaches no other site.
+  /// The page as an HTTP response that no cache keeps and that loads nothing.
   func response(in style: LandingPageStyle) -> LoopbackResponse {
     let name = style.shownName
     return LoopbackPage(
@@ -28,7 +28,7 @@ extension LandingPage {
     }
   }
 
-  // A hyphen that does not break, for narrow windows.
+  // U+2011 is a hyphen at which no line breaks, for narrow windows.
   private var heading: String {
     switch self {
     case .signedIn: "You are signed in"
@@ -41,28 +41,28 @@ extension LandingPage {
     }
   }
 
-  /// What the page says, about an app with this name.
+  /// The text of the page, with the app's name in it.
   private func text(for name: String?) -> String {
-    // The isolates keep a name that is written from right to left from turning our words around.
+    // The isolates keep a name written from right to left from reordering the words around it.
     let app = name.map { "\u{2068}\($0)\u{2069}" }
     let theApp = app ?? "the app"
     return switch self {
     case .signedIn: "You can close this window and go back to \(theApp)."
     case .underWay:
       "\(app ?? "The app") does the rest. You can close this window and go back to it."
-    case .denied: "Access was denied. You can close this window; \(theApp) knows."
+    case .denied: "Access was denied. You can close this window and go back to \(theApp)."
     case .failed(let code):
-      Self.explanation(of: code, app) + " You can close this window; \(theApp) says more."
+      Self.explanation(of: code, app) + " You can close this window; \(theApp) has the details."
     case .wrongState:
       "The page that sent you here answered another sign\u{2011}in than the one that \(theApp) "
-        + "started. If that was not you, close this window; \(theApp) was told nothing."
+        + "started, so \(theApp) ignores it. If that was not you, close this window."
     case .tooLate:
-      "It was answered before, or it took too long. Start it again from \(theApp)."
+      "It has ended already, or it took too long. Start it again from \(theApp)."
     case .notFound: "This address only receives the end of a sign\u{2011}in."
     }
   }
 
-  /// A sentence of ours for the codes that a user can do something about.
+  /// An explanation of the error codes about which a user can do something.
   private static func explanation(of code: SQOAuthError.Code, _ app: String?) -> String {
     let start = app ?? "The app"
     return switch code {
@@ -73,11 +73,11 @@ extension LandingPage {
     case .connectionFailed, .requestTimedOut, .tlsFailed:
       "\(start) could not reach the server. Check the network and try again."
     case .storeFailed:
-      "You were signed in, but \(app ?? "the app") could not keep it."
+      "You were signed in, but \(app ?? "the app") could not save the sign\u{2011}in."
     case .insufficientScope:
       "\(start) needs more than you allowed."
     default:
-      "\(start) could not complete it with the server."
+      "\(start) could not complete the sign\u{2011}in with the server."
     }
   }
 }

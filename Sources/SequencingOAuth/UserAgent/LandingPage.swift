@@ -6,20 +6,20 @@ import Basics
   import Foundation
 #endif
 
-/// What the browser shows after the redirect: fixed texts of ours, and nothing of the redirect.
+/// The page that the browser shows after the redirect: fixed texts, and nothing from the redirect.
 enum LandingPage: Sendable {
   case signedIn
   case denied
   case failed(SQOAuthError.Code)
-  /// The redirect was not this sign-in's; the right one may still come.
+  /// The redirect did not answer this sign-in; the right one may still come.
   case wrongState
-  /// The sign-in was answered or ended before.
+  /// The sign-in already had its answer, or has ended.
   case tooLate
-  /// The answer was taken and the app is still at work.
+  /// The answer was accepted, and the app is still getting the token.
   case underWay
   case notFound
 
-  /// The page for the end of a sign-in.
+  /// Chooses the page for the result of a sign-in.
   init(outcome: Result<SQToken, SQOAuthError>) {
     switch outcome {
     case .success: self = .signedIn
@@ -28,7 +28,8 @@ enum LandingPage: Sendable {
     }
   }
 
-  /// The page for a redirect: where it was the answer, what came of it, within a while.
+  /// Chooses the page for a redirect; if that was the answer, it waits a while for the sign-in's
+  /// result.
   init(
     for offer: PendingAuthorization.Offer, outcome: OneShot<LandingPage>, by clock: any WallClock
   ) async {
@@ -40,7 +41,7 @@ enum LandingPage: Sendable {
     }
   }
 
-  /// A browser shows nothing while it waits, so it does not wait for a slow server's sake.
+  /// Waits for the result, but not long: until it has a page, the browser shows nothing.
   private static func outcome(
     _ outcome: OneShot<LandingPage>, _ clock: any WallClock
   ) async -> LandingPage {

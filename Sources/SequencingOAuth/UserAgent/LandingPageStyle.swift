@@ -1,19 +1,19 @@
 import LoopbackPages
 
-/// The name and the colours of the last page of a sign-in, which the browser shows after the redirect.
+/// The name and the colours of the page that the browser shows at the end of a sign-in.
 ///
-/// Set ``ClientEnvironment/landingPage``. The page appears at loopback redirect URIs, where the SDK
-/// receives the redirect. It has no script, loads nothing and shows nothing that came with the
-/// redirect, whatever is set here; the name is shown as text.
+/// Set it in ``ClientEnvironment/landingPage``. The page appears at loopback redirect URIs, where
+/// the SDK receives the redirect. With any style it has no script, loads nothing and shows nothing
+/// that came with the redirect; the name is shown as text.
 ///
-/// Any colour will do: text that could not be read in ``accent`` is written in a darker or lighter
-/// shade of it, and text on a background in black or white. The contrast is 4.5 to 1 or more (WCAG
+/// Every colour is allowed. If text in ``accent`` would be hard to read, a darker or lighter shade
+/// is used, and text on a background is black or white. The contrast is at least 4.5 to 1 (WCAG
 /// 2.2, success criterion 1.4.3) in the browser's light scheme and in its dark one.
 public struct LandingPageStyle: Sendable, Hashable {
-  /// The app's name, which the page shows and says in its sentences; `nil` for "the app".
+  /// The app's name, which the page shows and uses in its sentences; `nil` for "the app".
   ///
-  /// Control characters and those that change a text's direction are left out, and what is longer
-  /// than 60 characters is cut.
+  /// Control characters and characters that change the direction of text are left out, and the name
+  /// is cut at 60 characters.
   public var appName: String?
   /// The colour of the app's sign and of the tick; `nil` for the SDK's green.
   public var accent: PageColor?
@@ -22,7 +22,7 @@ public struct LandingPageStyle: Sendable, Hashable {
   /// The colour behind the card when the browser prefers dark pages; `nil` for a dark grey.
   public var darkBackground: PageColor?
 
-  /// Makes a style; what is left out stays as the SDK has it.
+  /// Makes a style; a part that is left out keeps the SDK's default.
   public init(
     appName: String? = nil, accent: PageColor? = nil, background: PageColor? = nil,
     darkBackground: PageColor? = nil
@@ -35,11 +35,11 @@ public struct LandingPageStyle: Sendable, Hashable {
 }
 
 extension LandingPageStyle {
-  /// The name as it is shown, or `nil` when nothing of it can be.
+  /// The name as the page shows it, or `nil` if nothing of it can be shown.
   var shownName: String? {
     guard let appName else { return nil }
     let scalars = appName.unicodeScalars.lazy.filter(Self.isShown)
-    // A character may be made of any number of scalars.
+    // One character may consist of many scalars, so these are limited too.
     let words = String(String.UnicodeScalarView(scalars.prefix(240))).split(separator: " ")
     let name = words.joined(separator: " ")
     return name.isEmpty ? nil : String(name.prefix(60))
@@ -52,7 +52,7 @@ extension LandingPageStyle {
 
   private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
-    // Some scripts and signs need the joiners.
+    // Some scripts and emoji need the joiners.
     case .format: scalar == "\u{200C}" || scalar == "\u{200D}"
     case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
     default: true

@@ -10,11 +10,12 @@ import LoopbackHTTP
 /// Receives the redirect of one sign-in on a loopback address.
 ///
 /// It listens from just before the browser opens until the sign-in ends. Only a GET of the exact
-/// path with the right `Host` reaches the sign-in; anything else is answered 404 and ends nothing.
+/// path with the right `Host` reaches the sign-in. Any other request gets 404 and does not affect
+/// the sign-in.
 ///
 /// - SeeAlso: RFC 8252, sections 7.3 and 8.3
 final class LoopbackRedirectReceiver: Sendable {
-  /// Judges a redirect and returns the page that its sender sees.
+  /// Checks a redirect and returns the page for the browser.
   typealias Handler = @Sendable (_ redirect: String) async -> LandingPage
 
   private struct Delivery: Sendable {
@@ -27,7 +28,7 @@ final class LoopbackRedirectReceiver: Sendable {
   private let servers: [LoopbackServer]
   private let delivery: OneShot<Delivery>
 
-  /// Binds the port; until ``deliver(to:)`` every request is answered 404.
+  /// Opens the port; until ``deliver(to:)`` every request gets 404.
   init(
     _ redirect: LoopbackRedirect, style: LandingPageStyle = LandingPageStyle()
   ) throws(SQOAuthError) {
@@ -52,23 +53,23 @@ final class LoopbackRedirectReceiver: Sendable {
     self.delivery = delivery
   }
 
-  /// The redirect URI with the port that was bound.
+  /// The redirect URI with the port that the receiver listens on.
   var redirectURI: String { redirect.uri(port: port) }
 
-  /// Hands every redirect to the sign-in from now on.
+  /// Passes every redirect to the sign-in from now on.
   func deliver(to handler: @escaping Handler) {
     delivery.resolve(Delivery(port: port, handler: handler))
   }
 
-  /// How many connections were closed because there were too many of them.
+  /// How many connections were closed because too many were open.
   var turnedAway: Int { servers.reduce(0) { $0 + $1.turnedAway } }
 
-  /// Returns when each redirect that had arrived before the call was handed over.
+  /// Returns when each redirect that arrived before this call was passed on.
   func settle() async {
     for server in servers { await server.settle() }
   }
 
-  /// Closes the port, after the pages that are under way.
+  /// Closes the port after the pages that are being sent.
   func stop() async {
     for server in servers { await server.stop(handlerGrace: .seconds(5)) }
   }
@@ -76,7 +77,7 @@ final class LoopbackRedirectReceiver: Sendable {
   private static func page(
     for request: LoopbackRequest, _ redirect: LoopbackRedirect, _ delivery: Delivery?
   ) async -> LandingPage {
-    // The Host is checked against DNS rebinding: another name for this address is another site.
+    // The `Host` protects against DNS rebinding: under another name this address is another site.
     guard let delivery, request.method == "GET",
       request.path == (redirect.path.isEmpty ? "/" : redirect.path),
       isHost(request.header("host"), of: redirect, port: delivery.port)
@@ -94,10 +95,11 @@ final class LoopbackRedirectReceiver: Sendable {
 
   typealias Bind = (LoopbackAddress, UInt16) throws(LoopbackError) -> LoopbackServer
 
-  /// Listens at every address that the host may mean, on one port; at least one server.
+  /// Listens on one port of every address that the host may mean; there is at least one.
   ///
-  /// A browser may take `localhost` for 127.0.0.1 or for ::1. Where the system has no such address,
-  /// no program can wait there. Where another program has the port, that program would get the code.
+  /// A browser may take `localhost` for 127.0.0.1 or for ::1. If the system lacks one of these
+  /// addresses, no program can listen there. If another program has the port at one of them, it
+  /// could get the code, so this fails.
   static func listen(
     _ redirect: LoopbackRedirect, bind: Bind
   ) throws(LoopbackError) -> [LoopbackServer] {
@@ -106,7 +108,7 @@ final class LoopbackRedirectReceiver: Sendable {
       do throws(LoopbackError) {
         return try listenOnce(redirect, bind)
       } catch {
-        // Any port will do, so long as it is free at both addresses.
+        // Any port is right if it is free at both addresses.
         attempts += 1
         guard case .portInUse = error, redirect.port ?? 0 == 0, attempts < 100 else { throw error }
       }
@@ -139,12 +141,13 @@ final class LoopbackRedirectReceiver: Sendable {
     case .portInUse(let port):
       SQOAuthError(
         .portInUse,
-        "port \(port) of the redirect URI is in use by another program; end that, or register a "
+        "another program uses port \(port) of the redirect URI; end that program, or register a "
           + "redirect URI without a port; if your app listens there to receive the redirect itself, "
           + "set redirectReceiver: .app in its configuration", cause: error)
     case .addressUnavailable, .system:
       SQOAuthError(
-        .redirectUnavailable, "no redirect can be received on the loopback address", cause: error)
+        .redirectUnavailable, "the SDK cannot listen for the redirect on the loopback address",
+        cause: error)
     }
   }
 }

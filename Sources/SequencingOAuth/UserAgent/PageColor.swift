@@ -3,7 +3,7 @@ import LoopbackPages
 
 /// A colour in sRGB, without transparency.
 ///
-/// It is a type and no text, so nothing but a colour can get into a page's style.
+/// As a type of its own, and not a text, it can put nothing but a colour into a page's style.
 public struct PageColor: Sendable, Hashable {
   /// The share of red, from 0 to 255.
   public let red: UInt8
@@ -12,26 +12,27 @@ public struct PageColor: Sendable, Hashable {
   /// The share of blue, from 0 to 255.
   public let blue: UInt8
 
-  /// Makes a colour of its three parts.
+  /// Makes a colour from its red, green and blue parts.
   public init(red: UInt8, green: UInt8, blue: UInt8) {
     self.red = red
     self.green = green
     self.blue = blue
   }
 
-  /// Reads a colour as style guides write it: `#` and six hexadecimal digits, in either case.
+  /// Reads a colour as style guides write it: `#` and six hexadecimal digits, in upper or lower
+  /// case.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for any other text, such as a name, three
   ///   digits, or a colour with transparency.
   public init(_ text: String) throws(SQOAuthError) {
-    // A number's own reader would take a sign too.
+    // The number's own initializer would accept a sign too.
     guard text.utf8.count == 7, text.hasPrefix("#"), text.utf8.dropFirst().allSatisfy(Self.isDigit),
       let number = UInt32(text.dropFirst(), radix: 16)
     else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "\"\(String(text.prefix(20)).printable)\" is no colour; write # and six "
-          + "hexadecimal digits, such as #0f6b5c")
+        "\"\(String(text.prefix(20)).printable)\" is not a colour that the SDK can read; write # and "
+          + "six hexadecimal digits, such as #0f6b5c")
     }
     self.init(
       red: UInt8(truncatingIfNeeded: number >> 16), green: UInt8(truncatingIfNeeded: number >> 8),

@@ -20,8 +20,8 @@ import Testing
 
   @Test(arguments: [
     ("code=abc", "go back to \u{2068}Files\u{2069}."),
-    ("error=access_denied", "\u{2068}Files\u{2069} knows"),
-    ("error=server_error", "\u{2068}Files\u{2069} says more"),
+    ("error=access_denied", "go back to \u{2068}Files\u{2069}"),
+    ("error=server_error", "\u{2068}Files\u{2069} has the details"),
   ])
   func `every page says the app's name`(query: String, sentence: String) async throws {
     let page = try await Self.page(LandingPageStyle(appName: "Files"), answering: query)
