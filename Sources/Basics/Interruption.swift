@@ -1,4 +1,4 @@
-/// Ends one piece of work from outside, also where how that is done is known only later.
+/// Ends one piece of work from outside, also when the way to end it is known only later.
 package final class Interruption: Sendable {
   private struct State {
     var isRaised = false
@@ -9,6 +9,9 @@ package final class Interruption: Sendable {
 
   package init() {}
 
+  /// Whether the work was ended, or is to be ended as soon as it begins.
+  package var isRaised: Bool { state.withLock(\.isRaised) }
+
   /// Ends the work, now or as soon as it begins.
   package func raise() {
     let action = state.withLock { state in
@@ -18,12 +21,33 @@ package final class Interruption: Sendable {
     action?()
   }
 
-  /// Says how the work is ended from now on; that is done at once if it was asked for before.
+  /// Sets the way to end the work from now on; if ``raise()`` was called before, ends it at once.
   package func whenRaised(_ action: @escaping @Sendable () -> Void) {
     let isRaised = state.withLock { state in
       if !state.isRaised { state.action = action }
       return state.isRaised
     }
     if isRaised { action() }
+  }
+
+  /// Runs an operation in a task of its own, and returns its result.
+  ///
+  /// The interruption cancels that task, and so does the cancellation of the calling task.
+  package func result<Value: Sendable, Failure>(
+    of operation: @escaping @Sendable () async throws(Failure) -> Value
+  ) async -> Result<Value, Failure> {
+    let task = Task.startingHere { () async -> Result<Value, Failure> in
+      do throws(Failure) {
+        return .success(try await operation())
+      } catch {
+        return .failure(error)
+      }
+    }
+    whenRaised(task.cancel)
+    return await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
   }
 }

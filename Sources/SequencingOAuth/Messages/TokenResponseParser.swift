@@ -38,6 +38,24 @@ public struct TokenResponseContext: Sendable {
 public protocol TokenResponseParser: Sendable {
   /// Reads one response.
   func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken
+
+  /// Reads one response whose body the SDK has decoded already.
+  ///
+  /// This is the method that the SDK calls. The default ignores the members and calls
+  /// ``token(from:context:)``. Implement it if the parser would decode the body a second time.
+  /// `members` are those of the JSON object in the body, `nil` if the body is none.
+  func token(
+    from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
+  ) throws -> SQToken
+}
+
+extension TokenResponseParser {
+  /// Reads one response by ``token(from:context:)``, without its members.
+  public func token(
+    from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
+  ) throws -> SQToken {
+    try token(from: response, context: context)
+  }
 }
 
 /// The parser of RFC 6749, section 5.1: every field that matters is checked.
@@ -52,8 +70,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     try token(from: response, members: nil, context: context)
   }
 
-  /// The same, of a response whose body was decoded already, if it could be.
-  func token(
+  /// Reads one response whose body was decoded already; without members it decodes the body.
+  public func token(
     from response: HTTPResponse, members known: [String: JSONValue]?,
     context: TokenResponseContext
   ) throws(SQOAuthError) -> SQToken {
