@@ -84,7 +84,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     guard !isForm || fields["error"] == nil else {
       throw SQOAuthError(.invalidResponse, "the token response holds an error")
     }
-    guard let accessToken = fields.takeString("access_token"), isToken(accessToken) else {
+    guard let accessToken = fields.takeString("access_token"), accessToken.isSendableToken
+    else {
       throw missing("access_token")
     }
     let tokenType = try tokenType(
@@ -134,11 +135,6 @@ public struct StandardTokenResponseParser: TokenResponseParser {
         "the token type is \"\(type.printable)\", but a Bearer token was asked for")
     }
     return type
-  }
-
-  /// Visible ASCII, so that the token can neither split a header field nor change on its way.
-  private func isToken(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 
   private func missing(_ field: String) -> SQOAuthError {
