@@ -27,9 +27,9 @@ public protocol HTTPClient: Sendable {
 
   /// Whether the client may lose the end of an HTTP/2 response and still report success.
   ///
-  /// libcurl before 8.14 may, when the server answers before it has read the whole request. The SDK
-  /// then sends no gRPC call with any number of messages, and a missing status means
-  /// `unavailable`. The default is `false`.
+  /// libcurl before 8.14 may, when the server answers before it has read the whole request. With such
+  /// a client the SDK refuses gRPC calls that send any number of messages, and a call whose status is
+  /// missing fails as `unavailable`. The default is `false`.
   var mayLoseEndOfResponse: Bool { get }
 }
 
