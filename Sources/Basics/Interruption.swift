@@ -9,6 +9,9 @@ package final class Interruption: Sendable {
 
   package init() {}
 
+  /// Whether the work was ended, or will be as soon as it begins.
+  package var isRaised: Bool { state.withLock(\.isRaised) }
+
   /// Ends the work now, or as soon as ``whenRaised(_:)`` says how.
   package func raise() {
     let action = state.withLock { state in
@@ -25,5 +28,26 @@ package final class Interruption: Sendable {
       return state.isRaised
     }
     if isRaised { action() }
+  }
+
+  /// Runs an operation in a task of its own, and returns its result.
+  ///
+  /// The interruption cancels that task, and so does the cancellation of the calling task.
+  package func result<Value: Sendable, Failure>(
+    of operation: @escaping @Sendable () async throws(Failure) -> Value
+  ) async -> Result<Value, Failure> {
+    let task = Task.startingHere { () async -> Result<Value, Failure> in
+      do throws(Failure) {
+        return .success(try await operation())
+      } catch {
+        return .failure(error)
+      }
+    }
+    whenRaised(task.cancel)
+    return await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
   }
 }

@@ -1,12 +1,10 @@
-import Basics
-
 /// A registry of modules by name, for an app that works with several authorization servers.
 ///
 /// Its tokens are kept where its environment says, by default in memory only; for accounts that
 /// outlast the program use ``AccountManager``. Any method may be called from any thread.
 public final class Authorizer: Sendable {
   private let environment: ClientEnvironment
-  private let modules = Locked<[String: AuthorizationModule]>([:])
+  private let modules = Registry<AuthorizationModule>(of: "a module")
 
   /// Makes an empty registry; its modules use the environment.
   public init(environment: ClientEnvironment = ClientEnvironment()) {
@@ -21,36 +19,23 @@ public final class Authorizer: Sendable {
   public func add(
     _ name: String, _ configuration: ClientConfiguration
   ) throws(SQOAuthError) -> AuthorizationModule {
-    let module = AuthorizationModule(
-      configuration: configuration, environment: environment, accountID: name)
-    let isAdded = modules.withLock { modules in
-      guard modules[name] == nil else { return false }
-      modules[name] = module
-      return true
-    }
-    guard isAdded else { throw .duplicateName(name, of: "a module") }
-    return module
+    try modules.add(
+      AuthorizationModule(
+        configuration: configuration, environment: environment, accountID: name),
+      named: name)
   }
 
   /// The module with a name, or `nil` if there is none.
   public func module(named name: String) -> AuthorizationModule? {
-    modules.withLock { $0[name] }
+    modules[name]
   }
 
   /// Removes a module and returns it; the token stays in the module and in the store.
   @discardableResult
   public func remove(_ name: String) -> AuthorizationModule? {
-    modules.withLock { $0.removeValue(forKey: name) }
+    modules.remove(name)
   }
 
   /// The names of all modules, sorted.
-  public var names: [String] { modules.withLock { $0.keys.sorted() } }
-}
-
-extension SQOAuthError {
-  static func duplicateName(_ name: String, of what: String) -> SQOAuthError {
-    SQOAuthError(
-      .duplicateName,
-      "there is already \(what) \"\(name.printable)\"; remove it, or choose another name")
-  }
+  public var names: [String] { modules.names }
 }

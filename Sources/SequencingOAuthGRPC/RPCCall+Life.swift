@@ -100,11 +100,9 @@ extension RPCCall {
     interruption.whenRaised(task.cancel)
   }
 
-  /// Refuses what the transport cannot carry without losing messages.
+  /// Refuses a kind of call of which the transport may lose messages.
   private func checkKind() throws(RPCError) {
-    guard kind.sendsMany, channel.client is CurlHTTPClient, !LibcurlVersion.hasNewHTTP2 else {
-      return
-    }
+    guard kind.sendsMany, channel.client.mayLoseEndOfResponse else { return }
     throw RPCError(
       .unimplemented,
       "a call that sends any number of messages needs libcurl 8.14 or newer: an older one loses what "

@@ -21,7 +21,7 @@ extension RPCMetadata {
       remove("authorization")
       return
     }
-    guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+    guard token.isSendableToken else {
       throw RPCError(
         .invalidArgument, "an access token is not empty and has visible characters of ASCII only")
     }

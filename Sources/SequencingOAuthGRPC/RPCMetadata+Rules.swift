@@ -1,3 +1,6 @@
+import Basics
+import SequencingOAuth
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -16,50 +19,50 @@ extension RPCMetadata {
   ]
 
   static func entry(_ text: String, _ name: String) throws(RPCError) -> Entry {
-    let name = try checked(name)
-    if name.hasSuffix("-bin") {
-      throw refusal("\(name) ends in -bin, so it has bytes and no text")
-    }
-    guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-      throw refusal("the value of \(name) has a character that is no printable ASCII")
-    }
-    // HTTP does not keep it.
-    guard text.utf8.first != 0x20, text.utf8.last != 0x20 else {
-      throw refusal("the value of \(name) begins or ends with a space")
-    }
-    return Entry(name: name, value: .text(text))
+    let field = try field(name, text, hasBytes: false)
+    return Entry(name: field.name, value: .text(field.value))
   }
 
   static func entry(_ bytes: Data, _ name: String) throws(RPCError) -> Entry {
-    let name = try checked(name)
-    guard name.hasSuffix("-bin") else {
-      throw refusal("\(name) does not end in -bin, so it has a text and no bytes")
-    }
-    return Entry(name: name, value: .bytes(bytes))
+    Entry(name: try field(name, "", hasBytes: true).name, value: .bytes(bytes))
   }
 
-  private static func checked(_ name: String) throws(RPCError) -> String {
-    // Beyond ASCII there are letters whose lower case is in it.
-    let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
-    let name = name.lowercased()
-    guard !name.isEmpty, isASCII, name.utf8.allSatisfy(isNameByte) else {
-      throw refusal(
-        "the name of a metadata entry has letters of ASCII, digits, '_', '-' and '.' only")
+  /// A field with the name in lower case, if HTTP and gRPC allow it.
+  private static func field(
+    _ name: String, _ text: String, hasBytes: Bool
+  ) throws(RPCError) -> HTTPFields.Field {
+    // Judged before: beyond ASCII there are letters whose lower case is in it.
+    let httpFlaw = HTTPFields.Field(name: name, value: text).flaw
+    let field = HTTPFields.Field(name: name.lowercased(), value: text)
+    if let flaw = httpFlaw ?? flaw(of: field, hasBytes: hasBytes) {
+      throw RPCError(.invalidArgument, flaw)
+    }
+    return field
+  }
+
+  /// What gRPC has against a field that HTTP allows.
+  private static func flaw(of field: HTTPFields.Field, hasBytes: Bool) -> String? {
+    let name = field.name
+    if !name.utf8.allSatisfy(isNameByte) {
+      return "the name of a metadata entry has letters of ASCII, digits, '_', '-' and '.' only"
     }
     if name.hasPrefix("grpc-") || reserved.contains(name) {
-      throw refusal("\(name) is kept for gRPC and HTTP themselves")
+      return "\(name) is kept for gRPC and HTTP themselves"
     }
-    return name
+    switch (name.hasSuffix("-bin"), hasBytes) {
+    case (true, false): return "\(name) ends in -bin, so it has bytes and no text"
+    case (false, true): return "\(name) does not end in -bin, so it has a text and no bytes"
+    default: break
+    }
+    if field.value.utf8.contains(0x09) { return "the value of \(name) has a tab" }
+    // HTTP does not keep it.
+    if field.value.utf8.first == 0x20 || field.value.utf8.last == 0x20 {
+      return "the value of \(name) begins or ends with a space"
+    }
+    return nil
   }
 
-  static func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-    default: false
-    }
-  }
-
-  private static func refusal(_ what: String) -> RPCError {
-    RPCError(.invalidArgument, what)
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    byte.isAlphanumeric || "_-.".utf8.contains(byte)
   }
 }

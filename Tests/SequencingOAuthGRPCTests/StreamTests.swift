@@ -201,6 +201,23 @@ struct UpstreamTests {
     withExtendedLifetime(port) {}
   }
 
+  @Test(arguments: [RPCCall.Kind.unary, .serverStreaming, .clientStreaming, .bidirectional])
+  func `a client that may lose the end of a response sends one message at most`(
+    kind: RPCCall.Kind
+  ) throws {
+    struct LosingClient: HTTPClient {
+      var mayLoseEndOfResponse: Bool { true }
+      func send(_ request: HTTPRequest) async throws -> HTTPResponse { .grpc() }
+    }
+    let url = try #require(URL(string: "https://rpc.example"))
+    let channel = try RPCChannel(url: url, client: LosingClient())
+    let call = try channel.test("Talk", kind: kind)
+    switch kind {
+    case .unary, .serverStreaming: try call.start()
+    case .clientStreaming, .bidirectional: failure(.unimplemented) { try call.start() }
+    }
+  }
+
   @Test func `another HTTP client may carry it`() async throws {
     let channel = try RPCChannel.scripted { request in
       var sent: [UInt8] = []

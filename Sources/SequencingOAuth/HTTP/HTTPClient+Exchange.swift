@@ -3,7 +3,8 @@ import Basics
 extension HTTPClient {
   /// Sends a request of the protocol itself, through any client, with typed errors.
   ///
-  /// Only the SDK's own client can be interrupted.
+  /// An interruption ends the request with ``SQOAuthError/Code/cancelled``, as the cancellation of
+  /// the task does.
   func exchange(
     _ request: HTTPRequest, _ interruption: Interruption? = nil
   ) async throws(SQOAuthError) -> HTTPResponse {
@@ -11,11 +12,12 @@ extension HTTPClient {
     try request.checkNotSpent()
     let response: HTTPResponse
     do {
-      if let interruption, let client = self as? CurlHTTPClient {
-        response = try await client.send(request, interruption)
-      } else {
-        response = try await send(request)
-      }
+      response =
+        if let interruption {
+          try await send(request, whenStarted: interruption.whenRaised)
+        } else {
+          try await send(request)
+        }
     } catch let error as SQOAuthError {
       throw error
     } catch is CancellationError {

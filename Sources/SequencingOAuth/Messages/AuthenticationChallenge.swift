@@ -109,7 +109,7 @@ private struct ChallengeParser {
   }
 
   private mutating func readToken() -> String? {
-    let token = bytes[position...].prefix(while: Self.isTokenByte)
+    let token = bytes[position...].prefix(while: \.isFieldTokenByte)
     position = token.endIndex
     return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
   }
@@ -169,11 +169,6 @@ private struct ChallengeParser {
     let start = position
     while peek == 0x20 || peek == 0x09 { position += 1 }
     return position > start
-  }
-
-  /// Whether a token may contain the byte (RFC 9110, section 5.6.2).
-  private static func isTokenByte(_ byte: UInt8) -> Bool {
-    byte.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 
   /// Whether a token68 may contain the byte before its `=` (RFC 9110, section 11.2).

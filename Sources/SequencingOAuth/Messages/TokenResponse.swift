@@ -51,10 +51,7 @@ struct TokenResponse: Sendable {
     _ response: HTTPResponse, _ members: [String: JSONValue]?
   ) throws(SQOAuthError) -> SQToken {
     do {
-      if let standard = parser as? StandardTokenResponseParser {
-        return try standard.token(from: response, members: members, context: context)
-      }
-      return try parser.token(from: response, context: context)
+      return try parser.token(from: response, members: members, context: context)
     } catch let error as SQOAuthError {
       // The decoder names the member that does not fit, and that name comes from the server.
       throw error.with(status: response.status, removing: secrets)

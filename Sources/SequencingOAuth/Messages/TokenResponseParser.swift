@@ -38,6 +38,24 @@ public struct TokenResponseContext: Sendable {
 public protocol TokenResponseParser: Sendable {
   /// Reads the token from one response.
   func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken
+
+  /// Reads one response whose body the SDK has decoded already.
+  ///
+  /// This is the method that the SDK calls. The default ignores the members and calls
+  /// ``token(from:context:)``. Implement it if the parser would decode the body a second time.
+  /// `members` are those of the JSON object in the body, `nil` if the body is none.
+  func token(
+    from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
+  ) throws -> SQToken
+}
+
+extension TokenResponseParser {
+  /// Reads one response by ``token(from:context:)``, without its members.
+  public func token(
+    from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
+  ) throws -> SQToken {
+    try token(from: response, context: context)
+  }
 }
 
 /// Reads token responses by RFC 6749, section 5.1, and checks every field that the SDK uses.
@@ -54,7 +72,9 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   }
 
   /// Reads the token from a response whose JSON members, if it has any, are already decoded.
-  func token(
+  ///
+  /// Without members it decodes the body.
+  public func token(
     from response: HTTPResponse, members known: [String: JSONValue]?,
     context: TokenResponseContext
   ) throws(SQOAuthError) -> SQToken {
@@ -67,7 +87,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     guard !isForm || fields["error"] == nil else {
       throw SQOAuthError(.invalidResponse, "the token response has an error")
     }
-    guard let accessToken = fields.takeString("access_token"), isToken(accessToken) else {
+    guard let accessToken = fields.takeString("access_token"), accessToken.isSendableToken
+    else {
       throw missing("access_token")
     }
     let tokenType = try tokenType(
@@ -118,12 +139,6 @@ public struct StandardTokenResponseParser: TokenResponseParser {
         "the token type is \"\(type.printable)\", but a Bearer token was asked for")
     }
     return type
-  }
-
-  /// Whether a text is visible ASCII, so that it can neither split a header field nor be altered in
-  /// one.
-  private func isToken(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 
   private func missing(_ field: String) -> SQOAuthError {

@@ -89,18 +89,9 @@ extension Pipeline.Pipe {
     request.headers["Accept"] = nil
     request.timeout = nil
     let download = ResumableDownload(request, to: destination, progress: relay?.report)
-    try await run(reportingTo: relay) { () async throws(PipeError) in
-      try await self.fetch(download)
+    try await relay.run { () async throws(PipeError) in
+      try await self.run { () async throws(PipeError) in try await self.fetch(download) }
     }
-  }
-
-  /// Runs an operation whose progress goes to a relay, which ends with it.
-  private func run<Value: Sendable>(
-    reportingTo relay: ProgressRelay<TransferProgress>?,
-    _ operation: @escaping @Sendable () async throws(PipeError) -> Value
-  ) async throws(PipeError) -> Value {
-    guard let relay else { return try await run(operation) }
-    return try await relay.run { () async throws(PipeError) in try await self.run(operation) }
   }
 
   private func uploadRequest(
@@ -118,8 +109,8 @@ extension Pipeline.Pipe {
     var request = request
     let meter = relay.map { TransferMeter($0.report) }
     meter?.followUpload(of: &request)
-    return try await run(reportingTo: relay) { [request] () async throws(PipeError) in
-      let value = try self.decode(type, try await self.send(request))
+    return try await relay.run { [request] () async throws(PipeError) in
+      let value = try self.decode(type, try await self.perform(request))
       meter?.finish()
       return value
     }
@@ -132,7 +123,8 @@ extension Pipeline.Pipe {
     do throws(SQOAuthError) {
       response = try await download.run { request throws(SQOAuthError) in
         do throws(PipeError) {
-          return try await self.answer(to: request)
+          // `cancel()` ends the whole download, and the request with it.
+          return try await self.answer(to: request, from: self.address.origin, Interruption())
         } catch {
           if case .refused(let refusal) = error {
             challenge.withLock { $0 = refusal.challenge }

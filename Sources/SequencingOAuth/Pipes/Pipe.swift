@@ -43,11 +43,12 @@ extension Pipeline {
       operations.cancelAll()
     }
 
-    /// Runs an operation where ``cancel()`` reaches it.
+    /// Runs an operation in a task of its own, which ``cancel()`` cancels.
     func run<Value: Sendable>(
       _ operation: @escaping @Sendable () async throws(PipeError) -> Value
     ) async throws(PipeError) -> Value {
-      try await operations.run(operation).get()
+      if Task.isCancelled { throw .cancelled }
+      return try await operations.run { await $0.result(of: operation) }.get()
     }
 
     /// Takes progress to a closure of the app, on its actor or the pipeline's queue.
@@ -64,7 +65,8 @@ extension Pipeline {
     ) {
       let completion = Completion(completion)
       Task.startingHere { [operations, callbacks] in
-        await callbacks.call(completion, with: await operations.run(operation))
+        let result = await operations.run { await $0.result(of: operation) }
+        await callbacks.call(completion, with: result)
       }
     }
   }
@@ -113,64 +115,16 @@ extension Pipeline.Pipe {
       ?? HTTPRequestLimits().common
   }
 
-  /// Runs an operation that is this request, whose content is in memory; returns an answer with a
-  /// status of success.
+  /// Runs an operation that is one request; returns an answer with a status of success.
+  ///
+  /// The request goes to the pipe's own server if no other one is named.
   func perform(
     _ request: HTTPRequest, to origin: ResourceOrigin? = nil
   ) async throws(PipeError) -> HTTPResponse {
-    guard let use = try tokenAtHand(for: origin) else {
-      return try await run { () async throws(PipeError) in
-        try await self.send(request, to: origin)
-      }
-    }
-    let result: Result<HTTPResponse, PipeError>
-    do throws(ResourceFailure) {
-      result = try await operations.run { interruption async throws(ResourceFailure) in
-        try await module.response(to: request, with: use, interruption)
-      } isEnd: { response in
-        response.status != 401 && response.status != 403
-      } next: { response async throws(PipeError) in
-        try await self.goOn(request, behind: response, use)
-      }
-    } catch {
-      // Whoever cancelled the pipe has not cancelled this task.
-      if case .noAnswer(let reason) = error, reason.code == .cancelled { throw .cancelled }
-      throw Self.error(error)
-    }
-    return try Self.success(try result.get())
-  }
-
-  private func goOn(
-    _ request: HTTPRequest, behind response: HTTPResponse, _ use: TokenUse
-  ) async throws(PipeError) -> HTTPResponse {
-    do throws(ResourceFailure) {
-      return try await module.exchange(request, behind: response, to: use)
-    } catch {
-      throw Self.error(error)
-    }
-  }
-
-  /// A valid token, if there is one and the client can be interrupted.
-  private func tokenAtHand(for origin: ResourceOrigin?) throws(PipeError) -> TokenUse? {
     if Task.isCancelled { throw .cancelled }
-    guard module.environment.httpClient is CurlHTTPClient else { return nil }
-    do throws(SQOAuthError) {
-      return try module.tokenUse(at: origin ?? address.origin)
-    } catch {
-      throw .failed(error)
+    let response = try await operations.run { interruption async throws(PipeError) in
+      try await answer(to: request, from: origin ?? address.origin, interruption)
     }
-  }
-
-  /// Gets access, sends the request, and returns an answer with a status of success.
-  ///
-  /// It goes to the pipe's own server where no other one is named.
-  func send(
-    _ request: HTTPRequest, to origin: ResourceOrigin? = nil
-  ) async throws(PipeError) -> HTTPResponse {
-    try Self.success(try await answer(to: request, from: origin))
-  }
-
-  private static func success(_ response: HTTPResponse) throws(PipeError) -> HTTPResponse {
     guard (200...299).contains(response.status) else {
       throw .refused(PipeError.Refusal(response, challenge: response.bearerChallenge))
     }
@@ -178,31 +132,45 @@ extension Pipeline.Pipe {
   }
 
   /// Gets access, sends the request, and returns what the API answers, but for a refused token.
+  ///
+  /// The interruption ends it, and so does the cancellation of the task.
   func answer(
-    to request: HTTPRequest, from origin: ResourceOrigin? = nil
+    to request: HTTPRequest, from origin: ResourceOrigin, _ interruption: Interruption
   ) async throws(PipeError) -> HTTPResponse {
-    let use: TokenUse
-    let origin = origin ?? address.origin
-    do throws(SQOAuthError) {
-      // First: nobody is to sign in for a request that cannot be sent.
-      try module.check(origin)
-    } catch {
-      throw .failed(error)
-    }
-    do throws(SQOAuthError) {
-      use = try await module.accessUse(for: origin)
-    } catch {
-      throw Task.isCancelled ? .cancelled : .noAccess(error)
-    }
     do throws(ResourceFailure) {
-      return try await module.exchange(request, with: use)
+      let use = try await access(to: origin, interruption)
+      let response = try await module.response(to: request, with: use, interruption)
+      if response.status != 401, response.status != 403 { return response }
+      return try await interruption.result { [module] () async throws(ResourceFailure) in
+        try await module.exchange(request, behind: response, to: use)
+      }.get()
     } catch {
+      if Task.isCancelled { throw .cancelled }
+      if interruption.isRaised { throw .cancelled }
       throw Self.error(error)
     }
   }
 
+  /// The valid token at hand, or else a refreshed one, or the one of a user who signs in now.
+  private func access(
+    to origin: ResourceOrigin, _ interruption: Interruption
+  ) async throws(ResourceFailure) -> TokenUse {
+    do throws(SQOAuthError) {
+      // It refuses a server before a user signs in for a request that cannot be sent.
+      if let use = try module.tokenUse(at: origin) { return use }
+    } catch {
+      throw .noAnswer(error)
+    }
+    do throws(SQOAuthError) {
+      return try await interruption.result { [module] () async throws(SQOAuthError) in
+        try await module.accessUse(for: origin)
+      }.get()
+    } catch {
+      throw .noAccess(error)
+    }
+  }
+
   private static func error(_ failure: ResourceFailure) -> PipeError {
-    if Task.isCancelled { return .cancelled }
     switch failure {
     case .noAccess(let error):
       return .noAccess(error)

@@ -1,4 +1,3 @@
-import Basics
 public import Dispatch
 
 #if canImport(FoundationEssentials)
@@ -21,7 +20,7 @@ public final class Pipeline: Sendable {
   public let baseURL: URL
   /// Whose token every request carries.
   public let module: AuthorizationModule
-  private let pipes = Locked<[String: Pipe]>([:])
+  private let pipes = Registry<Pipe>(of: "a pipe")
   private let callbacks = Callbacks()
 
   /// Makes a pipeline without pipes; nothing is sent.
@@ -53,28 +52,22 @@ public final class Pipeline: Sendable {
     let pipe = Pipe(
       name: name, address: try PipeAddress(base: baseURL, endpoint: endpoint),
       configuration: configuration, module: configuration.module ?? module, callbacks: callbacks)
-    let isAdded = pipes.withLock { pipes in
-      guard pipes[name] == nil else { return false }
-      pipes[name] = pipe
-      return true
-    }
-    guard isAdded else { throw .duplicateName(name, of: "a pipe") }
-    return pipe
+    return try pipes.add(pipe, named: name)
   }
 
   /// The pipe of a name, if there is one.
   public func pipe(named name: String) -> Pipe? {
-    pipes.withLock { $0[name] }
+    pipes[name]
   }
 
   /// Takes a pipe out and returns it; what it has under way goes on.
   @discardableResult
   public func remove(_ name: String) -> Pipe? {
-    pipes.withLock { $0.removeValue(forKey: name) }
+    pipes.remove(name)
   }
 
   /// The names, in order.
-  public var names: [String] { pipes.withLock { $0.keys.sorted() } }
+  public var names: [String] { pipes.names }
 
   /// Where completions without an actor of their own are called: the main queue, unless the app sets
   /// another.

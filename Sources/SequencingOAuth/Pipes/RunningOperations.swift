@@ -2,9 +2,9 @@ import Basics
 
 /// The operations of a pipe that have not ended, so that all of them can be cancelled.
 ///
-/// An operation has a task of its own, so that it can be cancelled and its caller's task is not. One
-/// that is a single exchange does without, since going from task to task costs a part of a small
-/// request.
+/// Each operation has an ``Interruption``, which ends what the operation is doing. A request ends by it
+/// as it is. Anything else runs in a task of its own, which the interruption cancels while the caller's
+/// task goes on. A request goes without, since changing tasks costs a part of a small request.
 final class RunningOperations: Sendable {
   private struct State {
     var operations: [Int: Interruption] = [:]
@@ -13,50 +13,16 @@ final class RunningOperations: Sendable {
 
   private let state = Locked(State())
 
-  /// Runs an operation; cancelling the calling task ends it too.
-  func run<Value: Sendable>(
-    _ operation: @escaping @Sendable () async throws(PipeError) -> Value
-  ) async -> Result<Value, PipeError> {
-    // The call that is made in a cancelled task is not to ask for anything.
-    if Task.isCancelled { return .failure(.cancelled) }
+  /// Runs an operation, which ends what it does when ``cancelAll()`` raises the interruption.
+  func run<Value, Failure>(
+    _ operation: (Interruption) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
     let (id, interruption) = begin()
     defer { end(id) }
-    return await run(interruption, operation)
+    return try await operation(interruption)
   }
 
-  /// Runs an operation that begins with an exchange, which the interruption ends; where that is not
-  /// the end, what comes next runs as any other operation does.
-  func run<Value: Sendable, Failure>(
-    exchange: (Interruption) async throws(Failure) -> Value, isEnd: (Value) -> Bool,
-    next: @escaping @Sendable (Value) async throws(PipeError) -> Value
-  ) async throws(Failure) -> Result<Value, PipeError> {
-    let (id, interruption) = begin()
-    defer { end(id) }
-    let value = try await exchange(interruption)
-    if isEnd(value) { return .success(value) }
-    return await run(interruption) { () async throws(PipeError) in try await next(value) }
-  }
-
-  private func run<Value: Sendable>(
-    _ interruption: Interruption,
-    _ operation: @escaping @Sendable () async throws(PipeError) -> Value
-  ) async -> Result<Value, PipeError> {
-    let task = Task.startingHere { () async -> Result<Value, PipeError> in
-      do throws(PipeError) {
-        return .success(try await operation())
-      } catch {
-        return .failure(error)
-      }
-    }
-    interruption.whenRaised(task.cancel)
-    return await withTaskCancellationHandler {
-      await task.value
-    } onCancel: {
-      task.cancel()
-    }
-  }
-
-  /// Cancels those that have begun, also where their tasks are only being made.
+  /// Cancels the operations that have begun, also those that have nothing to end yet.
   func cancelAll() {
     for operation in state.withLock({ Array($0.operations.values) }) { operation.raise() }
   }

@@ -86,7 +86,7 @@ final class TokenSession: Sendable {
   func clockDidChange() {
     let clock = context.environment.clock
     let isScheduled = state.withLock { state in
-      state.hasSystemClock = clock is SystemClock
+      state.hasSystemClock = clock.showsSystemTime
       return state.place != nil
     }
     if isScheduled { reschedule() }

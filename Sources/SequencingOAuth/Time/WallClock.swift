@@ -14,11 +14,22 @@ public protocol WallClock: Sendable {
   /// The present moment.
   var now: Date { get }
 
+  /// Whether ``now`` is always the system's time, `Date()`.
+  ///
+  /// If it is, the SDK reads the system's time itself, which is faster than a call to the clock. The
+  /// default is `false`.
+  var showsSystemTime: Bool { get }
+
   /// Returns at a moment or later; throws `CancellationError` when the task is cancelled.
   ///
   /// A clock that is moved back meanwhile may show less: the wait is over after as long as it was
   /// to take.
   func sleep(until date: Date) async throws
+}
+
+extension WallClock {
+  /// `false`: the SDK asks the clock for the time.
+  public var showsSystemTime: Bool { false }
 }
 
 /// The system's clock.
@@ -28,6 +39,9 @@ public struct SystemClock: WallClock {
 
   /// The present moment.
   public var now: Date { Date() }
+
+  /// `true`.
+  public var showsSystemTime: Bool { true }
 
   /// Sleeps until a moment; the time that the machine is suspended counts.
   public func sleep(until date: Date) async throws {

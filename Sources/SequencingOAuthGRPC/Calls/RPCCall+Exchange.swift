@@ -140,13 +140,11 @@ extension RPCCall {
 
   /// Why the call failed; `nil` where it did not.
   ///
-  /// Of the last call on a connection that its server is about to close (GOAWAY), libcurl 7.88 loses
-  /// the end, and says that all is well. What is missing then is the status.
+  /// libcurl 7.88 loses the end of the last call on a connection that the server is about to close
+  /// (GOAWAY), and reports success. Then the status is missing.
   private func failure(_ head: RPCResponseHead, _ trailers: HTTPFields) -> RPCError? {
     guard let failure = head.failure(trailers) else { return nil }
-    guard head.lacksStatus(trailers), channel.client is CurlHTTPClient,
-      !LibcurlVersion.hasNewHTTP2
-    else { return failure }
+    guard head.lacksStatus(trailers), channel.client.mayLoseEndOfResponse else { return failure }
     return RPCError(
       .unavailable, "the end of the answer did not come; the server may be about to close down",
       metadata: failure.metadata)

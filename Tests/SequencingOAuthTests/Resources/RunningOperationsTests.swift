@@ -7,33 +7,24 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct RunningOperationsTests {
   private let operations = RunningOperations()
 
-  @Test func `an exchange is interrupted, also one that has not begun to wait`() async {
-    for isEarly in [true, false] {
-      let result = await operations.run { interruption in
-        if isEarly { operations.cancelAll() }
-        await withCheckedContinuation { ended in
-          interruption.whenRaised { ended.resume() }
-          if !isEarly { operations.cancelAll() }
-        }
-      } isEnd: {
-        true
-      } next: {
-      }
-      guard case .success = result else {
-        Issue.record("\(result)")
-        continue
+  @Test(arguments: [true, false])
+  func `a request is interrupted, also one that has not begun to wait`(isEarly: Bool) async {
+    await operations.run { interruption in
+      if isEarly { operations.cancelAll() }
+      await withCheckedContinuation { ended in
+        interruption.whenRaised { ended.resume() }
+        if !isEarly { operations.cancelAll() }
       }
     }
   }
 
-  @Test func `what comes behind an exchange is cancelled with it`() async {
-    let result = await operations.run { _ in
-    } isEnd: {
+  @Test func `what comes after a request is cancelled with it`() async {
+    let result = await operations.run { interruption in
       operations.cancelAll()
-      return false
-    } next: { () async throws(PipeError) in
-      while !Task.isCancelled { await Task.yield() }
-      throw .cancelled
+      return await interruption.result { () async throws(PipeError) in
+        while !Task.isCancelled { await Task.yield() }
+        throw .cancelled
+      }
     }
     guard case .failure(.cancelled) = result else {
       Issue.record("\(result)")
@@ -43,7 +34,7 @@ import Testing
 
   @Test func `what begins later is not cancelled`() async {
     operations.cancelAll()
-    let result = await operations.run { () async throws(PipeError) in Task.isCancelled }
-    #expect((try? result.get()) == false)
+    let isCancelled = await operations.run { await $0.result { Task.isCancelled } }.get()
+    #expect(!isCancelled)
   }
 }

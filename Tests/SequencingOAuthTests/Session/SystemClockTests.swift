@@ -11,6 +11,14 @@ import Testing
     #expect(before <= now && now <= Date())
   }
 
+  @Test func `a clock that does not say that it shows the system's time is asked for it`() {
+    struct FixedClock: WallClock {
+      let now = Date.distantPast
+      func sleep(until date: Date) async throws {}
+    }
+    #expect(clock.showsSystemTime && !FixedClock().showsSystemTime)
+  }
+
   @Test(arguments: [-1e9, -1, 0])
   func `a moment that has passed is not waited for`(seconds: TimeInterval) async throws {
     try await clock.sleep(until: clock.now + seconds)

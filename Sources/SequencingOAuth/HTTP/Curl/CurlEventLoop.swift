@@ -1,6 +1,5 @@
 import Basics
 import CCurl
-import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -10,12 +9,9 @@ import Synchronization
 
 /// The one event loop of the process: a thread that waits on every connection's socket.
 ///
-/// Callers put what they want into the inbox and ring; the thread takes the lock of ``CurlMulti``,
-/// does what lies there and what the sockets bring, and resumes the callers outside the lock.
-///
-/// A request that runs alone takes a shorter way, because waking two threads costs more than a
-/// small request: its caller sends it on the spot and, where the last one alone was answered within
-/// ``CallersPatience``, waits that long itself. Only then is it left to the thread.
+/// Callers put commands into the inbox and ring. The thread takes the lock of ``CurlMulti``, executes
+/// the commands, handles the sockets' events, and resumes the callers outside the lock. A request that
+/// runs alone may take a shorter way; see ``LoneRequests``.
 final class CurlEventLoop: Sendable {
   /// Started when it is first used, and running until the process ends.
   static let shared = Result { () throws(SQOAuthError) in try CurlEventLoop() }
@@ -28,9 +24,7 @@ final class CurlEventLoop: Sendable {
 
   private struct Inbox {
     var commands: [Command] = []
-    /// Transfers that were started and whose callers were not yet told of their end.
-    var transferCount = 0
-    /// Whether the thread waits, or is about to, and nobody has rung since.
+    /// Whether the thread waits, or is about to, and no caller has rung since.
     var isAsleep = false
 
     /// Leaves a command; says whether the bell must be rung for it.
@@ -43,7 +37,8 @@ final class CurlEventLoop: Sendable {
 
   /// What libcurl's socket callbacks get.
   nonisolated(unsafe) let multiContext: UnsafeMutableRawPointer
-  private let multi: Locked<CurlMulti>
+  let multi: Locked<CurlMulti>
+  private let lone = LoneRequests()
   private let inbox = Locked(Inbox())
   private let poller: Int32
   private let bell: Int32
@@ -72,11 +67,7 @@ final class CurlEventLoop: Sendable {
 
   /// Sends a transfer off; its continuation must be in place.
   func start(_ transfer: CurlTransfer) {
-    let isAlone = inbox.withLock { inbox in
-      inbox.transferCount += 1
-      return inbox.transferCount == 1
-    }
-    if !isAlone || transfer.isWatched || !startAlone(transfer) { leave(.add(transfer)) }
+    if !lone.send(transfer, on: self) { leave(.add(transfer)) }
   }
 
   /// Lets a transfer go on that halted because the app was not ready.
@@ -93,32 +84,15 @@ final class CurlEventLoop: Sendable {
     if inbox.withLock({ $0.leave(command) }) { ring() }
   }
 
-  private func ring() {
+  /// Wakes the thread.
+  func ring() {
     eventfd_write(bell, 1)
   }
 
-  /// Sends a transfer from this thread and, if that promises to be quick, sees it through.
-  ///
-  /// - Returns: `false` when somebody else is at work.
-  private func startAlone(_ transfer: CurlTransfer) -> Bool {
-    let ended = multi.withLockIfAvailable { multi in
-      if multi.isStopped { return [CurlTransfer]() }
-      multi.addAlone(transfer, patience: CallersPatience.nanoseconds.load(ordering: .relaxed))
-      let ended = multi.takeUnwatched()
-      if multi.deadline < multi.sleepsUntil || multi.hasNews {
-        multi.sleepsUntil = 0
-        ring()
-      }
-      return ended
-    }
-    guard let ended else { return false }
-    finish(ended)
-    return true
-  }
-
-  private func finish(_ ended: [CurlTransfer]) {
+  /// Gives transfers that have ended back to their callers.
+  func finish(_ ended: [CurlTransfer]) {
     if ended.isEmpty { return }
-    inbox.withLock { $0.transferCount -= ended.count }
+    lone.ended(ended)
     for transfer in ended { transfer.finish() }
   }
 
@@ -156,6 +130,7 @@ final class CurlEventLoop: Sendable {
         }
         for command in commands { Self.execute(command, multi) }
         multi.advance()
+        multi.sockets.settle()
         multi.sleepsUntil = multi.deadline
         return (multi.takeNews(), multi.deadline)
       }

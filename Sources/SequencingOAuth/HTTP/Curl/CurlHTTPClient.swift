@@ -39,13 +39,29 @@ public final class CurlHTTPClient: HTTPClient {
   ///   `invalidResponse`; or, unchanged, the one that a closure of the request threw.
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     try await request.reportingProgress(by: Callbacks()) { request throws(SQOAuthError) in
-      try await send(request, nil)
+      try await transfer(request) { _, _ in }
     }
   }
 
-  /// The same; an interruption ends it like the cancellation of its task.
-  func send(
-    _ request: HTTPRequest, _ interruption: Interruption?
+  /// Sends a request that can also be ended while its task goes on; it gets no task of its own.
+  ///
+  /// Throws what ``send(_:)`` throws.
+  public func send(
+    _ request: HTTPRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
+  ) async throws(SQOAuthError) -> HTTPResponse {
+    try await request.reportingProgress(by: Callbacks()) { request throws(SQOAuthError) in
+      try await transfer(request) { transfer, loop in
+        whenStarted { loop.end(transfer, Self.cancelled(transfer.target)) }
+      }
+    }
+  }
+
+  /// Whether the libcurl that is loaded is older than 8.14.
+  public var mayLoseEndOfResponse: Bool { !LibcurlVersion.hasNewHTTP2 }
+
+  /// Sends a request; `willStart` gets the transfer before it starts.
+  private func transfer(
+    _ request: HTTPRequest, willStart: (CurlTransfer, CurlEventLoop) -> Void
   ) async throws(SQOAuthError) -> HTTPResponse {
     try request.validate()
     let target = try target(request.url)
@@ -60,7 +76,7 @@ public final class CurlHTTPClient: HTTPClient {
     // does not do it a sixth time.
     defer { if !transfer.wasRepeated { pool.give(handle) } }
     try handle.prepare(transfer, configuration)
-    interruption?.whenRaised { loop.end(transfer, Self.cancelled(target)) }
+    willStart(transfer, loop)
     if transfer.upload == nil, transfer.download == nil {
       await run(transfer, loop)
       return try transfer.response()

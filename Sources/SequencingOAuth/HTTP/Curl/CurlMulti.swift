@@ -29,13 +29,6 @@ final class CurlMulti {
   private var watchedCount = 0
   /// Those that ended since the loop's thread last took them; not yet told to their callers.
   private var ended: [CurlTransfer] = []
-  /// Whether the last transfer that ran alone ended within the time that a caller may wait.
-  private var lastAloneWasQuick = false
-  /// How long its caller waited for the answer, in nanoseconds.
-  private var lastWait = UInt64.max
-  /// For how long an answer is looked for without sleep, in nanoseconds: to put a core to sleep and
-  /// wake it can take longer than a server that is near.
-  private static let vigil: UInt64 = 200_000
   /// For how long transfers whose time is up may read what has arrived, in nanoseconds: enough for
   /// all that the system holds for a connection.
   private static let lastReading: UInt64 = 250_000_000
@@ -105,36 +98,6 @@ final class CurlMulti {
     nextCheck = min(nextCheck, transfer.clock.deadline)
   }
 
-  /// Adds the only transfer there is, and waits for its end where the last such one was quick.
-  func addAlone(_ transfer: CurlTransfer, patience: UInt64) {
-    let start = TransferClock.now()
-    transfer.quickUntil = start + patience
-    sockets.isHeld = lastAloneWasQuick
-    add(transfer)
-    advance()
-    guard sockets.isHeld else { return }
-    waitAlone(transfer)
-    sockets.isHeld = false
-    if case .running = transfer.phase { lastAloneWasQuick = false }
-  }
-
-  private func waitAlone(_ transfer: CurlTransfer) {
-    let start = TransferClock.now()
-    let isAwakeUntil = lastWait < Self.vigil ? start + Self.vigil : 0
-    lastWait = .max
-    while case .running = transfer.phase {
-      let now = TransferClock.now()
-      guard now < transfer.quickUntil else { return }
-      let limit = now < isAwakeUntil ? now : min(transfer.quickUntil, deadline)
-      let events = sockets.wait(limit > now ? limit - now : 0)
-      // The server may be waiting for this core.
-      if events.isEmpty { sched_yield() }
-      for event in events { handle(event.fd, event.events) }
-      advance()
-    }
-    lastWait = TransferClock.now() - start
-  }
-
   /// Ends a transfer from this side; one that has ended already stays as it is.
   func end(_ transfer: CurlTransfer, _ error: SQOAuthError) {
     if case .ended = transfer.phase { return }
@@ -181,26 +144,15 @@ final class CurlMulti {
     }
   }
 
-  /// Whether the progress of any transfer is watched.
-  private var hasWatched: Bool { watchedCount > 0 || ended.contains { $0.progress != nil } }
+  /// Whether no transfer runs, and the end of every one was taken by ``takeNews()``.
+  var isIdle: Bool { active.isEmpty && ended.isEmpty }
 
-  /// Whether callers are to be told of their transfers' end.
-  var hasNews: Bool { !ended.isEmpty }
-
-  /// What the loop's thread has to tell, outside the lock.
+  /// The reports to make and the transfers to give back, both outside the lock.
   func takeNews() -> (reports: [@Sendable () -> Void], ended: [CurlTransfer]) {
-    let reports = hasWatched ? (active + ended).compactMap { $0.progress?.due() } : []
-    return (reports, takeEnded())
-  }
-
-  /// What another thread may tell: nothing where there are reports besides.
-  func takeUnwatched() -> [CurlTransfer] {
-    hasWatched ? [] : takeEnded()
-  }
-
-  private func takeEnded() -> [CurlTransfer] {
     defer { ended.removeAll() }
-    return ended
+    // Most requests have no progress to report, and then the lists are not searched.
+    let hasWatched = watchedCount > 0 || ended.contains { $0.progress != nil }
+    return (hasWatched ? (active + ended).compactMap { $0.progress?.due() } : [], ended)
   }
 
   private func finish(_ transfer: CurlTransfer, _ code: CURLcode) {
@@ -222,7 +174,6 @@ final class CurlMulti {
     connections(transfer).remove(transfer.handle)
     transfer.handle.transfer = nil
     transfer.phase = .ended
-    if transfer.quickUntil != 0 { lastAloneWasQuick = TransferClock.now() < transfer.quickUntil }
     if transfer.progress != nil { watchedCount -= 1 }
     let last = active.removeLast()
     if last !== transfer {

@@ -33,8 +33,6 @@ final class CurlTransfer: @unchecked Sendable {
   /// Resumed once, by ``finish()``.
   var continuation: CheckedContinuation<Void, Never>?
   var phase = Phase.prepared
-  /// For a transfer that was started alone, until when its end counts as quick; else 0.
-  var quickUntil: UInt64 = 0
   var clock: TransferClock
   var reader = ResponseReader()
   var progress: ProgressMeter?

@@ -6,7 +6,7 @@ import CCurl
   import Darwin
 #endif
 
-/// Which sockets the event loop waits for, kept in step between libcurl and epoll.
+/// Which sockets the event loop waits for: libcurl names them, and ``settle()`` tells epoll.
 ///
 /// libcurl forgets a kept-alive connection's socket after each response and names it again for the
 /// next request. epoll is left as it is meanwhile, which saves two system calls a request; if the
@@ -17,23 +17,18 @@ struct SocketTable {
     var wanted: UInt32 = 0
     /// What epoll was told.
     var registered: UInt32 = 0
-    /// Whether it was opened and will be closed through the event loop's callbacks; others may be
-    /// closed without a word, so nothing is left standing for them.
+    /// Whether the event loop's callbacks open and close it.
+    ///
+    /// Other sockets may be closed without a word, so nothing is left standing for them.
     var isOwn = false
-  }
-
-  /// Whether the sockets that are named now are kept from epoll, for a caller that waits itself.
-  var isHeld = false {
-    didSet {
-      if isHeld { return }
-      for socket in held { register(socket) }
-      held.removeAll(keepingCapacity: true)
-    }
+    /// Whether it is in ``named``.
+    var isNamed = false
   }
 
   private let poller: Int32
   private var entries: [Entry] = []
-  private var held: [Int32] = []
+  /// The sockets that libcurl has named since the last ``settle()``.
+  private(set) var named: [Int32] = []
 
   init(poller: Int32) {
     self.poller = poller
@@ -62,24 +57,25 @@ struct SocketTable {
       default: 0
       }
     entries[index].wanted = wanted
-    if isHeld {
-      if entries[index].registered != 0 { unregister(socket) }
-      if wanted != 0, !held.contains(socket) { held.append(socket) }
-    } else if wanted != 0 || !entries[index].isOwn {
-      register(socket)
+    if wanted == 0 {
+      if !entries[index].isOwn { unregister(socket) }
+    } else if !entries[index].isNamed {
+      entries[index].isNamed = true
+      named.append(socket)
     }
   }
 
-  /// Waits for the sockets that are held, for so many nanoseconds at most.
-  func wait(_ nanoseconds: UInt64) -> [(fd: Int32, events: UInt32)] {
-    var polled = held.compactMap { socket -> pollfd? in
-      let wanted = entries[Int(socket)].wanted
-      // The bits of poll are those of epoll.
-      return wanted == 0 ? nil : pollfd(fd: socket, events: Int16(wanted), revents: 0)
+  /// Makes epoll watch the sockets that libcurl has named and still wants.
+  mutating func settle() {
+    for socket in named {
+      entries[Int(socket)].isNamed = false
+      if wanted(socket) != 0 { register(socket) }
     }
-    guard sq_poll(&polled, nfds_t(polled.count), nanoseconds) > 0 else { return [] }
-    return polled.filter { $0.revents != 0 }.map { ($0.fd, UInt32(UInt16(bitPattern: $0.revents))) }
+    named.removeAll(keepingCapacity: true)
   }
+
+  /// What libcurl waits for at a socket that it has named, as epoll events.
+  func wanted(_ socket: Int32) -> UInt32 { entries[Int(socket)].wanted }
 
   /// The sockets that libcurl wants to read from and that have something, or have come to their end.
   ///
@@ -96,12 +92,14 @@ struct SocketTable {
   /// Whether an event that epoll reported is one that libcurl waits for.
   mutating func isWanted(_ socket: Int32) -> Bool {
     grow(socket)
-    if entries[Int(socket)].wanted != 0 { return true }
-    register(socket)
+    if wanted(socket) != 0 { return true }
+    unregister(socket)
     return false
   }
 
-  private mutating func unregister(_ socket: Int32) {
+  /// Takes a socket from epoll, if it is there.
+  mutating func unregister(_ socket: Int32) {
+    guard entries[Int(socket)].registered != 0 else { return }
     epoll_ctl(poller, EPOLL_CTL_DEL, socket, nil)
     entries[Int(socket)].registered = 0
   }
@@ -111,9 +109,7 @@ struct SocketTable {
     let entry = entries[index]
     guard entry.registered != entry.wanted else { return }
     var event = epoll_event(events: entry.wanted, data: epoll_data_t(fd: socket))
-    if entry.wanted == 0 {
-      unregister(socket)
-    } else if entry.registered != 0 {
+    if entry.registered != 0 {
       epoll_ctl(poller, EPOLL_CTL_MOD, socket, &event)
     } else if epoll_ctl(poller, EPOLL_CTL_ADD, socket, &event) != 0, errno == EEXIST {
       epoll_ctl(poller, EPOLL_CTL_MOD, socket, &event)

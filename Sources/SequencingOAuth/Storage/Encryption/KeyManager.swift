@@ -4,7 +4,7 @@ import Basics
 ///
 /// It keeps them in memory only: what a key comes from is with the user, in the app, or in a file.
 public final class KeyManager: Sendable {
-  private let keys = Locked<[String: StoreKey]>([:])
+  private let keys = Registry<StoreKey>(of: "a key")
   private static let queue = BlockingQueue("KeyManager")
 
   /// A manager without keys.
@@ -15,28 +15,22 @@ public final class KeyManager: Sendable {
   /// - Throws: ``SQOAuthError/Code/duplicateName`` where the name has one, which stays.
   @discardableResult
   public func add(_ key: StoreKey, named name: String) throws(SQOAuthError) -> StoreKey {
-    let isNew = keys.withLock { keys in
-      guard keys[name] == nil else { return false }
-      keys[name] = key
-      return true
-    }
-    guard isNew else { throw .duplicateName(name, of: "a key") }
-    return key
+    try keys.add(key, named: name)
   }
 
   /// The key of a name.
   public func key(named name: String) -> StoreKey? {
-    keys.withLock { $0[name] }
+    keys[name]
   }
 
   /// Forgets a key and returns it; a key file stays.
   @discardableResult
   public func remove(named name: String) -> StoreKey? {
-    keys.withLock { $0.removeValue(forKey: name) }
+    keys.remove(name)
   }
 
   /// The names of all keys, in their order.
-  public var names: [String] { keys.withLock { $0.keys.sorted() } }
+  public var names: [String] { keys.names }
 }
 
 extension KeyManager {

@@ -25,6 +25,22 @@ import Testing
     #expect(token.scope == "asked")
   }
 
+  @Test func `a parser may take the members that were decoded already`() throws {
+    struct MembersParser: TokenResponseParser {
+      func token(from response: HTTPResponse, context: TokenResponseContext) -> SQToken {
+        SQToken(accessToken: "decoded again")
+      }
+      func token(
+        from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
+      ) -> SQToken {
+        SQToken(accessToken: members?["access_token"].string ?? "no members")
+      }
+    }
+    let parser = MembersParser()
+    #expect(try Answer.read(TokenBodyTests.good, parser: parser).accessToken == "C4N4RYTOKEN")
+    #expect(try Answer.read("access_token=a", parser: parser).accessToken == "no members")
+  }
+
   @Test func `what a parser throws is an invalid response with that cause`() {
     let error = failure(.invalidResponse) {
       try Answer.read(TokenBodyTests.good, parser: Parser { _, _ in throw OwnError() })

@@ -1,0 +1,54 @@
+import Basics
+
+extension HTTPFields.Field {
+  /// Why the field cannot be sent as it is; `nil` if it can.
+  ///
+  /// A field with such a byte would break out of its line, or receivers would read it differently.
+  /// The text shows the name if it is a token, and never the value.
+  ///
+  /// - SeeAlso: RFC 9110, section 5
+  package var flaw: String? {
+    guard name.isFieldToken else {
+      return "the name of a field is empty or has a character that no name may have"
+    }
+    guard value.utf8.allSatisfy(\.isFieldValueByte) else {
+      return "the value of \(name) has a byte that is not visible ASCII"
+    }
+    return nil
+  }
+}
+
+extension String {
+  /// Whether the text is a token, as the name of a field and a method are.
+  ///
+  /// - SeeAlso: RFC 9110, sections 5.1 and 5.6.2
+  var isFieldToken: Bool { !isEmpty && utf8.allSatisfy(\.isFieldTokenByte) }
+
+  /// Whether a field can carry the text as an access token: visible ASCII without a space.
+  package var isSendableToken: Bool {
+    !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+}
+
+extension UInt8 {
+  /// Whether the byte may stand in a token.
+  ///
+  /// - SeeAlso: RFC 9110, section 5.6.2
+  var isFieldTokenByte: Bool {
+    switch self {
+    case _ where isAlphanumeric: true
+    // ! # $ % & ' * + - . and ^ _ ` | ~
+    case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+    default: false
+    }
+  }
+
+  /// Whether the byte may stand in a field's value that this SDK sends: a tab, or printable ASCII.
+  ///
+  /// Receivers read the bytes above ASCII differently, so those are not sent.
+  ///
+  /// - SeeAlso: RFC 9110, section 5.5
+  fileprivate var isFieldValueByte: Bool {
+    (0x20...0x7E).contains(self) || self == 0x09
+  }
+}
