@@ -49,7 +49,7 @@ import Testing
             "grpc-status": "16", "www-authenticate": #"Bearer realm="r", error="invalid_token""#,
           ], trailers: [:])
       }
-      let error = await failure(.unauthenticated) { try await channel.test("X").response() }
+      let error = await rpcFailure(.unauthenticated) { try await channel.test("X").response() }
       #expect(error?.challenge?.realm == "r" && channel.requests.count == 2)
       #expect(bench.refreshes == 1)
       let tokens = channel.requests.map { $0.headers.values(for: "authorization") }
@@ -68,7 +68,7 @@ import Testing
         return .grpc([], trailers: ["grpc-status": "16", "www-authenticate": challenge])
       }
       func call() async {
-        await failure(.unauthenticated) { try await channel.test("X").response() }
+        await rpcFailure(.unauthenticated) { try await channel.test("X").response() }
       }
       for _ in 0..<5 { await call() }
       #expect(bench.refreshes == 1 && channel.requests.count == 6)
@@ -93,7 +93,7 @@ import Testing
       let channel = try RPCChannel.scripted(
         "http://127.0.0.1:1", credential: .account(bench.module)
       ) { _ in answer }
-      await failure(RPCStatus(rawValue: status)) { try await channel.test("X").response() }
+      await rpcFailure(RPCStatus(rawValue: status)) { try await channel.test("X").response() }
       #expect(channel.requests.count == count && bench.refreshes == count - 1)
     }
   }
@@ -103,7 +103,7 @@ import Testing
       bench.sandbox.expireAccessTokens()
       let call = try bench.channel.test("Count", "2 10 refuse", kind: .serverStreaming)
       var count = 0
-      let error = await failure(.unauthenticated) {
+      let error = await rpcFailure(.unauthenticated) {
         for try await _ in call.messages { count += 1 }
       }
       #expect(count == 2 && error?.challenge?.error == .invalidToken)
@@ -114,7 +114,7 @@ import Testing
 
   @Test func `without a token nothing is sent`() async throws {
     try await Bench.running(signedIn: false) { bench in
-      let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
+      let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .notAuthorized && error?.isFromServer == false)
       try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 0)
@@ -124,7 +124,7 @@ import Testing
   @Test func `a refresh that fails is the end, and nothing is sent again`() async throws {
     try await Bench.running { bench in
       bench.sandbox.revokeEverything()
-      let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
+      let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .invalidGrant)
       try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 1 && !bench.module.hasAccessToken)
@@ -141,7 +141,7 @@ import Testing
         #expect(call.status == status)
       }
       let bad = try RPCChannel(bench.server, credential: .accessToken("a b"))
-      await failure(.invalidArgument) { try await bad.test("Echo").response() }
+      await rpcFailure(.invalidArgument) { try await bad.test("Echo").response() }
       try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 2 && bench.server.count(of: "Echo") == 0)
     }
@@ -154,7 +154,7 @@ import Testing
       #expect(try await call.response(as: Self.response).username == "bob")
       let bad = try bench.unaryCall()
       try bad.setOAuth2AccessToken("bad")
-      await failure(.unauthenticated) { try await bad.response() }
+      await rpcFailure(.unauthenticated) { try await bad.response() }
       try await bench.server.caughtUp()
       #expect(bench.refreshes == 0 && bench.server.count(of: "UnaryCall") == 2)
     }
@@ -163,7 +163,7 @@ import Testing
   @Test func `a token goes to the servers that may see it only`() async throws {
     let origin = try ResourceOrigin("https://api.example")
     try await Bench.running(change: { $0.resourceOrigins = [origin] }) { bench in
-      let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
+      let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .originNotAllowed)
       try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 0)
@@ -192,7 +192,7 @@ import Testing
         }
         let call = try channel.test("X")
         if case .none = credential { try call.setOAuth2AccessToken("T") }
-        let error = await failure(.unauthenticated) { try await call.response() }
+        let error = await rpcFailure(.unauthenticated) { try await call.response() }
         #expect(error?.oauthError?.code == .insecureEndpoint && channel.requests.isEmpty)
       }
       // Without a token there is nothing to protect.
@@ -211,7 +211,7 @@ import Testing
       bench.module.invalidateAccessToken()
       let call = try bench.unaryCall()
       try call.setTimeout(.milliseconds(200))
-      await failure(.deadlineExceeded) { try await call.response() }
+      await rpcFailure(.deadlineExceeded) { try await call.response() }
       try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 0)
       gate.open()
@@ -229,7 +229,7 @@ import Testing
         ], trailers: [:])
     }
     let call = try channel.test("X")
-    let error = try #require(await failure(.unauthenticated) { try await call.response() })
+    let error = try #require(await rpcFailure(.unauthenticated) { try await call.response() })
     var texts = "\(error) \(error.message) \(call.oauth2ChallengeHeader ?? "")"
     dump(error, to: &texts)
     #expect(!texts.contains(secret) && texts.contains("[removed]"))

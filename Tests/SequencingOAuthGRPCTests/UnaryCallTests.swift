@@ -23,7 +23,7 @@ import Testing
       let call = try RPCCall(
         host: bench.server.url, method: method("UnaryCall"), request: Data([32, 1]))
       try call.setOAuth2AccessToken("no-such-token")
-      let error = await failure(.unauthenticated) { try await call.response() }
+      let error = await rpcFailure(.unauthenticated) { try await call.response() }
       #expect(error?.isFromServer == true && error?.message == "bad token [removed]")
       let challenge = try #require(call.oauth2ChallengeHeader)
       #expect(challenge.hasPrefix("Bearer realm=\"sandbox\", error=\"invalid_token\""))

@@ -1,6 +1,7 @@
 import Foundation
 import OAuthSandbox
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Discovery: nothing opens unless the document is right.

@@ -75,7 +75,7 @@ import Testing
   ) async throws {
     let drive = try await DriveBench()
     let folder = try TemporaryFolder()
-    let destination = URL(filePath: folder("f"))
+    let destination = URL(filePath: folder.file("f"))
     let id = drive.sandbox.addFile("f", content: pattern(1000)).id
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveContent, hold.misbehaviour)

@@ -23,7 +23,7 @@ import Testing
       file = drive.sandbox.addFile("f", content: content)
     }
 
-    var destination: URL { URL(filePath: folder("f")) }
+    var destination: URL { URL(filePath: folder.file("f")) }
 
     func download() async throws(PipeError) {
       try await drive.files.download(id: file.id, parameters: media, to: destination) {

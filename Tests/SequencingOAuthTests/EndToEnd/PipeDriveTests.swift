@@ -101,7 +101,7 @@ import Testing
     let note = { @Sendable (name: String, error: PipeError?) in
       calls.withLock { $0.append(error.map { "\(name): \($0)" } ?? name) }
     }
-    let destination = URL(filePath: folder("a"))
+    let destination = URL(filePath: folder.file("a"))
     let files = drive.files
     let json = JSONValue.self
     files.read(json) { note("read", $0.reason) }

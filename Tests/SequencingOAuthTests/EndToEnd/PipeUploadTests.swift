@@ -43,7 +43,7 @@ import Testing
   }
 
   private func file(_ content: Data, in folder: TemporaryFolder) throws -> URL {
-    let url = URL(filePath: folder("photo \"1\".bin"))
+    let url = URL(filePath: folder.file("photo \"1\".bin"))
     try content.write(to: url)
     return url
   }

@@ -1,5 +1,6 @@
 import Foundation
 import OAuthSandbox
+import TestSupport
 import Testing
 
 @testable import SequencingOAuth

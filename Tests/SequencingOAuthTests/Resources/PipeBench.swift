@@ -64,11 +64,5 @@ func pipeFailure<Value>(
   isolation: isolated (any Actor)? = #isolation,
   of body: () async throws(PipeError) -> Value
 ) async -> PipeError? {
-  do throws(PipeError) {
-    _ = try await body()
-    Issue.record("it succeeded", sourceLocation: sourceLocation)
-    return nil
-  } catch {
-    return error
-  }
+  await failure(as: PipeError.self, sourceLocation: sourceLocation, of: body)
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// A pipeline and its pipes.

@@ -12,7 +12,7 @@ import Testing
 
   init() async throws {
     folder = try TemporaryFolder()
-    store = FileTokenStore(path: folder("tokens.json"))
+    store = FileTokenStore(path: folder.file("tokens.json"))
     bench = try SessionBench()
     bench.oauth.environment.tokenStore = store
     try await store.save(bench.record(bench.server.issue(at: bench.clock.now)))

@@ -1,6 +1,7 @@
 import Foundation
 import OAuthSandbox
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// How identifier and secret travel, in the requests that a server would get.

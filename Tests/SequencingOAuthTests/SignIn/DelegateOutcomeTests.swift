@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Every outcome reaches the delegate once.

@@ -1,6 +1,7 @@
 import Basics
 import Dispatch
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// How a delegate is held and where it is called.

@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Which well-known addresses are asked, and which reason is told when none has the document.

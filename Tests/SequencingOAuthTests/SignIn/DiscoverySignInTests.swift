@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// RFC 8414 and OpenID Connect discovery, as a sign-in goes through them.

@@ -1,4 +1,5 @@
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Rule 6 of the design: one sign-in at a time, and whoever asks again joins it.

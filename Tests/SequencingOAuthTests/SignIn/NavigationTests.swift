@@ -1,5 +1,6 @@
 import Basics
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// An app that moves between a login and a main screen by what its delegates hear, and by nothing else.

@@ -95,8 +95,3 @@ struct AuthorizationURL: Sendable {
     try #require(URL(string: "\(parameters["redirect_uri"] ?? "")?\(query)"))
   }
 }
-
-/// Polls a condition; a suite's time limit ends a wait that is in vain.
-func eventually(_ condition: @Sendable () async -> Bool) async throws {
-  while !(await condition()) { try await Task.sleep(for: .milliseconds(2)) }
-}
