@@ -11,7 +11,7 @@ import Testing
   private static let response = TestResponseCodec()
 
   @Test func `a refused token is refreshed and the call made again, once`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       bench.sandbox.expireAccessTokens()
       let call = try bench.unaryCall()
       #expect(try await call.response(as: Self.response).username == "alice")
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `many calls with one refused token refresh it once`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       bench.sandbox.expireAccessTokens()
       try await withThrowingTaskGroup(of: String.self) { group in
         for _ in 0..<30 {
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func `a token that is refused again is the end`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let channel = try RPCChannel.scripted(
         "http://127.0.0.1:1", credential: .account(bench.module)
       ) { _ in
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `a server that refuses every token costs one refresh a back-off`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let clock = ManualClock(now: Date())
       bench.module.environment.clock = clock
       let channel = try RPCChannel.scripted(
@@ -86,7 +86,7 @@ import Testing
   func `only a refusal of the token is worth a refresh`(
     status: Int, challenge: String?, count: Int
   ) async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       var trailers: HTTPFields = ["grpc-status": "\(status)"]
       trailers["www-authenticate"] = challenge
       let answer = HTTPResponse.grpc([], trailers: trailers)
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func `a stream is not made again`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       bench.sandbox.expireAccessTokens()
       let call = try bench.channel.test("Count", "2 10 refuse", kind: .serverStreaming)
       var count = 0
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test func `without a token nothing is sent`() async throws {
-    try await Bench.running(signedIn: false) { bench in
+    try await CallFixture.running(signedIn: false) { bench in
       let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .notAuthorized && error?.isFromServer == false)
       try await bench.server.caughtUp()
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test func `a refresh that fails is the end, and nothing is sent again`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       bench.sandbox.revokeEverything()
       let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .invalidGrant)
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func `a token that a program was given is used, and not replaced`() async throws {
-    try await Bench.running(signedIn: false) { bench in
+    try await CallFixture.running(signedIn: false) { bench in
       let token = bench.sandbox.issueTokens(for: "bob").accessToken
       for (token, status) in [(token, RPCStatus.ok), ("bad", .unauthenticated)] {
         let channel = try RPCChannel(bench.server, credential: .accessToken(token))
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func `what the call was given comes before what the channel has`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let call = try bench.unaryCall()
       try call.setOAuth2AccessToken(bench.sandbox.issueTokens(for: "bob").accessToken)
       #expect(try await call.response(as: Self.response).username == "bob")
@@ -162,7 +162,7 @@ import Testing
 
   @Test func `a token goes to the servers that may see it only`() async throws {
     let origin = try ResourceOrigin("https://api.example")
-    try await Bench.running(change: { $0.resourceOrigins = [origin] }) { bench in
+    try await CallFixture.running(change: { $0.resourceOrigins = [origin] }) { bench in
       let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .originNotAllowed)
       try await bench.server.caughtUp()
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test func `a channel names its server for its account, and so no other one`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let channel = try RPCChannel.scripted(
         "https://rpc.example", credential: .account(bench.module)
       ) { _ in .grpc() }
@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test func `a token does not go over http to another machine`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       for credential in [RPCCredential.account(bench.module), .accessToken("T"), .none] {
         let channel = try RPCChannel.scripted("http://rpc.example", credential: credential) { _ in
           .grpc()
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test func `the wait for a token is a part of the call's time`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let gate = Gate(isOpen: false)
       bench.module.environment.httpClient = ScriptedClient { _ in
         await gate.opened()
@@ -236,7 +236,7 @@ import Testing
   }
 
   @Test func `other libraries of gRPC get the metadata as a value`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let metadata = try await RPCMetadata.authorization(of: bench.module)
       let token = try await bench.module.token().accessToken
       #expect(metadata.oauth2AccessToken == token && metadata.count == 1)

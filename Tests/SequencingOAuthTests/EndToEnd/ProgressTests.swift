@@ -71,8 +71,8 @@ import Testing
   }
 
   /// A drive whose callbacks without an actor would be called elsewhere.
-  private func drive() async throws -> DriveBench {
-    let drive = try await DriveBench()
+  private func drive() async throws -> DriveFixture {
+    let drive = try await DriveFixture()
     drive.pipeline.callbackQueue = DispatchQueue(label: "elsewhere")
     drive.bench.oauth.callbackQueue = drive.pipeline.callbackQueue
     return drive
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test func `a transfer that fails says nothing more`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let queue = DispatchQueue(label: "busy")
     drive.pipeline.callbackQueue = queue
     drive.sandbox.misbehave(at: .driveUpload, .error("invalid_request", status: 400))

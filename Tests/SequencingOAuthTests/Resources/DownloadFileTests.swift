@@ -5,11 +5,11 @@ import Testing
 
 /// Folders and files in which a download cannot work: told before anything is sent.
 @Suite(.timeLimit(.minutes(1))) struct DownloadFileTests {
-  let bench: DownloadBench
+  let bench: DownloadFixture
   let server: RangeServer
 
   init() throws {
-    bench = try DownloadBench()
+    bench = try DownloadFixture()
     server = try RangeServer(Data("content".utf8))
   }
 

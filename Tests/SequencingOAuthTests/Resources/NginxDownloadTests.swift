@@ -23,12 +23,12 @@ struct NginxDownloadTests {
     }
     """
 
-  private let bench: DownloadBench
+  private let bench: DownloadFixture
   /// Much more than is read ahead of whoever takes the bytes.
   private let content = pattern(8_000_000)
 
   init() throws {
-    bench = try DownloadBench()
+    bench = try DownloadFixture()
   }
 
   private func withServer(_ body: (_ base: String, _ file: URL) async throws -> Void) async throws {

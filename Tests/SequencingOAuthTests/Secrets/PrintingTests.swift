@@ -118,7 +118,7 @@ import Testing
 
   @Test func `a pipeline, its pipes and its pages`() async throws {
     let canary = Self.canary
-    let bench = try await PipeBench(
+    let bench = try await PipeFixture(
       isSignedIn: false, change: { $0 = (try? Self.configuration()) ?? $0 }
     )
     .answering(#"{"next":"?page=\#(canary)"}"#)

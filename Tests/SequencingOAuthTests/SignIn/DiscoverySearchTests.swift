@@ -13,8 +13,8 @@ import Testing
     DiscoverySignInTests.document(issuer: issuer)
   }
 
-  func bench(_ answer: @escaping ScriptedHTTPClient.Answer) throws -> Bench {
-    try Bench(answer: answer, browser: DelegateOutcomeTests.answers("code=abc"))
+  func bench(_ answer: @escaping ScriptedHTTPClient.Answer) throws -> OAuthFixture {
+    try OAuthFixture(answer: answer, browser: DelegateOutcomeTests.answers("code=abc"))
       .register(provider: .issuer(Self.issuer))
   }
 

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func `a sign-in without a browser ends with that error`() async throws {
-    let bench = try Bench().register(redirectURI: "http://127.0.0.1/cb")
+    let bench = try OAuthFixture().register(redirectURI: "http://127.0.0.1/cb")
     bench.oauth.environment.userAgent = SystemBrowser(command: ["/no/such/program"])
     await failure(.browserUnavailable) { try await bench.oauth.signIn() }
     #expect(await bench.delegate.events(1) == [.failed(.browserUnavailable)])

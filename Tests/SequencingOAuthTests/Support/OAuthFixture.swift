@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 /// An `SQOAuth` whose browser, network, clock and store are a test's.
-final class Bench: Sendable {
+final class OAuthFixture: Sendable {
   /// What the browser does with the URL; it has the bench to answer through.
-  typealias Browser = @Sendable (Bench, AuthorizationURL) async throws -> Void
+  typealias Browser = @Sendable (OAuthFixture, AuthorizationURL) async throws -> Void
 
   static let issuer = "https://id.example"
 
@@ -23,7 +23,7 @@ final class Bench: Sendable {
 
   init(
     answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token(),
-    accountID: String = "default", browser: @escaping Browser = Bench.allow
+    accountID: String = "default", browser: @escaping Browser = OAuthFixture.allow
   ) {
     http = ScriptedHTTPClient(answer)
     oauth = SQOAuth(accountID: accountID)

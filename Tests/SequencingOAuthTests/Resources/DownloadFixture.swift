@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A folder to download into, and what a download told of its progress.
-final class DownloadBench: Sendable {
+final class DownloadFixture: Sendable {
   let folder: TemporaryFolder
   let client = CurlHTTPClient()
   private let told = Locked<[TransferProgress]>([])
