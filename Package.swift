@@ -66,7 +66,8 @@ let package = Package(
         "SequencingOAuthGRPC", "OAuthSandbox",
       ],
       path: "Demo",
-      exclude: ["Images"],
+      // The examples are a package of their own, so that no build of this one links them.
+      exclude: ["Examples", "Images"],
       swiftSettings: settings),
     .executableTarget(
       name: "benchmarks",

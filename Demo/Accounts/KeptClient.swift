@@ -92,7 +92,7 @@ struct KeptClient: Sendable, Equatable {
   /// An address at a provider that the SDK knows.
   var knownAddress: String? { known?.address }
 
-  var secret: ClientSecret? { values[.secret].map { ClientSecret($0) } }
+  var secret: Secret? { values[.secret].map { Secret(.clientSecret, $0) } }
   var redirectURI: String? { values[.redirectURI] }
   var scope: String? { values[.scope] }
   var authentication: ClientAuthentication? {

@@ -3,7 +3,7 @@ import SequencingOAuth
 /// Where the key of an encrypted store comes from.
 struct KeySource: Sendable {
   enum Key: Sendable, Equatable {
-    case passphrase(Passphrase)
+    case passphrase(Secret)
     case file(String)
 
     var storeKey: StoreKey {
@@ -25,7 +25,7 @@ struct KeySource: Sendable {
   /// The store's own file, which need not be there yet.
   let path: String
   /// A passphrase that was given, which settles it.
-  let passphrase: Passphrase?
+  let passphrase: Secret?
   var prompt: PassphrasePrompt? = .atTerminal
 
   /// The key file that belongs to the store.

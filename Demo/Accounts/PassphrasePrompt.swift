@@ -16,24 +16,24 @@ struct PassphrasePrompt: Sendable {
   }
 
   /// Asks until something is typed.
-  func ask(_ question: String, _ console: Console) async throws(Failure) -> Passphrase {
+  func ask(_ question: String, _ console: Console) async throws(Failure) -> Secret {
     while true {
       let answer = try await line(question, console)
-      if !answer.isEmpty { return Passphrase(answer) }
+      if !answer.isEmpty { return Secret(.passphrase, answer) }
     }
   }
 
   /// Asks twice for the passphrase of a store that is to be made; `nil` where none is wanted.
   func askForNew(
     for path: String, _ console: Console
-  ) async throws(Failure) -> Passphrase? {
+  ) async throws(Failure) -> Secret? {
     try? console.errors.write(
       "\(path.printable) is new.\nGive it a passphrase, or none to keep its key in a file beside it.\n"
     )
     while true {
       let answer = try await line("Passphrase: ", console)
       guard !answer.isEmpty else { return nil }
-      if try await line("Once more: ", console) == answer { return Passphrase(answer) }
+      if try await line("Once more: ", console) == answer { return Secret(.passphrase, answer) }
       try? console.errors.write("These were two different ones.\n")
     }
   }

@@ -20,7 +20,7 @@ struct StoreOptions: Sendable {
   static let options: [Option] = [.store, .passphraseFile]
 
   private let option: StoreOption?
-  private let passphrase: Passphrase?
+  private let passphrase: Secret?
   /// The options as they were given, for a command that a person may type.
   private let words: [String]
 
@@ -37,7 +37,7 @@ struct StoreOptions: Sendable {
       throw .usage(
         "--passphrase-file is for --store encrypted:PATH and --store encrypted-sqlite:PATH")
     }
-    passphrase = try Passphrase(file: file)
+    passphrase = try Secret(.passphrase, file: file)
   }
 
   /// Whether a store was named.

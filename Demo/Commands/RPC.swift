@@ -24,7 +24,7 @@ struct RPC: Command {
   static let options = [.authorities, .json] + AccountOptions.options
 
   private let server: RPCServer
-  private let token: GivenToken?
+  private let token: Secret?
   private let printsJSON: Bool
   private let account: AccountOptions
 
@@ -38,7 +38,17 @@ struct RPC: Command {
       timeout: account.signIn.patience)
     printsJSON = arguments.contains(.json)
     token = arguments.secrets.accessToken
-    try token?.check()
+    if let token { try Self.check(token) }
+  }
+
+  /// Makes sure that a token can be sent.
+  private static func check(_ token: Secret) throws(Failure) {
+    var metadata = RPCMetadata()
+    do throws(RPCError) {
+      try metadata.setOAuth2AccessToken(token.value)
+    } catch {
+      throw .usage("\(token.kind.variable): \(error.message)")
+    }
   }
 
   func run(_ console: Console) async throws(Failure) {

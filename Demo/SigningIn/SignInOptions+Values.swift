@@ -49,7 +49,7 @@ extension SignInOptions {
   }
 
   static let placesOfSecret =
-    "Put it into \(ClientSecret.variable), or into a file that --client-secret-file names."
+    "Put it into \(Secret.Kind.clientSecret.variable), or into a file that --client-secret-file names."
 
   /// Refuses options that name another place than the sandbox inside the program.
   static func checkSandboxAlone(_ arguments: Arguments) throws(Failure) {

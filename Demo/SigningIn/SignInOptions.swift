@@ -21,7 +21,7 @@ struct SignInOptions: Sendable {
   let timeout: Duration
   /// How long a server may let a request wait.
   let patience: Duration
-  private var secret: ClientSecret?
+  private var secret: Secret?
   private var authentication: ClientAuthentication?
   /// Whether the redirect URI is not the default one.
   private let namesRedirectURI: Bool
@@ -54,7 +54,8 @@ struct SignInOptions: Sendable {
     patience = limit ?? .seconds(60)
     secret =
       try arguments[.clientSecretFile]
-      .map { path throws(Failure) in try ClientSecret(file: path) } ?? arguments.secrets.client
+      .map { path throws(Failure) in try Secret(.clientSecret, file: path) }
+      ?? arguments.secrets.client
     authentication = try Self.authentication(arguments[.auth])
     guard let server else { return }
     guard let clientID else {

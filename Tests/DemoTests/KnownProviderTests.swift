@@ -26,7 +26,7 @@ import Testing
     try SignInOptions(
       Arguments(
         ["--client-id", "app", "--provider"] + words, options: SignInOptions.options,
-        secrets: Secrets(client: ClientSecret("hunter2"))))
+        secrets: Secrets(client: Secret(.clientSecret, "hunter2"))))
   }
 
   /// The issuer that the SDK puts into the record.

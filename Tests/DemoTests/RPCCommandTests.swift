@@ -239,7 +239,7 @@ import Testing
     #expect(outcome.status == 2)
     #expect(outcome.firstError.hasPrefix("error: usage: SQ_ACCESS_TOKEN: an access token"))
     #expect(!outcome.errors.contains("hunter"))
-    let token = GivenToken("hunter2")
+    let token = Secret(.accessToken, "hunter2")
     #expect(!"\(token) \(String(reflecting: token))".contains("hunter2"))
   }
 }

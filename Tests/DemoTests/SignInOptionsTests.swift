@@ -14,7 +14,7 @@ import Testing
   private static let provider = ["--issuer", "https://id.example.com", "--client-id", "app"]
 
   private func options(
-    _ words: [String], secret: ClientSecret? = nil
+    _ words: [String], secret: Secret? = nil
   ) throws(Failure) -> SignInOptions {
     try SignInOptions(
       Arguments(words, options: SignInOptions.options, secrets: Secrets(client: secret)))
@@ -37,7 +37,7 @@ import Testing
   @Test func `make a client of an issuer`() throws {
     let options = try options(
       Self.provider + ["--scope", "a b", "--auth", "post", "--timeout", "7"],
-      secret: ClientSecret("hunter2"))
+      secret: Secret(.clientSecret, "hunter2"))
     let client = try #require(options.configuration)
     #expect(client.clientID == "app")
     #expect(client.clientSecret == "hunter2")
@@ -135,7 +135,7 @@ import Testing
   @Test func `leave out what an account tells`() throws {
     let arguments = try Arguments(
       ["--auth", "post"], options: SignInOptions.options,
-      secrets: Secrets(client: ClientSecret("hunter2")))
+      secrets: Secrets(client: Secret(.clientSecret, "hunter2")))
     let options = try SignInOptions(arguments, orAccount: true)
     let token = SQToken(accessToken: "x")
     let record = AccountRecord(
@@ -179,7 +179,7 @@ import Testing
       ])
     let given = try Arguments(
       ["--auth", "post", "--scope", "c", "--redirect-uri", "http://127.0.0.1/here"],
-      options: SignInOptions.options, secrets: Secrets(client: ClientSecret("given")))
+      options: SignInOptions.options, secrets: Secrets(client: Secret(.clientSecret, "given")))
     let client = try SignInOptions(given, orAccount: true).completed(by: record).configuration
     #expect(client?.clientSecret == "given")
     #expect(client?.scope == "c")
@@ -197,7 +197,7 @@ import Testing
     try folder.write(content, to: "secret")
     let options = try options(
       Self.provider + ["--client-secret-file", folder.file("secret")],
-      secret: ClientSecret("other"))
+      secret: Secret(.clientSecret, "other"))
     #expect(options.configuration?.clientSecret == secret)
   }
 
@@ -210,7 +210,9 @@ import Testing
   }
 
   @Test func `never print a secret`() throws {
-    let secrets = Secrets(client: ClientSecret("hunter2"), passphrase: Passphrase("hunter2"))
+    let secrets = Secrets(
+      client: Secret(.clientSecret, "hunter2"), passphrase: Secret(.passphrase, "hunter2"),
+      accessToken: Secret(.accessToken, "hunter2"))
     var dumped = ""
     dump(secrets, to: &dumped)
     #expect(!"\(secrets)\(String(reflecting: secrets))\(dumped)".contains("hunter2"))

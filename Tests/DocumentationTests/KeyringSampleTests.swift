@@ -16,12 +16,7 @@ import Testing
     let program = try await builder.build(
       "notes", ["main.swift": code(for: sandbox)], ["-swift-version", "6"])
     let first = try start(program, on: desktop, browser: "echo")
-    let address = try await eventually("the address is shown") {
-      // The last line may not have come to its end.
-      first.errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        .first { $0.hasPrefix(sandbox.issuer.absoluteString) }
-    }
-    _ = try await SandboxVisitor().visit(try #require(URL(string: String(address))))
+    try await first.signIn(at: sandbox)
     #expect(try await first.result().output == "Signed in.\n")
 
     let second = try await start(program, on: desktop, browser: "false").result()

@@ -18,6 +18,13 @@ struct Sample: Sendable, CustomStringConvertible {
   /// The line of its first line in the document.
   let line: Int
   let code: String
+  /// The last line of text above the block.
+  var introduction = ""
+
+  /// The file of `Demo/Examples` that the sample quotes, as the line above it says.
+  var example: String? {
+    introduction.firstMatch(of: /`Demo\/Examples\/(\w+\.swift)`/).map { String($0.1) }
+  }
 
   var description: String { "\(document):\(line)" }
 
@@ -58,6 +65,7 @@ struct Sample: Sendable, CustomStringConvertible {
   static func samples(in text: String, of document: String) -> [Sample] {
     var samples: [Sample] = []
     var block: (line: Int, indentation: Int, lines: [Substring])?
+    var introduction = ""
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
     {
       let indentation = line.prefix { $0 == " " }.count
@@ -67,13 +75,15 @@ struct Sample: Sendable, CustomStringConvertible {
       case ("```", let finished?):
         if finished.lines.contains(where: { $0.hasPrefix("import ") }) {
           let code = finished.lines.joined(separator: "\n") + "\n"
-          samples.append(Sample(document: document, line: finished.line, code: code))
+          samples.append(
+            Sample(
+              document: document, line: finished.line, code: code, introduction: introduction))
         }
         block = nil
       case (_, let open?):
         block?.lines.append(line.dropFirst(min(open.indentation, indentation)))
-      default:
-        break
+      case (let text, nil):
+        if !text.isEmpty { introduction = String(text) }
       }
     }
     return samples

@@ -92,12 +92,7 @@ private struct Greeter {
   /// What it prints when its user signs in, at the address that `BROWSER=echo` shows.
   func signingIn() async throws -> String {
     let program = try start(browser: "echo")
-    let address = try await eventually("the address is shown") {
-      // The last line may not have come to its end.
-      program.errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        .first { $0.hasPrefix(sandbox.issuer.absoluteString) }
-    }
-    _ = try await SandboxVisitor().visit(try #require(URL(string: String(address))))
+    try await program.signIn(at: sandbox)
     return try await program.result().output
   }
 

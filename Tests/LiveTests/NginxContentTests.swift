@@ -12,9 +12,9 @@ import Testing
     let size: Int?
   }
 
-  @Test(arguments: NginxBench.Way.allCases)
-  func `compressed JSON comes out as it went in`(way: NginxBench.Way) async throws {
-    try await NginxBench.running { bench in
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `compressed JSON comes out as it went in`(way: NginxFixture.Way) async throws {
+    try await NginxFixture.running { bench in
       let content = Data(#"["\#(String(repeating: "abcdefgh", count: 20_000))"]"#.utf8)
       try bench.write(content, "files/a.json")
       let request = try bench.request("GET", "/files/a.json", way)
@@ -31,9 +31,9 @@ import Testing
     }
   }
 
-  @Test(arguments: NginxBench.Way.allCases)
-  func `a folder's list is chunked JSON`(way: NginxBench.Way) async throws {
-    try await NginxBench.running { bench in
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `a folder's list is chunked JSON`(way: NginxFixture.Way) async throws {
+    try await NginxFixture.running { bench in
       for index in 0..<200 { try bench.write(Data(count: index), "files/\(index)-é.bin") }
       let response = try await bench.module.send(bench.request("GET", "/files", way))
       #expect(response.status == 200 && response.headers["Content-Type"] == "application/json")
@@ -44,11 +44,11 @@ import Testing
     }
   }
 
-  @Test(arguments: NginxBench.Way.allCases)
-  func `a part is a 206, and what is no part is told`(way: NginxBench.Way) async throws {
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `a part is a 206, and what is no part is told`(way: NginxFixture.Way) async throws {
     let folder = try TemporaryFolder()
     let content = pattern(100_000)
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try bench.write(content, "files/a.bin")
       var request = try bench.request("GET", "/files/a.bin", way)
       let whole = try await bench.module.send(request)
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func `a redirect is returned, and the token goes nowhere else`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try FileManager.default.createDirectory(
         at: bench.nginx.file("files/d"), withIntermediateDirectories: false)
       let response = try await bench.module.send(bench.request("GET", "/files/d"))

@@ -7,9 +7,9 @@ import Testing
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxFileTests {
   private static let content = pattern(5_000_003)
 
-  @Test(arguments: NginxBench.Way.allCases)
-  func `the methods of WebDAV do what they say`(way: NginxBench.Way) async throws {
-    try await NginxBench.running { bench in
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `the methods of WebDAV do what they say`(way: NginxFixture.Way) async throws {
+    try await NginxFixture.running { bench in
       func send(
         _ method: String, _ path: String, to destination: String? = nil,
         _ body: HTTPRequestBody = .empty
@@ -72,12 +72,12 @@ import Testing
     }
   }
 
-  @Test(arguments: Source.allCases, NginxBench.Way.allCases)
+  @Test(arguments: Source.allCases, NginxFixture.Way.allCases)
   func `a body arrives whole, at once and again after a refusal`(
-    source: Source, way: NginxBench.Way
+    source: Source, way: NginxFixture.Way
   ) async throws {
     let folder = try TemporaryFolder()
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let body = try Self.body(source, in: folder)
       let first = try bench.request("PUT", "/files/a.bin", way, body: body)
       #expect(try await bench.module.send(first).status == 201)
@@ -98,7 +98,7 @@ import Testing
     source: Source
   ) async throws {
     let folder = try TemporaryFolder()
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try await bench.revokeAccessToken()
       let request = try bench.request(
         "PUT", "/buffered/a.bin", body: Self.body(source, in: folder))
@@ -110,13 +110,13 @@ import Testing
     }
   }
 
-  @Test(arguments: NginxBench.Way.allCases)
-  func `a file of 50 MB goes up and comes down`(way: NginxBench.Way) async throws {
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `a file of 50 MB goes up and comes down`(way: NginxFixture.Way) async throws {
     let folder = try TemporaryFolder()
     let (source, copy) = (URL(filePath: folder.file("a")), URL(filePath: folder.file("b")))
     let content = Data(repeating: 0x5A, count: 50_000_000)
     try content.write(to: source)
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let upload = try bench.request("PUT", "/files/a.bin", way, body: .file(source))
       #expect(try await bench.module.send(upload).status == 201)
       var download = try bench.request("GET", "/files/a.bin", way)

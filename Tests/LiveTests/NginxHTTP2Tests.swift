@@ -7,7 +7,7 @@ import Testing
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxHTTP2Tests {
   /// Sends so many requests, some of them at once, and returns how often each status came.
   private func statuses(
-    _ count: Int, atOnce width: Int, _ bench: NginxBench,
+    _ count: Int, atOnce width: Int, _ bench: NginxFixture,
     _ makeRequest: (Int) throws -> HTTPRequest
   ) async throws -> [Int: Int] {
     var rest = try (0..<count).map(makeRequest)[...]
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `500 requests, 64 at a time, go over one connection`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try bench.write(pattern(20_000), "files/a.bin")
       let result = try await statuses(500, atOnce: 64, bench) { _ in
         try bench.request("GET", "/files/a.bin", .http2)
@@ -44,7 +44,7 @@ import Testing
   func `requests outlive their connections, which end after fifty each`(
     method: String
   ) async throws {
-    try await NginxBench.running(requestsPerConnection: 50) { bench in
+    try await NginxFixture.running(requestsPerConnection: 50) { bench in
       let result = try await statuses(1000, atOnce: 20, bench) { _ in
         try bench.request(method, "/nothing", .http2)
       }
@@ -57,7 +57,7 @@ import Testing
 
   @Test func `bodies go up side by side`() async throws {
     let content = pattern(300_000)
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let result = try await statuses(40, atOnce: 40, bench) { index in
         try bench.request("PUT", "/files/\(index).bin", .http2, body: .bytes(content))
       }

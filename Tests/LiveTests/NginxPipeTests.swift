@@ -18,9 +18,9 @@ import Testing
     var title: String
   }
 
-  @Test(arguments: NginxBench.Way.allCases)
-  func `a record is saved, listed, read, changed and removed`(way: NginxBench.Way) async throws {
-    try await NginxBench.running { bench in
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `a record is saved, listed, read, changed and removed`(way: NginxFixture.Way) async throws {
+    try await NginxFixture.running { bench in
       let pipe = try bench.pipe("files", way)
       let note = Note(id: 7, title: "Grüße")
       #expect(try await pipe.save(note) == .null)
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `an id is one segment of the path, whatever it is made of`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let pipe = try bench.pipe("files")
       for id in ["a b", "100%", "ä?&=+", "a.json", "..."] {
         let record: [String: JSONValue] = ["id": .string(id)]
@@ -56,11 +56,11 @@ import Testing
 
   // MARK: Access
 
-  @Test(arguments: NginxBench.Way.allCases)
+  @Test(arguments: NginxFixture.Way.allCases)
   func `without a token the user signs in once, and each operation is one authorized request`(
-    way: NginxBench.Way
+    way: NginxFixture.Way
   ) async throws {
-    try await NginxBench.running(isSignedIn: false) { bench in
+    try await NginxFixture.running(isSignedIn: false) { bench in
       let pipe = try bench.pipe("files", way)
       try await withThrowingTaskGroup(of: Void.self) { group in
         for id in 0..<20 { group.addTask { try await pipe.save(Note(id: id, title: "")) } }
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `an expired token is refreshed before nginx hears of it`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       bench.clock.advance(by: 3600)
       bench.sandbox.expireAccessTokens()
       _ = try await bench.pipe("files").read()
@@ -88,7 +88,7 @@ import Testing
   @Test func `a refused token costs one refresh and one more request, of any method`()
     async throws
   {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let pipe = try bench.pipe("files")
       try await bench.revokeAccessToken()
       try await pipe.save(Note(id: 1, title: "a"))
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test func `where everything was revoked the next operation asks for access`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let pipe = try bench.pipe("files")
       bench.sandbox.revokeEverything()
       let error = await #expect(throws: PipeError.self) { try await pipe.read() }
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test func `what nginx answers instead is told, once`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let (files, busy) = (try bench.pipe("files"), try bench.pipe("busy"))
       let missing = await refusal { () async throws(PipeError) in try await files.read(id: "no") }
       #expect(missing?.status == 404)
@@ -154,7 +154,7 @@ import Testing
       }
       #expect(unnamed?.status == 403)
       let large = Note(id: 1, title: String(repeating: "x", count: 2000))
-      for way in NginxBench.Way.allCases {
+      for way in NginxFixture.Way.allCases {
         let small = try bench.pipe("small", way)
         let refused = await refusal { () async throws(PipeError) in try await small.save(large) }
         #expect(refused?.status == 413)
@@ -172,7 +172,7 @@ import Testing
   @Test func `a page that is not JSON is unreadable as a record and is there as content`()
     async throws
   {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try bench.write(Data("<html>".utf8), "files/a.txt")
       let pipe = try bench.pipe("files")
       let error = await #expect(throws: PipeError.self) { try await pipe.read(id: "a.txt") }
@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test func `too little scope is told with nginx's challenge`() async throws {
-    try await NginxBench.running(asking: .files, scope: "profile") { bench in
+    try await NginxFixture.running(asking: .files, scope: "profile") { bench in
       let pipe = try bench.pipe("files")
       let refusal = await refusal { () async throws(PipeError) in try await pipe.read() }
       #expect(refusal?.status == 403 && refusal?.challenge?.error == .insufficientScope)

@@ -9,11 +9,11 @@ import Testing
   struct Row: Sendable, CustomTestStringConvertible {
     let path: String
     let isAnnounced: Bool
-    let way: NginxBench.Way
+    let way: NginxFixture.Way
     var testDescription: String { "\(path) \(isAnnounced ? "announced" : "chunked") \(way)" }
   }
 
-  static let rows = NginxBench.Way.allCases.flatMap { way in
+  static let rows = NginxFixture.Way.allCases.flatMap { way in
     ["/small/", "/abrupt/"].flatMap { path in
       [true, false].map { Row(path: path, isAnnounced: $0, way: way) }
     }
@@ -26,7 +26,7 @@ import Testing
     let folder = try TemporaryFolder()
     let file = URL(filePath: folder.file("large"))
     try Data(count: 50_000_000).write(to: file)
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let piece = Data(count: 200_000)
       let body: HTTPRequestBody =
         row.isAnnounced

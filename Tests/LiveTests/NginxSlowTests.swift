@@ -8,11 +8,11 @@ import Testing
 @Suite(.requires(.nginx), .timeLimit(.minutes(1))) struct NginxSlowTests {
   private static let content = pattern(600_000)
 
-  @Test(arguments: NginxBench.Way.allCases, [true, false])
+  @Test(arguments: NginxFixture.Way.allCases, [true, false])
   func `a slow download that is cancelled ends at once, here and there`(
-    way: NginxBench.Way, isStreamed: Bool
+    way: NginxFixture.Way, isStreamed: Bool
   ) async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try bench.write(Data(count: 50_000_000), "files/a.bin")
       let hasBegun = Gate(isOpen: false)
       var request = try bench.request("GET", "/slow/a.bin", way)
@@ -31,11 +31,11 @@ import Testing
     }
   }
 
-  @Test(arguments: NginxBench.Way.allCases)
+  @Test(arguments: NginxFixture.Way.allCases)
   func `a pause that is too long ends a download, and so do its time and its size`(
-    way: NginxBench.Way
+    way: NginxFixture.Way
   ) async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try bench.write(Data(count: 50_000_000), "files/a.bin")
       // With a connection that is there, nginx sees each request before its time is up.
       #expect(try await bench.module.send(bench.request("GET", "/files", way)).status == 200)
@@ -59,12 +59,12 @@ import Testing
     }
   }
 
-  @Test(arguments: NginxBench.Way.allCases)
+  @Test(arguments: NginxFixture.Way.allCases)
   func `a download that breaks off is an error, and its parts make the whole`(
-    way: NginxBench.Way
+    way: NginxFixture.Way
   ) async throws {
     let folder = try TemporaryFolder()
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try bench.write(Self.content, "files/a.bin")
       var received = Data()
       var breaks = 0
@@ -93,7 +93,7 @@ import Testing
 
   @Test func `a download may go on slowly for as long as it moves`() async throws {
     let received = Locked(0)
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try bench.write(pattern(150_000), "files/a.bin")
       var request = try bench.request("GET", "/slow/a.bin")
       request.idleTimeout = .seconds(10)

@@ -7,7 +7,7 @@ import Testing
 /// What a third party's server sees of tokens that are good, missing, old and revoked.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxTokenTests {
   @Test func `a token opens nginx, and costs one request`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try bench.write(Data("hello".utf8), "files/a.txt")
       let response = try await bench.module.send(bench.request("GET", "/files/a.txt"))
       #expect(response.status == 200 && response.body == Data("hello".utf8))
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func `without a token nothing is sent`() async throws {
-    try await NginxBench.running(isSignedIn: false) { bench in
+    try await NginxFixture.running(isSignedIn: false) { bench in
       let error = try await bench.failure(bench.request("GET", "/files/a.txt"))
       #expect(error?.code == .notAuthorized)
       #expect(try await bench.nginx.requests().isEmpty && bench.sandbox.requests.isEmpty)
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func `a revoked token is refreshed once and the request sent once more`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try bench.write(Data("hello".utf8), "files/a.txt")
       let old = try #require(bench.module.currentToken?.accessToken)
       try await bench.revokeAccessToken()
@@ -47,7 +47,7 @@ import Testing
   @Test func `where everything is revoked there is one request, one refresh and an end`()
     async throws
   {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       bench.sandbox.revokeEverything()
       for code in [SQOAuthError.Code.invalidGrant, .notAuthorized] {
         let error = try await bench.failure(bench.request("GET", "/files/a.txt"))
@@ -58,11 +58,11 @@ import Testing
     }
   }
 
-  @Test(arguments: NginxBench.Way.allCases)
+  @Test(arguments: NginxFixture.Way.allCases)
   func `of 64 callers with an old token each is served, for one refresh`(
-    way: NginxBench.Way
+    way: NginxFixture.Way
   ) async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try bench.write(Data("hello".utf8), "files/a.txt")
       bench.sandbox.expireAccessTokens()
       let request = try bench.request("GET", "/files/a.txt", way)
@@ -84,7 +84,7 @@ import Testing
   @Test func `a token that allows too little is not refreshed, and the challenge is told`()
     async throws
   {
-    try await NginxBench.running(asking: .files, scope: "profile") { bench in
+    try await NginxFixture.running(asking: .files, scope: "profile") { bench in
       let error = try await bench.failure(bench.request("GET", "/files/a.txt"))
       #expect(error?.code == .insufficientScope && error?.status == 403)
       #expect(error?.challenge?.scope == "demo" && error?.challenge?.realm == "sandbox")
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test func `a server in trouble is no matter of the token`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let response = try await bench.module.send(bench.request("GET", "/busy/"))
       #expect(response.status == 503 && response.headers["Retry-After"] == "7")
       // nginx cannot ask the sandbox any more.
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test func `the sandbox behind a proxy takes the token too`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let response = try await bench.module.send(bench.request("GET", "/sandbox/api/me"))
       #expect(response.status == 200)
       let json = String(decoding: response.body, as: UTF8.self)

@@ -37,14 +37,14 @@ import Testing
 
   // MARK: Uploads
 
-  @Test(arguments: ["files", "buffered"], NginxBench.Way.allCases)
+  @Test(arguments: ["files", "buffered"], NginxFixture.Way.allCases)
   func `an upload is sent again after a refusal, early or late`(
-    name: String, way: NginxBench.Way
+    name: String, way: NginxFixture.Way
   ) async throws {
     let content = pattern(8_000_000)
     let source = URL(filePath: folder.file("source"))
     try content.write(to: source)
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try await bench.revokeAccessToken()
       let account = Account()
       try await bench.pipe(name, way)
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `a form that can be read once is not sent again`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let pipe = try bench.pipe("buffered")
       let stream = AsyncStream<Data> { continuation in
         for _ in 0..<10 { continuation.yield(Data(count: 10_000)) }
@@ -72,13 +72,13 @@ import Testing
     }
   }
 
-  @Test(arguments: ["small", "abrupt"], NginxBench.Way.allCases)
+  @Test(arguments: ["small", "abrupt"], NginxFixture.Way.allCases)
   func `an upload that is too large ends with 413, or with an error that tells`(
-    name: String, way: NginxBench.Way
+    name: String, way: NginxFixture.Way
   ) async throws {
     let source = URL(filePath: folder.file("source"))
     try Data(count: 50_000_000).write(to: source)
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       let pipe = try bench.pipe(name, way)
       let error = await #expect(throws: PipeError.self) {
         try await pipe.upload(.file(source), id: "a.bin")
@@ -92,9 +92,9 @@ import Testing
 
   // MARK: Downloads
 
-  @Test(arguments: NginxBench.Way.allCases)
-  func `a download goes on where nginx cut it`(way: NginxBench.Way) async throws {
-    try await NginxBench.running { bench in
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `a download goes on where nginx cut it`(way: NginxFixture.Way) async throws {
+    try await NginxFixture.running { bench in
       try bench.write(Self.content, "files/a.bin")
       let account = Account()
       try await bench.pipe("cut", way).download(id: "a.bin", to: copy, progress: account.take)
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test func `a token that is revoked between two parts is refreshed`() async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       try bench.write(Self.content, "files/a.bin")
       let isRevoked = Locked(false)
       try await bench.pipe("cut").download(id: "a.bin", to: copy) { progress in
@@ -134,7 +134,7 @@ import Testing
   func `a later call goes on with what one that was cancelled has left`(
     change: Change
   ) async throws {
-    try await NginxBench.running { bench in
+    try await NginxFixture.running { bench in
       // More than is read ahead of whoever takes the bytes.
       let content = pattern(5_000_003)
       try bench.write(content, "files/a.bin")
@@ -166,9 +166,9 @@ import Testing
     }
   }
 
-  @Test(arguments: NginxBench.Way.allCases)
-  func `a server that is too slow for a pipe is told as such`(way: NginxBench.Way) async throws {
-    try await NginxBench.running { bench in
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `a server that is too slow for a pipe is told as such`(way: NginxFixture.Way) async throws {
+    try await NginxFixture.running { bench in
       try bench.write(Data(count: 10_000_000), "files/a.bin")
       // With a connection that is there, nginx sees the request before its time is up.
       _ = try await bench.pipe("files", way).read()
@@ -182,9 +182,9 @@ import Testing
     }
   }
 
-  @Test(arguments: NginxBench.Way.allCases)
-  func `cancelling a pipe ends its operations and no other's`(way: NginxBench.Way) async throws {
-    try await NginxBench.running { bench in
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `cancelling a pipe ends its operations and no other's`(way: NginxFixture.Way) async throws {
+    try await NginxFixture.running { bench in
       try bench.write(Data(count: 10_000_000), "files/a.bin")
       let pipe = try bench.pipe("slow", way)
       let reads = (0..<5).map { _ in Task { try await pipe.content(id: "a.bin") } }

@@ -16,10 +16,10 @@ import Testing
       try await server.caughtUp()
       #expect(server.count(of: "Echo") == 0)
       try call.start()
-      failure(.failedPrecondition) { try call.start() }
+      rpcFailure(.failedPrecondition) { try call.start() }
       #expect(try await call.response().text == "made first")
       #expect(try await call.response().text == "made first")
-      failure(.failedPrecondition) { try call.start() }
+      rpcFailure(.failedPrecondition) { try call.start() }
       try await server.caughtUp()
       #expect(server.count(of: "Echo") == 1)
     }
@@ -56,9 +56,9 @@ import Testing
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("EchoMetadata")
       try call.start()
-      failure(.failedPrecondition) { try call.setRequestMetadata(RPCMetadata(["x-late": "1"])) }
-      failure(.failedPrecondition) { try call.setOAuth2AccessToken("T") }
-      failure(.failedPrecondition) { try call.setTimeout(.seconds(1)) }
+      rpcFailure(.failedPrecondition) { try call.setRequestMetadata(RPCMetadata(["x-late": "1"])) }
+      rpcFailure(.failedPrecondition) { try call.setOAuth2AccessToken("T") }
+      rpcFailure(.failedPrecondition) { try call.setTimeout(.seconds(1)) }
       #expect(try await !call.response().text.contains("x-late"))
       #expect(call.requestMetadata.isEmpty && call.timeout == .seconds(60))
     }
@@ -81,7 +81,7 @@ import Testing
   func `a status comes with its words and metadata`(code: Int, words: String) async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Fail", "\(code) \(words)")
-      let error = await failure(RPCStatus(rawValue: code)) { try await call.response() }
+      let error = await rpcFailure(RPCStatus(rawValue: code)) { try await call.response() }
       #expect(error?.message == words && error?.isFromServer == true)
       #expect(error?.metadata == call.responseMetadata)
       #expect(error?.metadata.bytes(for: "x-detail-bin") == [Data([1, 2])])
@@ -92,7 +92,7 @@ import Testing
   @Test func `a method that is not there is not implemented`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Nothing")
-      await failure(.unimplemented) { try await call.response() }
+      await rpcFailure(.unimplemented) { try await call.response() }
     }
   }
 
@@ -112,7 +112,7 @@ import Testing
       call.cancel()
       #expect(call.status == .cancelled)
       for await _ in ends { break }
-      await failure(.cancelled) { try await call.response() }
+      await rpcFailure(.cancelled) { try await call.response() }
       try await server.line(after: "ENDED Hang one")
       #expect(outcomes.withLock(\.self) == [.cancelled])
     }
@@ -122,8 +122,8 @@ import Testing
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Echo")
       call.cancel()
-      failure(.cancelled) { try call.start() }
-      await failure(.cancelled) { try await call.response() }
+      rpcFailure(.cancelled) { try call.start() }
+      await rpcFailure(.cancelled) { try await call.response() }
       _ = try await RPCChannel(server).test("Measure").response()
       try await server.caughtUp()
       #expect(server.count(of: "Echo") == 0)
@@ -136,7 +136,7 @@ import Testing
       let task = Task { try await call.response() }
       try await server.line(after: "HANGS task")
       task.cancel()
-      await failure(.cancelled) { try await task.value }
+      await rpcFailure(.cancelled) { try await task.value }
       try await server.line(after: "ENDED Hang task")
     }
   }
@@ -148,11 +148,11 @@ import Testing
       _ = try await channel.test("Measure").response()
       let call = try channel.test("Hang", "time")
       try call.setTimeout(.seconds(5))
-      await failure(.deadlineExceeded) { try await call.response() }
+      await rpcFailure(.deadlineExceeded) { try await call.response() }
       try await server.line(after: "ENDED Hang time")
       let late = try channel.test("Echo")
       try late.setTimeout(.zero)
-      await failure(.deadlineExceeded) { try await late.response() }
+      await rpcFailure(.deadlineExceeded) { try await late.response() }
       try await server.caughtUp()
       #expect(server.count(of: "Echo") == 0)
     }

@@ -11,7 +11,7 @@ import Testing
   private static let response = TestResponseCodec()
 
   @Test func `a refused token is refreshed and the call made again, once`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       bench.sandbox.expireAccessTokens()
       let call = try bench.unaryCall()
       #expect(try await call.response(as: Self.response).username == "alice")
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `many calls with one refused token refresh it once`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       bench.sandbox.expireAccessTokens()
       try await withThrowingTaskGroup(of: String.self) { group in
         for _ in 0..<30 {
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func `a token that is refused again is the end`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let channel = try RPCChannel.scripted(
         "http://127.0.0.1:1", credential: .account(bench.module)
       ) { _ in
@@ -49,7 +49,7 @@ import Testing
             "grpc-status": "16", "www-authenticate": #"Bearer realm="r", error="invalid_token""#,
           ], trailers: [:])
       }
-      let error = await failure(.unauthenticated) { try await channel.test("X").response() }
+      let error = await rpcFailure(.unauthenticated) { try await channel.test("X").response() }
       #expect(error?.challenge?.realm == "r" && channel.requests.count == 2)
       #expect(bench.refreshes == 1)
       let tokens = channel.requests.map { $0.headers.values(for: "authorization") }
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `a server that refuses every token costs one refresh a back-off`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let clock = ManualClock(now: Date())
       bench.module.environment.clock = clock
       let channel = try RPCChannel.scripted(
@@ -68,7 +68,7 @@ import Testing
         return .grpc([], trailers: ["grpc-status": "16", "www-authenticate": challenge])
       }
       func call() async {
-        await failure(.unauthenticated) { try await channel.test("X").response() }
+        await rpcFailure(.unauthenticated) { try await channel.test("X").response() }
       }
       for _ in 0..<5 { await call() }
       #expect(bench.refreshes == 1 && channel.requests.count == 6)
@@ -86,24 +86,24 @@ import Testing
   func `only a refusal of the token is worth a refresh`(
     status: Int, challenge: String?, count: Int
   ) async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       var trailers: HTTPFields = ["grpc-status": "\(status)"]
       trailers["www-authenticate"] = challenge
       let answer = HTTPResponse.grpc([], trailers: trailers)
       let channel = try RPCChannel.scripted(
         "http://127.0.0.1:1", credential: .account(bench.module)
       ) { _ in answer }
-      await failure(RPCStatus(rawValue: status)) { try await channel.test("X").response() }
+      await rpcFailure(RPCStatus(rawValue: status)) { try await channel.test("X").response() }
       #expect(channel.requests.count == count && bench.refreshes == count - 1)
     }
   }
 
   @Test func `a stream is not made again`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       bench.sandbox.expireAccessTokens()
       let call = try bench.channel.test("Count", "2 10 refuse", kind: .serverStreaming)
       var count = 0
-      let error = await failure(.unauthenticated) {
+      let error = await rpcFailure(.unauthenticated) {
         for try await _ in call.messages { count += 1 }
       }
       #expect(count == 2 && error?.challenge?.error == .invalidToken)
@@ -113,8 +113,8 @@ import Testing
   }
 
   @Test func `without a token nothing is sent`() async throws {
-    try await Bench.running(signedIn: false) { bench in
-      let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
+    try await CallFixture.running(signedIn: false) { bench in
+      let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .notAuthorized && error?.isFromServer == false)
       try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 0)
@@ -122,9 +122,9 @@ import Testing
   }
 
   @Test func `a refresh that fails is the end, and nothing is sent again`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       bench.sandbox.revokeEverything()
-      let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
+      let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .invalidGrant)
       try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 1 && !bench.module.hasAccessToken)
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func `a token that a program was given is used, and not replaced`() async throws {
-    try await Bench.running(signedIn: false) { bench in
+    try await CallFixture.running(signedIn: false) { bench in
       let token = bench.sandbox.issueTokens(for: "bob").accessToken
       for (token, status) in [(token, RPCStatus.ok), ("bad", .unauthenticated)] {
         let channel = try RPCChannel(bench.server, credential: .accessToken(token))
@@ -141,20 +141,20 @@ import Testing
         #expect(call.status == status)
       }
       let bad = try RPCChannel(bench.server, credential: .accessToken("a b"))
-      await failure(.invalidArgument) { try await bad.test("Echo").response() }
+      await rpcFailure(.invalidArgument) { try await bad.test("Echo").response() }
       try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 2 && bench.server.count(of: "Echo") == 0)
     }
   }
 
   @Test func `what the call was given comes before what the channel has`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let call = try bench.unaryCall()
       try call.setOAuth2AccessToken(bench.sandbox.issueTokens(for: "bob").accessToken)
       #expect(try await call.response(as: Self.response).username == "bob")
       let bad = try bench.unaryCall()
       try bad.setOAuth2AccessToken("bad")
-      await failure(.unauthenticated) { try await bad.response() }
+      await rpcFailure(.unauthenticated) { try await bad.response() }
       try await bench.server.caughtUp()
       #expect(bench.refreshes == 0 && bench.server.count(of: "UnaryCall") == 2)
     }
@@ -162,8 +162,8 @@ import Testing
 
   @Test func `a token goes to the servers that may see it only`() async throws {
     let origin = try ResourceOrigin("https://api.example")
-    try await Bench.running(change: { $0.resourceOrigins = [origin] }) { bench in
-      let error = await failure(.unauthenticated) { try await bench.unaryCall().response() }
+    try await CallFixture.running(change: { $0.resourceOrigins = [origin] }) { bench in
+      let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
       #expect(error?.oauthError?.code == .originNotAllowed)
       try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 0)
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test func `a channel names its server for its account, and so no other one`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let channel = try RPCChannel.scripted(
         "https://rpc.example", credential: .account(bench.module)
       ) { _ in .grpc() }
@@ -185,14 +185,14 @@ import Testing
   }
 
   @Test func `a token does not go over http to another machine`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       for credential in [RPCCredential.account(bench.module), .accessToken("T"), .none] {
         let channel = try RPCChannel.scripted("http://rpc.example", credential: credential) { _ in
           .grpc()
         }
         let call = try channel.test("X")
         if case .none = credential { try call.setOAuth2AccessToken("T") }
-        let error = await failure(.unauthenticated) { try await call.response() }
+        let error = await rpcFailure(.unauthenticated) { try await call.response() }
         #expect(error?.oauthError?.code == .insecureEndpoint && channel.requests.isEmpty)
       }
       // Without a token there is nothing to protect.
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test func `the wait for a token is a part of the call's time`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let gate = Gate(isOpen: false)
       bench.module.environment.httpClient = ScriptedClient { _ in
         await gate.opened()
@@ -211,7 +211,7 @@ import Testing
       bench.module.invalidateAccessToken()
       let call = try bench.unaryCall()
       try call.setTimeout(.milliseconds(200))
-      await failure(.deadlineExceeded) { try await call.response() }
+      await rpcFailure(.deadlineExceeded) { try await call.response() }
       try await bench.server.caughtUp()
       #expect(bench.server.count(of: "UnaryCall") == 0)
       gate.open()
@@ -229,14 +229,14 @@ import Testing
         ], trailers: [:])
     }
     let call = try channel.test("X")
-    let error = try #require(await failure(.unauthenticated) { try await call.response() })
+    let error = try #require(await rpcFailure(.unauthenticated) { try await call.response() })
     var texts = "\(error) \(error.message) \(call.oauth2ChallengeHeader ?? "")"
     dump(error, to: &texts)
     #expect(!texts.contains(secret) && texts.contains("[removed]"))
   }
 
   @Test func `other libraries of gRPC get the metadata as a value`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let metadata = try await RPCMetadata.authorization(of: bench.module)
       let token = try await bench.module.token().accessToken
       #expect(metadata.oauth2AccessToken == token && metadata.count == 1)

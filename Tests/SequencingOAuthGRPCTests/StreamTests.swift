@@ -26,7 +26,7 @@ import Testing
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Count", "3 5 fail", kind: .serverStreaming)
       var count = 0
-      let error = await failure(.dataLoss) { for try await _ in call.messages { count += 1 } }
+      let error = await rpcFailure(.dataLoss) { for try await _ in call.messages { count += 1 } }
       #expect(count == 3 && error?.message == "in the middle")
       #expect(error?.metadata["x-count"] == "3")
     }
@@ -48,7 +48,7 @@ import Testing
       }
       #expect(last < 100_000 / 64 / 2)
       call.cancel()
-      await failure(.cancelled) { try await messages.next() }
+      await rpcFailure(.cancelled) { try await messages.next() }
     }
   }
 
@@ -71,7 +71,7 @@ import Testing
       _ = try await channel.test("Measure").response()
       let call = try channel.test("Count", "3 5 hang", kind: .serverStreaming)
       try call.setTimeout(.seconds(5))
-      await failure(.deadlineExceeded) { for try await _ in call.messages {} }
+      await rpcFailure(.deadlineExceeded) { for try await _ in call.messages {} }
       try await server.line(after: "ENDED Count")
     }
   }
@@ -104,11 +104,11 @@ import Testing
   @Test func `each kind of call has its own way to be read and written`() async throws {
     let channel = try RPCChannel.answering(.grpc())
     let unary = try channel.test("X")
-    await failure(.failedPrecondition) { try await unary.send(Data()) }
-    failure(.failedPrecondition) { try unary.finishSending() }
-    await failure(.failedPrecondition) { for try await _ in unary.messages {} }
+    await rpcFailure(.failedPrecondition) { try await unary.send(Data()) }
+    rpcFailure(.failedPrecondition) { try unary.finishSending() }
+    await rpcFailure(.failedPrecondition) { for try await _ in unary.messages {} }
     let stream = try channel.test("X", kind: .serverStreaming)
-    await failure(.failedPrecondition) { try await stream.response() }
+    await rpcFailure(.failedPrecondition) { try await stream.response() }
     #expect(channel.requests.isEmpty)
   }
 
@@ -116,7 +116,7 @@ import Testing
     let bytes: [UInt8] = [0, 0, 0, 0, 3, 2 << 3 | 2, 1, 97, 0, 0, 0, 0, 1, 255]
     let call = try RPCChannel.answering(.grpc(bytes)).test("X", kind: .serverStreaming)
     var names: [String] = []
-    await failure(.internal) {
+    await rpcFailure(.internal) {
       for try await message in call.messages(as: TestResponseCodec()) {
         names.append(message.username)
       }
@@ -163,7 +163,7 @@ struct UpstreamTests {
       if word == "stop" {
         #expect(try await messages.next() == nil)
       } else {
-        let error = await failure(.outOfRange) { try await messages.next() }
+        let error = await rpcFailure(.outOfRange) { try await messages.next() }
         #expect(error?.message == "too far")
       }
     }
@@ -178,9 +178,9 @@ struct UpstreamTests {
       if word == "stop" {
         #expect(try await call.response().text == "stopped")
       } else {
-        await failure(.outOfRange) { try await call.response() }
+        await rpcFailure(.outOfRange) { try await call.response() }
       }
-      await failure { try await call.send(Data("behind the end".utf8)) }
+      await rpcFailure { try await call.send(Data("behind the end".utf8)) }
     }
   }
 }
@@ -194,10 +194,10 @@ struct UpstreamTests {
     let port = try ClosedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
     let call = try RPCCall(host: url, method: method("Talk"), kind: kind)
-    let error = failure(.unimplemented) { try call.start() }
+    let error = rpcFailure(.unimplemented) { try call.start() }
     #expect(error?.message.contains("libcurl 8.14") == true && error?.isFromServer == false)
-    await failure(.unimplemented) { try await call.send(Data()) }
-    failure(.unimplemented) { try call.finishSending() }
+    await rpcFailure(.unimplemented) { try await call.send(Data()) }
+    rpcFailure(.unimplemented) { try call.finishSending() }
     withExtendedLifetime(port) {}
   }
 
@@ -230,7 +230,7 @@ struct UpstreamTests {
     let call = try channel.test("Total", kind: .clientStreaming)
     try await call.send(Data("only".utf8))
     try call.finishSending()
-    await failure(.failedPrecondition) { try await call.send(Data("late".utf8)) }
+    await rpcFailure(.failedPrecondition) { try await call.send(Data("late".utf8)) }
     #expect(try await call.response().text == "only")
   }
 }

@@ -20,19 +20,19 @@ import Testing
     try await GRPCServer.running { server in
       let size = 4 << 20
       let channel = try RPCChannel(server)
-      await failure(.resourceExhausted) {
+      await rpcFailure(.resourceExhausted) {
         try await channel.test("Sized", "\(size + 1)").response()
       }
-      await failure(.resourceExhausted) {
+      await rpcFailure(.resourceExhausted) {
         try await channel.test("Sized", "\(size + 1) gzip").response()
       }
-      await failure(.resourceExhausted) {
+      await rpcFailure(.resourceExhausted) {
         for try await _ in try channel.test(
           "Count", "2 \(size + 1)", kind: .serverStreaming
         ).messages {}
       }
       let large = try channel.call(method("Measure"), request: Data(count: size + 1))
-      await failure(.resourceExhausted) { try await large.response() }
+      await rpcFailure(.resourceExhausted) { try await large.response() }
       try await server.caughtUp()
       #expect(server.count(of: "Measure") == 0)
     }
@@ -51,7 +51,7 @@ import Testing
       options.maximumResponseBytes = 10
       let small = try RPCChannel(server, options: options)
       #expect(try await small.test("Sized", "10").response().count == 10)
-      await failure(.resourceExhausted) { try await small.test("Sized", "11").response() }
+      await rpcFailure(.resourceExhausted) { try await small.test("Sized", "11").response() }
     }
   }
 
@@ -103,7 +103,7 @@ import Testing
   @Test func `a server that nobody trusts is not called`() async throws {
     let certificates = try await Certificates()
     try await GRPCServer.running(certificates: certificates) { server in
-      let error = await failure(.unavailable) {
+      let error = await rpcFailure(.unavailable) {
         try await RPCChannel(server, credential: .accessToken("T")).test("Echo").response()
       }
       try await server.caughtUp()
@@ -115,7 +115,7 @@ import Testing
     let port = try ClosedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
     let channel = try RPCChannel(url: url, configuration: .direct)
-    await failure(.unavailable) { try await channel.test("Echo").response() }
+    await rpcFailure(.unavailable) { try await channel.test("Echo").response() }
     withExtendedLifetime(port) {}
   }
 
@@ -129,8 +129,8 @@ import Testing
       try unary.start()
       try await server.line(after: "HANGS unary")
       server.kill()
-      await failure(.unavailable) { try await unary.response() }
-      await failure(.unavailable) { try await messages.next() }
+      await rpcFailure(.unavailable) { try await unary.response() }
+      await rpcFailure(.unavailable) { try await messages.next() }
     }
   }
 
@@ -140,7 +140,7 @@ import Testing
       for _ in 0..<3 { _ = try await channel.test("Echo").response() }
       server.drain()
       try await server.line(after: "STOPPED")
-      await failure(.unavailable) { try await channel.test("Echo").response() }
+      await rpcFailure(.unavailable) { try await channel.test("Echo").response() }
       let before = server.lines.count { $0.hasPrefix("PORT=") }
       server.restart()
       try await eventually("it is back") {

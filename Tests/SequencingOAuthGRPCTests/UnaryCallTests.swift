@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct UnaryCallTests {
   @Test(arguments: [false, true])
   func `a call is made on behalf of the user`(isSecure: Bool) async throws {
-    try await Bench.running(isSecure: isSecure) { bench in
+    try await CallFixture.running(isSecure: isSecure) { bench in
       let call = try bench.unaryCall()
       let response = try await call.response(as: TestResponseCodec())
       let scope = "profile demo files offline_access"
@@ -19,11 +19,11 @@ import Testing
   }
 
   @Test func `a bad token's challenge is in the call and in the error`() async throws {
-    try await Bench.running { bench in
+    try await CallFixture.running { bench in
       let call = try RPCCall(
         host: bench.server.url, method: method("UnaryCall"), request: Data([32, 1]))
       try call.setOAuth2AccessToken("no-such-token")
-      let error = await failure(.unauthenticated) { try await call.response() }
+      let error = await rpcFailure(.unauthenticated) { try await call.response() }
       #expect(error?.isFromServer == true && error?.message == "bad token [removed]")
       let challenge = try #require(call.oauth2ChallengeHeader)
       #expect(challenge.hasPrefix("Bearer realm=\"sandbox\", error=\"invalid_token\""))

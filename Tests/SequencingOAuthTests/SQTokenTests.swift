@@ -1,27 +1,10 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 @Suite struct SQTokenTests {
-  static let full = SQToken(
-    accessToken: "a.b~c/+==", expirationDate: Date(timeIntervalSinceReferenceDate: 0.1 + 0.2),
-    tokenType: "bEARER", scope: "demo  external", refreshToken: "r \"\\/\u{7E}",
-    issueDate: Date(timeIntervalSince1970: 1_750_000_000.123456),
-    additionalFields: [
-      "id_token": .string("\u{1F600}\u{0}\u{2028}"), "big": .integer(.max), "low": .integer(.min),
-      "pi": .number(3.141592653589793), "tiny": .number(.leastNonzeroMagnitude),
-      "huge": .number(1.7e308),
-      "yes": .bool(true), "nothing": .null,
-      "list": .array([.integer(1), .array([]), .object([:])]),
-      "object": .object(["a": .object(["b": .null])]), "": .string(""),
-    ])
-
-  static let tokens = [
-    full, SQToken(accessToken: "a"), SQToken(accessToken: "", tokenType: "", scope: ""),
-    SQToken(accessToken: "a", expirationDate: .distantPast, issueDate: .distantFuture),
-  ]
-
-  @Test(arguments: tokens)
+  @Test(arguments: Records.tokens)
   func `a token survives encoding exactly, as JSON and as a property list`(token: SQToken) throws {
     let json = try JSONEncoder().encode(token)
     #expect(try JSONDecoder().decode(SQToken.self, from: json) == token)

@@ -39,7 +39,7 @@ import Testing
   func `after a sign-in, a refresh and a sign-out no lock file is left`(
     kind: StoreKind
   ) async throws {
-    let bench = try await ManyProcessesTests.Bench(kind)
+    let bench = try await ManyProcessesTests.SharedAccount(kind)
     #expect(try await bench.start().result().status == 0)
     #expect(bench.tokenRequests == 2, "the account was refreshed")
     let account = try await AccountManager(store: kind.open(bench.folder)).account(

@@ -165,7 +165,7 @@ import Testing
     }
     let loaded = try await run(["load", "a"])
     #expect(try loaded.record() == record("a"), "\(loaded.errors)")
-    #expect(try SQLiteFolder.mode(path) == 0o644)
+    #expect(try TemporaryFolder.mode(path) == 0o644)
     let lease = try await run(["lease", "a"])
     #expect(lease.code == .storeFailed && lease.errors.contains("Read-only"), "\(lease.errors)")
   }

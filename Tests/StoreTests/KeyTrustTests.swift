@@ -21,10 +21,10 @@ import Testing
     let second = try await makeKey()
     if isBelieved {
       #expect(second.output == first.output && second.status == 0, "\(second.errors)")
-      #expect(try SQLiteFolder.mode(path) & 0o077 == 0)
+      #expect(try TemporaryFolder.mode(path) & 0o077 == 0)
     } else {
       #expect(second.code == .storeFailed && second.errors.contains(path), "\(second.errors)")
-      #expect(try SQLiteFolder.mode(path) == mode)
+      #expect(try TemporaryFolder.mode(path) == mode)
     }
   }
 
@@ -44,7 +44,7 @@ import Testing
         .encrypted, in: folder, ["make-key", path], user: user)
       #expect(result.status == (isBelieved ? 0 : 1), "\(result.errors)")
     }
-    #expect(try SQLiteFolder.mode(path) == mode)
+    #expect(try TemporaryFolder.mode(path) == mode)
   }
 
   @Test(.requires("root", PermissionTests.isRoot))

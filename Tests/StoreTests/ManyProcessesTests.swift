@@ -8,7 +8,7 @@ import Testing
 /// killed on the way leaves the old record or the new one.
 @Suite(.timeLimit(.minutes(5))) struct ManyProcessesTests {
   /// An account that was signed in and whose token has expired, as every process finds it.
-  struct Bench {
+  struct SharedAccount {
     let sandbox: SandboxServer
     let folder: TemporaryFolder
     let kind: StoreKind
@@ -49,7 +49,7 @@ import Testing
   func `processes that find the token expired make one refresh between them`(
     kind: StoreKind
   ) async throws {
-    let bench = try await Bench(kind)
+    let bench = try await SharedAccount(kind)
     for round in 1...3 {
       let before = bench.tokenRequests
       let processes = try (0..<4).map { _ in try bench.start() }
@@ -71,7 +71,7 @@ import Testing
   func `a process that is killed while nothing is in the air leaves the account whole`(
     kind: StoreKind
   ) async throws {
-    let bench = try await Bench(kind)
+    let bench = try await SharedAccount(kind)
     for (step, requests) in [
       ("load 1", 0), ("loaded 1", 0), ("lease 1", 0), ("leased 1", 0), ("load 2", 0),
       ("loaded 2", 0), ("reserve 1", 0), ("reserved 1", 0), ("saved 1", 1), ("give back 1", 1),
@@ -95,7 +95,7 @@ import Testing
   func `a process that is killed before it saved what has landed costs nothing`(
     kind: StoreKind, step: String
   ) async throws {
-    let bench = try await Bench(kind)
+    let bench = try await SharedAccount(kind)
     let killed = try await bench.start(until: step).result()
     #expect(killed.status == 128 + SIGKILL, "\(killed.output)\(killed.errors)")
     let before = bench.tokenRequests
@@ -113,7 +113,7 @@ import Testing
   func `a signal waits for the refresh, and then ends the program as it would have`(
     signal: Int32
   ) async throws {
-    let bench = try await Bench(.file)
+    let bench = try await SharedAccount(.file)
     let before = bench.tokenRequests
     let answer = Gate(isOpen: false)
     bench.sandbox.misbehave(
@@ -148,7 +148,7 @@ import Testing
   func `a process that is killed with the answer in its hands costs a sign-in`(
     kind: StoreKind
   ) async throws {
-    let bench = try await Bench(kind)
+    let bench = try await SharedAccount(kind)
     let killed = try await bench.start(until: "land 1").result()
     #expect(killed.status == 128 + SIGKILL, "\(killed.output)\(killed.errors)")
     let result = try await bench.start().result()

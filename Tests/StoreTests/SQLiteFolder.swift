@@ -56,11 +56,6 @@ struct SQLiteFolder {
     }.sorted()
   }
 
-  static func mode(_ path: String) throws -> Int {
-    let attributes = try FileManager.default.attributesOfItem(atPath: path)
-    return try #require(attributes[.posixPermissions] as? Int)
-  }
-
   static let key = StoreKey.raw(Data(repeating: 7, count: 32))
   static let otherKey = StoreKey.raw(Data(repeating: 8, count: 32))
 }

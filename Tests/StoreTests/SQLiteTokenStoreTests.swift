@@ -11,9 +11,9 @@ import Testing
     let path = files.folder.file("a/b/tokens.sqlite")
     let store = SQLiteTokenStore(path: path)
     try await store.save(record("a"))
-    for suffix in ["", "-wal", "-shm"] { #expect(try SQLiteFolder.mode(path + suffix) == 0o600) }
+    for suffix in ["", "-wal", "-shm"] { #expect(try TemporaryFolder.mode(path + suffix) == 0o600) }
     for folder in ["a", "a/b"] {
-      #expect(try SQLiteFolder.mode(files.folder.file(folder)) == 0o700)
+      #expect(try TemporaryFolder.mode(files.folder.file(folder)) == 0o700)
     }
   }
 
@@ -29,8 +29,8 @@ import Testing
         StoreProbe.executable, "sqlite:\(path)",
       ], input: .open)
     _ = try await probe.line(after: "saved")
-    for suffix in ["", "-wal", "-shm"] { #expect(try SQLiteFolder.mode(path + suffix) == 0o600) }
-    #expect(try SQLiteFolder.mode(files.folder.file("a")) == 0o700)
+    for suffix in ["", "-wal", "-shm"] { #expect(try TemporaryFolder.mode(path + suffix) == 0o600) }
+    #expect(try TemporaryFolder.mode(files.folder.file("a")) == 0o700)
     await probe.stop()
     #expect(try await SQLiteTokenStore(path: path).load("a") == record("a"))
   }
@@ -42,7 +42,7 @@ import Testing
     let store = files.store()
     #expect(try await store.list() == ["a"])
     for suffix in ["", "-wal", "-shm"] {
-      #expect(try SQLiteFolder.mode(files.path + suffix) == 0o600)
+      #expect(try TemporaryFolder.mode(files.path + suffix) == 0o600)
     }
   }
 

@@ -1,6 +1,6 @@
 /// Asks again and again until there is an answer, and throws when there is none within the limit.
 package func eventually<Value>(
-  _ what: String, within limit: Duration = .seconds(30),
+  _ what: String = "the awaited event", within limit: Duration = .seconds(30),
   isolation: isolated (any Actor)? = #isolation,
   _ ask: () async throws -> Value?
 ) async throws -> Value {
@@ -16,7 +16,7 @@ package func eventually<Value>(
 
 /// Waits until a condition holds, and throws when it does not within the limit.
 package func eventually(
-  _ what: String, within limit: Duration = .seconds(30),
+  _ what: String = "the awaited event", within limit: Duration = .seconds(30),
   isolation: isolated (any Actor)? = #isolation,
   _ condition: () async throws -> Bool
 ) async throws {

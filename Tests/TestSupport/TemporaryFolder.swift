@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A private folder that is removed with everything in it when nobody holds this object any more.
 package final class TemporaryFolder: Sendable {
@@ -18,4 +19,10 @@ package final class TemporaryFolder: Sendable {
 
   /// The path of a file in it.
   package func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  /// The permissions of a file or a folder, wherever that is.
+  package static func mode(_ path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return try #require(attributes[.posixPermissions] as? NSNumber).intValue
+  }
 }

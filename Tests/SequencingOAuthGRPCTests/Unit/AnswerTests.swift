@@ -58,7 +58,7 @@ import Testing
     for kind in [RPCCall.Kind.unary, .clientStreaming] {
       let call = try RPCChannel.answering(row.answer).call(method("X"), kind: kind)
       if kind == .clientStreaming { try call.finishSending() }
-      let error = await failure(row.status) { try await call.response() }
+      let error = await rpcFailure(row.status) { try await call.response() }
       if let message = row.message { #expect(error?.message == message) }
       #expect(error?.metadata == call.responseMetadata || row.status == .resourceExhausted)
     }
@@ -93,7 +93,7 @@ import Testing
     ] as [(SQOAuthError.Code, RPCStatus)])
   func `a failure of the transport`(code: SQOAuthError.Code, status: RPCStatus) async throws {
     let call = try RPCChannel.scripted { _ in throw SQOAuthError(code, "words") }.call(method("X"))
-    let error = await failure(status) { try await call.response() }
+    let error = await rpcFailure(status) { try await call.response() }
     #expect(error?.isFromServer == false && error?.oauthError?.code == code)
   }
 
@@ -149,13 +149,13 @@ import Testing
   @Test(arguments: ["", "X", "/X", "/a/b/c", "//b", "/a/", "/a/b?c", "/a/b c", "/a/%62"])
   func `what is no method is refused`(name: String) throws {
     let channel = try RPCChannel.answering(.grpc())
-    failure(.invalidArgument) { try channel.call(name) }
+    rpcFailure(.invalidArgument) { try channel.call(name) }
   }
 
   @Test(arguments: [
     "ftp://host", "https://", "https://host/path", "https://host?x", "https://u@host",
   ])
   func `what is no server is refused`(url: String) {
-    failure(.invalidArgument) { try RPCChannel.scripted(url) { _ in .grpc() } }
+    rpcFailure(.invalidArgument) { try RPCChannel.scripted(url) { _ in .grpc() } }
   }
 }

@@ -18,7 +18,7 @@ import Testing
   @Test func `a message is a flag, a length and its bytes`() throws {
     let frame = try MessageFrame(Data("abc".utf8), compression: .identity, limit: 3)
     #expect(frame.bytes == Data([0, 0, 0, 0, 3, 97, 98, 99]))
-    failure(.resourceExhausted) {
+    rpcFailure(.resourceExhausted) {
       try MessageFrame(Data("abcd".utf8), compression: .identity, limit: 3)
     }
   }
@@ -56,13 +56,13 @@ import Testing
   @Test(arguments: [[UInt8(2)], [255, 0, 0, 0, 0], [71, 69, 84]])
   func `what is no message is refused at its first byte`(bytes: [UInt8]) {
     var parser = FrameParser(limit: 300)
-    failure(.internal) { try parser.take(Data(bytes)) }
+    rpcFailure(.internal) { try parser.take(Data(bytes)) }
   }
 
   @Test(arguments: [[UInt8(0), 0, 0, 1, 45], [1, 255, 255, 255, 255]])
   func `a message that is too long is refused by its length`(bytes: [UInt8]) {
     var parser = FrameParser(limit: 300)
-    failure(.resourceExhausted) { try parser.take(Data(bytes)) }
+    rpcFailure(.resourceExhausted) { try parser.take(Data(bytes)) }
   }
 
   @Test func `an incomplete message is noticed`() throws {
@@ -76,7 +76,7 @@ import Testing
     #expect(frame.isCompressed && frame.content.count < 100)
     #expect(try frame.message(encoding: "gzip", limit: 300) == text)
     for encoding in [nil, "identity", "snappy"] {
-      failure(.internal) { try frame.message(encoding: encoding, limit: 300) }
+      rpcFailure(.internal) { try frame.message(encoding: encoding, limit: 300) }
     }
     // What does not become smaller is sent as it is.
     let small = try MessageFrame(Data([1]), compression: .gzip, limit: 300)
@@ -92,23 +92,25 @@ import Testing
     let compressed = try #require(Gzip.encode(data))
     #expect(compressed.starts(with: [0x1F, 0x8B]))
     #expect(try Gzip.decode(compressed, limit: count) == data)
-    if count > 0 { failure(.resourceExhausted) { try Gzip.decode(compressed, limit: count - 1) } }
+    if count > 0 {
+      rpcFailure(.resourceExhausted) { try Gzip.decode(compressed, limit: count - 1) }
+    }
   }
 
   @Test func `a bomb is stopped at the limit`() throws {
     let bomb = try #require(Gzip.encode(Data(count: 100_000_000)))
     #expect(bomb.count < 200_000)
-    failure(.resourceExhausted) { try Gzip.decode(bomb, limit: 4 << 20) }
+    rpcFailure(.resourceExhausted) { try Gzip.decode(bomb, limit: 4 << 20) }
   }
 
   @Test func `what is damaged is refused`() throws {
     let whole = try #require(Gzip.encode(Data("some words, some words".utf8)))
     for count in 0..<whole.count {
-      failure(.internal) { try Gzip.decode(whole.prefix(count), limit: 1000) }
+      rpcFailure(.internal) { try Gzip.decode(whole.prefix(count), limit: 1000) }
     }
-    failure(.internal) { try Gzip.decode(whole + [0], limit: 1000) }
+    rpcFailure(.internal) { try Gzip.decode(whole + [0], limit: 1000) }
     var changed = whole
     changed[changed.count - 6] ^= 1
-    failure(.internal) { try Gzip.decode(changed, limit: 1000) }
+    rpcFailure(.internal) { try Gzip.decode(changed, limit: 1000) }
   }
 }

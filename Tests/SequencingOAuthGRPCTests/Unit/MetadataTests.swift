@@ -31,8 +31,8 @@ import Testing
     try metadata.append(Data(), for: "x-trace-bin")
     #expect(metadata.bytes(for: "x-trace-bin") == [bytes, Data()])
     #expect(metadata["x-trace-bin"] == nil)
-    failure(.invalidArgument) { try metadata.append("text", for: "x-trace-bin") }
-    failure(.invalidArgument) { try metadata.append(bytes, for: "x-trace") }
+    rpcFailure(.invalidArgument) { try metadata.append("text", for: "x-trace-bin") }
+    rpcFailure(.invalidArgument) { try metadata.append(bytes, for: "x-trace") }
   }
 
   @Test(arguments: [
@@ -42,14 +42,14 @@ import Testing
   ])
   func `a name that cannot travel is refused`(name: String) {
     var metadata = RPCMetadata()
-    failure(.invalidArgument) { try metadata.set("value", for: name) }
+    rpcFailure(.invalidArgument) { try metadata.set("value", for: name) }
     #expect(metadata.isEmpty)
   }
 
   @Test(arguments: ["a\nb", "a\r\nX: y", "\u{0}", "ä", " a", "a ", "\t", "\u{7F}"])
   func `a value that cannot travel is refused, and not told`(value: String) {
     var metadata = RPCMetadata()
-    let error = failure(.invalidArgument) { try metadata.set(value, for: "x-key") }
+    let error = rpcFailure(.invalidArgument) { try metadata.set(value, for: "x-key") }
     #expect(metadata.isEmpty && error?.message.contains("x-key") == true)
   }
 
@@ -67,7 +67,7 @@ import Testing
   @Test(arguments: ["", "a b", "a\r\nb", "ä"])
   func `what is no token is refused`(token: String) {
     var metadata = RPCMetadata()
-    failure(.invalidArgument) { try metadata.setOAuth2AccessToken(token) }
+    rpcFailure(.invalidArgument) { try metadata.setOAuth2AccessToken(token) }
     #expect(metadata.isEmpty)
   }
 

@@ -49,7 +49,7 @@ import Testing
       let channel = try channel(
         .grpc(Array(frame.bytes), headers: ["grpc-encoding": "gzip"])
       ) { $0.maximumResponseBytes = limit }
-      await failure(.resourceExhausted) { () async throws(RPCError) in
+      await rpcFailure(.resourceExhausted) { () async throws(RPCError) in
         let call = try channel.call(method("X"), kind: kind)
         if kind == .unary { return try await call.response() }
         return try await call.nextMessage() ?? Data()
@@ -64,7 +64,7 @@ import Testing
     if limit == .max {
       #expect(try Gzip.decode(compressed, limit: limit) == data)
     } else {
-      failure(.resourceExhausted) { try Gzip.decode(compressed, limit: limit) }
+      rpcFailure(.resourceExhausted) { try Gzip.decode(compressed, limit: limit) }
     }
   }
 
@@ -81,6 +81,6 @@ import Testing
     _ = try await channel.call(method("X")).response()
     let call = try channel.call(method("X"))
     try call.setTimeout(.zero - time)
-    await failure(.deadlineExceeded) { try await call.response() }
+    await rpcFailure(.deadlineExceeded) { try await call.response() }
   }
 }

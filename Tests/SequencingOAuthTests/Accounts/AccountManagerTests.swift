@@ -27,7 +27,7 @@ import Testing
       _ = try await SandboxVisitor(user: user).visit(url)
     }
     return AccountManager(
-      store: FileTokenStore(path: folder("accounts.json")), environment: environment)
+      store: FileTokenStore(path: folder.file("accounts.json")), environment: environment)
   }
 
   func configuration(_ clientID: String = "sandbox-app") throws -> ClientConfiguration {
@@ -205,11 +205,11 @@ import Testing
   {
     _ = try await signIn(.alice, id: "a")
     let manager = manager()
-    let content = try Data(contentsOf: URL(filePath: folder("accounts.json")))
-    try Data("{".utf8).write(to: URL(filePath: folder("accounts.json")))
+    let content = try Data(contentsOf: URL(filePath: folder.file("accounts.json")))
+    try Data("{".utf8).write(to: URL(filePath: folder.file("accounts.json")))
     await failure(.storeDamaged) { try await manager.account(try configuration(), id: "a") }
     await failure(.storeDamaged) { try await manager.accounts() }
-    try content.write(to: URL(filePath: folder("accounts.json")))
+    try content.write(to: URL(filePath: folder.file("accounts.json")))
     #expect(try await manager.account(try configuration(), id: "a").isAuthorized)
   }
 }

@@ -1,4 +1,5 @@
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Modules by name.

@@ -57,7 +57,7 @@ import Testing
 
   @Test func `the next call waits for the end of an async method`() async throws {
     let slow = Slow()
-    let bench = try Bench(answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#))
+    let bench = try OAuthFixture(answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#))
       .register()
     bench.oauth.authorizationDelegate = slow
     bench.oauth.tokenRefreshDelegate = slow
@@ -88,7 +88,7 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let bench = try Bench().register()
+      let bench = try OAuthFixture().register()
       await Unreachable.kept.listen(to: bench.oauth)
       try await bench.oauth.signIn()
       try await Task.sleep(for: .seconds(60))
@@ -103,7 +103,7 @@ import Testing
     ) {
       let isFree = DispatchSemaphore(value: 0)
       DispatchQueue.main.async { isFree.wait() }
-      let bench = try Bench().register()
+      let bench = try OAuthFixture().register()
       try await bench.oauth.signIn()
       bench.oauth.authorizeUser()
       try await Task.sleep(for: .seconds(8))

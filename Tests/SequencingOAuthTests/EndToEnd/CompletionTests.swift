@@ -77,7 +77,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func `each act gives its completion what its async form returns`(isModule: Bool) async throws {
-    let bench = try await SandboxBench().register(change: { $0.allowsPasswordGrant = true })
+    let bench = try await SandboxFixture().register(change: { $0.allowsPasswordGrant = true })
     let acts = acts(bench.oauth, isModule: isModule)
     let first = try await result(acts.signIn).get()
     #expect(try await result(acts.token).get() == first)
@@ -107,7 +107,7 @@ import Testing
   func `each act gives its completion the error that its async form throws`(
     isModule: Bool
   ) async throws {
-    let bench = try await SandboxBench().register(clientID: "nobody")
+    let bench = try await SandboxFixture().register(clientID: "nobody")
     let acts = acts(bench.oauth, isModule: isModule)
     let request = HTTPRequest(url: bench.sandbox.url(.me))
     for act in [acts.token, acts.refresh] {
@@ -125,7 +125,7 @@ import Testing
   func `a token that the app holds is current before its completion is called`(
     isModule: Bool
   ) async throws {
-    let bench = try await SandboxBench().register()
+    let bench = try await SandboxFixture().register()
     let acts = acts(bench.oauth, isModule: isModule)
     let tokens = bench.sandbox.issueTokens(for: "alice")
     let held = SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test func `a kept token is refreshed, and the completion gets the fresh one`() async throws {
-    let bench = try await SandboxBench().register()
+    let bench = try await SandboxFixture().register()
     let tokens = bench.sandbox.issueTokens(for: "alice")
     let kept = SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)
     let fresh = try await result { bench.oauth.refresh(with: kept, completion: $0) }.get()
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test func `a completion of the main actor is called there, whatever the queue`() async throws {
-    let bench = try await SandboxBench().register()
+    let bench = try await SandboxFixture().register()
     bench.oauth.callbackQueue = DispatchQueue(label: "elsewhere")
     let screen = await Screen(bench.oauth)
     await screen.signIn()

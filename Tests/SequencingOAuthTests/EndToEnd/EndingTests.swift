@@ -7,7 +7,7 @@ import Testing
 /// How a session ends, at the sandbox.
 @Suite("End to end: the end of a session", .timeLimit(.minutes(1))) struct EndingTests {
   private func signedIn(
-    _ bench: SandboxBench, clientID: String = "sandbox-app", secret: String? = nil,
+    _ bench: SandboxFixture, clientID: String = "sandbox-app", secret: String? = nil,
     authentication: ClientAuthentication? = nil
   ) async throws -> SQToken {
     try bench.register(clientID: clientID, secret: secret, authentication: authentication)
@@ -22,7 +22,7 @@ import Testing
   func `revoking ends the refresh token, then the access token, then the session`(
     clientID: String, secret: String?, authentication: ClientAuthentication
   ) async throws {
-    let bench = try await SandboxBench()
+    let bench = try await SandboxFixture()
     let token = try await signedIn(
       bench, clientID: clientID, secret: secret, authentication: authentication)
     var events = bench.oauth.events.makeAsyncIterator()
@@ -48,13 +48,13 @@ import Testing
   }
 
   @Test func `without a token there is nothing to revoke and no request`() async throws {
-    let bench = try await SandboxBench().register()
+    let bench = try await SandboxFixture().register()
     try await bench.oauth.revoke()
     #expect(bench.sandbox.requests(to: .revocation).isEmpty)
   }
 
   @Test func `a token that only the store has is revoked too`() async throws {
-    let bench = try await SandboxBench()
+    let bench = try await SandboxFixture()
     let token = try await signedIn(bench)
     let other = SQOAuth(environment: bench.oauth.environment)
     other.register(
@@ -76,7 +76,7 @@ import Testing
   func `what fails keeps the tokens, and can be tried again`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
   ) async throws {
-    let bench = try await SandboxBench()
+    let bench = try await SandboxFixture()
     let token = try await signedIn(bench)
     bench.sandbox.misbehave(at: .revocation, misbehaviour)
     let error = await failure(code) { try await bench.oauth.revoke() }
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func `a provider without an endpoint is told apart, and keeps the tokens`() async throws {
-    let bench = try await SandboxBench()
+    let bench = try await SandboxFixture()
     try bench.register(byHand: true)
     let token = try await bench.oauth.signIn()
     await failure(.revocationUnsupported) { try await bench.oauth.revoke() }
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func `tokens that the server does not know are as good as revoked`() async throws {
-    let bench = try await SandboxBench()
+    let bench = try await SandboxFixture()
     _ = try await signedIn(bench)
     bench.sandbox.revokeEverything()
     try await bench.oauth.revoke()
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func `no refresh comes between the revocation and the end`() async throws {
-    let bench = try await SandboxBench()
+    let bench = try await SandboxFixture()
     _ = try await signedIn(bench)
     let gate = Gate(isOpen: false)
     bench.sandbox.misbehave(at: .revocation, .hold(until: { await gate.opened() }))
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func `a sign-out during a refresh stays a sign-out`() async throws {
-    let bench = try await SandboxBench()
+    let bench = try await SandboxFixture()
     _ = try await signedIn(bench)
     let gate = Gate(isOpen: false)
     bench.sandbox.misbehave(at: .token, .hold(until: { await gate.opened() }))
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test func `a sign-out tells the server nothing, and the timer no more`() async throws {
-    let bench = try await SandboxBench()
+    let bench = try await SandboxFixture()
     _ = try await signedIn(bench)
     bench.oauth.userDidSignOut()
     try await eventually { bench.clock.sleepers == 0 }

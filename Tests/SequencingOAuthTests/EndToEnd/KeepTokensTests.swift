@@ -31,7 +31,7 @@ import Testing
     let sandbox = try await SandboxServer.start(options)
     let folder = try TemporaryFolder()
     let store = EncryptedFileTokenStore(
-      path: folder("tokens.sealed"), key: .file(folder("tokens.key")))
+      path: folder.file("tokens.sealed"), key: .file(folder.file("tokens.key")))
     let (first, _) = try run(sandbox, store)
     #expect(try await !first.restore())
     let token = try await first.signIn()
@@ -67,7 +67,7 @@ import Testing
       oauth.environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
       try await oauth.signIn()
     }
-    let files = try FileManager.default.contentsOfDirectory(atPath: folder("com.example.app"))
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.file("com.example.app"))
     #expect(files.contains("tokens.sealed") && files.contains("tokens.key"))
     #expect(throws: SQOAuthError.self) { try SQOAuth().keepTokens(as: "../elsewhere") }
   }

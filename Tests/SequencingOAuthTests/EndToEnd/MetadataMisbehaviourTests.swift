@@ -1,6 +1,7 @@
 import Foundation
 import OAuthSandbox
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Discovery: nothing opens unless the document is right.
@@ -9,7 +10,7 @@ import Testing
     _ misbehaviour: SandboxMisbehaviour, ends codes: Set<SQOAuthError.Code>,
     timeout: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    let bench = try await SandboxBench().register { $0.timeout = timeout }
+    let bench = try await SandboxFixture().register { $0.timeout = timeout }
     bench.sandbox.misbehave(at: .metadata, misbehaviour, times: nil)
     let error = try #require(
       await failure(sourceLocation: sourceLocation) {
@@ -30,7 +31,7 @@ import Testing
 
   @Test(arguments: [301, 302, 303, 307, 308])
   func `a redirect is not followed`(status: Int) async throws {
-    let other = try await SandboxBench()
+    let other = try await SandboxFixture()
     try await expect(
       .redirect(status, to: other.sandbox.url(.metadata).absoluteString), ends: [.redirectRefused])
     #expect(other.sandbox.requests.isEmpty)

@@ -30,7 +30,7 @@ import Testing
 
   @Test(arguments: Way.allCases)
   func `a read that is cancelled leaves the server, and the next one works`(way: Way) async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour)
     try await end(way, drive.files) {
@@ -47,7 +47,7 @@ import Testing
   func `an upload that is cancelled leaves the server, and the next one works`(
     way: Way
   ) async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let server = ReadingServer()
     let pipeline = try Pipeline(server.start(), module: drive.module)
     let endless = try pipeline.add("files")
@@ -73,9 +73,9 @@ import Testing
   func `a download that is cancelled leaves the server, and the next one works`(
     way: Way
   ) async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let folder = try TemporaryFolder()
-    let destination = URL(filePath: folder("f"))
+    let destination = URL(filePath: folder.file("f"))
     let id = drive.sandbox.addFile("f", content: pattern(1000)).id
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveContent, hold.misbehaviour)
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test func `an upload may be cancelled by what is told of its progress`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     // The upload does not wait for what is told of it, so the server does not read all of it.
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveUpload, .unread(hold.misbehaviour))
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test func `one that waits for a sign-in ends it, unless somebody else waits`() async throws {
-    let drive = try await DriveBench(isSignedIn: false)
+    let drive = try await DriveFixture(isSignedIn: false)
     let page = HeldAnswer()
     // The first visit ends there: two at once would be one user with two tabs.
     drive.sandbox.misbehave(at: .authorization, page.misbehaviour(then: .status(500)))
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test func `a cancelled operation leaves the refresh to the others`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .token, hold.misbehaviour)
     drive.bench.clock.advance(by: 3600)
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test func `a completion of a cancelled operation comes once`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour, times: nil)
     let calls = Locked<[PipeError?]>([])

@@ -10,7 +10,7 @@ import Testing
 
   /// A drive with a file, and where it is to go.
   struct Place {
-    let drive: DriveBench
+    let drive: DriveFixture
     let folder: TemporaryFolder
     let file: SandboxFile
     let progress = PipeUploadTests.Progress()
@@ -18,12 +18,12 @@ import Testing
     init(_ content: Data = pattern(1_000_000), _ configuration: PipeConfiguration = .init())
       async throws
     {
-      drive = try await DriveBench(configuration)
+      drive = try await DriveFixture(configuration)
       folder = try TemporaryFolder()
       file = drive.sandbox.addFile("f", content: content)
     }
 
-    var destination: URL { URL(filePath: folder("f")) }
+    var destination: URL { URL(filePath: folder.file("f")) }
 
     func download() async throws(PipeError) {
       try await drive.files.download(id: file.id, parameters: media, to: destination) {

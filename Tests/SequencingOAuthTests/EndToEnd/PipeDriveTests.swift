@@ -7,10 +7,10 @@ import Testing
 
 /// Pipes of a drive: every operation, and the requests that it costs.
 @Suite("End to end: a drive's records", .timeLimit(.minutes(1))) struct PipeDriveTests {
-  typealias File = DriveBench.File
+  typealias File = DriveFixture.File
 
   @Test func `a file is created, read, renamed and removed`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let created = try await drive.files.save(
       File(title: "Ä & B", mimeType: "text/plain"), returning: File.self)
     let id = try #require(created.id)
@@ -36,9 +36,9 @@ import Testing
   }
 
   @Test func `the list is read as it is, and as what the app makes of it`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let titles = drive.sandbox.files().map(\.title)
-    let list = try await drive.files.read(DriveBench.List.self, parameters: ["maxResults": "50"])
+    let list = try await drive.files.read(DriveFixture.List.self, parameters: ["maxResults": "50"])
     #expect(list.titles == titles && !titles.isEmpty)
     let json = try await drive.files.read()
     #expect(json["kind"] == "drive#fileList")
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `content is read as it is`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let content = pattern(1000)
     let id = drive.sandbox.addFile("raw", content: content).id
     #expect(try await drive.files.content(id: id, parameters: ["alt": "media"]) == content)
@@ -56,8 +56,8 @@ import Testing
 
   /// The cookbook: configure, authorize, list, upload, rename, delete, refresh, revoke, list.
   @Test func `the whole flow of an app costs these requests`() async throws {
-    let drive = try await DriveBench(isSignedIn: false, byHand: false)
-    #expect(try await drive.files.read(DriveBench.List.self).items.count == 5)
+    let drive = try await DriveFixture(isSignedIn: false, byHand: false)
+    #expect(try await drive.files.read(DriveFixture.List.self).items.count == 5)
     #expect(
       drive.paths == [
         "GET /authorize", "POST /login", "GET /consent", "POST /consent", "POST /token",
@@ -72,7 +72,7 @@ import Testing
     let id = try #require(file.id)
     file.title = "10.bin"
     try await drive.files.save(file)
-    #expect(try await drive.files.read(DriveBench.List.self).titles.last == "10.bin")
+    #expect(try await drive.files.read(DriveFixture.List.self).titles.last == "10.bin")
     try await drive.files.remove(id: id)
     try await drive.module.refresh()
     _ = try await drive.files.read()
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test func `every completion is called once, with the value or the error`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let folder = try TemporaryFolder()
     let id = drive.sandbox.addFile("a", content: pattern(100)).id
     let other = drive.sandbox.addFile("b", content: Data()).id
@@ -101,7 +101,7 @@ import Testing
     let note = { @Sendable (name: String, error: PipeError?) in
       calls.withLock { $0.append(error.map { "\(name): \($0)" } ?? name) }
     }
-    let destination = URL(filePath: folder("a"))
+    let destination = URL(filePath: folder.file("a"))
     let files = drive.files
     let json = JSONValue.self
     files.read(json) { note("read", $0.reason) }

@@ -6,7 +6,7 @@ import Testing
 
 /// Failures at a server: whose fault it is, once; and nothing is left behind.
 @Suite("End to end: a pipe's failures", .timeLimit(.minutes(1))) struct PipeFailureTests {
-  typealias File = DriveBench.File
+  typealias File = DriveFixture.File
 
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -62,27 +62,27 @@ import Testing
   func `a failure is told once, and the next call works`(row: Row) async throws {
     var configuration = PipeConfiguration()
     configuration.maximumResponseBytes = 20_000
-    let drive = try await DriveBench(configuration)
+    let drive = try await DriveFixture(configuration)
     // A GET whose connection breaks may be repeated by the transport, so the POST is counted.
     drive.sandbox.misbehave(at: .driveFiles, row.misbehaviour, times: nil)
     let read = await pipeFailure { () async throws(PipeError) in
-      _ = try await drive.files.read(DriveBench.List.self)
+      _ = try await drive.files.read(DriveFixture.List.self)
     }
     #expect(read.map(row.isExpected) == true, "\(String(describing: read))")
     #expect(read.map { everyText(of: $0).contains("C4N4RY") } == false)
     drive.sandbox.forgetRequests()
     let save = await pipeFailure { () async throws(PipeError) in
-      _ = try await drive.files.save(File(title: "t"), returning: DriveBench.List.self)
+      _ = try await drive.files.save(File(title: "t"), returning: DriveFixture.List.self)
     }
     #expect(save.map(row.isExpected) == true, "\(String(describing: save))")
     #expect(drive.asked == ["POST /drive/v2/files"], "it was sent once and nothing else was")
     drive.sandbox.behave()
-    #expect(try await drive.files.read(DriveBench.List.self).items.count >= 5)
+    #expect(try await drive.files.read(DriveFixture.List.self).items.count >= 5)
     #expect(drive.module.isAuthorized)
   }
 
   @Test func `what the API says of a file that is not there is told`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let errors = [
       await pipeFailure { () async throws(PipeError) in try await drive.files.read(id: "none") },
       await pipeFailure { () async throws(PipeError) in
@@ -102,10 +102,10 @@ import Testing
   // MARK: Time
 
   /// A drive whose pipes soon lose their patience; long enough for a busy machine to be served.
-  private func impatientDrive() async throws -> DriveBench {
+  private func impatientDrive() async throws -> DriveFixture {
     var configuration = PipeConfiguration()
     configuration.timeout = .seconds(10)
-    return try await DriveBench(configuration)
+    return try await DriveFixture(configuration)
   }
 
   @Test func `an answer that does not come in time is given up, at both ends`() async throws {

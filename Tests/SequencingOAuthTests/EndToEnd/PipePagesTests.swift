@@ -6,13 +6,13 @@ import Testing
 
 /// The pages of a drive, in every way in which it names them.
 @Suite("End to end: pages", .timeLimit(.minutes(1))) struct PipePagesTests {
-  typealias List = DriveBench.List
+  typealias List = DriveFixture.List
 
   /// A drive of seven files that is read two at a time.
-  private func drive(_ paging: Paging) async throws -> DriveBench {
+  private func drive(_ paging: Paging) async throws -> DriveFixture {
     var configuration = PipeConfiguration()
     configuration.paging = paging
-    let drive = try await DriveBench(configuration)
+    let drive = try await DriveFixture(configuration)
     for number in 6...7 { drive.sandbox.addFile("file \(number)", content: Data()) }
     return drive
   }

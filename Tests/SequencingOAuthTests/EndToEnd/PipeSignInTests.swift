@@ -7,7 +7,7 @@ import Testing
 /// Pipes at a server: access first, one refresh, one more request.
 @Suite("End to end: a pipe's access", .timeLimit(.minutes(1))) struct PipeSignInTests {
   @Test func `the first read signs the user in, and is made once`() async throws {
-    let drive = try await DriveBench(isSignedIn: false)
+    let drive = try await DriveFixture(isSignedIn: false)
     _ = try await drive.files.read()
     #expect(
       drive.sandbox.requests.map(\.description) == [
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func `an expired token is refreshed, then used`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let old = drive.module.currentToken
     drive.bench.clock.advance(by: 3600)
     _ = try await drive.files.read()
@@ -29,10 +29,10 @@ import Testing
   }
 
   @Test func `a token that the API refuses costs one refresh and one more request`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let old = try #require(drive.module.currentToken)
     drive.revokeAccessToken()
-    let list = try await drive.files.read(DriveBench.List.self)
+    let list = try await drive.files.read(DriveFixture.List.self)
     #expect(list.items.count == 5)
     #expect(
       drive.asked == [
@@ -42,10 +42,10 @@ import Testing
   }
 
   @Test func `a second refusal is the end of it`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     drive.sandbox.misbehave(at: .driveFiles, .bearerError("invalid_token"), times: 2)
     let error = await pipeFailure { () async throws(PipeError) in
-      try await drive.files.save(DriveBench.File(title: "t"))
+      try await drive.files.save(DriveFixture.File(title: "t"))
     }
     #expect(error?.refusal?.status == 401 && error?.refusal?.challenge?.error == .invalidToken)
     #expect(
@@ -58,9 +58,9 @@ import Testing
   }
 
   @Test func `a wider scope is named by the error, and nothing is refreshed`() async throws {
-    let drive = try await DriveBench(scope: "demo")
+    let drive = try await DriveFixture(scope: "demo")
     let error = await pipeFailure { () async throws(PipeError) in
-      try await drive.files.save(DriveBench.File(title: "t"))
+      try await drive.files.save(DriveFixture.File(title: "t"))
     }
     #expect(error?.refusal?.status == 403)
     #expect(error?.refusal?.challenge?.error == .insufficientScope)
@@ -73,7 +73,7 @@ import Testing
   func `a user who says no is told apart from an API that does`(
     decision: SandboxVisitor.Decision
   ) async throws {
-    let drive = try await DriveBench(isSignedIn: false, decision: decision)
+    let drive = try await DriveFixture(isSignedIn: false, decision: decision)
     let error = await pipeFailure { () async throws(PipeError) in try await drive.files.read() }
     guard case .noAccess(let cause)? = error else {
       Issue.record("\(String(describing: error))")
@@ -86,7 +86,7 @@ import Testing
   @Test func `a session that the server ended is no access, and the next call signs in`()
     async throws
   {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     drive.sandbox.revokeEverything()
     let error = await pipeFailure { () async throws(PipeError) in try await drive.files.read() }
     guard case .noAccess(let cause)? = error else {
@@ -108,7 +108,7 @@ import Testing
     // In a process of its own: libcurl keeps 128 connections, and would close those of other tests.
     await #expect(processExitsWith: .success) {
       [isExpiredHere = isExpiredHere as Bool, isRefusedThere = isRefusedThere as Bool] in
-      let drive = try await DriveBench()
+      let drive = try await DriveFixture()
       let id = drive.sandbox.addFile("f", content: pattern(10)).id
       if isExpiredHere { drive.bench.clock.advance(by: 3600) }
       if isRefusedThere { drive.revokeAccessToken() }
@@ -118,7 +118,7 @@ import Testing
             switch index % 4 {
             case 0: _ = try await drive.files.read()
             case 1: _ = try await drive.files.content(id: id, parameters: ["alt": "media"])
-            case 2: try await drive.files.save(DriveBench.File(title: "\(index)"))
+            case 2: try await drive.files.save(DriveFixture.File(title: "\(index)"))
             default:
               try await drive.uploads.upload([.data("file", pattern(index), filename: "\(index)")])
             }

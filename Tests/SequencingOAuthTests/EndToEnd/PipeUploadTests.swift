@@ -7,7 +7,7 @@ import Testing
 
 /// Uploads to a drive: forms with parts of every kind, whole or not at all.
 @Suite("End to end: uploads", .timeLimit(.minutes(1))) struct PipeUploadTests {
-  typealias File = DriveBench.File
+  typealias File = DriveFixture.File
 
   /// Keeps what an upload or a download says of itself.
   final class Progress: Sendable {
@@ -43,13 +43,13 @@ import Testing
   }
 
   private func file(_ content: Data, in folder: TemporaryFolder) throws -> URL {
-    let url = URL(filePath: folder("photo \"1\".bin"))
+    let url = URL(filePath: folder.file("photo \"1\".bin"))
     try content.write(to: url)
     return url
   }
 
   @Test func `a form has parts of every kind, and the server finds them all`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let folder = try TemporaryFolder()
     let content = pattern(3_000_000)
     let progress = Progress()
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func `a stream of unknown length is sent as it comes`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let content = pattern(700_000)
     let progress = Progress()
     let created = try await drive.uploads.upload(
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `a file replaces the content of a record, as it is`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let folder = try TemporaryFolder()
     let id = drive.sandbox.addFile("old", content: Data("old".utf8)).id
     try await drive.uploads.upload(
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func `an expired token is refreshed before a byte is sent`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     drive.bench.clock.advance(by: 3600)
     let stream = chunks(pattern(100_000))()
     let created = try await drive.uploads.upload(
@@ -107,7 +107,7 @@ import Testing
   /// A small body is read before it is refused; a large one is refused while it is being sent.
   @Test(arguments: [1000, 3_000_000])
   func `a form that was refused for its token is sent again, whole`(size: Int) async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let folder = try TemporaryFolder()
     drive.revokeAccessToken()
     let progress = Progress()
@@ -131,7 +131,7 @@ import Testing
 
   @Test(arguments: [1000, 3_000_000])
   func `what can be read once only is not sent in halves`(size: Int) async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     // The server refuses it when it has begun.
     let gate = Gate(isOpen: false)
     drive.sandbox.misbehave(
@@ -173,7 +173,7 @@ import Testing
   /// How far it gets before the refusal comes is the machine's affair.
   @Test func `what can be read once only is sent whole or not at all`() async throws {
     for _ in 0..<10 {
-      let drive = try await DriveBench()
+      let drive = try await DriveFixture()
       drive.revokeAccessToken()
       let stream = chunks(pattern(2_000_000))()
       do throws(PipeError) {
@@ -188,7 +188,7 @@ import Testing
   @Test func `a refusal before the body is read is the API's answer`() async throws {
     var options = SandboxOptions()
     options.driveBytes = 100_000
-    let drive = try await DriveBench(options: options)
+    let drive = try await DriveFixture(options: options)
     let progress = Progress()
     let error = await pipeFailure { () async throws(PipeError) in
       try await drive.uploads.upload(
@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test func `an upload that breaks off is not sent again`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     drive.sandbox.misbehave(at: .driveUpload, .unread(.cut(.beforeProcessing, reset: true)))
     let error = await pipeFailure { () async throws(PipeError) in
       try await drive.uploads.upload([.data("file", pattern(8_000_000), filename: "large")])
@@ -214,7 +214,7 @@ import Testing
   }
 
   @Test func `a file that is not there is not asked for at the server`() async throws {
-    let drive = try await DriveBench(isSignedIn: false)
+    let drive = try await DriveFixture(isSignedIn: false)
     let error = await pipeFailure { () async throws(PipeError) in
       try await drive.uploads.upload([.file("file", URL(filePath: "/nonexistent/file"))])
     }
@@ -223,7 +223,7 @@ import Testing
   }
 
   @Test func `what the app's stream throws is what the app gets`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let error = await pipeFailure { () async throws(PipeError) in
       try await drive.uploads.upload([
         .stream("file", filename: "f", makeChunks: { { throw URLError(.fileDoesNotExist) } })

@@ -71,8 +71,8 @@ import Testing
   }
 
   /// A drive whose callbacks without an actor would be called elsewhere.
-  private func drive() async throws -> DriveBench {
-    let drive = try await DriveBench()
+  private func drive() async throws -> DriveFixture {
+    let drive = try await DriveFixture()
     drive.pipeline.callbackQueue = DispatchQueue(label: "elsewhere")
     drive.bench.oauth.callbackQueue = drive.pipeline.callbackQueue
     return drive
@@ -85,23 +85,23 @@ import Testing
     screen.expectRise()
     let other = Screen()
     let folder = try TemporaryFolder()
-    try await other.download(id, from: drive.files, to: URL(filePath: folder("f")))
+    try await other.download(id, from: drive.files, to: URL(filePath: folder.file("f")))
     other.expectRise()
-    #expect(try Data(contentsOf: URL(filePath: folder("f"))) == pattern(3_000_000))
+    #expect(try Data(contentsOf: URL(filePath: folder.file("f"))) == pattern(3_000_000))
   }
 
   @MainActor @Test func `with a completion the whole is said before that is called`() async throws {
     let drive = try await drive()
     let folder = try TemporaryFolder()
-    try pattern(3_000_000).write(to: URL(filePath: folder("f")))
+    try pattern(3_000_000).write(to: URL(filePath: folder.file("f")))
     let screen = Screen()
-    screen.upload(URL(filePath: folder("f")), to: drive.uploads)
-    try await eventually { await screen.fractionAtEnd != nil }
+    screen.upload(URL(filePath: folder.file("f")), to: drive.uploads)
+    try await eventually { screen.fractionAtEnd != nil }
     screen.expectRise()
     let other = Screen()
     let id = try #require(drive.sandbox.files().last?.id)
-    other.startDownload(id, from: drive.files, to: URL(filePath: folder("copy")))
-    try await eventually { await other.fractionAtEnd != nil }
+    other.startDownload(id, from: drive.files, to: URL(filePath: folder.file("copy")))
+    try await eventually { other.fractionAtEnd != nil }
     other.expectRise()
   }
 
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test func `a transfer that fails says nothing more`() async throws {
-    let drive = try await DriveBench()
+    let drive = try await DriveFixture()
     let queue = DispatchQueue(label: "busy")
     drive.pipeline.callbackQueue = queue
     drive.sandbox.misbehave(at: .driveUpload, .error("invalid_request", status: 400))

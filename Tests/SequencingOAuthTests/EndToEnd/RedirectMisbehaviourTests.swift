@@ -14,7 +14,7 @@ import Testing
     knowsIssuer: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     for redirectURI in ["http://127.0.0.1/callback", "com.example.sandbox:/callback"] {
-      let bench = try await SandboxBench()
+      let bench = try await SandboxFixture()
         .register(redirectURI: redirectURI, byHand: byHand, knowsIssuer: knowsIssuer)
       bench.sandbox.misbehave(at: .authorization, misbehaviour)
       let error = await bench.fail(code, sourceLocation: sourceLocation)
@@ -48,7 +48,7 @@ import Testing
 
   @Test func `a denial is a denial though it lacks the promised issuer`() async throws {
     for alteration in [SandboxMisbehaviour.Alteration.missing, .wrong] {
-      let bench = try await SandboxBench(decision: .deny).register()
+      let bench = try await SandboxFixture(decision: .deny).register()
       bench.sandbox.misbehave(at: .authorization, .issuer(alteration))
       let isMissing = alteration == .missing
       let error = await bench.fail(isMissing ? .accessDenied : .issuerMismatch)
@@ -67,11 +67,11 @@ import Testing
   }
 
   @Test func `a missing issuer is accepted where nobody promised one`() async throws {
-    let bench = try await SandboxBench().register(byHand: true)
+    let bench = try await SandboxFixture().register(byHand: true)
     bench.sandbox.misbehave(at: .authorization, .issuer(.missing))
     _ = try await bench.oauth.signIn()
     // Without a known issuer there is nothing to compare with.
-    let unknowing = try await SandboxBench().register(byHand: true, knowsIssuer: false)
+    let unknowing = try await SandboxFixture().register(byHand: true, knowsIssuer: false)
     _ = try await unknowing.oauth.signIn()
   }
 
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `a wrong code is refused by the server`() async throws {
-    let bench = try await SandboxBench().register()
+    let bench = try await SandboxFixture().register()
     bench.sandbox.misbehave(at: .authorization, .code(.wrong))
     _ = await bench.fail(.invalidGrant)
     #expect(bench.tokenRequests.count == 1)

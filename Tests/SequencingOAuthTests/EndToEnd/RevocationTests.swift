@@ -1,12 +1,13 @@
 import Foundation
 import OAuthSandbox
+import TestSupport
 import Testing
 
 @testable import SequencingOAuth
 
 /// The messages of a revocation against a server that checks them.
 @Suite(.timeLimit(.minutes(1))) struct RevocationTests {
-  struct Bench {
+  struct RevokingClient {
     let sandbox: SandboxServer
     let configuration: ClientConfiguration
     let metadata: ProviderMetadata
@@ -34,7 +35,7 @@ import Testing
 
   @Test(arguments: [("sandbox-app", nil), ("sandbox-service", "sandbox-secret")])
   func `both tokens end, whoever the client is`(id: String, secret: String?) async throws {
-    let bench = try await Bench(id, secret: secret)
+    let bench = try await RevokingClient(id, secret: secret)
     let tokens = bench.sandbox.issueTokens(to: id)
     try await bench.revoke(bench.token(tokens))
     #expect(!bench.sandbox.isActive(tokens.refreshToken))
@@ -50,12 +51,12 @@ import Testing
   }
 
   @Test func `another client's token, and a wrong secret, are refused`() async throws {
-    let bench = try await Bench()
+    let bench = try await RevokingClient()
     let foreign = bench.sandbox.issueTokens(to: "sandbox-service")
     await failure(.unauthorizedClient) { try await bench.revoke(bench.token(foreign)) }
     #expect(bench.sandbox.isActive(foreign.refreshToken))
     await bench.sandbox.stop()
-    let wrong = try await Bench("sandbox-service", secret: "wrong")
+    let wrong = try await RevokingClient("sandbox-service", secret: "wrong")
     let tokens = wrong.sandbox.issueTokens(to: "sandbox-service")
     let error = await failure(.invalidClient) { try await wrong.revoke(wrong.token(tokens)) }
     #expect(error?.status == 401)
@@ -74,7 +75,7 @@ import Testing
   func `a failure leaves the tokens and sends nothing more`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code, retryAfter: Duration?
   ) async throws {
-    let bench = try await Bench()
+    let bench = try await RevokingClient()
     let tokens = bench.sandbox.issueTokens()
     bench.sandbox.misbehave(at: .revocation, misbehaviour)
     let error = await failure(code) { try await bench.revoke(bench.token(tokens)) }
@@ -85,7 +86,7 @@ import Testing
   }
 
   @Test func `the API's challenges are read off the wire`() async throws {
-    let bench = try await Bench()
+    let bench = try await RevokingClient()
     let token = bench.sandbox.issueTokens(scopes: ["profile"]).accessToken
     func challenge(_ endpoint: SandboxEndpoint, _ token: String?) async throws -> BearerChallenge? {
       var request = HTTPRequest(url: bench.sandbox.url(endpoint))

@@ -13,7 +13,7 @@ import Testing
   func `a public client signs in, by discovery and by hand`(
     byHand: Bool, redirectURI: String
   ) async throws {
-    let bench = try await SandboxBench().register(redirectURI: redirectURI, byHand: byHand)
+    let bench = try await SandboxFixture().register(redirectURI: redirectURI, byHand: byHand)
     let token = try await bench.oauth.signIn()
     #expect(bench.sandbox.isActive(token.accessToken))
     #expect(token.scope == "demo" && token.tokenType.lowercased() == "bearer")
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func `the server receives exactly what the specifications ask for`() async throws {
-    let bench = try await SandboxBench().register()
+    let bench = try await SandboxFixture().register()
     _ = try await bench.oauth.signIn()
     let authorize = try #require(bench.sandbox.requests(to: .authorization).first)
     let token = try #require(bench.tokenRequests.first)
@@ -66,7 +66,7 @@ import Testing
     let redirects = SandboxClient.loopbackRedirectURIs
     options.clients.append(
       SandboxClient(id: id, secret: secret, name: "Odd", redirectURIs: redirects))
-    let bench = try await SandboxBench(options)
+    let bench = try await SandboxFixture(options)
       .register(clientID: id, secret: secret, authentication: method)
     let token = try await bench.oauth.signIn()
     #expect(bench.sandbox.isActive(token.accessToken))
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func `a wrong secret is told as invalid_client after one request`() async throws {
-    let bench = try await SandboxBench()
+    let bench = try await SandboxFixture()
       .register(clientID: "sandbox-service", secret: "C4N4RY")
     let error = try #require(await bench.fail(.invalidClient))
     #expect(error.status == 401 && !error.requiresSignIn)
@@ -95,7 +95,7 @@ import Testing
   func `a user who says no is a cancellation and no code is redeemed`(
     decision: SandboxVisitor.Decision
   ) async throws {
-    let bench = try await SandboxBench(decision: decision).register()
+    let bench = try await SandboxFixture(decision: decision).register()
     await failure(.accessDenied) { try await bench.oauth.signIn() }
     #expect(await bench.delegate.events(1) == [.cancelled])
     #expect(bench.tokenRequests.isEmpty)
@@ -103,7 +103,7 @@ import Testing
 
   /// An answer that was used belongs to nobody.
   @Test func `the redirect of one sign-in does not answer the next`() async throws {
-    let bench = try await SandboxBench().register()
+    let bench = try await SandboxFixture().register()
     _ = try await bench.oauth.signIn()
     let state = try #require(bench.sandbox.requests(to: .authorization).first?.query("state"))
     let code = try #require(bench.tokenRequests.first?.form("code"))
@@ -122,7 +122,7 @@ import Testing
 
   /// A code that was issued to one sign-in, put into another.
   @Test func `a code of another sign-in is refused by its challenge`() async throws {
-    let bench = try await SandboxBench().register(redirectURI: "com.example.sandbox:/callback")
+    let bench = try await SandboxFixture().register(redirectURI: "com.example.sandbox:/callback")
     let stolen = Kept()
     let visitor = SandboxVisitor()
     bench.oauth.environment.userAgent = CustomUserAgent { url in
@@ -145,8 +145,8 @@ import Testing
 
   /// An attacker's server sends the user to the honest one and waits for the code.
   @Test func `a mix-up of servers ends before the code is sent`() async throws {
-    let honest = try await SandboxBench()
-    let attacker = try await SandboxBench()
+    let honest = try await SandboxFixture()
+    let attacker = try await SandboxFixture()
     attacker.sandbox.misbehave(
       at: .metadata,
       .member(
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test func `two sign-ins at two servers go their own ways`() async throws {
-    let (first, second) = (try await SandboxBench(), try await SandboxBench())
+    let (first, second) = (try await SandboxFixture(), try await SandboxFixture())
     try first.register()
     try second.register()
     async let one = first.oauth.signIn()

@@ -12,7 +12,7 @@ struct TokenMisbehaviourTests {
     _ misbehaviour: SandboxMisbehaviour, ends codes: Set<SQOAuthError.Code>,
     timeout: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    let bench = try await SandboxBench().register(byHand: true) { $0.timeout = timeout }
+    let bench = try await SandboxFixture().register(byHand: true) { $0.timeout = timeout }
     bench.sandbox.misbehave(at: .token, misbehaviour)
     let error = try #require(await bench.fail(sourceLocation: sourceLocation))
     #expect(codes.contains(error.code), "\(error)", sourceLocation: sourceLocation)
@@ -32,7 +32,7 @@ struct TokenMisbehaviourTests {
 
   @Test(arguments: [301, 302, 303, 307, 308])
   func `a redirect is not followed, to the same origin or to another`(status: Int) async throws {
-    let other = try await SandboxBench()
+    let other = try await SandboxFixture()
     try await expect(
       .redirect(status, to: other.sandbox.tokenEndpoint.absoluteString), ends: [.redirectRefused])
     try await expect(.redirect(status, to: "/token"), ends: [.redirectRefused])
@@ -83,7 +83,7 @@ struct TokenMisbehaviourTests {
   @Test func `a body is read up to its cap and not beyond`() async throws {
     try await expect(.oversize((1 << 20) + 1), ends: [.responseTooLarge])
     try await expect(.endless, ends: [.responseTooLarge])
-    let bench = try await SandboxBench().register()
+    let bench = try await SandboxFixture().register()
     bench.sandbox.misbehave(at: .token, .oversize(1 << 20))
     _ = try await bench.oauth.signIn()
   }
@@ -109,7 +109,7 @@ struct TokenMisbehaviourTests {
   }
 
   @Test func `legal oddities are understood`() async throws {
-    let bench = try await SandboxBench().register()
+    let bench = try await SandboxFixture().register()
     let rows: [(SandboxMisbehaviour, (SQToken) -> Bool)] = [
       (.expiresIn("3600"), { $0.expirationDate == bench.clock.now + 3600 }),
       (.expiresIn(nil), { $0.expirationDate == nil }),
@@ -137,7 +137,7 @@ struct TokenMisbehaviourTests {
   }
 
   @Test func `a server that is not there is told at once`() async throws {
-    let bench = try await SandboxBench().register(byHand: true)
+    let bench = try await SandboxFixture().register(byHand: true)
     let sandbox = bench.sandbox
     bench.oauth.environment.userAgent = CustomUserAgent { url in
       let page = try AuthorizationURL(url)

@@ -7,8 +7,8 @@ import Testing
 /// A program that acts in its own name.
 @Suite("Client credentials", .timeLimit(.minutes(1))) struct ClientCredentialsTests {
   /// A server that gives such tokens no refresh token, as RFC 6749, section 4.4.3, says.
-  func bench(lifetime: Int? = 3600) throws -> SessionBench {
-    let bench = try SessionBench(lifetime: lifetime)
+  func bench(lifetime: Int? = 3600) throws -> SessionFixture {
+    let bench = try SessionFixture(lifetime: lifetime)
     bench.server.change { $0.refreshToken = "" }
     return bench
   }
@@ -39,14 +39,14 @@ import Testing
 
   // MARK: Asked for by the configuration
 
-  func ownBench() throws -> SessionBench {
-    let bench = try SessionBench(change: { $0.usesClientCredentials = true })
+  func ownFixture() throws -> SessionFixture {
+    let bench = try SessionFixture(change: { $0.usesClientCredentials = true })
     bench.server.change { $0.refreshToken = "" }
     return bench
   }
 
   @Test func `a client that acts in its own name needs no call for its tokens`() async throws {
-    let bench = try ownBench()
+    let bench = try ownFixture()
     #expect(try await bench.module.token().accessToken == "T1")
     bench.clock.advance(by: 3600)
     #expect(try await bench.module.send(.get("https://api.example/x")).status == 200)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func `any number of callers gets its first token by one request`() async throws {
-    let bench = try ownBench()
+    let bench = try ownFixture()
     let module = bench.module
     bench.server.signInGate.close()
     let callers = (0..<1_000).map { _ in begin { try await module.token() } }
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func `a refused client is refused once for all callers, for some time`() async throws {
-    let bench = try ownBench()
+    let bench = try ownFixture()
     bench.server.next(ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401))
     for _ in 0..<3 { await failure(.invalidClient) { try await bench.module.token() } }
     await failure(.invalidClient) { try await bench.module.requestAccess() }
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func `a sign-out while its first token is fetched is not undone by it`() async throws {
-    let bench = try ownBench()
+    let bench = try ownFixture()
     let module = bench.module
     bench.server.signInGate.close()
     let caller = begin { try await module.token() }
@@ -150,7 +150,7 @@ import Testing
 
   /// Some servers give one all the same.
   @Test func `a refresh token is used where there is one`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     try await bench.module.requestAccessTokenAsClient()
     bench.clock.advance(by: 3600)
     #expect(try await bench.module.token().accessToken == "T2")
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test func `without a secret there is nothing to ask with`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     try bench.bench.register(secret: nil)
     await failure(.invalidConfiguration) { try await bench.module.requestAccessTokenAsClient() }
     #expect(bench.requests.isEmpty)
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test func `at a server`() async throws {
-    let bench = try await SandboxBench().register(
+    let bench = try await SandboxFixture().register(
       clientID: "sandbox-service", secret: "sandbox-secret", byHand: true)
     let module = bench.oauth.module
     let first = try await module.requestAccessTokenAsClient(scope: "demo")

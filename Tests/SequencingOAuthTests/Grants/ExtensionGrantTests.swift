@@ -8,7 +8,7 @@ import Testing
   static let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
   @Test func `its type and its parameters are sent as they are`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let token = try await bench.module.requestAccessToken(
       grantType: Self.type, parameters: ["assertion": "a.b+c=", "audience": "ü"], scope: "x y")
     #expect(token.accessToken == "T1" && bench.memory == "T1 R1")
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func `a token without a refresh token cannot be renewed by itself`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.server.change { $0.refreshToken = "" }
     try await bench.module.requestAccessToken(grantType: Self.type, parameters: ["assertion": "a"])
     bench.clock.advance(by: 3600)
@@ -32,7 +32,7 @@ import Testing
 
   @Test(arguments: ["grant_type", "scope", "client_id", "client_secret", ""])
   func `a parameter of the protocol's own is refused`(name: String) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     await failure(.invalidConfiguration) {
       try await bench.module.requestAccessToken(grantType: Self.type, parameters: [name: "x"])
     }
@@ -41,7 +41,7 @@ import Testing
 
   @Test(arguments: ["implicit", "token"])
   func `the implicit grant is refused with the reason`(type: String) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let error = await failure(.unsupportedGrantType) {
       try await bench.module.requestAccessToken(grantType: type)
     }
@@ -51,7 +51,7 @@ import Testing
 
   @Test(arguments: ["authorization_code", "refresh_token", "password", "client_credentials", ""])
   func `what has a method of its own does not pass here`(type: String) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     await failure(.invalidConfiguration) {
       try await bench.module.requestAccessToken(
         grantType: type, parameters: ["username": "u", "password": "p", "code": "c"])
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `a refusal repeats nothing that was sent`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.server.always(
       ScriptedHTTPClient.json(
         #"{"error":"invalid_grant","error_description":"no c4n4ry.b.c"}"#, status: 400))

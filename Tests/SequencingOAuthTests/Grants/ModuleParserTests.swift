@@ -22,7 +22,7 @@ import Testing
   static let answer = ScriptedHTTPClient.json(#"{"ticket":"A","next":"B"}"#)
 
   @Test func `the parser reads grants and refreshes`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.oauth.environment.tokenResponseParser = Own()
     bench.server.always(Self.answer)
     let token = try await bench.oauth.signIn()
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `a scope that the parser does not read stays in a refresh`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.oauth.environment.tokenResponseParser = Own()
     bench.server.always(Self.answer)
     let token = try await bench.module.refresh()
@@ -46,20 +46,20 @@ import Testing
   }
 
   @Test func `a parser that throws stores nothing and ends nothing`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.oauth.environment.tokenResponseParser = Own()
     bench.server.always(ScriptedHTTPClient.json(#"{"ticket":1}"#))
     let error = await failure(.invalidResponse) { try await bench.module.refresh() }
     #expect(error?.cause is DecodingError)
     #expect(bench.memory == "T1 R1" && bench.store.saves.isEmpty)
-    let other = try SessionBench()
+    let other = try SessionFixture()
     other.oauth.environment.tokenResponseParser = Own()
     await failure(.invalidResponse) { try await other.oauth.signIn() }
     #expect(other.memory == nil && other.store.saves.isEmpty)
   }
 
   @Test func `further fields of a refresh are readable`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.server.change { $0.more = #""example_parameter":[1,"x"]"# }
     let token = try await bench.module.refresh()
     #expect(token.additionalFields["example_parameter"] == .array([.integer(1), .string("x")]))
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func `an HTTP client that invents a status is no crash`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     for status in [0, -1, 99, 600, 1_000] {
       bench.server.next { _ in HTTPResponse(status: status) }
       await failure(.invalidResponse) { try await bench.module.refresh() }

@@ -9,7 +9,7 @@ import Testing
   static let password = #"p&=+%ü ""#
 
   @Test func `it is refused unless it is allowed, and nothing is sent`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let error = await failure(.invalidConfiguration) {
       try await bench.module.requestAccessToken(username: "u", password: Self.password)
     }
@@ -20,7 +20,7 @@ import Testing
 
   @Test(arguments: [nil, "demo profile"])
   func `its parameters, with a scope and without`(scope: String?) async throws {
-    let bench = try SessionBench(change: { $0.allowsPasswordGrant = true })
+    let bench = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     let token = try await bench.module.requestAccessToken(
       username: "ü ser", password: Self.password, scope: scope)
     var form = ["grant_type": "password", "username": "ü ser", "password": Self.password]
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func `the token is refreshed like any other, without the password`() async throws {
-    let bench = try SessionBench(change: { $0.allowsPasswordGrant = true })
+    let bench = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     try await bench.module.requestAccessToken(username: "u", password: Self.password)
     bench.clock.advance(by: 3600)
     #expect(try await bench.module.token().accessToken == "T2")
@@ -47,7 +47,7 @@ import Testing
   func `a refusal leaves the token that is there, in memory and store`(
     error: String, code: SQOAuthError.Code
   ) async throws {
-    let bench = try await SessionBench(change: { $0.allowsPasswordGrant = true }).restored()
+    let bench = try await SessionFixture(change: { $0.allowsPasswordGrant = true }).restored()
     bench.server.next(
       ScriptedHTTPClient.json(
         #"{"error":"\#(error)","error_description":"not \#("p")!"}"#, status: 400))
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func `a scope that the app cannot do without is checked`() async throws {
-    let bench = try SessionBench(change: {
+    let bench = try SessionFixture(change: {
       $0.allowsPasswordGrant = true
       $0.requiredScopes = ["files"]
     })
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func `a store that fails is an event of its own and the token is kept`() async throws {
-    let bench = try SessionBench(change: { $0.allowsPasswordGrant = true })
+    let bench = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     bench.store.fails(toSave: true)
     try await bench.module.requestAccessToken(username: "u", password: "p")
     #expect(bench.memory == "T1 R1")
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func `a caller that leaves loses no token`() async throws {
-    let bench = try SessionBench(change: { $0.allowsPasswordGrant = true })
+    let bench = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     let module = bench.module
     bench.store.saving.close()
     let caller = begin { try await module.requestAccessToken(username: "u", password: "p") }
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func `a sign-out meanwhile is not undone`() async throws {
-    let bench = try SessionBench(change: { $0.allowsPasswordGrant = true })
+    let bench = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     let module = bench.module
     bench.server.signInGate.close()
     let caller = begin { try await module.requestAccessToken(username: "u", password: "p") }
@@ -111,7 +111,7 @@ import Testing
   @Test func `at a server the password arrives byte for byte`() async throws {
     var options = SandboxOptions()
     options.users = [SandboxUser(name: "ü ser+", password: Self.password, displayName: "U")]
-    let bench = try await SandboxBench(options).register(byHand: true) {
+    let bench = try await SandboxFixture(options).register(byHand: true) {
       $0.allowsPasswordGrant = true
     }
     let token = try await bench.oauth.module.requestAccessToken(

@@ -8,7 +8,7 @@ import Testing
 /// The one call that gets a token by whatever way there is.
 @Suite("requestAccess", .timeLimit(.minutes(1))) struct RequestAccessTests {
   @Test func `without a token the browser opens, once`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     #expect(try await bench.module.requestAccess().accessToken == "T1")
     #expect(bench.bench.opened.count == 1 && bench.requests == ["authorization_code"])
     #expect(try await bench.module.requestAccess().accessToken == "T1")
@@ -16,27 +16,27 @@ import Testing
   }
 
   @Test func `a valid token costs nothing`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     #expect(try await bench.module.requestAccess() == bench.module.currentToken)
     #expect(bench.requests.isEmpty && bench.bench.opened.isEmpty)
   }
 
   @Test func `a stored one costs nothing either`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now)))
     #expect(try await bench.module.requestAccess().accessToken == "T1")
     #expect(bench.requests.isEmpty && bench.bench.opened.isEmpty)
   }
 
   @Test func `an expired one is refreshed and the browser stays closed`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     #expect(try await bench.module.requestAccess().accessToken == "T2")
     #expect(bench.requests == ["refresh R1"] && bench.bench.opened.isEmpty)
   }
 
   @Test func `a refresh that fails otherwise opens no browser`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     bench.server.always(ScriptedHTTPClient.json("", status: 500))
     await failure(.serverError) { try await bench.module.requestAccess() }
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test func `an expired one without a refresh token opens the browser`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.oauth.launchTokenTimerUpdate(
       with: SQToken(accessToken: "T0", expirationDate: bench.clock.now))
     #expect(try await bench.module.requestAccess().accessToken == "T1")
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func `a refused one is cleared and the browser opens, for all callers once`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     bench.clock.advance(by: 3600)
     bench.server.gate.close()
@@ -73,7 +73,7 @@ import Testing
   /// Two that wait for a refresh which is refused, of whom one goes on only when the other has had
   /// the browser's answer.
   private func latecomer(
-    to bench: SessionBench
+    to bench: SessionFixture
   ) async throws -> (first: Result<SQToken, any Error>, second: Result<SQToken, any Error>) {
     let module = bench.module
     bench.clock.advance(by: 3600)
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test func `one that comes late has the token that another's sign-in brought`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let (first, second) = try await latecomer(to: bench)
     #expect(try first.get().accessToken == "T2" && second.get().accessToken == "T2")
     #expect(bench.requests == ["refresh R1", "authorization_code"])
@@ -102,7 +102,7 @@ import Testing
   @Test func `one that comes later still, without a look at the token, begins no sign-in`()
     async throws
   {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let endCount = bench.module.signIns.endCount
     _ = try await bench.module.signIn()
     #expect(try await bench.module.signIn(since: endCount) == nil)
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test func `one that comes late does not ask a user again who has said no`() async throws {
-    let bench = try await SessionBench(browser: { bench, page in
+    let bench = try await SessionFixture(browser: { bench, page in
       bench.oauth.handleRedirect(try page.redirect("error=access_denied"))
     }).restored()
     let (first, second) = try await latecomer(to: bench)
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test func `one that comes late is told of a sign-in that was cancelled`() async throws {
-    let bench = try await SessionBench(browser: { bench, _ in bench.oauth.module.cancelSignIn() })
+    let bench = try await SessionFixture(browser: { bench, _ in bench.oauth.module.cancelSignIn() })
       .restored()
     let (first, second) = try await latecomer(to: bench)
     failure(.cancelled) { try first.get() }
@@ -130,11 +130,11 @@ import Testing
 
   @Test func `a later call after a sign-in that failed opens the browser again`() async throws {
     let refuses = Locked(true)
-    let bench = try SessionBench(browser: { bench, page in
+    let bench = try SessionFixture(browser: { bench, page in
       if refuses.withLock(\.self) {
         bench.oauth.handleRedirect(try page.redirect("error=access_denied"))
       } else {
-        try await Bench.allow(bench, page)
+        try await OAuthFixture.allow(bench, page)
       }
     })
     await failure(.accessDenied) { try await bench.module.requestAccess() }
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test func `a user who says no is an error, and nothing hangs`() async throws {
-    let bench = try SessionBench(browser: { bench, page in
+    let bench = try SessionFixture(browser: { bench, page in
       bench.oauth.handleRedirect(try page.redirect("error=access_denied"))
     })
     let error = await failure(.accessDenied) { try await bench.module.requestAccess() }

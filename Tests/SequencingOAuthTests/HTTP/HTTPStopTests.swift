@@ -22,7 +22,7 @@ import Testing
   }
 
   /// A server that answers the first request at once and the second one when it is allowed to.
-  private struct Bench: Sendable {
+  private struct SlowServer: Sendable {
     let server: RawServer
     let hasRequest = OneShot<Void>()
     let isAnswered = OneShot<Void>()
@@ -83,10 +83,10 @@ import Testing
   ///
   /// On a machine so busy that its request's time was over before that, another one is started.
   private func stopped(
-    _ command: String, _ stop: (Bench, ChildProcess) async -> Void = { _, _ in }
-  ) async throws -> (Bench, ChildProcess) {
+    _ command: String, _ stop: (SlowServer, ChildProcess) async -> Void = { _, _ in }
+  ) async throws -> (SlowServer, ChildProcess) {
     while true {
-      let bench = try Bench()
+      let bench = try SlowServer()
       let probe = try bench.probe(command)
       do {
         await stop(bench, probe)

@@ -2,6 +2,7 @@ import Basics
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Bodies that are made and consumed while they move.

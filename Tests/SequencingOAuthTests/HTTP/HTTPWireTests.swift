@@ -24,7 +24,7 @@ import Testing
     request.timeout = .seconds(30)
     switch destination {
     case .memory: break
-    case .file: request.destination = .file(URL(filePath: folder("file")))
+    case .file: request.destination = .file(URL(filePath: folder.file("file")))
     case .stream: request.destination = .stream { _, _ in }
     }
     return request
@@ -138,7 +138,7 @@ import Testing
     let length =
       switch destination {
       case .memory: body.count
-      case .file: try Data(contentsOf: URL(filePath: folder("file"))).count
+      case .file: try Data(contentsOf: URL(filePath: folder.file("file"))).count
       case .stream: received.withLock(\.self)
       }
     #expect(length == count)

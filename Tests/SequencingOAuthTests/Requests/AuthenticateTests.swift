@@ -6,7 +6,7 @@ import Testing
 /// A token on a request, and what is known of it.
 @Suite("authenticate(request)", .timeLimit(.minutes(1))) struct AuthenticateTests {
   @Test func `the façade sends and authenticates by its module`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let request = try HTTPRequest.get("https://api.example/x")
     #expect(try await bench.oauth.authenticate(request).headers["Authorization"] == "Bearer T1")
     #expect(try await bench.oauth.send(request).status == 200)
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func `the copy has the token, the original nothing new`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     var request = HTTPRequest(
       method: "PUT", url: try #require(URL(string: "https://api.example:8443/a%2Fb?x=1#f")),
       headers: ["X-One": "1", "Accept": "a/b"], body: .bytes(Data("body".utf8)))
@@ -35,7 +35,7 @@ import Testing
 
   @Test(arguments: ["Authorization", "authorization", "AUTHORIZATION", "aUTHORIZATION"])
   func `an Authorization field that is there is replaced`(name: String) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     var request = try HTTPRequest.get("https://api.example/")
     request.headers.append(.init(name: name, value: "Basic x"))
     request.headers.append(.init(name: "X", value: "y"))
@@ -47,7 +47,7 @@ import Testing
 
   @Test(arguments: ["Bearer", "bearer", "BEARER", "bEaReR"])
   func `the scheme is spelled Bearer whatever the server wrote`(type: String) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T", tokenType: type))
     let copy = try await bench.module.authenticate(.get("https://api.example/"))
     #expect(copy.headers["Authorization"] == "Bearer T")
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func `an expired token is refreshed first`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     let copy = try await bench.module.authenticate(.get("https://api.example/"))
     #expect(copy.headers["Authorization"] == "Bearer T2" && bench.requests == ["refresh R1"])
@@ -64,7 +64,7 @@ import Testing
   @Test func `without a token, or an expired one without refresh token, nothing is sent`()
     async throws
   {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let request = try HTTPRequest.get("https://api.example/")
     await failure(.notAuthorized) { try await bench.module.authenticate(request) }
     await failure(.notAuthorized) { try await bench.module.send(request) }
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `what is known of the token, from none to none`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     func known() -> [Bool] {
       [
@@ -97,7 +97,7 @@ import Testing
 
   @Test func `an invalidated token is refreshed with the refresh token that is kept`() async throws
   {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.module.invalidateAccessToken()
     #expect(bench.module.hasAccessToken && !bench.module.isAuthorized)
     #expect(bench.module.validToken == nil && bench.module.authorizationFields == nil)
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test func `a cleared token is gone everywhere`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     try await bench.module.clearAccessToken()
     #expect(await bench.store.content() == nil)
     await failure(.notAuthorized) {
@@ -127,7 +127,7 @@ import Testing
         ["X-Auth": token.accessToken, "X-Kind": token.tokenType]
       }
     }
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.oauth.environment.requestAuthenticator = Own()
     var request = try HTTPRequest.get("https://api.example/")
     request.headers["x-auth"] = "old"

@@ -44,7 +44,7 @@ import Testing
     ])
   func refused(url: String, code: SQOAuthError.Code) async throws {
     failure(code) { try ResourceOrigin(url) }
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     let request = try HTTPRequest.get(url)
     let error = await failure(code) { try await bench.module.authenticate(request) }
@@ -67,7 +67,7 @@ import Testing
     let allowed: Set = try [
       ResourceOrigin("https://api.example"), ResourceOrigin("http://127.0.0.1:8080"),
     ]
-    let bench = try await SessionBench(change: { $0.resourceOrigins = allowed }).restored()
+    let bench = try await SessionFixture(change: { $0.resourceOrigins = allowed }).restored()
     bench.api { _ in HTTPResponse(status: 200) }
     for url in [
       "https://api.example/a", "https://API.example:443/", "https://api.example?x",
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func `a redirect of a resource is returned and not followed`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.api { _ in
       HTTPResponse(status: 302, headers: ["Location": "https://evil.example/"])
     }

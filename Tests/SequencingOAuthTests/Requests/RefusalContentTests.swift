@@ -10,8 +10,8 @@ import Testing
   /// A session whose API refuses every request with these fields and this content.
   func bench(
     _ challenge: String? = SendTests.invalid, status: Int = 401, content: String = problem
-  ) async throws -> SessionBench {
-    let bench = try await SessionBench().restored()
+  ) async throws -> SessionFixture {
+    let bench = try await SessionFixture().restored()
     var headers: HTTPFields = ["Content-Type": "application/problem+json", "X-Request-ID": "r1"]
     headers["WWW-Authenticate"] = challenge
     let answer = HTTPResponse(status: status, headers: headers, body: Data(content.utf8))
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `it is the last answer, of the request with the new token`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.api { request in
       let token = request.headers["Authorization"] ?? ""
       return HTTPResponse(status: 401, body: Data("no \(token)".utf8))
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func `a pipe's refusal has it too`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
       .answering(Self.problem, status: 401, headers: ["X-Request-ID": "r1"])
     let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
     #expect(error?.refusal?.status == 401)

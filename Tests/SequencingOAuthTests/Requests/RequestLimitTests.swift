@@ -15,9 +15,9 @@ import Testing
     _ provider: Provider = .endpoints(
       authorization: "https://id.example/authorize", token: "https://id.example/token",
       revocation: "https://id.example/revoke"),
-    _ act: (SessionBench) async throws -> Void
+    _ act: (SessionFixture) async throws -> Void
   ) async throws -> [HTTPRequest] {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     var configuration = try ClientConfiguration(
       clientID: "client", clientSecret: "s", redirectURI: "com.example.app:/cb",
       provider: provider)
@@ -109,7 +109,7 @@ import Testing
   func `an operation of a pipe has its own limit, or the client's`(own: Duration?) async throws {
     var configuration = PipeConfiguration()
     configuration.timeout = own
-    let bench = try await PipeBench(configuration, change: { $0.timeout = Self.limit })
+    let bench = try await PipeFixture(configuration, change: { $0.timeout = Self.limit })
     _ = try await bench.pipe.read()
     let limit = own ?? Self.limit
     expect(try #require(bench.session.apiRequests.last), total: limit, idle: limit)
@@ -142,7 +142,7 @@ import Testing
 
   @Test func `an API that says nothing is given up when the client's time is over`() async throws {
     let server = try Server.playing([.wait(.seconds(50))])
-    let bench = try SessionBench(change: { $0.timeout = .milliseconds(300) })
+    let bench = try SessionFixture(change: { $0.timeout = .milliseconds(300) })
     try await bench.restored()
     bench.oauth.environment.httpClient = CurlHTTPClient.shared
     let request = try server.request()
@@ -156,7 +156,7 @@ import Testing
       "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
     let server = try Server.playing([.wait(.seconds(4)), .send(Data("\(answer)\r\n\(body)".utf8))])
     let token = "http://\(server.loopback.authority)/token"
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     var configuration = try ClientConfiguration(
       clientID: "client", provider: .endpoints(token: token))
     configuration.timeout = .seconds(3)

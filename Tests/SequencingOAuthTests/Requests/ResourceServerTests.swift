@@ -8,8 +8,8 @@ import Testing
   /// A session whose API says that the next page is on another server.
   private func bench(
     change: (inout ClientConfiguration) -> Void = { _ in }
-  ) async throws -> SessionBench {
-    let bench = try await SessionBench(change: change).restored()
+  ) async throws -> SessionFixture {
+    let bench = try await SessionFixture(change: change).restored()
     bench.api { _ in
       HTTPResponse(status: 200, body: Data(#"{"next":"https://evil.example/2"}"#.utf8))
     }

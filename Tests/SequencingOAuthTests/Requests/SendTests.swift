@@ -9,8 +9,8 @@ import Testing
   static let invalid = #"Bearer realm="r", error="invalid_token", error_description="old""#
 
   /// A session whose API answers in these ways in turn, and with 200 at last.
-  func bench(_ answers: HTTPResponse...) async throws -> SessionBench {
-    let bench = try await SessionBench().restored()
+  func bench(_ answers: HTTPResponse...) async throws -> SessionFixture {
+    let bench = try await SessionFixture().restored()
     let script = Locked(answers)
     bench.api { _ in
       script.withLock { $0.isEmpty ? HTTPResponse(status: 200) : $0.removeFirst() }
@@ -18,7 +18,7 @@ import Testing
     return bench
   }
 
-  func send(_ bench: SessionBench) async throws -> HTTPResponse {
+  func send(_ bench: SessionFixture) async throws -> HTTPResponse {
     try await bench.module.send(.get("https://api.example/x"))
   }
 
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test func `without a refresh token the server's refusal is the error`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T"))
     bench.api { _ in TokenServer.challenge(Self.invalid) }
     let error = await failure(.invalidToken) { try await send(bench) }
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test func `where the refresh fails that is the error, and it stands`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.api { _ in TokenServer.challenge(Self.invalid) }
     bench.server.always(ScriptedHTTPClient.json("", status: 503))
     await failure(.temporarilyUnavailable) { try await send(bench) }
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test func `a refresh that is refused ends the session and is the error`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.api { _ in TokenServer.challenge(Self.invalid) }
     bench.server.always(SessionEndTests.invalidGrant)
     await failure(.invalidGrant) { try await send(bench) }
@@ -134,7 +134,7 @@ import Testing
   @Test func `a server that hands the same token out again is asked twice and no more`()
     async throws
   {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.api { _ in TokenServer.challenge(Self.invalid) }
     bench.server.always(ScriptedHTTPClient.token("T1"))
     await failure(.invalidToken) { try await send(bench) }
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test func `what the transport throws is the caller's`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.api { _ in throw SQOAuthError(.requestTimedOut, "x") }
     await failure(.requestTimedOut) { try await send(bench) }
     #expect(bench.apiRequests.count == 1 && bench.memory == "T1 R1")
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test func `no lock is held while a request is under way`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     let slow = Gate()
     slow.close()
@@ -192,7 +192,7 @@ import Testing
   func `a request of one user is not sent again with another's token`(
     change: Change
   ) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     let slow = Gate()
     slow.close()
@@ -221,7 +221,7 @@ import Testing
   func `what another process stored is used for a refused request if it is the same user's`(
     isSame: Bool
   ) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     func store(_ token: SQToken, _ session: String) async {
       await bench.store.memory.save(
         AccountRecord(id: "default", clientID: "client", session: session, token: token))
@@ -245,7 +245,7 @@ import Testing
   @Test func `a server that refuses every token costs one refresh, and then one a back-off`()
     async throws
   {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.api { request in
       request.url.host() == "bad.example"
         ? TokenServer.challenge(Self.invalid) : HTTPResponse(status: 200)
@@ -276,7 +276,7 @@ import Testing
   @Test func `a server that refuses every token keeps no other one from its refresh`()
     async throws
   {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     try bench.module.allowTokens(at: "https://bad.example", "https://api.example")
     bench.api { _ in TokenServer.challenge(Self.invalid) }
     await failure(.invalidToken) { try await bench.module.send(.get("https://bad.example/x")) }
@@ -292,7 +292,7 @@ import Testing
   }
 
   @Test func `what a server repeats of the token is not in the error`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let secret = "c4n4ry-access"
     bench.oauth.launchTokenTimerUpdate(
       with: SQToken(accessToken: secret, issueDate: bench.clock.now + 1))

@@ -1,14 +1,15 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Folders and files in which a download cannot work: told before anything is sent.
 @Suite(.timeLimit(.minutes(1))) struct DownloadFileTests {
-  let bench: DownloadBench
+  let bench: DownloadFixture
   let server: RangeServer
 
   init() throws {
-    bench = try DownloadBench()
+    bench = try DownloadFixture()
     server = try RangeServer(Data("content".utf8))
   }
 
@@ -20,7 +21,7 @@ import Testing
 
   @Test(arguments: ["partial", "destination", "info"])
   func `a link in a file's place is refused and its target kept`(place: String) async throws {
-    let target = bench.folder("target")
+    let target = bench.folder.file("target")
     try Data("kept".utf8).write(to: URL(filePath: target))
     let link = place == "partial" ? bench.partial : place == "info" ? bench.info : bench.destination
     try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: target)
@@ -43,7 +44,7 @@ import Testing
   }
 
   @Test func `a partial file with a second name is refused`() async throws {
-    let other = bench.folder("other")
+    let other = bench.folder.file("other")
     try Data("kept".utf8).write(to: URL(filePath: other))
     #expect(link(other, bench.partial.path) == 0)
     try await expectRefusal()

@@ -6,11 +6,11 @@ import Testing
 
 /// What a later call makes of the bytes that an earlier one has left.
 @Suite(.timeLimit(.minutes(1))) struct DownloadResumeTests {
-  let bench: DownloadBench
+  let bench: DownloadFixture
   let content = pattern(400_000)
 
   init() throws {
-    bench = try DownloadBench()
+    bench = try DownloadFixture()
   }
 
   private func expectContent(

@@ -7,10 +7,10 @@ import Testing
 
 /// Downloads that need no second call.
 @Suite(.timeLimit(.minutes(1))) struct DownloadTests {
-  let bench: DownloadBench
+  let bench: DownloadFixture
 
   init() throws {
-    bench = try DownloadBench()
+    bench = try DownloadFixture()
   }
 
   @Test(arguments: [0, 1, 70_000, 3_000_000])

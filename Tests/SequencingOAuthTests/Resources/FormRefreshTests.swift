@@ -7,8 +7,8 @@ import Testing
 /// Forms whose token is refused, through a client of an app's own.
 @Suite(.timeLimit(.minutes(1))) struct FormRefreshTests {
   /// A session whose API refuses the first token, and reads the form or not before it does.
-  private func bench(reads: Bool) async throws -> (SessionBench, bodies: Bodies) {
-    let bench = try await SessionBench().restored()
+  private func bench(reads: Bool) async throws -> (SessionFixture, bodies: Bodies) {
+    let bench = try await SessionFixture().restored()
     let bodies = Bodies()
     bench.api { request in
       let isRefused = bodies.all.isEmpty

@@ -2,6 +2,7 @@ import Basics
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Forms on the wire, byte by byte.
@@ -16,7 +17,7 @@ import Testing
   }
 
   private func file(_ name: String, _ content: Data) throws -> URL {
-    let url = URL(filePath: folder(name))
+    let url = URL(filePath: folder.file(name))
     try content.write(to: url)
     return url
   }
@@ -105,10 +106,10 @@ import Testing
 
   @Test(arguments: ["missing", ".", "pipe"])
   func `a file that cannot be sent is refused and named`(name: String) throws {
-    let url = URL(filePath: folder(name))
+    let url = URL(filePath: folder.file(name))
     if name == "pipe" { #expect(mkfifo(url.path, 0o600) == 0) }
     let error = failure(.malformedRequest) { try request([.file("a", url)]) }
-    #expect(error?.message.contains(folder("")) == true)
+    #expect(error?.message.contains(folder.file("")) == true)
     #expect(error?.cause is HTTPFileError)
   }
 

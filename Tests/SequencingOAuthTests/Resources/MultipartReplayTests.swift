@@ -22,7 +22,7 @@ import Testing
 
   @Test func `files, data and streams that are made anew are the same each time`() async throws {
     let folder = try TemporaryFolder()
-    let url = URL(filePath: folder("a"))
+    let url = URL(filePath: folder.file("a"))
     try pattern(600_000).write(to: url)
     let request = try request([
       .field("a", "b"), .file("f", url), .data("d", Data(count: 100_000)),

@@ -23,26 +23,26 @@ struct NginxDownloadTests {
     }
     """
 
-  private let bench: DownloadBench
+  private let bench: DownloadFixture
   /// Much more than is read ahead of whoever takes the bytes.
   private let content = pattern(8_000_000)
 
   init() throws {
-    bench = try DownloadBench()
+    bench = try DownloadFixture()
   }
 
   private func withServer(_ body: (_ base: String, _ file: URL) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
-    let file = URL(filePath: folder("files/data"))
+    let file = URL(filePath: folder.file("files/data"))
     try FileManager.default.createDirectory(
-      atPath: folder("files"), withIntermediateDirectories: true)
+      atPath: folder.file("files"), withIntermediateDirectories: true)
     try content.write(to: file)
     let server = try await Program.serving { port in
       let text = Self.configuration.replacingOccurrences(of: "@FOLDER@", with: folder.path)
         .replacingOccurrences(of: "@PORT@", with: "\(port)")
       return [
         "bash", "-c", #"printf %s "$1" >"$2" && exec nginx -e stderr -c "$2""#, "bash", text,
-        folder("nginx.conf"),
+        folder.file("nginx.conf"),
       ]
     }
     try await body("http://127.0.0.1:\(server.port)", file)

@@ -11,10 +11,10 @@ import Testing
   func bench(
     _ paging: Paging, change: (inout ClientConfiguration) -> Void = { _ in },
     naming: @escaping @Sendable (_ page: Int) -> (headers: HTTPFields, members: String)
-  ) async throws -> PipeBench {
+  ) async throws -> PipeFixture {
     var configuration = PipeConfiguration()
     configuration.paging = paging
-    let bench = try await PipeBench(configuration, change: change)
+    let bench = try await PipeFixture(configuration, change: change)
     bench.session.api { request in
       let items = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems
       let page = items?.first { $0.name == "page" }?.value.flatMap { Int($0) } ?? 1
@@ -27,7 +27,7 @@ import Testing
   }
 
   /// All pages, and the way back from the last one.
-  func check(_ bench: PipeBench, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+  func check(_ bench: PipeFixture, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     var pages: [Pipeline.Page<List>] = []
     for try await page in bench.pipe.pages(List.self, parameters: ["q": "a b"]) {
       pages.append(page)
@@ -92,7 +92,7 @@ import Testing
     for paging in [Paging.tokens(next: "next", parameter: "page"), .body()] {
       var configuration = PipeConfiguration()
       configuration.paging = paging
-      let bench = try await PipeBench(configuration).answering(body)
+      let bench = try await PipeFixture(configuration).answering(body)
       for try await page in bench.pipe.pages() {
         #expect(page.nextURL == nil && page.previousURL == nil)
       }
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test func `an iteration that failed has no more pages, another one begins anew`() async throws {
-    let bench = try await PipeBench().answering("", status: 503)
+    let bench = try await PipeFixture().answering("", status: 503)
     let pages = bench.pipe.pages(List.self)
     var iterator = pages.makeAsyncIterator()
     await pipeFailure { () async throws(PipeError) in try await iterator.next() }
@@ -193,7 +193,7 @@ import Testing
 @Suite("Link fields") struct LinkFieldTests {
   /// Where `next` leads, as a page says.
   func next(_ fields: [String]) async throws -> String? {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     bench.session.api { _ in
       HTTPResponse(
         status: 200, headers: HTTPFields(fields.map { .init(name: "Link", value: $0) }),
@@ -222,7 +222,7 @@ import Testing
   @Test func `a relation that an app names has any case`() async throws {
     var configuration = PipeConfiguration()
     configuration.paging = .linkHeader(next: "Https://X.Example/Rel")
-    let bench = try await PipeBench(configuration)
+    let bench = try await PipeFixture(configuration)
       .answering("{}", headers: ["Link": #"<?page=2>; rel="https://x.example/rel""#])
     let page = try await bench.pipe.pages().first()
     #expect(page.nextURL?.absoluteString == "https://api.example/v2/files?page=2")

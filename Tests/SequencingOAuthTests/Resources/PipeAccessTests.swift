@@ -6,14 +6,14 @@ import Testing
 /// Access first, and whose failure it is.
 @Suite("Pipe access", .timeLimit(.minutes(1))) struct PipeAccessTests {
   @Test func `without a token the user signs in, then one request is made`() async throws {
-    let bench = try await PipeBench(isSignedIn: false)
+    let bench = try await PipeFixture(isSignedIn: false)
     _ = try await bench.pipe.read()
     #expect(bench.session.requests == ["authorization_code", "GET /v2/files T1"])
     #expect(bench.session.bench.opened.count == 1)
   }
 
   @Test func `any number of first operations share one sign-in`() async throws {
-    let bench = try await PipeBench(isSignedIn: false)
+    let bench = try await PipeFixture(isSignedIn: false)
     let reads = (0..<50).map { id in begin { try await bench.pipe.read(id: id) } }
     for read in reads { _ = try await read.value }
     #expect(bench.session.bench.opened.count == 1)
@@ -22,14 +22,14 @@ import Testing
   }
 
   @Test func `an expired token is refreshed first`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     bench.session.clock.advance(by: 3600)
     _ = try await bench.pipe.read()
     #expect(bench.session.requests == ["refresh R1", "GET /v2/files T2"])
   }
 
   @Test func `a session that has ended is granted anew`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     bench.session.clock.advance(by: 3600)
     bench.session.server.next(
       ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400))
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `a refused token costs one refresh and one more request`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     bench.session.api { request in
       request.headers["Authorization"] == "Bearer T1"
         ? TokenServer.challenge(SendTests.invalid) : HTTPResponse(status: 201)
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `a second refusal is the operation's end`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     bench.session.api { _ in TokenServer.challenge(SendTests.invalid) }
     let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
     #expect(error?.refusal?.status == 401)
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func `more scope is asked for by a challenge, and no refresh helps`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     bench.session.api { _ in
       TokenServer.challenge(#"Bearer error="insufficient_scope", scope="x""#, status: 403)
     }
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func `a denied sign-in is no failure of the API`() async throws {
-    let bench = try await PipeBench(isSignedIn: false) { bench, page in
+    let bench = try await PipeFixture(isSignedIn: false) { bench, page in
       bench.oauth.handleRedirect(try page.redirect("error=access_denied"))
     }
     let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func `a refresh that fails is no failure of the API`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     bench.session.clock.advance(by: 3600)
     bench.session.server.next { _ in throw SQOAuthError(.connectionFailed, "down") }
     let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test func `a refresh that fails after a refusal is no access either`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     bench.session.api { _ in TokenServer.challenge(SendTests.invalid) }
     bench.session.server.next { _ in throw SQOAuthError(.connectionFailed, "down") }
     let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
@@ -117,7 +117,7 @@ import Testing
   @Test func `a server that may not see the token is not asked, and nobody signs in`()
     async throws
   {
-    let bench = try await PipeBench(
+    let bench = try await PipeFixture(
       isSignedIn: false,
       change: {
         $0.resourceOrigins = (try? [ResourceOrigin("https://other.example")]) ?? []

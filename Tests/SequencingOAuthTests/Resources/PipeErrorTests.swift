@@ -9,7 +9,7 @@ import Testing
 @Suite("Pipe errors", .timeLimit(.minutes(1))) struct PipeErrorTests {
   @Test(arguments: [300, 302, 304, 400, 403, 404, 409, 429, 500, 503])
   func `a status that is no success is told with the answer`(status: Int) async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
       .answering(#"{"reason":"r"}"#, status: status, headers: ["Retry-After": "7"])
     let error = await pipeFailure { () async throws(PipeError) in
       _ = try await bench.pipe.read(id: "a")
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func `the content of a refusal has a limit`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
       .answering(String(repeating: "x", count: 100_000), status: 500)
     let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
     #expect(error?.refusal?.body.count == PipeError.Refusal.maximumBytes)
@@ -37,7 +37,7 @@ import Testing
   ])
   func `an answer that is not what was asked for is unreadable`(body: String) async throws {
     struct File: Decodable, Sendable { var title: String }
-    let bench = try await PipeBench().answering(body)
+    let bench = try await PipeFixture().answering(body)
     let error = await pipeFailure { () async throws(PipeError) in
       _ = try await bench.pipe.read(File.self)
     }
@@ -55,7 +55,7 @@ import Testing
     struct File: Decodable, Sendable {
       init(from decoder: any Decoder) throws { throw Odd() }
     }
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     let error = await pipeFailure { () async throws(PipeError) in
       _ = try await bench.pipe.read(File.self)
     }
@@ -70,7 +70,7 @@ import Testing
     let deep = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
     let wide = "[" + String(repeating: "1,", count: 600_000) + "1]"
     for body in [deep, wide] {
-      let bench = try await PipeBench().answering(body)
+      let bench = try await PipeFixture().answering(body)
       let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
       guard case .unreadable? = error else {
         Issue.record("\(String(describing: error))")
@@ -82,7 +82,7 @@ import Testing
   @Test func `no answer in time is told apart from no connection`() async throws {
     var configuration = PipeConfiguration()
     configuration.timeout = .seconds(7)
-    let bench = try await PipeBench(configuration)
+    let bench = try await PipeFixture(configuration)
     bench.session.api { _ in throw SQOAuthError(.requestTimedOut, "slow") }
     let slow = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
     guard case .timedOut? = slow else {
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func `cancel ends what is under way and nothing else`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     let hold = bench.holding()
     let reads = (0..<5).map { id in
       begin { () -> PipeError? in
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test func `cancel reaches an operation that is only just beginning`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     bench.session.api { _ in
       // The call that made the operation has not returned from making its task.
       bench.pipe.cancel()
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test func `a cancelled task ends its own operation`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     let hold = bench.holding()
     let other = begin { try await bench.pipe.read(id: "b") }
     let task = begin { () -> PipeError? in
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test func `a cancelled operation leaves the refresh to those who share it`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     bench.session.server.gate.close()
     bench.session.clock.advance(by: 3600)
     let token = begin { try await bench.session.module.token() }
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test func `completions come once, on the pipeline's queue`() async throws {
-    let bench = try await PipeBench().answering(#"{"id":"a"}"#)
+    let bench = try await PipeFixture().answering(#"{"id":"a"}"#)
     let queue = DispatchQueue(label: "test")
     let key = DispatchSpecificKey<Bool>()
     queue.setSpecific(key: key, value: true)
@@ -209,7 +209,7 @@ import Testing
   }
 
   @Test func `completions keep their queue when the pipeline is gone`() async throws {
-    let session = try await SessionBench().restored()
+    let session = try await SessionFixture().restored()
     session.api { _ in HTTPResponse(status: 200) }
     let queue = DispatchQueue(label: "test")
     let key = DispatchSpecificKey<Bool>()
@@ -229,7 +229,7 @@ import Testing
   }
 
   @Test func `no text of an error holds what an API said`() async throws {
-    let bench = try await PipeBench().answering(
+    let bench = try await PipeFixture().answering(
       "secret", status: 400, headers: ["WWW-Authenticate": #"Bearer error_description="T1""#])
     let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
     let text = everyText(of: try #require(error))

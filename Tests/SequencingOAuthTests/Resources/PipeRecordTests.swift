@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test func `records are read as any type`() async throws {
-    let bench = try await PipeBench().answering(#"[{"id":"a","title":"A"},{"title":"B"}]"#)
+    let bench = try await PipeFixture().answering(#"[{"id":"a","title":"A"},{"title":"B"}]"#)
     let files = try await bench.pipe.read([File].self)
     #expect(files == [File(id: "a", title: "A"), File(title: "B")])
     let json = try await bench.pipe.read()
@@ -31,13 +31,13 @@ import Testing
   }
 
   @Test func `an object is an object and nothing is wrapped`() async throws {
-    let bench = try await PipeBench().answering(#"{"id":"a","title":"A"}"#)
+    let bench = try await PipeFixture().answering(#"{"id":"a","title":"A"}"#)
     #expect(try await bench.pipe.read(File.self, id: "a") == File(id: "a", title: "A"))
     #expect(try await bench.pipe.read()["title"] == "A")
   }
 
   @Test func `a record's id is one segment of the path`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     _ = try await bench.pipe.read(id: 7)
     _ = try await bench.pipe.read(id: "a/b?c#d e")
     _ = try await bench.pipe.read(id: "…", parameters: ["b": "2&3", "a": "1"])
@@ -51,7 +51,7 @@ import Testing
 
   @Test(arguments: ["", ".", ".."])
   func `an id that names no record sends nothing`(id: String) async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     let errors = [
       await pipeFailure { () async throws(PipeError) in try await bench.pipe.read(id: id) },
       await pipeFailure { () async throws(PipeError) in try await bench.pipe.remove(id: id) },
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test func `parameters stand in the query`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     _ = try await bench.pipe.read(parameters: ["q": "title = 'ä'", "maxResults": "10"])
     #expect(
       bench.asked == [
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func `a record without id is created, one with an id updated`() async throws {
-    let bench = try await PipeBench().answering(#"{"id":"new","title":"A"}"#)
+    let bench = try await PipeFixture().answering(#"{"id":"new","title":"A"}"#)
     let saved = try await bench.pipe.save(File(title: "A"), returning: File.self)
     #expect(saved == File(id: "new", title: "A"))
     try await bench.pipe.save(saved)
@@ -98,7 +98,7 @@ import Testing
   @Test func `the member that holds the id has any name`() async throws {
     var configuration = PipeConfiguration()
     configuration.recordID = "_key"
-    let bench = try await PipeBench(configuration)
+    let bench = try await PipeFixture(configuration)
     try await bench.pipe.save(JSONValue.object(["_key": .string("k"), "id": .string("i")]))
     try await bench.pipe.save(JSONValue.object(["id": .string("i")]))
     try await bench.pipe.remove(JSONValue.object(["_key": .integer(3)]))
@@ -114,7 +114,7 @@ import Testing
     .object(["id": .number(1.5)]), .object(["id": .object([:])]),
   ])
   func `what is no record, or has no id of its kind, is not sent`(record: JSONValue) async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     let error = await pipeFailure { () async throws(PipeError) in
       try await bench.pipe.save(record)
     }
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test func `a record is removed by its id, and not without one`() async throws {
-    let bench = try await PipeBench().answering("", status: 204)
+    let bench = try await PipeFixture().answering("", status: 204)
     try await bench.pipe.remove(id: "a")
     try await bench.pipe.remove(File(id: "b", title: "B"))
     let error = await pipeFailure { () async throws(PipeError) in
@@ -136,13 +136,13 @@ import Testing
   }
 
   @Test func `an answer without content is null`() async throws {
-    let bench = try await PipeBench().answering("", status: 204)
+    let bench = try await PipeFixture().answering("", status: 204)
     #expect(try await bench.pipe.save(File(id: "a", title: "A")) == .null)
     #expect(try await bench.pipe.save(File(id: "a", title: "A"), returning: File?.self) == nil)
   }
 
   @Test func `content is read as it is`() async throws {
-    let bench = try await PipeBench().answering("no JSON", headers: [:])
+    let bench = try await PipeFixture().answering("no JSON", headers: [:])
     let content = try await bench.pipe.content(id: "a", parameters: ["alt": "media"])
     #expect(content == Data("no JSON".utf8))
     #expect(bench.asked == ["GET https://api.example/v2/files/a?alt=media"])
@@ -162,7 +162,7 @@ import Testing
       encoder.dateEncodingStrategy = .iso8601
       return encoder
     }
-    let bench = try await PipeBench(configuration).answering(#"{"at":"2026-01-02T03:04:05Z"}"#)
+    let bench = try await PipeFixture(configuration).answering(#"{"at":"2026-01-02T03:04:05Z"}"#)
     let event = try await bench.pipe.read(Event.self)
     #expect(event.at.timeIntervalSince1970 == 1_767_323_045)
     try await bench.pipe.save(event)

@@ -1,11 +1,12 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// A pipeline and its pipes.
 @Suite("Pipeline", .timeLimit(.minutes(1))) struct PipelineTests {
   @Test func `a pipe's path is its name`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     _ = try await bench.pipe.read()
     #expect(bench.asked == ["GET https://api.example/v2/files"])
   }
@@ -18,7 +19,7 @@ import Testing
     ("files?alt=json", "https://api.example/v2/files?alt=json&q=a%20b"),
   ])
   func `an endpoint is a path below the base`(endpoint: String, url: String) async throws {
-    let bench = try await PipeBench(PipeConfiguration(endpoint: endpoint))
+    let bench = try await PipeFixture(PipeConfiguration(endpoint: endpoint))
     let parameters = url.contains("q=") ? ["q": "a b"] : [:]
     _ = try await bench.pipe.read(parameters: parameters)
     #expect(bench.asked == ["GET " + url])
@@ -29,7 +30,7 @@ import Testing
     "a#b", "%zz", "é",
   ])
   func `an endpoint that is no such path is refused`(endpoint: String) async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     failure(.invalidConfiguration) {
       try bench.pipeline.add("x", PipeConfiguration(endpoint: endpoint))
     }
@@ -44,12 +45,12 @@ import Testing
   func `a base that no token may go to is refused`(
     base: String, code: SQOAuthError.Code
   ) async throws {
-    let module = try SessionBench().module
+    let module = try SessionFixture().module
     failure(code) { try Pipeline(base, module: module) }
   }
 
   @Test func `pipes are found by name, removed, and never doubled`() async throws {
-    let bench = try await PipeBench()
+    let bench = try await PipeFixture()
     let about = try bench.pipeline.add("about me")
     #expect(bench.pipeline.pipe(named: "about me") === about)
     #expect(bench.pipeline.pipe(named: "files") === bench.pipe)
@@ -68,8 +69,8 @@ import Testing
   }
 
   @Test func `a pipe may carry another module's token`() async throws {
-    let bench = try await PipeBench()
-    let other = try await SessionBench().restored()
+    let bench = try await PipeFixture()
+    let other = try await SessionFixture().restored()
     other.api { _ in HTTPResponse(status: 200) }
     var configuration = PipeConfiguration()
     configuration.module = other.module

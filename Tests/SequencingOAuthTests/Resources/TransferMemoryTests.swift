@@ -35,10 +35,10 @@ struct TransferMemoryTests {
     defer { server.stop() }
     // Sparse: it has the length, and takes no room on the disk.
     let folder = try TemporaryFolder()
-    try Data().write(to: URL(filePath: folder("file")))
-    try #require(truncate(folder("file"), off_t(Self.gigabyte)) == 0)
+    try Data().write(to: URL(filePath: folder.file("file")))
+    try #require(truncate(folder.file("file"), off_t(Self.gigabyte)) == 0)
     let probe = try TransferProbe.start(
-      "upload", "http://127.0.0.1:\(server.port)/", folder("file"))
+      "upload", "http://127.0.0.1:\(server.port)/", folder.file("file"))
     let result = try await probe.result(within: .seconds(120))
     #expect(result.output.contains("status 204\n"), "\(result.errors)")
     #expect(try growth(result) < Self.bound)

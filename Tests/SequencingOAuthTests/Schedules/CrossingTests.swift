@@ -10,7 +10,7 @@ import Testing
   static let refused = ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
 
   @Test func `a session that ends by itself does not end the sign-in under way`() async throws {
-    let bench = try await SessionBench(browser: Bench.idle).restored()
+    let bench = try await SessionFixture(browser: OAuthFixture.idle).restored()
     let signIn = begin { try await bench.oauth.signIn() }
     let page = try await bench.bench.isWaiting()
     bench.server.next(Self.refused)
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func `a sign-out elsewhere is not written to the store once more`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     await bench.store.memory.erase("default")
     await failure(.notAuthorized) { try await bench.module.refresh() }
     #expect(await bench.observer.words(1) == ["ended signedOut"])
@@ -56,7 +56,7 @@ import Testing
   @Test func `a token that the app kept is not renewed by the client's own credentials`()
     async throws
   {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     try await bench.module.requestAccessTokenAsClient()
     let (now, kept) = (bench.clock.now, "user's")
     bench.oauth.launchTokenTimerUpdate(
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func `a request is not repeated with the token of another user`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let url = try #require(URL(string: "https://api.example/upload"))
     let (server, module) = (bench.server, bench.module)
     bench.bench.http.answer { request in
@@ -84,7 +84,7 @@ import Testing
 
   /// Some servers give tokens that have expired when they arrive.
   @Test func `the timer does not ask without end for tokens of no lifetime`() async throws {
-    let bench = try SessionBench(lifetime: 0)
+    let bench = try SessionFixture(lifetime: 0)
     try await bench.module.requestAccessToken(grantType: "urn:example:grant")
     bench.module.refreshesAutomatically = true
     // The first one is over when it comes, and renewed at once; the next one a second later.
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func `a clock may ask the module when its sleep is cancelled`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let clock = AskingClock(bench.clock)
     bench.oauth.environment.clock = clock
     clock.onCancel { [module = bench.module] in _ = module.refreshesAutomatically }

@@ -1,6 +1,7 @@
 import Basics
 import Foundation
 import OAuthSandbox
+import TestSupport
 import Testing
 
 @testable import SequencingOAuth

@@ -8,8 +8,8 @@ import Testing
 /// The store after a failure of its own: never an older token over a newer one.
 @Suite(.timeLimit(.minutes(1))) struct StoreOrderTests {
   /// T2 in memory, which the store refused, T1 in the store, and a timer that will offer T2 again.
-  func unsaved() async throws -> SessionBench {
-    let bench = try await SessionBench().updating()
+  func unsaved() async throws -> SessionFixture {
+    let bench = try await SessionFixture().updating()
     bench.store.fails(toSave: true)
     try await bench.module.refresh()
     bench.store.fails()
@@ -53,7 +53,7 @@ import Testing
 
   /// By its date the stored token, which was spent, would be the younger one.
   @Test func `a clock that was moved back makes no spent token the newer one`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: -7200)
     bench.store.fails(toSave: true)
     try await bench.module.refresh()
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test func `an outdated copy is not written over what cannot be read`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let copy = bench.server.issue(at: bench.clock.now)
     bench.clock.advance(by: 60)
     await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now)))
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func `an end that the store refuses is made up for before it is read`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.store.fails(toErase: true)
     await failure(.storeFailed) { try await bench.module.clearAccessToken() }
     await failure(.storeFailed) { try await bench.module.token() }
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test func `an end that the store refuses takes nothing from the next sign-in`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.store.saving.close()
     let refresh = begin { try await bench.module.refresh() }
     try await bench.store.saving.isHolding()

@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SequencingOAuth
@@ -86,7 +87,7 @@ import Testing
   @Test func `stores that hold tokens`() async throws {
     let folder = try TemporaryFolder()
     let record = AccountRecord(id: "a", clientID: "c", token: Self.token)
-    for store in [MemoryTokenStore(), FileTokenStore(path: folder("t"))] as [any TokenStore] {
+    for store in [MemoryTokenStore(), FileTokenStore(path: folder.file("t"))] as [any TokenStore] {
       try await store.save(record)
       Self.expectSilence(store)
       var environment = ClientEnvironment()
@@ -117,7 +118,7 @@ import Testing
 
   @Test func `a pipeline, its pipes and its pages`() async throws {
     let canary = Self.canary
-    let bench = try await PipeBench(
+    let bench = try await PipeFixture(
       isSignedIn: false, change: { $0 = (try? Self.configuration()) ?? $0 }
     )
     .answering(#"{"next":"?page=\#(canary)"}"#)

@@ -6,7 +6,7 @@ import Testing
 /// A token that the app holds, given to a module.
 @Suite(.timeLimit(.minutes(1))) struct AdoptionTests {
   @Test func `a valid one is current and stored, and no request is made`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let held = bench.server.issue(at: bench.clock.now)
     #expect(try await bench.module.adopt(held) == held)
     #expect(bench.module.currentToken == held && bench.module.isAuthorized)
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test func `it is current before the store has been asked`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.store.loading.close()
     let (module, held) = (bench.module, bench.server.issue(at: bench.clock.now))
     let adoption = begin { try await module.adopt(held) }
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `an expired one is refreshed when it is needed`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let held = bench.server.issue(at: bench.clock.now - 7200)
     #expect(try await bench.module.adopt(held) == held)
     #expect(bench.requests.isEmpty && !bench.module.isAuthorized)
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `the timer keeps it fresh where the app asks for that`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.module.refreshesAutomatically = true
     try await bench.module.adopt(bench.server.issue(at: bench.clock.now))
     await bench.clock.hasSleeper()
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `an outdated copy does not replace the token that is held`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let outdated = try #require(bench.module.currentToken)
     bench.clock.advance(by: 3600)
     _ = try await bench.module.token()
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func `an outdated copy does not replace the token that is stored`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let outdated = bench.server.issue(at: bench.clock.now)
     await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now + 1800)))
     bench.clock.advance(by: 1800)
@@ -67,7 +67,7 @@ import Testing
   func `a store that fails is thrown, and the token is current all the same`(
     toSave: Bool
   ) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.store.fails(toLoad: !toSave, toSave: toSave)
     let (module, held) = (bench.module, bench.server.issue(at: bench.clock.now))
     await failure(.storeFailed) { try await module.adopt(held) }
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func `a sign-out meanwhile wins`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.store.saving.close()
     let (module, held) = (bench.module, bench.server.issue(at: bench.clock.now))
     let adoption = begin { try await module.adopt(held) }
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test func `a cancelled task leaves nothing half done`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.store.saving.close()
     let (module, held) = (bench.module, bench.server.issue(at: bench.clock.now))
     let adoption = begin { try await module.adopt(held) }

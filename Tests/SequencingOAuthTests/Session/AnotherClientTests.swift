@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func `the next refresh is the new configuration's, and the token stays`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     #expect(bench.module.configuration?.clientSecret == "s")
     bench.module.register(try Self.client(secret: "rotated"))
     #expect(bench.module.configuration?.clientSecret == "rotated" && bench.memory == "T1 R1")
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func `a refusal of the client before does not stand against the next one`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.server.next(ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401))
     await failure(.invalidClient) { try await bench.module.refresh() }
     await failure(.invalidClient) { try await bench.module.refresh() }
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `a server that asked for time is left alone all the same`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.server.next({ _ in
       HTTPResponse(status: 429, headers: ["Retry-After": "60"])
     })
@@ -52,7 +52,7 @@ import Testing
   func `the token of the one before is not shown to another client or server`(
     id: String, server: String
   ) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     try await bench.module.adopt(bench.server.issue(at: bench.clock.now))
     bench.module.register(try Self.client(id, server: server))
     await failure(.invalidConfiguration) { try await bench.module.refresh() }

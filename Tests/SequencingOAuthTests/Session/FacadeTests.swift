@@ -9,7 +9,7 @@ import Testing
 @Suite("The token, pulled", .timeLimit(.minutes(1))) struct FacadeTests {
   @Test(arguments: [true, false])
   func `valid at once, expired refreshed, none an error`(hasDelegates: Bool) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     if !hasDelegates {
       bench.oauth.tokenRefreshDelegate = nil
       bench.oauth.authorizationDelegate = nil
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test func `the store is asked where nothing is at hand`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now)))
     #expect(!bench.module.hasAccessToken && bench.oauth.result.token == nil)
     #expect(try await bench.oauth.token().accessToken == "T1")
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test func `completions come on the callback queue, also the app's own`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let queue = DispatchQueue(label: "the app's")
     let key = DispatchSpecificKey<Bool>()
     queue.setSpecific(key: key, value: true)
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func `a completion may call everything again`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let saved = try #require(bench.module.currentToken)
     let words: String = await bench.completion { oauth, done in
       oauth.token { first in
@@ -109,7 +109,7 @@ import Testing
         oauth.token { _ in self.done.open() }
       }
     }
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let delegate = Restless(bench.oauth)
     delegate.done.close()
     bench.oauth.tokenRefreshDelegate = delegate
@@ -123,7 +123,7 @@ import Testing
       let told = Locked(0)
       func tokenIsRefreshed(_ token: SQToken) { told.withLock { $0 += 1 } }
     }
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let delegate = Small()
     bench.oauth.tokenRefreshDelegate = delegate
     bench.server.next(ScriptedHTTPClient.json("", status: 500))
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test func `every completion comes once, whatever happens meanwhile`() async throws {
-    let bench = try await SessionBench(lifetime: 10).restored()
+    let bench = try await SessionFixture(lifetime: 10).restored()
     let counts = Locked([Int](repeating: 0, count: 200))
     let saved = try #require(bench.module.currentToken)
     for index in 0..<200 {
@@ -152,7 +152,7 @@ import Testing
   }
 
   @Test func `the shared result is read while tokens come and go`() async throws {
-    let bench = try await SessionBench(lifetime: 10).restored()
+    let bench = try await SessionFixture(lifetime: 10).restored()
     let (module, result) = (bench.module, bench.oauth.result)
     let seen = Locked<Set<String>>([])
     let reader = Task.detached {

@@ -8,12 +8,12 @@ import Testing
 @Suite("A session and its lease", .timeLimit(.minutes(1))) struct LeaseTests {
   let folder: TemporaryFolder
   let store: FileTokenStore
-  let bench: SessionBench
+  let bench: SessionFixture
 
   init() async throws {
     folder = try TemporaryFolder()
-    store = FileTokenStore(path: folder("tokens.json"))
-    bench = try SessionBench()
+    store = FileTokenStore(path: folder.file("tokens.json"))
+    bench = try SessionFixture()
     bench.oauth.environment.tokenStore = store
     try await store.save(bench.record(bench.server.issue(at: bench.clock.now)))
     try await bench.module.restore()

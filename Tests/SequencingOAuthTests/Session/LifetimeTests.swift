@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test func `whoever stops listening is forgotten`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     for _ in 0..<20 {
       let listener = Task { for await _ in module.events { break } }
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test func `delegates are held weakly`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     let gone: Weak<RefreshRecorder>
     do {
       let delegate = RefreshRecorder()

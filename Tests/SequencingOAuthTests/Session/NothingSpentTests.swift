@@ -22,7 +22,7 @@ import Testing
   func `a store in trouble stops the refresh, and the old token serves`(
     trouble: Trouble
   ) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     trouble.begin(in: bench.store)
     let error = await failure(.storeFailed) { try await bench.module.refresh() }
     #expect(error?.cause is ScriptedStore.Full && error?.requiresSignIn == false)
@@ -41,7 +41,7 @@ import Testing
 
   @Test(arguments: Trouble.allCases)
   func `an app that would rather live on memory says so`(trouble: Trouble) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.oauth.environment.refreshesUnkeptTokens = true
     // As long as the store can, it makes room all the same.
     try await bench.module.refresh()
@@ -55,7 +55,7 @@ import Testing
 
   /// What counts is the token that would be sent, and not the one that is held.
   @Test func `another process's token that rotates is not spent without the lease`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.server.change { $0.refreshToken = "" }
     bench.server.expect("R1")
     try await bench.module.refresh()
@@ -70,7 +70,7 @@ import Testing
 
   @Test(arguments: Trouble.allCases)
   func `a provider that keeps refresh tokens is asked all the same`(trouble: Trouble) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     var provider = Provider.endpoints(
       authorization: "https://id.example/authorize", token: "https://id.example/token")
     provider.keepsRefreshTokens = true
@@ -88,7 +88,7 @@ import Testing
   func `an account learns that its server keeps refresh tokens`(
     sent: String?, trouble: Trouble
   ) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.server.change { $0.refreshToken = sent ?? "" }
     bench.server.expect("R1")
     try await bench.module.refresh()
@@ -108,7 +108,7 @@ import Testing
 
   @Test(arguments: Trouble.allCases)
   func `a token in the client's own name can be asked for again`(trouble: Trouble) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.server.change { $0.refreshToken = "" }
     try await bench.module.requestAccessTokenAsClient(scope: "demo")
     trouble.begin(in: bench.store)
@@ -119,7 +119,7 @@ import Testing
 
   @Test(arguments: Trouble.allCases)
   func `a sign-in asks the store before the browser opens`(trouble: Trouble) async throws {
-    let bench = try await SessionBench(browser: { _, _ in Issue.record("the browser opened") })
+    let bench = try await SessionFixture(browser: { _, _ in Issue.record("the browser opened") })
       .restored()
     trouble.begin(in: bench.store)
     await failure(.storeFailed) { try await bench.oauth.signIn() }
@@ -128,7 +128,7 @@ import Testing
 
   @Test(arguments: Trouble.allCases)
   func `so does the password grant`(trouble: Trouble) async throws {
-    let bench = try await SessionBench(change: { $0.allowsPasswordGrant = true }).restored()
+    let bench = try await SessionFixture(change: { $0.allowsPasswordGrant = true }).restored()
     trouble.begin(in: bench.store)
     await failure(.storeFailed) {
       try await bench.module.requestAccessToken(username: "alice", password: "secret")

@@ -8,7 +8,7 @@ import Testing
   static let files = HTTPRequest(url: URL(filePath: "/files").inAPI)
 
   @Test func `a task that begins has done what it can when begin returns`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.server.gate.close()
     let caller = begin { try await bench.module.refresh() }
     let other = begin { try await bench.module.refresh() }
@@ -21,7 +21,7 @@ import Testing
   /// Callers that force it, that a server refused, and that find the token expired, all at once.
   @Test(arguments: [50, 1_000, 10_000])
   func `any mixture of callers is one token request`(count: Int) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     bench.server.gate.close()
     bench.server.refuse("T1")
@@ -43,7 +43,7 @@ import Testing
 
   @Test(arguments: [50, 1_000, 10_000])
   func `a failure is everyone's`(count: Int) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     bench.server.gate.close()
     bench.server.refuse("T1")
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func `callers from threads and tasks, again and again`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     for round in 1...20 {
       bench.clock.advance(by: 3600)
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `a 401 for a token that was replaced refreshes nothing`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     let late = Gate()
     late.close()
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func `the caller that started it leaves, and the refresh goes on`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     bench.server.gate.close()
     let first = begin { try await module.refresh() }
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test func `where everyone leaves, the new token is kept all the same`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     bench.server.gate.close()
     let callers = (0..<10).map { _ in begin { try await module.refresh() } }
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test func `a caller that is cancelled before it asks starts no storm`() async throws {
-    let bench = try await SessionBench(lifetime: 100).restored()
+    let bench = try await SessionFixture(lifetime: 100).restored()
     bench.clock.advance(by: 100)
     let module = bench.module
     for _ in 0..<50 {

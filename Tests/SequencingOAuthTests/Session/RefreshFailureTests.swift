@@ -92,7 +92,7 @@ import Testing
   @Test(arguments: rows) func `it keeps the session, and a later one works`(
     row: Row
   ) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     bench.server.next(row.answer)
     let error = await failure(row.code) { try await bench.module.token() }
@@ -111,7 +111,7 @@ import Testing
 
   /// One caller a second for five minutes: the requests that the server sees, by the second.
   @Test func `a failing server sees one request a window`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     bench.server.always(ScriptedHTTPClient.json("", status: 500))
     var seen: [Int] = []
@@ -132,7 +132,7 @@ import Testing
       (503, "soon", 1), (429, "Sun, 15 Jun 2025 16:07:40 GMT", 60),
     ])
   func retryAfter(status: Int, text: String, window: Double) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     bench.server.next { _ in HTTPResponse(status: status, headers: ["Retry-After": text]) }
     await failure { try await bench.module.token() }
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test func `a clock that is moved back does not make a failure last`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     bench.server.next { _ in HTTPResponse(status: 503, headers: ["Retry-After": "3600"]) }
     await failure(.temporarilyUnavailable) { try await bench.module.token() }
@@ -154,7 +154,7 @@ import Testing
 
   /// Handed out 30 s early, it has that long left.
   @Test func `where the early refresh fails the old token serves to its end`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3569)
     #expect(try await bench.module.token().accessToken == "T1")
     #expect(bench.refreshes.isEmpty)
@@ -172,7 +172,7 @@ import Testing
 
   @Test(arguments: [(10.0, 9.0), (100, 90), (300, 270), (600, 570), (86_400, 86_370)])
   func `the margin is a tenth of the life, at most 30 s`(life: Double, until: Double) async throws {
-    let bench = try await SessionBench(lifetime: Int(life)).restored()
+    let bench = try await SessionFixture(lifetime: Int(life)).restored()
     bench.clock.advance(by: until - 0.01)
     #expect(bench.module.validToken?.accessToken == "T1")
     bench.clock.advance(by: 0.01)

@@ -18,7 +18,7 @@ import Testing
   func `one that only a sign-in mends opens the browser, and the tokens stay until then`(
     code: String
   ) async throws {
-    let bench = try await SessionBench(browser: Bench.idle).restored()
+    let bench = try await SessionFixture(browser: OAuthFixture.idle).restored()
     let module = bench.module
     bench.clock.advance(by: 3600)
     bench.server.next(Self.refuses(code))
@@ -35,7 +35,7 @@ import Testing
 
   @Test(arguments: ["invalid_scope", "invalid_target", "unsupported_grant_type", "use_dpop_nonce"])
   func `one that a sign-in does not mend opens no browser`(code: String) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     bench.server.next(Self.refuses(code))
     let error = await failure(.init(rawValue: code)) { try await bench.module.requestAccess() }
@@ -47,7 +47,7 @@ import Testing
   func `one with a code that means nothing to the SDK says that a sign-in may help`(
     code: String
   ) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     bench.server.next(Self.refuses(code))
     let error = await failure(.init(rawValue: code)) { try await bench.module.requestAccess() }
@@ -58,7 +58,7 @@ import Testing
   // MARK: - The same codes in answer to something else
 
   @Test(arguments: endings) func `of a code they end the sign-in only`(code: String) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.server.next(Self.refuses(code))
     let error = await failure(.init(rawValue: code)) { try await bench.module.signIn() }
     #expect(error?.requiresSignIn == false)
@@ -67,7 +67,7 @@ import Testing
 
   @Test(arguments: endings)
   func `of an authorization request they are no word about a session`(code: String) async throws {
-    let bench = try SessionBench(browser: DelegateOutcomeTests.answers("error=\(code)"))
+    let bench = try SessionFixture(browser: DelegateOutcomeTests.answers("error=\(code)"))
     let error = await failure(.init(rawValue: code)) { try await bench.module.signIn() }
     #expect(error?.requiresSignIn == false)
     #expect(error?.isCancellation == ["access_denied", "consent_required"].contains(code))
@@ -75,7 +75,7 @@ import Testing
 
   @Test(arguments: endings)
   func `of a client's own grant they do not ask for a user`(code: String) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.server.change { $0.refreshToken = "" }
     try await bench.module.requestAccessTokenAsClient()
     bench.clock.advance(by: 3600)
@@ -87,7 +87,7 @@ import Testing
 
   @Test(arguments: endings)
   func `of a resource server they do not concern the session`(code: String) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let challenge = TokenServer.challenge(#"Bearer error="\#(code)""#, status: 403)
     bench.bench.http.answer { _ in challenge }
     let url = try #require(URL(string: "https://api.example/files"))

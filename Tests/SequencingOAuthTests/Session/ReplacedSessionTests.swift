@@ -9,8 +9,8 @@ struct ReplacedSessionTests {
   /// A session whose token has expired, beside a store that has another sign-in's.
   private func replaced(
     first: String? = "first", second: String? = "second"
-  ) async throws -> SessionBench {
-    let bench = try SessionBench()
+  ) async throws -> SessionFixture {
+    let bench = try SessionFixture()
     await bench.store.memory.save(Self.record(bench.server.issue(at: bench.clock.now), first))
     try await bench.module.restore()
     bench.clock.advance(by: 3600)
@@ -79,7 +79,7 @@ struct ReplacedSessionTests {
 
   /// An app that keeps tokens itself does not know the sign-in's name.
   @Test func `a copy that the app hands back is no other sign-in`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let stored = Self.record(bench.server.issue(at: bench.clock.now), "first")
     await bench.store.memory.save(stored)
     bench.oauth.launchTokenTimerUpdate(with: stored.token)
@@ -91,7 +91,7 @@ struct ReplacedSessionTests {
   }
 
   @Test func `nor is the younger token that the store has instead`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let copy = bench.server.issue(at: bench.clock.now)
     bench.clock.advance(by: 10)
     await bench.store.memory.save(Self.record(bench.server.issue(at: bench.clock.now), "first"))

@@ -6,7 +6,7 @@ import Testing
 /// A token that the app kept, at launch.
 @Suite("A token that the app kept", .timeLimit(.minutes(1))) struct ResumeTests {
   @Test func `a valid one is current at once, and the timer runs`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let saved = bench.server.issue(at: bench.clock.now)
     bench.oauth.launchTokenTimerUpdate(with: saved)
     #expect(bench.oauth.result.token == saved && bench.oauth.validToken == saved)
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func `an expired one is refreshed, and the timer runs`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.oauth.launchTokenTimerUpdate(with: bench.server.issue(at: bench.clock.now - 7200))
     #expect(bench.oauth.validToken == nil && bench.oauth.result.token?.accessToken == "T1")
     #expect(await bench.observer.words(1) == ["refreshed T2"])
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func `an expired one without a refresh token asks nobody`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.oauth.launchTokenTimerUpdate(
       with: SQToken(accessToken: "T", expirationDate: bench.clock.now - 1))
     await failure(.notAuthorized) { try await bench.oauth.token() }
@@ -38,7 +38,7 @@ import Testing
 
   /// A migrating app has the pod's strings and no more.
   @Test func `one made of two strings is refreshed when it is asked for`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.server.expect("R0")
     let saved = SQToken(accessToken: "T0", refreshToken: "R0")
     #expect(try await bench.oauth.refresh(with: saved).accessToken == "T1")
@@ -47,14 +47,14 @@ import Testing
 
   /// Nothing says that it is the older one, and the app has it from somewhere.
   @Test func `one without a date takes the place of the one that is held`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T0", refreshToken: "R0"))
     #expect(bench.memory == "T0 R0")
     try await eventually { await bench.store.content() == "T0 R0" }
   }
 
   @Test func `a refresh with a kept token gets a fresh one and tells once`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let saved = bench.server.issue(at: bench.clock.now)
     let token = try await bench.completion { oauth, done in
       oauth.refresh(with: saved, completion: done)
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test func `a refresh with a kept token tells why it failed, and the token stays`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.server.next(ScriptedHTTPClient.json("", status: 500))
     let saved = bench.server.issue(at: bench.clock.now)
     let result = await bench.completion { $0.refresh(with: saved, completion: $1) }
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func `the pod's call gives a token or nil`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let saved = bench.server.issue(at: bench.clock.now)
     func refresh(_ token: SQToken?) async -> SQToken? {
       await bench.completion { $0.withRefreshToken(token, updateAccessToken: $1) }
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func `an empty token is none`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let empty = SQToken(accessToken: "", refreshToken: "")
     await failure(.notAuthorized) { try await bench.oauth.refresh(with: empty) }
     await failure(.notAuthorized) { try await bench.module.adopt(empty) }
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test func `an outdated copy does not replace the token that is held`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let saved = try #require(bench.module.currentToken)
     bench.clock.advance(by: 3600)
     _ = try await bench.module.token()
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test func `an outdated copy takes nothing from what the app keeps`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let saved = try #require(bench.module.currentToken)
     bench.clock.advance(by: 3600)
     _ = try await bench.module.token()
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test func `what the app takes back stays taken back`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let token = bench.server.issue(at: bench.clock.now)
     await bench.store.memory.save(
       AccountRecord(
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test func `an outdated copy does not replace the token that is stored`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let saved = bench.server.issue(at: bench.clock.now)
     let newer = bench.server.issue(at: bench.clock.now + 1800)
     await bench.store.memory.save(bench.record(newer))
@@ -168,7 +168,7 @@ import Testing
     #expect(bench.store.saves.isEmpty)
     #expect(await bench.store.content() == "T2 R2")
     #expect(await bench.observer.words(1) == ["refreshed T2"], "the app's copy is outdated")
-    let other = try SessionBench()
+    let other = try SessionFixture()
     await other.store.memory.save(other.record(newer))
     other.server.expect("R2")
     _ = try await other.oauth.refresh(with: saved)
@@ -177,7 +177,7 @@ import Testing
 
   /// It may hold a newer one.
   @Test func `a store that cannot be read is not overwritten`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let saved = bench.server.issue(at: bench.clock.now)
     let newer = bench.server.issue(at: bench.clock.now + 1800)
     await bench.store.memory.save(bench.record(newer))
@@ -195,7 +195,7 @@ import Testing
   }
 
   @Test func `a store that fails to keep it is told`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.store.fails(toSave: true)
     bench.oauth.launchTokenTimerUpdate(with: bench.server.issue(at: bench.clock.now))
     await bench.clock.hasSleeper()
@@ -207,7 +207,7 @@ import Testing
   }
 
   @Test func `another client's account in the store gives way to the app's token`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let theirs = bench.server.issue(at: bench.clock.now)
     await bench.store.memory.save(bench.record(theirs, clientID: "other"))
     bench.oauth.launchTokenTimerUpdate(with: bench.server.issue(at: bench.clock.now - 60))
@@ -217,7 +217,7 @@ import Testing
 
   @Test(arguments: [50, 1_000])
   func `many parts of an app that resume the same token are one refresh`(count: Int) async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let oauth = bench.oauth
     let saved = bench.server.issue(at: bench.clock.now - 7200)
     bench.server.gate.close()
@@ -232,7 +232,7 @@ import Testing
   /// Those who waited for the store ask again one after the other, and the refresh may be over then.
   @Test func `whoever asks again after a wait does not start another refresh`() async throws {
     for _ in 0..<50 {
-      let bench = try SessionBench()
+      let bench = try SessionFixture()
       let oauth = bench.oauth
       let saved = bench.server.issue(at: bench.clock.now - 7200)
       bench.store.loading.close()
@@ -245,7 +245,7 @@ import Testing
   }
 
   @Test func `a sign-out while it is being stored leaves nothing`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.store.saving.close()
     bench.oauth.launchTokenTimerUpdate(with: bench.server.issue(at: bench.clock.now))
     try await bench.store.saving.isHolding()
@@ -258,7 +258,7 @@ import Testing
   }
 }
 
-extension SessionBench {
+extension SessionFixture {
   /// What a method with a completion tells.
   func completion<Value: Sendable>(
     _ call: (SQOAuth, @escaping @Sendable (Value) -> Void) -> Void

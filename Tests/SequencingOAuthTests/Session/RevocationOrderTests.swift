@@ -10,7 +10,7 @@ import Testing
   let server = Gate(isOpen: false)
 
   /// Begins to have the tokens of a session ended; the task's value is the one that was.
-  func revocation(of bench: SessionBench) -> Task<String?, any Error> {
+  func revocation(of bench: SessionFixture) -> Task<String?, any Error> {
     let (session, server) = (bench.module.session, server)
     return begin {
       var ended: String?
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func `a sign-out meanwhile is the end, once`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let revocation = revocation(of: bench)
     try await server.isHolding()
     bench.oauth.userDidSignOut()
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `whoever signs in meanwhile stays signed in`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let revocation = revocation(of: bench)
     try await server.isHolding()
     #expect(try await bench.oauth.signIn().accessToken == "T2")
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `another process's newer tokens are those that end`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now)))
     server.open()
     #expect(try await revocation(of: bench).value == "T2 R2")
@@ -58,7 +58,7 @@ import Testing
 
   @Test func `in a store that cannot be read there may be others, but those held end`() async throws
   {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.store.fails(toLoad: true)
     server.open()
     #expect(try await revocation(of: bench).value == "T1 R1")
@@ -67,7 +67,7 @@ import Testing
 
   /// One token is in the store, and the app comes with another while that is looked for.
   @Test func `it waits for a token that the app resumes, and ends that`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now - 60)))
     bench.store.loading.close()
     bench.store.saving.close()
@@ -89,7 +89,7 @@ import Testing
 
   @Test(arguments: Wait.allCases)
   func `one that is cancelled while it waits ends nothing`(for wait: Wait) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     bench.clock.advance(by: 1)
     bench.store.saving.close()

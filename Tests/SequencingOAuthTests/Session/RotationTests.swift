@@ -9,7 +9,7 @@ import Testing
   func `a response without a refresh token, or with an empty one, keeps the old`(
     member: String
   ) async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.server.change { $0.refreshToken = member }
     #expect(try await bench.module.refresh().refreshToken == "R1")
     #expect(bench.memory == "T2 R1" && bench.oauth.result.token?.refreshToken == "R1")
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func `a new refresh token takes the old one's place, also after a restart`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     for _ in 0..<20 {
       bench.clock.advance(by: 3600)
       _ = try await bench.module.token()
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func `a scope that the response leaves out is the old one`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.server.next(ScriptedHTTPClient.token("N", members: #""expires_in":60"#))
     let token = try await bench.module.refresh()
     #expect(token.scope == "demo" && token.accessToken == "N" && token.refreshToken == "R1")
@@ -53,7 +53,7 @@ import Testing
   func `an id_token that the response leaves out stays, and a new one takes its place`(
     member: String, expected: String
   ) async throws {
-    let bench = try await SessionBench().signedIn(
+    let bench = try await SessionFixture().signedIn(
       #""id_token":"id-1","session_state":{"a":[1]},"custom":true"#)
     bench.server.change { $0.more = member }
     let token = try await bench.module.refresh()
@@ -73,7 +73,7 @@ import Testing
     "refresh_expires_in", "refresh_token_expires_in", "ext_expires_in", "expires_at", "Expiry",
   ])
   func `a lifetime that the response leaves out does not stay`(name: String) async throws {
-    let bench = try await SessionBench().signedIn(#""\#(name)":60,"other":1"#)
+    let bench = try await SessionFixture().signedIn(#""\#(name)":60,"other":1"#)
     bench.server.change { $0.more = "" }
     #expect(try await bench.module.refresh().additionalFields == ["other": .integer(1)])
     bench.server.change { $0.more = #""\#(name)":30"# }
@@ -82,13 +82,13 @@ import Testing
   }
 
   @Test func `another user's sign-in has no field of the one before`() async throws {
-    let bench = try await SessionBench().signedIn(#""id_token":"id-1""#)
+    let bench = try await SessionFixture().signedIn(#""id_token":"id-1""#)
     bench.server.change { $0.more = "" }
     #expect(try await bench.oauth.signIn().additionalFields.isEmpty)
   }
 
   @Test func `a response without an expiry leaves none of the old one`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.server.change { $0.lifetime = nil }
     let token = try await bench.module.refresh()
     #expect(token.expirationDate == nil)
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test func `a refresh endpoint of its own is asked`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     try bench.bench.register(
       provider: .endpoints(
         authorization: "https://id.example/authorize", token: "https://id.example/never",
@@ -109,8 +109,8 @@ import Testing
   }
 }
 
-extension SessionBench {
-  /// The configuration that ``Bench/register(redirectURI:secret:scope:provider:change:)`` makes.
+extension SessionFixture {
+  /// The configuration that ``OAuthFixture/register(redirectURI:secret:scope:provider:change:)`` makes.
   var configuration: ClientConfiguration {
     get throws {
       try ClientConfiguration(
@@ -121,7 +121,7 @@ extension SessionBench {
   }
 }
 
-extension SessionBench {
+extension SessionFixture {
   /// A session that began with a sign-in whose token response had these members too.
   fileprivate func signedIn(_ members: String) async throws -> Self {
     server.change { $0.more = members }

@@ -10,15 +10,15 @@ import Testing
   /// A session that was signed in at a sandbox.
   func signedIn(
     _ options: SandboxOptions = SandboxOptions(), store: any TokenStore = MemoryTokenStore()
-  ) async throws -> SandboxBench {
-    let bench = try await SandboxBench(options).register { $0.timeout = .seconds(20) }
+  ) async throws -> SandboxFixture {
+    let bench = try await SandboxFixture(options).register { $0.timeout = .seconds(20) }
     bench.oauth.environment.tokenStore = store
     _ = try await bench.oauth.signIn()
     bench.sandbox.forgetRequests()
     return bench
   }
 
-  func me(_ bench: SandboxBench) -> HTTPRequest { HTTPRequest(url: bench.sandbox.url(.me)) }
+  func me(_ bench: SandboxFixture) -> HTTPRequest { HTTPRequest(url: bench.sandbox.url(.me)) }
 
   @Test(arguments: [true, false])
   func `at twenty expiries 64 callers each time, nothing is lost`(rotates: Bool) async throws {
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test func `a token without the scope is not refreshed for it`() async throws {
-    let bench = try await SandboxBench().register(scope: "profile")
+    let bench = try await SandboxFixture().register(scope: "profile")
     _ = try await bench.oauth.signIn()
     bench.sandbox.forgetRequests()
     let request = HTTPRequest(url: bench.sandbox.url(.files))

@@ -8,7 +8,7 @@ import Testing
   static let invalidGrant = ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
 
   @Test func `invalid_grant ends it, and every observer is told once`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     let module = bench.module
     let streams = (0..<3).map { _ in RefreshRecorder.listening(to: module.events) }
     bench.server.gate.close()
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `requestAccess signs in again after it`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     bench.server.next(Self.invalidGrant)
     let token = try await bench.module.requestAccess()
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `a token that another process stored is adopted without a request`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     let theirs = bench.server.issue(at: bench.clock.now)
     await bench.store.memory.save(bench.record(theirs))
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func `one that has expired too is the one that is refreshed`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now)))
     bench.clock.advance(by: 3600)
     #expect(try await bench.module.token().accessToken == "T3")
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func `where another process came first, its token is adopted`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     bench.clock.advance(by: 3600)
     bench.server.gate.close()
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func `where it came first with a token that has expired, that is refreshed`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     bench.clock.advance(by: 3600)
     bench.server.gate.close()
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func `where the other one's token is refused as well, it ends`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     bench.clock.advance(by: 3600)
     bench.server.gate.close()
@@ -116,7 +116,7 @@ import Testing
 
   /// The record that cannot be read may be a newer one, which must not be erased.
   @Test func `a store that cannot be read when it matters loses nothing`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     bench.clock.advance(by: 3600)
     bench.server.gate.close()
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test func `another process's sign-out is one here`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     await bench.store.memory.erase("default")
     await failure(.notAuthorized) { try await bench.module.token() }
@@ -146,7 +146,7 @@ import Testing
 
   /// It may be a new user's, who signed in meanwhile.
   @Test func `another process's sign-out erases nothing more`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     await bench.store.memory.erase("default")
     await failure(.notAuthorized) { try await bench.module.token() }
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test func `a record of another client in the store is not adopted`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.clock.advance(by: 3600)
     let theirs = bench.server.issue(at: bench.clock.now)
     await bench.store.memory.save(bench.record(theirs, clientID: "other"))
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test func `under another client nothing is refreshed`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.oauth.registerApplicationParameters(
       clientID: "other", redirectURI: "com.example.app:/cb",
       provider: .endpoints(
@@ -177,7 +177,7 @@ import Testing
   }
 
   @Test func `a record of another client or issuer is not restored`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let token = bench.server.issue(at: bench.clock.now)
     await bench.store.memory.save(bench.record(token, clientID: "other"))
     await failure(.invalidConfiguration) { try await bench.module.token() }

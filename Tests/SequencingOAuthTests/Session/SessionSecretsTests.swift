@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func `a module in any state holds none`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.oauth.launchTokenTimerUpdate(with: token("held"))
     bench.server.gate.close()
     let module = bench.module
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `an error that repeats what was sent holds none`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let secret = "\(Self.canary)-refresh"
     bench.server.always(
       ScriptedHTTPClient.json(

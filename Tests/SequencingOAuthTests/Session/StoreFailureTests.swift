@@ -8,7 +8,7 @@ import Testing
 /// The store gets a token before anyone sees it, and its failure costs nothing.
 @Suite("A session and its store", .timeLimit(.minutes(1))) struct StoreFailureTests {
   @Test func `nobody has the new token before it is stored`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     let stream = RefreshRecorder.listening(to: module.events)
     bench.store.saving.close()
@@ -39,7 +39,7 @@ import Testing
         found.open()
       }
     }
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let delegate = Looking(bench.store)
     delegate.found.close()
     bench.oauth.tokenRefreshDelegate = delegate
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func `a program that settles before it ends loses nothing`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     let store = bench.store
     store.saving.close()
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test func `a store that fails keeps the session and is told`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.store.fails(toSave: true)
     #expect(try await bench.module.refresh().accessToken == "T2", "the token is good")
     #expect(bench.memory == "T2 R2")
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func `settling stores what the store had refused, or says why it cannot`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.store.fails(toSave: true)
     try await bench.module.refresh()
     let error = await failure(.storeFailed) { try await bench.module.settle() }
@@ -109,7 +109,7 @@ import Testing
 
   /// A program that was told to end has cancelled its tasks, and settles then.
   @Test func `settling goes on when its task is cancelled`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let module = bench.module
     bench.server.gate.close()
     let caller = begin { try await module.refresh() }
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test func `the timer stores it again when the store has had time`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     bench.store.fails(toSave: true)
     try await bench.module.refresh()
     for (attempts, seconds) in [(2, 1.0), (3, 2), (4, 4)] {
@@ -144,7 +144,7 @@ import Testing
 
   /// A program that refreshes when it needs to has no timer, and may end at any time.
   @Test func `without the timer it is stored again too`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.store.fails(toSave: true)
     try await bench.module.refresh()
     bench.store.fails()
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test func `a token that was not stored survives a look into the store`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.store.fails(toSave: true)
     bench.clock.advance(by: 5)
     try await bench.module.refresh()
@@ -169,14 +169,14 @@ import Testing
 
   @Test func `a store that cannot be read at the start does not count as a sign-out`() async throws
   {
-    let other = try SessionBench()
+    let other = try SessionFixture()
     other.store.fails(toLoad: true)
     let error = await failure(.storeFailed) { try await other.module.token() }
     #expect(error?.requiresSignIn == false, "the user may be signed in")
   }
 
   @Test func `a sign-out that the store refuses is made up for before it is read`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     bench.store.fails(toErase: true)
     await failure(.storeFailed) { try await bench.oauth.signOut() }
     await failure(.storeFailed) { try await bench.module.token() }
@@ -206,7 +206,7 @@ import Testing
         wasFreed.withLock { $0 = result == .success }
       }
     }
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let store = Blocking()
     bench.oauth.environment.tokenStore = store
     bench.oauth.userDidSignOut()
@@ -217,7 +217,7 @@ import Testing
 
   /// Behind the save of the new token, the old one would take its place.
   @Test func `a late save of an old token does not replace a newer one`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     let module = bench.module
     bench.store.fails(toSave: true)
     try await module.refresh()
@@ -236,7 +236,7 @@ import Testing
   }
 
   @Test func `a late save does not bring back a user who signed out meanwhile`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     bench.store.fails(toSave: true)
     try await bench.module.refresh()
     bench.store.fails()
@@ -253,7 +253,7 @@ import Testing
   }
 
   @Test func `a late save of one user's token does not replace another user's`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     let oauth = bench.oauth
     bench.store.fails(toSave: true)
     try await bench.module.refresh()

@@ -11,8 +11,8 @@ import Testing
   enum Point: CaseIterable { case request, save }
 
   /// A session whose refresh has come so far.
-  func overtaken(at point: Point) async throws -> (SessionBench, Task<SQToken, any Error>) {
-    let bench = try await SessionBench().updating()
+  func overtaken(at point: Point) async throws -> (SessionFixture, Task<SQToken, any Error>) {
+    let bench = try await SessionFixture().updating()
     let module = bench.module
     let gate = point == .request ? bench.server.gate : bench.store.saving
     gate.close()
@@ -21,7 +21,7 @@ import Testing
     return (bench, caller)
   }
 
-  func goOn(_ bench: SessionBench) {
+  func goOn(_ bench: SessionFixture) {
     bench.server.gate.open()
     bench.store.saving.open()
   }
@@ -45,7 +45,7 @@ import Testing
 
   @Test(arguments: Point.allCases)
   func `another user's token wins`(point: Point) async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     let (module, oauth) = (bench.module, bench.oauth)
     bench.server.signInGate.close()
     let signIn = begin { try await oauth.signIn() }
@@ -75,7 +75,7 @@ import Testing
     #"{"error":"invalid_grant"}"#, "<html>",
   ])
   func `the old user's late answer changes nothing`(body: String) async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     let (module, oauth) = (bench.module, bench.oauth)
     let late = Gate()
     late.close()
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func `a caller without a need for a fresh token gets the new user's`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let (module, oauth) = (bench.module, bench.oauth)
     bench.clock.advance(by: 3600)
     let late = Gate()
@@ -119,7 +119,7 @@ import Testing
 
   /// A grant without a browser is its caller's, and nobody cancels it.
   @Test func `a sign-out refuses the token of a grant that was under way`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let module = bench.module
     bench.server.signInGate.close()
     let grant = begin { try await module.requestAccessTokenAsClient() }
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func `a sign-out ends a sign-in whose token is being stored`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let oauth = bench.oauth
     bench.store.saving.close()
     let signIn = begin { try await oauth.signIn() }
@@ -147,7 +147,7 @@ import Testing
 
   /// It is the very thing that helps.
   @Test func `a refresh that is refused does not end the sign-in under way`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let (module, oauth) = (bench.module, bench.oauth)
     bench.server.signInGate.close()
     let signIn = begin { try await oauth.signIn() }
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test func `a token of the app's own is not renewed by the client's credentials`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.server.change { $0.refreshToken = "" }
     try await bench.module.requestAccessTokenAsClient()
     bench.oauth.launchTokenTimerUpdate(
@@ -176,7 +176,7 @@ import Testing
 
   /// A request that the last user's token made is not repeated with this user's.
   @Test func `the last user's token is known from this user's`() async throws {
-    let bench = try await SessionBench().restored()
+    let bench = try await SessionFixture().restored()
     let session = bench.module.session
     let first = try #require(bench.module.currentToken)
     let mark = try #require(session.mark(of: first))
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test func `two sign-ins in a row end with the second one's token`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     let oauth = bench.oauth
     bench.store.saving.close()
     let first = begin { try await oauth.signIn() }

@@ -7,7 +7,7 @@ import Testing
 /// The token is renewed before it expires, once, for as long as there is a session.
 @Suite("The timer", .timeLimit(.minutes(1))) struct TimerTests {
   @Test func `it starts with the sign-in and refreshes once when it is time`() async throws {
-    let bench = try SessionBench().withTimer()
+    let bench = try SessionFixture().withTimer()
     _ = try await bench.oauth.signIn()
     await bench.clock.hasSleeper()
     #expect(bench.module.refreshesAutomatically)
@@ -45,7 +45,7 @@ import Testing
   @Test func `clients of one server are spread`() async throws {
     var moments: [Double] = []
     for _ in 0..<40 {
-      let bench = try SessionBench()
+      let bench = try SessionFixture()
       let clock = NotingClock(bench.clock)
       bench.oauth.environment.clock = clock
       try await bench.updating()
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `started again and again it is one`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     let token = try #require(bench.module.currentToken)
     for _ in 0..<10 {
       bench.module.refreshesAutomatically = true
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func `callers at the same moment join it`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     let module = bench.module
     bench.server.gate.close()
     bench.clock.advance(by: 3600)
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `a failure is told and tried again when its back-off is over`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     bench.server.always(ScriptedHTTPClient.json("", status: 500))
     bench.clock.advance(by: 3204)
     for (attempts, seconds) in [(1, 1.0), (2, 2), (3, 4), (4, 8)] {
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test func `after a long time offline it goes on`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     bench.server.always { _ in throw SQOAuthError(.connectionFailed, "offline") }
     for _ in 0..<50 {
       let count = bench.refreshes.count
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test func `a day later there is one refresh, not one for each hour`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     bench.clock.advance(by: 86_400)
     _ = await bench.observer.words(1)
     await bench.clock.hasSleeper()
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test func `a clock that is moved back costs one refresh and no more`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     bench.clock.advance(by: -86_400)
     #expect(bench.module.validToken == nil)
     #expect(try await bench.module.token().accessToken == "T2")
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test func `an invalidated token is replaced at once`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     bench.module.invalidateAccessToken()
     #expect(await bench.observer.words(1) == ["refreshed T2"])
     await bench.clock.hasSleeper()
@@ -153,7 +153,7 @@ import Testing
   @Test(arguments: [0, 1]) func `tokens that are over at once make no storm`(
     lifetime: Int
   ) async throws {
-    let bench = try await SessionBench(lifetime: lifetime).restored()
+    let bench = try await SessionFixture(lifetime: lifetime).restored()
     bench.module.refreshesAutomatically = true
     try await eventually("the timer sleeps, or storms") {
       bench.clock.sleepers > 0 || bench.refreshes.count > 50
@@ -167,7 +167,7 @@ import Testing
 
   @Test(arguments: ["sign-out", "off", "clear"])
   func `it stops`(how: String) async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     switch how {
     case "sign-out": bench.oauth.userDidSignOut()
     case "off": bench.module.refreshesAutomatically = false
@@ -180,7 +180,7 @@ import Testing
   }
 
   @Test func `it starts again with the next sign-in`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     bench.oauth.userDidSignOut()
     _ = try await bench.oauth.signIn()
     await bench.clock.hasSleeper()
@@ -190,7 +190,7 @@ import Testing
   }
 
   @Test func `it goes by the clock that the app has set last`() async throws {
-    let bench = try await SessionBench().updating()
+    let bench = try await SessionFixture().updating()
     let other = ManualClock()
     bench.oauth.environment.clock = other
     await other.hasSleeper()
@@ -204,10 +204,10 @@ import Testing
   }
 
   @Test func `a token that cannot be refreshed, or has no expiry, needs none`() async throws {
-    let bench = try await SessionBench(lifetime: nil).restored()
+    let bench = try await SessionFixture(lifetime: nil).restored()
     bench.module.refreshesAutomatically = true
     #expect(bench.clock.sleepers == 0)
-    let other = try SessionBench()
+    let other = try SessionFixture()
     other.oauth.launchTokenTimerUpdate(
       with: SQToken(accessToken: "T", expirationDate: other.clock.now + 60))
     try await eventually { await other.store.content() == "T -" }

@@ -5,10 +5,10 @@ import Testing
 
 /// Who ends a sign-in, and for whom.
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
-  let bench: Bench
+  let bench: OAuthFixture
 
   init() throws {
-    bench = try Bench(browser: Bench.idle).register()
+    bench = try OAuthFixture(browser: OAuthFixture.idle).register()
   }
 
   @Test func `cancelling ends the sign-in and the redirect that comes later is refused`()
@@ -134,7 +134,7 @@ import Testing
   /// The browser's command may stay until the user is done; nobody wants it any more then.
   @Test func `the user agent is cancelled when the sign-in ends`() async throws {
     for query in ["code=abc", "error=access_denied", nil] {
-      let staying = try Bench(browser: { bench, page in
+      let staying = try OAuthFixture(browser: { bench, page in
         if let query { bench.oauth.handleRedirect(try page.redirect(query)) }
         try await bench.clock.sleep(until: .distantFuture)
       }).register()
@@ -149,16 +149,16 @@ import Testing
   }
 
   @Test func `a browser that reports its own cancellation ends the sign-in`() async throws {
-    let closed = try Bench(browser: { _, _ in throw CancellationError() }).register()
+    let closed = try OAuthFixture(browser: { _, _ in throw CancellationError() }).register()
     await failure(.cancelled) { try await closed.oauth.signIn() }
   }
 
   @Test func `cancelling during the token request ends it with one outcome`() async throws {
-    let stuck = try Bench(
+    let stuck = try OAuthFixture(
       answer: { request in
         try await Task.sleep(for: .seconds(600))
         return HTTPResponse(status: 500)
-      }, browser: Bench.allow
+      }, browser: OAuthFixture.allow
     ).register()
     stuck.oauth.authorizeUser()
     try await eventually { stuck.http.requests.count == 1 }

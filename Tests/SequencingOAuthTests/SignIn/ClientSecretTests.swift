@@ -1,6 +1,7 @@
 import Foundation
 import OAuthSandbox
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// How identifier and secret travel, in the requests that a server would get.
@@ -12,11 +13,11 @@ import Testing
     id: String = "client", secret: String, methods: [String]? = nil,
     authentication: ClientAuthentication? = nil,
     answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token()
-  ) throws -> Bench {
+  ) throws -> OAuthFixture {
     let list = methods.map { $0.map { "\"\($0)\"" }.joined(separator: ",") }
     let document = DiscoverySignInTests.document(
       list.map { #","token_endpoint_auth_methods_supported":[\#($0)]"# } ?? "")
-    let bench = Bench(
+    let bench = OAuthFixture(
       answer: DiscoverySignInTests.server(document, token: answer),
       browser: DelegateOutcomeTests.answers("code=abc"))
     bench.oauth.register(
@@ -27,7 +28,7 @@ import Testing
   }
 
   /// What the last request's Basic field holds, as a server has it before any other decoding.
-  static func basic(_ bench: Bench) throws -> String? {
+  static func basic(_ bench: OAuthFixture) throws -> String? {
     guard let field = bench.http.requests.last?.headers["Authorization"] else { return nil }
     #expect(field.hasPrefix("Basic "))
     let data = try #require(Data(base64Encoded: String(field.dropFirst("Basic ".count))))
@@ -187,7 +188,7 @@ import Testing
     options.decodesBasicCredentials = decodes
     options.clients = [SandboxClient(id: "cl/ent", secret: "~a b/c=d+e%41*")]
     for (method, works) in outcomes {
-      let bench = try await SandboxBench(options).register(
+      let bench = try await SandboxFixture(options).register(
         clientID: "cl/ent", secret: "~a b/c=d+e%41*", authentication: method)
       do throws(SQOAuthError) {
         let token = try await bench.oauth.module.requestAccessTokenAsClient(scope: "demo")

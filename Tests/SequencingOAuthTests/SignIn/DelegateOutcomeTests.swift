@@ -1,22 +1,23 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Every outcome reaches the delegate once.
 @Suite(.timeLimit(.minutes(1))) struct DelegateOutcomeTests {
   typealias Row = (
-    name: String, answer: ScriptedHTTPClient.Answer, browser: Bench.Browser,
+    name: String, answer: ScriptedHTTPClient.Answer, browser: OAuthFixture.Browser,
     event: RecordingDelegate.Event, requests: Int
   )
 
-  static func answers(_ query: String) -> Bench.Browser {
+  static func answers(_ query: String) -> OAuthFixture.Browser {
     { bench, page in bench.oauth.handleRedirect(try page.redirect(query)) }
   }
 
   static let ok = ScriptedHTTPClient.token()
 
   static let table: [Row] = [
-    ("success", ok, Bench.allow, .authorized("T"), 1),
+    ("success", ok, OAuthFixture.allow, .authorized("T"), 1),
     // Failures that the redirect tells.
     ("server_error", ok, answers("error=server_error"), .failed(.serverError), 0),
     ("unknown error", ok, answers("error=own"), .failed(.init(rawValue: "own")), 0),
@@ -29,31 +30,34 @@ import Testing
     // Failures that the token endpoint tells.
     (
       "invalid_grant", ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400),
-      Bench.allow, .failed(.invalidGrant), 1
+      OAuthFixture.allow, .failed(.invalidGrant), 1
     ),
     (
       "error with status 200", ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#),
-      Bench.allow, .failed(.invalidClient), 1
+      OAuthFixture.allow, .failed(.invalidClient), 1
     ),
     (
       "HTML with status 500",
       { _ in
         HTTPResponse(
           status: 500, headers: ["Content-Type": "text/html"], body: Data("<html>".utf8))
-      }, Bench.allow, .failed(.serverError), 1
+      }, OAuthFixture.allow, .failed(.serverError), 1
     ),
-    ("malformed JSON", ScriptedHTTPClient.json("{"), Bench.allow, .failed(.invalidResponse), 1),
-    ("no token", ScriptedHTTPClient.json("{}"), Bench.allow, .failed(.invalidResponse), 1),
+    (
+      "malformed JSON", ScriptedHTTPClient.json("{"), OAuthFixture.allow, .failed(.invalidResponse),
+      1
+    ),
+    ("no token", ScriptedHTTPClient.json("{}"), OAuthFixture.allow, .failed(.invalidResponse), 1),
     (
       "redirect", { _ in HTTPResponse(status: 307, headers: ["Location": "https://evil.example"]) },
-      Bench.allow, .failed(.redirectRefused), 1
+      OAuthFixture.allow, .failed(.redirectRefused), 1
     ),
     (
-      "unreachable", { _ in throw URLError(.cannotConnectToHost) }, Bench.allow,
+      "unreachable", { _ in throw URLError(.cannotConnectToHost) }, OAuthFixture.allow,
       .failed(.connectionFailed), 1
     ),
     (
-      "too late", { _ in throw SQOAuthError(.requestTimedOut, "x") }, Bench.allow,
+      "too late", { _ in throw SQOAuthError(.requestTimedOut, "x") }, OAuthFixture.allow,
       .failed(.requestTimedOut), 1
     ),
     // Failures before that.
@@ -73,7 +77,7 @@ import Testing
   @Test(arguments: table.indices)
   func `each outcome is told once and once only`(index: Int) async throws {
     let row = Self.table[index]
-    let bench = try Bench(answer: row.answer, browser: row.browser).register()
+    let bench = try OAuthFixture(answer: row.answer, browser: row.browser).register()
     bench.oauth.authorizeUser()
     #expect(await bench.delegate.events(1) == [row.event], "\(row.name)")
     #expect(bench.http.requests.count == row.requests, "\(row.name)")
@@ -92,7 +96,7 @@ import Testing
   @Test(arguments: table.indices)
   func `the async twin ends the same way`(index: Int) async throws {
     let row = Self.table[index]
-    let bench = try Bench(answer: row.answer, browser: row.browser).register()
+    let bench = try OAuthFixture(answer: row.answer, browser: row.browser).register()
     do throws(SQOAuthError) {
       let token = try await bench.oauth.signIn()
       #expect(row.event == .authorized(token.accessToken), "\(row.name)")
@@ -111,7 +115,7 @@ import Testing
     var provider = Provider.endpoints(
       authorization: "https://id.example/authorize", token: "https://id.example/token")
     provider.authorizationParameters = ["prompt": prompt]
-    let bench = try Bench(browser: Self.answers("error=consent_required"))
+    let bench = try OAuthFixture(browser: Self.answers("error=consent_required"))
       .register(provider: provider)
     let error = await failure(code) { try await bench.oauth.signIn() }
     #expect(error?.isCancellation == isDenial && error?.requiresSignIn == false)
@@ -120,7 +124,7 @@ import Testing
   }
 
   @Test func `a sign-in before a client is registered is told to the delegate`() async throws {
-    let bench = Bench()
+    let bench = OAuthFixture()
     bench.oauth.authorizeUser()
     #expect(await bench.delegate.events(1) == [.failed(.notRegistered)])
     await failure(.notRegistered) { try await bench.oauth.signIn() }
@@ -128,7 +132,7 @@ import Testing
   }
 
   @Test func `parameters that cannot be used are told to the delegate`() async throws {
-    let bench = Bench()
+    let bench = OAuthFixture()
     for (id, redirect) in [("", "com.example.app:/cb"), ("id", "http://app.example/"), ("id", "")] {
       bench.oauth.registerApplicationParameters(clientID: id, redirectURI: redirect)
       await failure(.invalidConfiguration) { try await bench.oauth.signIn() }
@@ -140,7 +144,7 @@ import Testing
   }
 
   @Test func `a refused token leaves nothing behind`() async throws {
-    let bench = try Bench(answer: ScriptedHTTPClient.json("{}", status: 400)).register()
+    let bench = try OAuthFixture(answer: ScriptedHTTPClient.json("{}", status: 400)).register()
     await failure { try await bench.oauth.signIn() }
     #expect(bench.oauth.result.token == nil)
     #expect(await bench.store.list().isEmpty)

@@ -1,6 +1,7 @@
 import Basics
 import Dispatch
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// How a delegate is held and where it is called.
@@ -26,7 +27,7 @@ import Testing
     query: String, call: String
   ) async throws {
     let plain = Plain()
-    let bench = try Bench(browser: DelegateOutcomeTests.answers(query)).register()
+    let bench = try OAuthFixture(browser: DelegateOutcomeTests.answers(query)).register()
     bench.oauth.authorizationDelegate = plain
     bench.oauth.authorizeUser()
     try await eventually { !plain.calls.withLock(\.isEmpty) }
@@ -37,14 +38,14 @@ import Testing
 
   @Test @MainActor func `a main actor's screen can be the delegate`() async throws {
     let screen = Screen()
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     bench.oauth.authorizationDelegate = screen
     bench.oauth.authorizeUser()
-    try await eventually { await screen.title == "main" }
+    try await eventually { screen.title == "main" }
   }
 
   @Test func `the delegate is held weakly`() async throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     weak var released: Plain?
     do {
       let plain = Plain()
@@ -58,7 +59,7 @@ import Testing
   }
 
   @Test func `a delegate that goes while the sign-in runs is not missed`() async throws {
-    let bench = try Bench(browser: Bench.idle).register()
+    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
     do {
       let plain = Plain()
       bench.oauth.authorizationDelegate = plain
@@ -81,7 +82,7 @@ import Testing
   func `an SQOAuth that nobody holds goes`(query: String) async throws {
     let released = Weak()
     do {
-      let bench = try Bench(browser: DelegateOutcomeTests.answers(query)).register()
+      let bench = try OAuthFixture(browser: DelegateOutcomeTests.answers(query)).register()
       await released.hold(bench.oauth)
       _ = try? await bench.oauth.signIn()
       _ = await bench.delegate.events(1)
@@ -105,7 +106,7 @@ import Testing
       }
     }
     let asking = Asking(key: key)
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     bench.oauth.authorizationDelegate = asking
     bench.oauth.callbackQueue = queue
     #expect(bench.oauth.callbackQueue === queue)
@@ -133,7 +134,7 @@ import Testing
       }
       func userIsNotAuthorized() {}
     }
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     let eager = Eager(bench.oauth)
     bench.oauth.authorizationDelegate = eager
     bench.oauth.authorizeUser()
@@ -142,7 +143,7 @@ import Testing
   }
 
   @Test func `the token of the delegate is the one that the result holds`() async throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     #expect(bench.oauth.result.token == nil)
     bench.oauth.authorizeUser()
     _ = await bench.delegate.events(1)

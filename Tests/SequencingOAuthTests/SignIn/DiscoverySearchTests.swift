@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Which well-known addresses are asked, and which reason is told when none has the document.
@@ -12,8 +13,8 @@ import Testing
     DiscoverySignInTests.document(issuer: issuer)
   }
 
-  func bench(_ answer: @escaping ScriptedHTTPClient.Answer) throws -> Bench {
-    try Bench(answer: answer, browser: DelegateOutcomeTests.answers("code=abc"))
+  func bench(_ answer: @escaping ScriptedHTTPClient.Answer) throws -> OAuthFixture {
+    try OAuthFixture(answer: answer, browser: DelegateOutcomeTests.answers("code=abc"))
       .register(provider: .issuer(Self.issuer))
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// RFC 8414 and OpenID Connect discovery, as a sign-in goes through them.
@@ -33,8 +34,8 @@ import Testing
   func bench(
     _ answer: @escaping ScriptedHTTPClient.Answer, query: String = "code=abc",
     change: (inout ClientConfiguration) -> Void = { _ in }
-  ) throws -> Bench {
-    try Bench(answer: answer, browser: DelegateOutcomeTests.answers(query))
+  ) throws -> OAuthFixture {
+    try OAuthFixture(answer: answer, browser: DelegateOutcomeTests.answers(query))
       .register(provider: .issuer(Self.issuer), change: change)
   }
 

@@ -6,10 +6,10 @@ import Testing
 /// A redirect that the app receives goes to the sign-in that it answers.
 @Suite(.timeLimit(.minutes(1))) struct HandleRedirectTests {
   @Test func `without a sign-in nothing is an answer`() throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     let url = try #require(URL(string: "com.example.app:/cb?code=abc&state=x"))
     #expect(!bench.oauth.handleRedirect(url))
-    #expect(!Bench().oauth.handleRedirect(url))
+    #expect(!OAuthFixture().oauth.handleRedirect(url))
     #expect(bench.http.requests.isEmpty && bench.delegate.events.isEmpty)
   }
 
@@ -20,7 +20,7 @@ import Testing
   func `another scheme, host or path is somebody else's and has no effect`(
     address: String
   ) async throws {
-    let bench = try Bench(browser: Bench.idle).register()
+    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
     bench.oauth.authorizeUser()
     let page = try await bench.isWaiting()
     let url = try #require(URL(string: "\(address)?code=abc&state=\(page.state)"))
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `before the browser is open nothing is an answer`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.store.loading.close()
     bench.oauth.authorizeUser()
     try await bench.store.loading.isHolding()
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func `an answer counts once`() async throws {
-    let bench = try Bench(browser: Bench.idle).register()
+    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
     bench.oauth.authorizeUser()
     let page = try await bench.isWaiting()
     let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -58,8 +58,8 @@ import Testing
   }
 
   @Test func `of two providers the redirect completes its own`() async throws {
-    let google = try Bench(browser: Bench.idle).register(provider: .google)
-    let facebook = try Bench(browser: Bench.idle).register(provider: .facebook)
+    let google = try OAuthFixture(browser: OAuthFixture.idle).register(provider: .google)
+    let facebook = try OAuthFixture(browser: OAuthFixture.idle).register(provider: .facebook)
     google.oauth.authorizeUser()
     facebook.oauth.authorizeUser()
     let (_, page) = (try await google.isWaiting(), try await facebook.isWaiting())
@@ -75,13 +75,13 @@ import Testing
 
   /// An app with the scheme of the Sequencing pod.
   @Test func `the pod's own redirect URI works`() async throws {
-    let bench = try Bench().register(redirectURI: "authapp://Default/Authcallback")
+    let bench = try OAuthFixture().register(redirectURI: "authapp://Default/Authcallback")
     #expect(try await bench.oauth.signIn().accessToken == "T")
     #expect(bench.http.forms.first?["redirect_uri"] == "authapp://Default/Authcallback")
   }
 
   @Test func `a registered query is kept on the way out and back`() async throws {
-    let bench = try Bench(browser: { bench, page in
+    let bench = try OAuthFixture(browser: { bench, page in
       #expect(page.parameters["redirect_uri"] == "com.example.app:/cb?tenant=7")
       let answer = "com.example.app:/cb?tenant=7&code=abc&state=\(page.state)"
       bench.oauth.handleRedirect(try #require(URL(string: answer)))
@@ -93,7 +93,7 @@ import Testing
   // MARK: - What became of it
 
   @Test func `each way to miss has its own name`() async throws {
-    let bench = try Bench(browser: Bench.idle).register()
+    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
     let oauth = bench.oauth
     #expect(oauth.receiveRedirect("com.example.app:/cb?code=abc&state=x") == .noSignIn)
     oauth.authorizeUser()
@@ -124,11 +124,11 @@ import Testing
     let gate = Gate()
     gate.close()
     let token = ScriptedHTTPClient.token()
-    let bench = try Bench(
+    let bench = try OAuthFixture(
       answer: {
         await gate.pass()
         return try await token($0)
-      }, browser: Bench.idle
+      }, browser: OAuthFixture.idle
     ).register()
     bench.oauth.authorizeUser()
     let page = try await bench.isWaiting()
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func `the answer to a sign-in that was given up comes too late`() async throws {
-    let bench = try Bench(browser: Bench.idle).register()
+    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
     for (round, isTimeout) in [(1, false), (2, true)] {
       bench.oauth.authorizeUser()
       let page = try await bench.isWaiting(opened: round)
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test func `before the browser is open there is nothing to answer`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.store.loading.close()
     bench.oauth.authorizeUser()
     try await bench.store.loading.isHolding()

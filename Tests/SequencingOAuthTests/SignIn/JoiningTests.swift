@@ -1,12 +1,13 @@
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Rule 6 of the design: one sign-in at a time, and whoever asks again joins it.
 @Suite(.timeLimit(.minutes(1))) struct JoiningTests {
-  let bench: Bench
+  let bench: OAuthFixture
 
   init() throws {
-    bench = try Bench(browser: Bench.idle).register()
+    bench = try OAuthFixture(browser: OAuthFixture.idle).register()
   }
 
   func answer(_ query: String = "code=abc") async throws {
@@ -59,7 +60,7 @@ import Testing
   }
 
   @Test func `two instances do not join each other`() async throws {
-    let other = try Bench(browser: Bench.idle).register()
+    let other = try OAuthFixture(browser: OAuthFixture.idle).register()
     bench.oauth.authorizeUser()
     other.oauth.authorizeUser()
     let (mine, theirs) = (try await bench.isWaiting(), try await other.isWaiting())

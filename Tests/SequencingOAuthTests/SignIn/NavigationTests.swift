@@ -1,5 +1,6 @@
 import Basics
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// An app that moves between a login and a main screen by what its delegates hear, and by nothing else.
@@ -20,7 +21,8 @@ import Testing
 
   @Test func `login leads to main, failures stay at login, signing out leads back`() async throws {
     let coordinator = Coordinator()
-    let bench = try Bench(browser: DelegateOutcomeTests.answers("error=access_denied")).register()
+    let bench = try OAuthFixture(browser: DelegateOutcomeTests.answers("error=access_denied"))
+      .register()
     bench.oauth.authorizationDelegate = coordinator
     bench.oauth.tokenRefreshDelegate = coordinator
     bench.oauth.authorizeUser()

@@ -10,7 +10,7 @@ import Testing
   @Test func `the token has the nonce that the browser was sent with, and no other sign-in's`()
     async throws
   {
-    let bench = try Bench(answer: Self.token).register(scope: "openid profile")
+    let bench = try OAuthFixture(answer: Self.token).register(scope: "openid profile")
     var nonces: [String] = []
     for _ in 0..<3 {
       let token = try await bench.oauth.signIn()
@@ -24,17 +24,17 @@ import Testing
   }
 
   @Test func `without openid there is none`() async throws {
-    let bench = try Bench(answer: Self.token).register()
+    let bench = try OAuthFixture(answer: Self.token).register()
     #expect(try await bench.oauth.signIn().nonce == nil)
     #expect(bench.opened.first?.parameters["nonce"] == nil)
   }
 
   @Test func `a refresh and a restart keep it`() async throws {
-    let bench = try Bench(answer: Self.token).register(scope: "openid")
+    let bench = try OAuthFixture(answer: Self.token).register(scope: "openid")
     let nonce = try #require(try await bench.oauth.signIn().nonce)
     let refreshed = try await bench.oauth.module.refresh()
     #expect(refreshed.nonce == nonce && bench.http.forms.count == 2)
-    let restarted = try Bench(answer: Self.token).register(scope: "openid")
+    let restarted = try OAuthFixture(answer: Self.token).register(scope: "openid")
     restarted.oauth.environment.tokenStore = bench.store
     #expect(try await restarted.oauth.module.restore())
     #expect(restarted.oauth.result.token?.nonce == nonce)

@@ -35,7 +35,7 @@ import Testing
     },
   ]
 
-  static func play(_ step: Step, on bench: Bench, page: AuthorizationURL) async throws {
+  static func play(_ step: Step, on bench: OAuthFixture, page: AuthorizationURL) async throws {
     let oauth = bench.oauth
     switch step {
     case .right: oauth.handleRedirect(try page.redirect("code=abc"))
@@ -70,7 +70,7 @@ import Testing
     let answer = answers.randomElement(using: &generator) ?? ScriptedHTTPClient.token()
     let failsToOpen = Int.random(in: 0..<12, using: &generator) == 0
     let browserIsDone = Locked(false)
-    let bench = try Bench(
+    let bench = try OAuthFixture(
       answer: answer,
       browser: { bench, page in
         defer { browserIsDone.withLock { $0 = true } }
@@ -140,7 +140,7 @@ import Testing
   func `callers that join and leave get what the delegate hears once`(seed: UInt64) async throws {
     var generator = Seeded(state: 1_000 + seed)
     let count = Locked(0)
-    let bench = try Bench(answer: { request in
+    let bench = try OAuthFixture(answer: { request in
       let number = count.withLock { count in
         count += 1
         return count

@@ -21,7 +21,7 @@ import Testing
 
   @available(*, deprecated)
   @Test func `the pod's way to register registers`() async throws {
-    let bench = Bench()
+    let bench = OAuthFixture()
     bench.oauth.registrateApplicationParametersCliendID(
       "id", clientSecret: "s", redirectUri: "authapp://Default/Authcallback", scope: "demo")
     _ = try await bench.oauth.signIn()
@@ -35,7 +35,7 @@ import Testing
 
   @available(*, deprecated)
   @Test func `the pod's other names do what they are renamed to`() async throws {
-    let bench = try SessionBench()
+    let bench = try SessionFixture()
     bench.oauth.registrateApplicationParametersCliendID(
       "client", ClientSecret: "s", RedirectUri: "authapp://Default/Authcallback", Scope: "demo")
     try bench.bench.register()
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `the provider is Sequencing unless another is given`() async throws {
-    let bench = Bench()
+    let bench = OAuthFixture()
     bench.oauth.registerApplicationParameters(
       clientID: "id", clientSecret: "s", redirectURI: "com.example.app:/cb", scope: "demo")
     _ = try await bench.oauth.signIn()
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func `registering again replaces the client and keeps the token`() async throws {
-    let bench = try Bench().register(scope: "first")
+    let bench = try OAuthFixture().register(scope: "first")
     _ = try await bench.oauth.signIn()
     try bench.register(scope: "second")
     #expect(bench.oauth.result.token?.accessToken == "T")
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `a sign-in under way keeps the client that it began with`() async throws {
-    let bench = try Bench(browser: Bench.idle).register()
+    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
     bench.oauth.authorizeUser()
     let page = try await bench.isWaiting()
     try bench.register(
@@ -94,7 +94,7 @@ import Testing
 
   /// Mix-up by registration: the metadata of one issuer must not serve the next.
   @Test func `another issuer's metadata is fetched anew`() async throws {
-    let bench = Bench(answer: { request in
+    let bench = OAuthFixture(answer: { request in
       if request.method == "POST" { return try await ScriptedHTTPClient.token()(request) }
       let origin = "https://\(request.url.host() ?? "")"
       return try await ScriptedHTTPClient.json(
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test func `a failed registration replaces the client too`() async throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     bench.oauth.registerApplicationParameters(clientID: "", redirectURI: "com.example.app:/cb")
     await failure(.invalidConfiguration) { try await bench.oauth.signIn() }
     #expect(bench.opened.isEmpty)

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `a sign-in saves its token once, whole, under the account's name`() async throws {
-    let bench = try Bench(
+    let bench = try OAuthFixture(
       answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#), accountID: "alice"
     ).register(
       provider: .endpoints(
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test func `the token is in the store before anyone is told`() async throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     bench.oauth.authorizeUser()
     _ = await bench.delegate.events(1)
     #expect(await bench.store.load("default")?.token == bench.delegate.tokens.first)
@@ -53,7 +53,7 @@ import Testing
   @Test func `a user whose token cannot be stored is signed in, and the app hears of both`()
     async throws
   {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     let recorder = RefreshRecorder()
     bench.oauth.tokenRefreshDelegate = recorder
     bench.oauth.environment.tokenStore = Failing(Failing.Full())
@@ -67,14 +67,14 @@ import Testing
   }
 
   @Test func `an SDK error of a store passes as it is`() async throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     bench.oauth.environment.tokenStore = Failing(SQOAuthError(.invalidConfiguration, "x"))
     try await bench.oauth.signIn()
     await failure(.invalidConfiguration) { try await bench.oauth.settle() }
   }
 
   @Test func `signing out empties memory and store, for good`() async throws {
-    let bench = try Bench(answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#))
+    let bench = try OAuthFixture(answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#))
       .register()
     _ = try await bench.oauth.signIn()
     try await bench.oauth.signOut()
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func `userDidSignOut forgets at once and the store follows`() async throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     _ = try await bench.oauth.signIn()
     bench.oauth.userDidSignOut()
     #expect(bench.oauth.result.token == nil)
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test func `signing out with a store that fails forgets in memory and says so`() async throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     _ = try await bench.oauth.signIn()
     bench.oauth.environment.tokenStore = Failing(Failing.Full())
     await failure(.storeFailed) { try await bench.oauth.signOut() }
@@ -106,7 +106,7 @@ import Testing
 
   /// The erase of a slow store must not take the token of the sign-in that follows it.
   @Test func `a sign-in right after userDidSignOut is stored behind the erase`() async throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     let store = ScriptedStore()
     bench.oauth.environment.tokenStore = store
     _ = try await bench.oauth.signIn()

@@ -5,8 +5,8 @@ import Testing
 
 /// A sign-in that nobody answers ends by the clock.
 @Suite(.timeLimit(.minutes(1))) struct TimeoutTests {
-  func bench(_ timeout: Duration = .seconds(300)) throws -> Bench {
-    try Bench(browser: Bench.idle).register { $0.signInTimeout = timeout }
+  func bench(_ timeout: Duration = .seconds(300)) throws -> OAuthFixture {
+    try OAuthFixture(browser: OAuthFixture.idle).register { $0.signInTimeout = timeout }
   }
 
   @Test func `it ends when the time is over, not before, and late answers are refused`()

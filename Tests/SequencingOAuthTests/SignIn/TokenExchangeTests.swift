@@ -8,7 +8,7 @@ import Testing
 /// The token request and its answer, through the public interface.
 @Suite(.timeLimit(.minutes(1))) struct TokenExchangeTests {
   @Test func `the request redeems the code with what the browser was sent with`() async throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     _ = try await bench.oauth.signIn()
     let (page, form) = (try #require(bench.opened.first), try #require(bench.http.forms.first))
     #expect(
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func `two sign-ins share neither state nor verifier nor challenge`() async throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     for _ in 0..<20 { _ = try await bench.oauth.signIn() }
     #expect(Set(bench.opened.map(\.state)).count == 20)
     #expect(Set(bench.opened.map { $0.parameters["code_challenge"] }).count == 20)
@@ -41,8 +41,10 @@ import Testing
 
   @Test(arguments: ["a%3D%3D", "a==", "%2B", "a%2Fb", "a/b", "a%26b%3Dc", "4%2F0A~._-"])
   func `the code arrives as the server wrote it`(code: String) async throws {
-    let bench = try Bench(browser: DelegateOutcomeTests.answers("code=\(code)&next=/x?y=z#frag"))
-      .register()
+    let bench = try OAuthFixture(
+      browser: DelegateOutcomeTests.answers("code=\(code)&next=/x?y=z#frag")
+    )
+    .register()
     _ = try await bench.oauth.signIn()
     #expect(bench.http.forms.first?["code"] == code.removingPercentEncoding)
   }
@@ -54,7 +56,7 @@ import Testing
       (nil, nil, nil, ["client_id"]), ("s", .publicClient, nil, ["client_id"]),
     ]
     for (secret, method, header, names) in cases {
-      let bench = Bench()
+      let bench = OAuthFixture()
       bench.oauth.register(
         try ClientConfiguration(
           clientID: "client", clientSecret: secret, redirectURI: "com.example.app:/cb",
@@ -69,7 +71,7 @@ import Testing
   }
 
   @Test func `the token has what the response had, counted from its arrival`() async throws {
-    let bench = try Bench(
+    let bench = try OAuthFixture(
       answer: ScriptedHTTPClient.token(
         members: #""expires_in":"3600","refresh_token":"R","scope":"a b","example_parameter":1"#)
     ).register()
@@ -81,7 +83,7 @@ import Testing
   }
 
   @Test func `added parameters reach both requests`() async throws {
-    let bench = Bench()
+    let bench = OAuthFixture()
     bench.oauth.register(
       try ClientConfiguration(
         clientID: "client", redirectURI: "com.example.app:/cb", provider: .sequencing,
@@ -101,8 +103,10 @@ import Testing
   func `a required scope that was not granted fails the sign-in`(
     granted: String, required: Set<String>, succeeds: Bool
   ) async throws {
-    let bench = try Bench(answer: ScriptedHTTPClient.token(members: #""scope":"\#(granted)""#))
-      .register { $0.requiredScopes = required }
+    let bench = try OAuthFixture(
+      answer: ScriptedHTTPClient.token(members: #""scope":"\#(granted)""#)
+    )
+    .register { $0.requiredScopes = required }
     if succeeds {
       #expect(try await bench.oauth.signIn().scope == granted)
     } else {
@@ -112,7 +116,7 @@ import Testing
   }
 
   @Test func `a failed sign-in leaves the token of the one before`() async throws {
-    let bench = try Bench().register()
+    let bench = try OAuthFixture().register()
     _ = try await bench.oauth.signIn()
     bench.http.answer(ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400))
     await failure(.invalidGrant) { try await bench.oauth.signIn() }
@@ -126,7 +130,7 @@ import Testing
     method: ClientAuthentication, status: Int
   ) async throws {
     let (secret, code) = ("C4N4RY secret+%\u{FC}/&", "C4N4RY-code/1+2==")
-    let bench = Bench(
+    let bench = OAuthFixture(
       answer: { request in
         guard case .bytes(let body) = request.body else { throw URLError(.unknown) }
         let echo = String(decoding: body, as: UTF8.self)
@@ -157,7 +161,7 @@ import Testing
 
   /// What a developer needs of the description stays.
   @Test func `a short value is not cut out of every word`() async throws {
-    let bench = try Bench(
+    let bench = try OAuthFixture(
       answer: ScriptedHTTPClient.json(
         #"{"error":"invalid_grant","error_description":"a code was used before"}"#, status: 400),
       browser: DelegateOutcomeTests.answers("code=a")

@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// A file that cannot be understood is somebody's sign-in: it is reported and never overwritten.
@@ -19,7 +20,7 @@ import Testing
     content: String
   ) async throws {
     let folder = try TemporaryFolder()
-    let file = URL(fileURLWithPath: folder("tokens.json"))
+    let file = URL(fileURLWithPath: folder.file("tokens.json"))
     try Data(content.utf8).write(to: file)
     let store = FileTokenStore(path: file.path)
     let errors = [
@@ -41,9 +42,9 @@ import Testing
   @Test func `a newer version is named as such`() async throws {
     let folder = try TemporaryFolder()
     try Data(#"{"version":2,"accounts":{}}"#.utf8)
-      .write(to: URL(fileURLWithPath: folder("tokens.json")))
+      .write(to: URL(fileURLWithPath: folder.file("tokens.json")))
     let error = await failure(.storeTooNew) {
-      try await FileTokenStore(path: folder("tokens.json")).load("a")
+      try await FileTokenStore(path: folder.file("tokens.json")).load("a")
     }
     #expect(error?.message.contains("newer") == true || error?.message.contains("version") == true)
   }
@@ -51,13 +52,13 @@ import Testing
   /// Every cut of a real file, as a power loss without an atomic replacement would leave it.
   @Test func `a truncated file is an error at every length`() async throws {
     let folder = try TemporaryFolder()
-    let store = FileTokenStore(path: folder("tokens.json"))
+    let store = FileTokenStore(path: folder.file("tokens.json"))
     try await store.save(record("a"))
-    let whole = try Data(contentsOf: URL(fileURLWithPath: folder("tokens.json")))
+    let whole = try Data(contentsOf: URL(fileURLWithPath: folder.file("tokens.json")))
     // White space at the end may go without harm.
     let end = whole.lastIndex { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: " ") } ?? 0
     for length in stride(from: 0, through: end, by: 7) {
-      try whole.prefix(length).write(to: URL(fileURLWithPath: folder("tokens.json")))
+      try whole.prefix(length).write(to: URL(fileURLWithPath: folder.file("tokens.json")))
       await failure(.storeDamaged) { try await store.load("a") }
     }
   }

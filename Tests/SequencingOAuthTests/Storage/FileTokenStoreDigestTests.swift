@@ -1,12 +1,13 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// Damage that leaves a file readable: a refresh token with another letter in it would come back
 /// from the server as refused, and the sign-in would be erased.
 @Suite(.timeLimit(.minutes(2))) struct FileTokenStoreDigestTests {
   let folder: TemporaryFolder
-  var path: String { folder("tokens.json") }
+  var path: String { folder.file("tokens.json") }
 
   init() throws {
     folder = try TemporaryFolder()

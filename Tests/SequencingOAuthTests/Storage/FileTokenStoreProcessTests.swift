@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -10,10 +11,10 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct FileTokenStoreProcessTests {
   @Test func `a token is there after the process that saved it`() async throws {
     let folder = try TemporaryFolder()
-    await #expect(processExitsWith: .success) { [path = folder("tokens.json") as String] in
+    await #expect(processExitsWith: .success) { [path = folder.file("tokens.json") as String] in
       try await FileTokenStore(path: path).save(record("a"))
     }
-    #expect(try await FileTokenStore(path: folder("tokens.json")).load("a") == record("a"))
+    #expect(try await FileTokenStore(path: folder.file("tokens.json")).load("a") == record("a"))
   }
 
   @Test func `two services under one state folder are apart`() async throws {
@@ -25,14 +26,15 @@ import Testing
       try await two.save(record("a", token: SQToken(accessToken: "2")))
       try await one.erase("a")
     }
-    #expect(try await FileTokenStore(path: folder("one/tokens.json")).load("a") == nil)
+    #expect(try await FileTokenStore(path: folder.file("one/tokens.json")).load("a") == nil)
     #expect(
-      try await FileTokenStore(path: folder("two/tokens.json")).load("a")?.token.accessToken == "2")
+      try await FileTokenStore(path: folder.file("two/tokens.json")).load("a")?.token.accessToken
+        == "2")
   }
 
   @Test func `saves from two processes at once all last`() async throws {
     let folder = try TemporaryFolder()
-    let path = folder("tokens.json")
+    let path = folder.file("tokens.json")
     async let first: Void = Self.saveMany("first", path)
     async let second: Void = Self.saveMany("second", path)
     _ = await (first, second)
@@ -52,23 +54,23 @@ import Testing
   func `the modes do not depend on the umask`(mask: Int) async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) {
-      [mask = mask as Int, path = folder("deep/er/tokens.json") as String] in
+      [mask = mask as Int, path = folder.file("deep/er/tokens.json") as String] in
       umask(mode_t(mask))
       try await FileTokenStore(path: path).save(record("a"))
     }
-    #expect(try TemporaryFolder.mode(folder("deep/er/tokens.json")) == 0o600)
-    let deep = try TemporaryFolder.mode(folder("deep"))
+    #expect(try TemporaryFolder.mode(folder.file("deep/er/tokens.json")) == 0o600)
+    let deep = try TemporaryFolder.mode(folder.file("deep"))
     #expect(deep == 0o700)
   }
 
   /// Root may write anywhere, so a child of root's becomes somebody else first.
   @Test func `a folder that may not be written is a typed error`() async throws {
     let folder = try TemporaryFolder()
-    for path in [folder.path, folder("shut")] {
+    for path in [folder.path, folder.file("shut")] {
       try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
       try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: path)
     }
-    await #expect(processExitsWith: .success) { [path = folder("shut") as String] in
+    await #expect(processExitsWith: .success) { [path = folder.file("shut") as String] in
       if getuid() == 0 {
         precondition(setgid(65_534) == 0 && setuid(65_534) == 0)
       }
@@ -81,18 +83,18 @@ import Testing
     }
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
     try FileManager.default.setAttributes(
-      [.posixPermissions: 0o700], ofItemAtPath: folder("shut"))
+      [.posixPermissions: 0o700], ofItemAtPath: folder.file("shut"))
   }
 
   @Test func `a file that may not be read is a typed error and no empty store`() async throws {
     let folder = try TemporaryFolder()
-    try await FileTokenStore(path: folder("tokens.json")).save(record("a"))
+    try await FileTokenStore(path: folder.file("tokens.json")).save(record("a"))
     for path in [folder.path] {
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
     }
     try FileManager.default.setAttributes(
-      [.posixPermissions: 0o000], ofItemAtPath: folder("tokens.json"))
-    await #expect(processExitsWith: .success) { [path = folder("tokens.json") as String] in
+      [.posixPermissions: 0o000], ofItemAtPath: folder.file("tokens.json"))
+    await #expect(processExitsWith: .success) { [path = folder.file("tokens.json") as String] in
       let isRoot = getuid() == 0
       if isRoot { precondition(setgid(65_534) == 0 && setuid(65_534) == 0) }
       let error = await failure(.storeFailed) { try await FileTokenStore(path: path).load("a") }

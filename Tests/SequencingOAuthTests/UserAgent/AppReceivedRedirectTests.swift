@@ -52,7 +52,7 @@ import Testing
   func `an app whose server has the port signs in by what it passes on`(host: String) async throws {
     let app = try WebApp()
     let uri = app.redirectURI(host)
-    let bench = Bench(browser: { _, page in
+    let bench = OAuthFixture(browser: { _, page in
       #expect(page.parameters["redirect_uri"] == uri)
       // 127.0.0.1 is what a browser takes for localhost when nothing listens on ::1.
       let redirect = try page.redirect("code=abc").absoluteString
@@ -75,7 +75,7 @@ import Testing
     let app = try WebApp()
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]
-    let bench = try await SandboxBench(options)
+    let bench = try await SandboxFixture(options)
     app.serve(bench.oauth)
     bench.oauth.register(
       try ClientConfiguration(
@@ -92,7 +92,7 @@ import Testing
     let app = try WebApp()
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]
-    let bench = try await SandboxBench(options)
+    let bench = try await SandboxFixture(options)
     app.serve(bench.oauth)
     bench.oauth.registerApplicationParameters(
       clientID: "web", redirectURI: app.redirectURI(), redirectReceiver: .app, scope: "demo",
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test func `parameters that cannot go together make its sign-in fail`() async {
-    let bench = Bench()
+    let bench = OAuthFixture()
     bench.oauth.registerApplicationParameters(
       clientID: "web", redirectURI: "http://localhost/callback", redirectReceiver: .app,
       provider: .issuer("https://id.example.com"))
@@ -113,7 +113,7 @@ import Testing
 
   @Test func `without that choice the error names it, and no browser opens`() async throws {
     let app = try WebApp()
-    let bench = Bench()
+    let bench = OAuthFixture()
     bench.oauth.register(try Self.client(app.redirectURI(), nil))
     let error = await failure(.portInUse) { try await bench.oauth.signIn() }
     #expect(error?.message.contains("redirectReceiver: .app") == true)
@@ -125,7 +125,7 @@ import Testing
     let app = try WebApp()
     let uri = app.redirectURI()
     await app.server.stop()
-    let bench = Bench(browser: Bench.idle)
+    let bench = OAuthFixture(browser: OAuthFixture.idle)
     bench.oauth.register(try Self.client(uri))
     bench.oauth.authorizeUser()
     let page = try await bench.isWaiting()
@@ -164,7 +164,7 @@ import Testing
   func `a redirect that never comes through says what the app did`(
     passed: String?, hint: String
   ) async throws {
-    let bench = Bench(browser: Bench.idle)
+    let bench = OAuthFixture(browser: OAuthFixture.idle)
     bench.oauth.register(try Self.client("http://localhost:8080/callback"))
     let end = Task { await failure(.timedOut) { try await bench.oauth.signIn() } }
     let page = try await bench.isWaiting()

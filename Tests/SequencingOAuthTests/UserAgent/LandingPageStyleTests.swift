@@ -9,7 +9,7 @@ import Testing
   static func page(
     _ style: LandingPageStyle, answering query: String = "code=abc"
   ) async throws -> String {
-    let bench = Bench(browser: Bench.idle)
+    let bench = OAuthFixture(browser: OAuthFixture.idle)
     bench.oauth.environment.landingPage = style
     try bench.register(redirectURI: "http://127.0.0.1/cb")
     bench.oauth.authorizeUser()
@@ -35,7 +35,7 @@ import Testing
   @Test func `a page that nobody asked for has the name too, and nothing of the request`()
     async throws
   {
-    let bench = Bench(browser: Bench.idle)
+    let bench = OAuthFixture(browser: OAuthFixture.idle)
     bench.oauth.environment.landingPage = LandingPageStyle(appName: "Files")
     try bench.register(redirectURI: "http://127.0.0.1/cb")
     bench.oauth.authorizeUser()

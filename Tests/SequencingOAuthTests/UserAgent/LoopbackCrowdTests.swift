@@ -24,7 +24,7 @@ import Testing
     address: LoopbackAddress
   ) async throws {
     let other = try Self.serve(address)
-    let bench = try Bench().register(redirectURI: "http://localhost:\(other.port)/cb")
+    let bench = try OAuthFixture().register(redirectURI: "http://localhost:\(other.port)/cb")
     let error = await failure(.portInUse) { try await bench.oauth.signIn() }
     #expect(error?.message.contains("\(other.port)") == true)
     #expect(bench.opened.isEmpty)

@@ -11,8 +11,8 @@ import Testing
     _ redirectURI: String = "http://127.0.0.1/cb",
     answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token(),
     change: (inout ClientConfiguration) -> Void = { _ in }
-  ) async throws -> (Bench, AuthorizationURL, UInt16) {
-    let bench = try Bench(answer: answer, browser: Bench.idle)
+  ) async throws -> (OAuthFixture, AuthorizationURL, UInt16) {
+    let bench = try OAuthFixture(answer: answer, browser: OAuthFixture.idle)
       .register(redirectURI: redirectURI, change: change)
     bench.oauth.authorizeUser()
     let page = try await bench.isWaiting()
@@ -138,7 +138,7 @@ import Testing
     async throws
   {
     let (first, _, port) = try await Self.waiting()
-    let second = try Bench().register(redirectURI: "http://127.0.0.1:\(port)/cb")
+    let second = try OAuthFixture().register(redirectURI: "http://127.0.0.1:\(port)/cb")
     let error = await failure(.portInUse) { try await second.oauth.signIn() }
     #expect(error?.message.contains("\(port)") == true)
     #expect(second.opened.isEmpty)

@@ -89,7 +89,7 @@ import Testing
   @Test func `an ended sign-in takes no redirect, neither its own nor the next one's`() async throws
   {
     let agent = SharedAgent()
-    let bench = try Bench(browser: Bench.idle).register()
+    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
     bench.oauth.environment.userAgent = agent
     bench.oauth.authorizeUser()
     try await eventually { agent.calls.count == 1 && bench.clock.sleepers > 0 }
@@ -109,7 +109,7 @@ import Testing
 
   @Test func `a user agent that takes a URL alone is called as before`() async throws {
     let agent = PlainAgent()
-    let bench = try Bench(browser: Bench.idle).register()
+    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
     bench.oauth.environment.userAgent = agent
     bench.oauth.authorizeUser()
     try await eventually { agent.opened.count == 1 && bench.clock.sleepers > 0 }
@@ -126,7 +126,7 @@ import Testing
 
   @Test func `no text of a pending sign-in holds its state`() async throws {
     let agent = SharedAgent(answering: "code=abc")
-    let bench = try Bench(browser: Bench.idle).register()
+    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
     bench.oauth.environment.userAgent = agent
     _ = try await bench.oauth.signIn()
     let call = try #require(agent.calls.first)
@@ -138,7 +138,7 @@ import Testing
 
   /// Only a text that was written to be shown is repeated.
   @Test func `a user agent that sees the pages may say that they led nowhere`() async throws {
-    let bench = try Bench(browser: { _, _ in
+    let bench = try OAuthFixture(browser: { _, _ in
       throw SQOAuthError(.signInRefused, "the password is wrong")
     }).register()
     let error = await failure(.signInRefused) { try await bench.oauth.signIn() }
@@ -155,7 +155,7 @@ import Testing
     words: String?, message: String
   ) async throws {
     struct Shown: LocalizedError { let errorDescription: String? }
-    let bench = try Bench(browser: { _, page in
+    let bench = try OAuthFixture(browser: { _, page in
       throw Shown(errorDescription: words.map { $0 + " " + page.state })
     }).register()
     let error = try #require(

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SequencingOAuth
@@ -7,10 +8,10 @@ import Testing
   @Test func `the URL is the last word and no shell reads it`() async throws {
     let folder = try TemporaryFolder()
     let script = #"printf '%s\n' "$@" > "$0""#
-    let browser = SystemBrowser(command: ["sh", "-c", script, folder("seen"), "--new window"])
+    let browser = SystemBrowser(command: ["sh", "-c", script, folder.file("seen"), "--new window"])
     let url = try #require(URL(string: "https://id.example/a?b=$(id)&c=';&d=%22*"))
     try await browser.open(url)
-    let seen = try String(contentsOfFile: folder("seen"), encoding: .utf8)
+    let seen = try String(contentsOfFile: folder.file("seen"), encoding: .utf8)
     #expect(seen == "--new window\n\(url.absoluteString)\n")
   }
 
@@ -31,18 +32,18 @@ import Testing
   @Test func `a browser lives on when nobody waits for it any more`() async throws {
     let folder = try TemporaryFolder()
     let script = #"touch "$0"; while [ ! -e "$0.go" ]; do sleep 0.05; done; touch "$0.end""#
-    let browser = SystemBrowser(command: ["sh", "-c", script, folder("browser")])
+    let browser = SystemBrowser(command: ["sh", "-c", script, folder.file("browser")])
     let url = try #require(URL(string: "https://id.example/a"))
     let opening = Task { try await browser.open(url) }
-    try await eventually { FileManager.default.fileExists(atPath: folder("browser")) }
+    try await eventually { FileManager.default.fileExists(atPath: folder.file("browser")) }
     opening.cancel()
     await #expect(throws: CancellationError.self) { try await opening.value }
-    #expect(FileManager.default.createFile(atPath: folder("browser.go"), contents: nil))
-    try await eventually { FileManager.default.fileExists(atPath: folder("browser.end")) }
+    #expect(FileManager.default.createFile(atPath: folder.file("browser.go"), contents: nil))
+    try await eventually { FileManager.default.fileExists(atPath: folder.file("browser.end")) }
   }
 
   @Test func `a sign-in without a browser ends with that error`() async throws {
-    let bench = try Bench().register(redirectURI: "http://127.0.0.1/cb")
+    let bench = try OAuthFixture().register(redirectURI: "http://127.0.0.1/cb")
     bench.oauth.environment.userAgent = SystemBrowser(command: ["/no/such/program"])
     await failure(.browserUnavailable) { try await bench.oauth.signIn() }
     #expect(await bench.delegate.events(1) == [.failed(.browserUnavailable)])

@@ -10,7 +10,7 @@ extension HTTPRequest {
   }
 }
 
-extension SessionBench {
+extension SessionFixture {
   /// Answers requests to anything but the token endpoint in this way.
   func api(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
     let server = server

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// An app that is signed in at a sandbox, and an nginx that asks the sandbox about its tokens.
-struct NginxBench: Sendable {
+struct NginxFixture: Sendable {
   let sandbox: SandboxServer
   let nginx: Nginx
   let module: AuthorizationModule
@@ -20,13 +20,13 @@ struct NginxBench: Sendable {
   static func running(
     asking endpoint: SandboxEndpoint = .me, scope: String = "files",
     requestsPerConnection: Int = 1_000_000, isSignedIn: Bool = true,
-    _ body: (NginxBench) async throws -> Void
+    _ body: (NginxFixture) async throws -> Void
   ) async throws {
     let sandbox = try await SandboxServer.start()
     try await Nginx.running(
       sandbox: sandbox, asking: endpoint, requestsPerConnection: requestsPerConnection
     ) { nginx in
-      let bench = try NginxBench(sandbox: sandbox, nginx: nginx, scope: scope)
+      let bench = try NginxFixture(sandbox: sandbox, nginx: nginx, scope: scope)
       if isSignedIn {
         try await bench.module.signIn()
         sandbox.forgetRequests()

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 /// An `SQOAuth` whose browser, network, clock and store are a test's.
-final class Bench: Sendable {
+final class OAuthFixture: Sendable {
   /// What the browser does with the URL; it has the bench to answer through.
-  typealias Browser = @Sendable (Bench, AuthorizationURL) async throws -> Void
+  typealias Browser = @Sendable (OAuthFixture, AuthorizationURL) async throws -> Void
 
   static let issuer = "https://id.example"
 
@@ -23,7 +23,7 @@ final class Bench: Sendable {
 
   init(
     answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token(),
-    accountID: String = "default", browser: @escaping Browser = Bench.allow
+    accountID: String = "default", browser: @escaping Browser = OAuthFixture.allow
   ) {
     http = ScriptedHTTPClient(answer)
     oauth = SQOAuth(accountID: accountID)
@@ -94,9 +94,4 @@ struct AuthorizationURL: Sendable {
   func forged(_ query: String) throws -> URL {
     try #require(URL(string: "\(parameters["redirect_uri"] ?? "")?\(query)"))
   }
-}
-
-/// Polls a condition; a suite's time limit ends a wait that is in vain.
-func eventually(_ condition: @Sendable () async -> Bool) async throws {
-  while !(await condition()) { try await Task.sleep(for: .milliseconds(2)) }
 }

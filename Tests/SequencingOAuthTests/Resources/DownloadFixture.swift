@@ -2,10 +2,11 @@ import Basics
 import Foundation
 import LoopbackHTTP
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// A folder to download into, and what a download told of its progress.
-final class DownloadBench: Sendable {
+final class DownloadFixture: Sendable {
   let folder: TemporaryFolder
   let client = CurlHTTPClient()
   private let told = Locked<[TransferProgress]>([])
@@ -14,9 +15,9 @@ final class DownloadBench: Sendable {
     folder = try TemporaryFolder()
   }
 
-  var destination: URL { URL(filePath: folder("file.bin")) }
-  var partial: URL { URL(filePath: folder("file.bin.partial")) }
-  var info: URL { URL(filePath: folder("file.bin.partial.info")) }
+  var destination: URL { URL(filePath: folder.file("file.bin")) }
+  var partial: URL { URL(filePath: folder.file("file.bin.partial")) }
+  var info: URL { URL(filePath: folder.file("file.bin.partial.info")) }
   var progress: [TransferProgress] { told.withLock { $0 } }
 
   /// The names of the files in the folder.

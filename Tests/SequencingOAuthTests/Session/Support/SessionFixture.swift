@@ -2,9 +2,9 @@ import Foundation
 import SequencingOAuth
 import TestSupport
 
-/// A ``Bench`` whose server issues numbered tokens and whose store does as a test says.
-final class SessionBench: Sendable {
-  let bench: Bench
+/// A ``OAuthFixture`` whose server issues numbered tokens and whose store does as a test says.
+final class SessionFixture: Sendable {
+  let bench: OAuthFixture
   let server = TokenServer()
   let store = ScriptedStore()
   let observer = RefreshRecorder()
@@ -14,11 +14,11 @@ final class SessionBench: Sendable {
   var clock: ManualClock { bench.clock }
 
   init(
-    lifetime: Int? = 3600, browser: @escaping Bench.Browser = Bench.allow,
+    lifetime: Int? = 3600, browser: @escaping OAuthFixture.Browser = OAuthFixture.allow,
     change: (inout ClientConfiguration) -> Void = { _ in }
   ) throws {
     let server = server
-    bench = try Bench(answer: { try await server.answer($0) }, browser: browser)
+    bench = try OAuthFixture(answer: { try await server.answer($0) }, browser: browser)
       .register(change: change)
     server.change { $0.lifetime = lifetime }
     oauth.environment.tokenStore = store

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The pipes of a sandbox's drive, over the real transport.
-struct DriveBench: Sendable {
+struct DriveFixture: Sendable {
   /// What the drive says of a file.
   struct File: Codable, Sendable, Equatable {
     var id: String?
@@ -20,7 +20,7 @@ struct DriveBench: Sendable {
     var titles: [String] { items.map(\.title) }
   }
 
-  let bench: SandboxBench
+  let bench: SandboxFixture
   let pipeline: Pipeline
   /// What is known of the files.
   let files: Pipeline.Pipe
@@ -36,7 +36,7 @@ struct DriveBench: Sendable {
     options: SandboxOptions = SandboxOptions(), scope: String = "files",
     decision: SandboxVisitor.Decision = .allow, byHand: Bool = true
   ) async throws {
-    bench = try await SandboxBench(options, decision: decision)
+    bench = try await SandboxFixture(options, decision: decision)
       .register(scope: scope, byHand: byHand)
     pipeline = try Pipeline(baseURL: bench.sandbox.issuer, module: bench.oauth.module)
     var files = configuration

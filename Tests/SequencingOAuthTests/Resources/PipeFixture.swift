@@ -5,18 +5,18 @@ import TestSupport
 import Testing
 
 /// A session with a pipe on an API whose answers are a test's.
-struct PipeBench: Sendable {
-  let session: SessionBench
+struct PipeFixture: Sendable {
+  let session: SessionFixture
   let pipeline: Pipeline
   let pipe: Pipeline.Pipe
 
   /// A pipe `files` of `https://api.example/v2`, whose token is T1, or which has none.
   init(
     _ configuration: PipeConfiguration = PipeConfiguration(), isSignedIn: Bool = true,
-    browser: @escaping Bench.Browser = Bench.allow,
+    browser: @escaping OAuthFixture.Browser = OAuthFixture.allow,
     change: (inout ClientConfiguration) -> Void = { _ in }
   ) async throws {
-    session = try SessionBench(browser: browser, change: change)
+    session = try SessionFixture(browser: browser, change: change)
     if isSignedIn { try await session.restored() }
     pipeline = try Pipeline("https://api.example/v2/", module: session.module)
     pipe = try pipeline.add("files", configuration)
@@ -64,11 +64,5 @@ func pipeFailure<Value>(
   isolation: isolated (any Actor)? = #isolation,
   of body: () async throws(PipeError) -> Value
 ) async -> PipeError? {
-  do throws(PipeError) {
-    _ = try await body()
-    Issue.record("it succeeded", sourceLocation: sourceLocation)
-    return nil
-  } catch {
-    return error
-  }
+  await failure(as: PipeError.self, sourceLocation: sourceLocation, of: body)
 }

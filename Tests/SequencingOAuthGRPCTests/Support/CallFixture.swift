@@ -5,7 +5,7 @@ import SequencingOAuthGRPC
 import TestSupport
 
 /// A gRPC server that takes the tokens of a sandbox, and an account with one.
-final class Bench: Sendable {
+final class CallFixture: Sendable {
   let sandbox: SandboxServer
   let server: GRPCServer
   let module: AuthorizationModule
@@ -33,7 +33,7 @@ final class Bench: Sendable {
   static func running(
     isSecure: Bool = false, signedIn: Bool = true, options: RPCOptions = RPCOptions(),
     arguments: [String] = [], change: (inout ClientConfiguration) -> Void = { _ in },
-    _ body: (Bench) async throws -> Void
+    _ body: (CallFixture) async throws -> Void
   ) async throws {
     let sandbox = try await SandboxServer.start()
     let certificates = isSecure ? try await Certificates() : nil
@@ -41,7 +41,7 @@ final class Bench: Sendable {
     try await GRPCServer.running(
       certificates: certificates, userInfo: userInfo, options: arguments
     ) { server in
-      let bench = try Bench(sandbox, server, certificates, options, change: change)
+      let bench = try CallFixture(sandbox, server, certificates, options, change: change)
       if signedIn { try await bench.signIn() }
       try await body(bench)
     }

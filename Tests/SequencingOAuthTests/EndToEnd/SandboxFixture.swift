@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// An `SQOAuth` with the real transport and receiver, a sandbox, and a user who visits it.
-final class SandboxBench: Sendable {
+final class SandboxFixture: Sendable {
   let oauth = SQOAuth()
   let sandbox: SandboxServer
   let delegate = RecordingDelegate()

@@ -1,0 +1,67 @@
+/// A text that no argument may hold and no output shows.
+struct Secret: Sendable, Equatable {
+  /// What a secret is for.
+  enum Kind: Sendable {
+    case clientSecret, passphrase, accessToken
+  }
+
+  let kind: Kind
+  let value: String
+
+  init(_ kind: Kind, _ value: String) {
+    self.kind = kind
+    self.value = value
+  }
+
+  /// Reads the first line of a file.
+  init(_ kind: Kind, file path: String) throws(Failure) {
+    let content: String
+    do throws(FileReading.ReadError) {
+      content = try Self.read(path)
+    } catch {
+      throw .unreadable("the \(kind.name) file \(path)", error)
+    }
+    // By bytes, since a carriage return and a newline are one Character.
+    let line = content.utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    guard !line.isEmpty else {
+      throw .usage("the \(kind.name) file \(path.printable) has an empty first line")
+    }
+    self.init(kind, String(Substring(line)))
+  }
+
+  private static func read(_ path: String) throws(FileReading.ReadError) -> String {
+    // Longer than any secret, and short enough for a path that never ends.
+    let bytes = try FileReading.start(of: path, atMost: 64 * 1024)
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw FileReading.ReadError("it is not text in UTF-8")
+    }
+    return text
+  }
+}
+
+extension Secret.Kind {
+  /// What an error message calls it.
+  var name: String {
+    switch self {
+    case .clientSecret: "client secret"
+    case .passphrase: "passphrase"
+    case .accessToken: "access token"
+    }
+  }
+
+  /// The environment variable that may hold it.
+  var variable: String {
+    switch self {
+    case .clientSecret: "SQ_CLIENT_SECRET"
+    case .passphrase: "SQ_STORE_PASSPHRASE"
+    case .accessToken: "SQ_ACCESS_TOKEN"
+    }
+  }
+}
+
+extension Secret: CustomStringConvertible, CustomReflectable {
+  /// The kind alone.
+  var description: String { "a secret: \(kind.name)" }
+  /// Nothing of the value.
+  var customMirror: Mirror { Mirror(self, children: ["kind": kind]) }
+}

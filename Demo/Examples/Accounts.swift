@@ -1,0 +1,43 @@
+// Many accounts, each under a name. Each signs in once, and is kept in an encrypted file.
+//
+//   Scripts/demo sandbox --port 8989                      in another terminal: a server to sign in at
+//   swift run --package-path Demo/Examples accounts home work
+//   swift run --package-path Demo/Examples accounts       names the accounts that are kept
+//
+// Sign in as alice, with alice-password, then with "Use another account" as bob, with bob-password.
+// ISSUER, CLIENT_ID and API, in the environment, name another server, the app's client there, and an
+// address that answers with the user's name, such as the server's own for user information.
+
+import Foundation
+import SequencingOAuth
+
+struct Me: Decodable {
+  let name: String
+}
+
+let settings = ProcessInfo.processInfo.environment
+let issuer = settings["ISSUER"] ?? "http://127.0.0.1:8989"
+let api = settings["API"] ?? "\(issuer)/api/me"
+
+do {
+  let client = try ClientConfiguration(
+    clientID: settings["CLIENT_ID"] ?? "sandbox-app", redirectURI: "http://127.0.0.1/callback",
+    scope: "profile", provider: .issuer(issuer),
+    // The server lets the user choose an account, also when one is signed in there.
+    authorizationParameters: ["prompt": "select_account"])
+  let manager = AccountManager(store: try EncryptedFileTokenStore(service: "com.example.accounts"))
+
+  for name in CommandLine.arguments.dropFirst() {
+    let account = try await manager.account(client, id: name)
+    // The browser opens only if this account has no good token.
+    try await account.requestAccess()
+    let answer = try await account.send(HTTPRequest(url: api))
+    let me = try JSONDecoder().decode(Me.self, from: answer.body)
+    print("\(name): \(me.name)")
+  }
+  let names = try await manager.accounts().map(\.id)
+  print("Accounts: \(names.joined(separator: ", "))")
+} catch {
+  print("Failed: \(error)")
+  exit(1)
+}

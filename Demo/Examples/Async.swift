@@ -1,0 +1,41 @@
+// The sign-in and a request with `async` calls. The second run opens no browser.
+//
+//   Scripts/demo sandbox --port 8989                      in another terminal: a server to sign in at
+//   swift run --package-path Demo/Examples async          sign in as alice, with alice-password
+//
+// ISSUER, CLIENT_ID and API, in the environment, name another server, the app's client there, and an
+// address that answers with the user's name, such as the server's own for user information.
+
+import Foundation
+import SequencingOAuth
+
+struct Me: Decodable {
+  let name: String
+}
+
+let settings = ProcessInfo.processInfo.environment
+let issuer = settings["ISSUER"] ?? "http://127.0.0.1:8989"
+let api = settings["API"] ?? "\(issuer)/api/me"
+
+do {
+  let oauth = SQOAuth()
+  oauth.register(
+    try ClientConfiguration(
+      clientID: settings["CLIENT_ID"] ?? "sandbox-app", redirectURI: "http://127.0.0.1/callback",
+      scope: "profile", provider: .issuer(issuer)))
+  // In an encrypted file: after a restart the user is still signed in.
+  try oauth.keepTokens(as: "com.example.async")
+  // The browser opens only if there is no good token.
+  let token = try await oauth.requestAccess()
+  print("Signed in, for: \(token.scopes.joined(separator: ", "))")
+
+  // The request carries the token, which is refreshed first if it has expired.
+  let answer = try await oauth.send(HTTPRequest(url: api))
+  let me = try JSONDecoder().decode(Me.self, from: answer.body)
+  print("Hello, \(me.name).")
+  // A refresh may be under way, and its token must be kept before the program ends.
+  try await oauth.settle()
+} catch {
+  print("Failed: \(error)")
+  exit(1)
+}

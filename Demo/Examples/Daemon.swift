@@ -1,0 +1,37 @@
+// A program without a user calls an API in its own name, with client credentials.
+//
+//   Scripts/demo sandbox --port 8989                      in another terminal: a server for the token
+//   CLIENT_SECRET=sandbox-secret swift run --package-path Demo/Examples daemon
+//
+// ISSUER, CLIENT_ID and API, in the environment, name another server, the daemon's client there, and
+// what it calls. The secret never comes as an argument: every user of the machine can see those.
+
+import Foundation
+import SequencingOAuth
+
+let settings = ProcessInfo.processInfo.environment
+let issuer = settings["ISSUER"] ?? "http://127.0.0.1:8989"
+let api = settings["API"] ?? "\(issuer)/api/me"
+guard let secret = settings["CLIENT_SECRET"] else {
+  print("Put the client's secret into the environment variable CLIENT_SECRET.")
+  exit(2)
+}
+
+do {
+  var client = try ClientConfiguration(
+    clientID: settings["CLIENT_ID"] ?? "sandbox-service", clientSecret: secret, scope: "profile",
+    provider: .issuer(issuer))
+  client.usesClientCredentials = true
+  // In memory: a daemon gets a new token at any time, and has nothing to keep.
+  let account = AuthorizationModule(configuration: client)
+  // A daemon of yours goes on until it is stopped.
+  for round in 1...3 {
+    // The first request gets a token, the others use it until it expires.
+    let answer = try await account.send(HTTPRequest(url: api))
+    print("Round \(round): status \(answer.status), \(answer.body.count) bytes")
+    try await Task.sleep(for: .milliseconds(500))
+  }
+} catch {
+  print("Failed: \(error)")
+  exit(1)
+}

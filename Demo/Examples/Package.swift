@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The examples, each a file: swift run --package-path Demo/Examples delegates
+//
+// SwiftPM knows a package by its folder, so the SDK's own folder must not be called "examples" too.
+let sdk: Target.Dependency = .product(name: "SequencingOAuth", package: "sequencing-oauth")
+let sandbox: Target.Dependency = .product(name: "OAuthSandbox", package: "sequencing-oauth")
+
+let package = Package(
+  name: "examples",
+  dependencies: [.package(name: "sequencing-oauth", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "delegates", dependencies: [sdk], path: ".", sources: ["Delegates.swift"]),
+    .executableTarget(name: "async", dependencies: [sdk], path: ".", sources: ["Async.swift"]),
+    .executableTarget(name: "daemon", dependencies: [sdk], path: ".", sources: ["Daemon.swift"]),
+    .executableTarget(
+      name: "accounts", dependencies: [sdk], path: ".", sources: ["Accounts.swift"]),
+    .testTarget(
+      name: "SignInTests", dependencies: [sdk, sandbox], path: ".", sources: ["SignInTests.swift"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
