@@ -1,3 +1,5 @@
+import Basics
+
 /// The parts that a client works with; each has a default and can be replaced.
 ///
 /// What modules share that are made with copies of one environment: the metadata of their servers,

@@ -166,9 +166,3 @@ extension TokenSession {
     }
   }
 }
-
-extension Result where Failure == SQOAuthError {
-  var error: SQOAuthError? {
-    if case .failure(let error) = self { error } else { nil }
-  }
-}
