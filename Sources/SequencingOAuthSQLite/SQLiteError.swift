@@ -1,10 +1,5 @@
 import CSQLite
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SequencingOAuth
 
 /// A result code of SQLite, in its own words, which never have a value in them.
 struct SQLiteError: Error, CustomStringConvertible {
@@ -31,6 +26,6 @@ struct SQLiteError: Error, CustomStringConvertible {
   var description: String {
     let text = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown error"
     let isOfTheSystem = [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(kind) && errno != 0
-    return "SQLite: \(text)" + (isOfTheSystem ? ", \(String(cString: strerror(errno)))" : "")
+    return "SQLite: \(text)" + (isOfTheSystem ? ", \(FileError.meaning(of: errno))" : "")
   }
 }
