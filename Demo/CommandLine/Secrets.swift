@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// What a person must never give as an argument: it comes from the environment or a file.
 struct Secrets: Sendable {

@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// One client's connection: what it has sent, what it is owed, and until when it is borne.
 ///
 /// It lives on the event loop's thread alone. Every method leaves ``interest`` and ``deadline`` as
@@ -76,9 +70,9 @@ final class Connection {
 
   /// The events of `poll` that the connection waits for.
   var interest: Int16 {
-    var events: Int32 = output.isEmpty ? 0 : Int32(POLLOUT)
-    if !peerHasFinished && takesBytes { events |= Int32(POLLIN) }
-    return Int16(events)
+    var events = output.isEmpty ? 0 : Sockets.writable
+    if !peerHasFinished && takesBytes { events |= Sockets.readable }
+    return events
   }
 
   /// What comes at the end is thrown away; before, so much of it is kept.
@@ -101,7 +95,7 @@ final class Connection {
       }
     } else if count == 0 {
       peerFinished()
-    } else if errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR {
+    } else if !Sockets.wouldBlock && !Sockets.wasInterrupted {
       close()
     }
   }

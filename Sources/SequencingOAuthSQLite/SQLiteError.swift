@@ -1,5 +1,5 @@
+import Basics
 import CSQLite
-import SequencingOAuth
 
 /// A result code of SQLite, in its own words, which never have a value in them.
 struct SQLiteError: Error, CustomStringConvertible {
@@ -26,6 +26,6 @@ struct SQLiteError: Error, CustomStringConvertible {
   var description: String {
     let text = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown error"
     let isOfTheSystem = [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(kind) && errno != 0
-    return "SQLite: \(text)" + (isOfTheSystem ? ", \(FileError.meaning(of: errno))" : "")
+    return "SQLite: \(text)" + (isOfTheSystem ? ", \(CLibrary.meaning(of: errno))" : "")
   }
 }

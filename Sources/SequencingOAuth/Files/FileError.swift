@@ -25,7 +25,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A system call that failed.
   package init(call: String, code: Int32 = errno) {
     self.code = code
-    description = "\(call): \(Self.meaning(of: code))"
+    description = "\(call): \(CLibrary.meaning(of: code))"
   }
 
   /// A rule that the file breaks, and what the user can do about it.
@@ -49,9 +49,6 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// Whether another holder has the lock.
   package var isLocked: Bool { code == EWOULDBLOCK }
-
-  /// What an `errno` means, in the system's words.
-  package static func meaning(of code: Int32) -> String { String(cString: strerror(code)) }
 }
 
 extension FileError {

@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// Turns the signals that ask a program to end into a call: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 ///
 /// Without it such a signal ends the program at once, also in the middle of a refresh; if the server
@@ -59,7 +53,7 @@ extension TerminationSignals {
         await Self.settle(modules(), onFailure)
         // What an app began meanwhile.
         await Self.settle(modules(), { _ in })
-        Self.end(by: number)
+        SignalListener.end(by: number)
       }
     }
   }
@@ -83,11 +77,5 @@ extension TerminationSignals {
     settling oauth: SQOAuth, onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {
     self.init(settling: [oauth.module], onFailure: onFailure)
-  }
-
-  /// Ends the program as the signal would have, so that a shell sees which one it was.
-  private static func end(by number: Int32) {
-    signal(number, SIG_DFL)
-    kill(getpid(), number)
   }
 }

@@ -1,12 +1,7 @@
 import Basics
 import CCurl
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The one event loop of the process: a thread that waits on every connection's socket.
 ///

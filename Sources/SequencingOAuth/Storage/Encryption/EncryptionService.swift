@@ -1,5 +1,3 @@
-import CCrypto
-
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else

@@ -1,5 +1,3 @@
-import CCrypto
-
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -126,11 +124,7 @@ struct HeaderFields: Codable {
     guard let expected = Hexadecimal.decode(verifier), expected.count == derived.count else {
       throw Self.damaged
     }
-    return expected.withUnsafeBytes { expected in
-      derived.withUnsafeBytes { derived in
-        CRYPTO_memcmp(expected.baseAddress, derived.baseAddress, expected.count) == 0
-      }
-    }
+    return OpenSSL.areEqual(expected, derived)
   }
 
   private static let damaged = SQOAuthError(
