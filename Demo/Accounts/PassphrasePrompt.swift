@@ -1,10 +1,5 @@
 import Dispatch
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// Asks for a passphrase at the terminal, which does not show what is typed.
 struct PassphrasePrompt: Sendable {

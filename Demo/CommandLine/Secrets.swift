@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// The secrets that a person gave the program in its environment.
 struct Secrets: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// Gives the terminal back when the program crashes while a screen is drawn.
 enum CrashGuard {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// A terminal that does not show what is typed, until it is told to again.
 struct HiddenInput {

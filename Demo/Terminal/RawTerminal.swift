@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// The terminal while a screen is drawn on it: keys come one by one and are not echoed.
 ///

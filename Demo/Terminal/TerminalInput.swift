@@ -1,11 +1,6 @@
 // Its sources may be used from any thread, which their declarations do not say.
 @preconcurrency import Dispatch
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// What comes from the terminal: keys, its end, and changes of its size.
 final class TerminalInput: Sendable {

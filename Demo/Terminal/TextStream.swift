@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// A file descriptor that text is written to, at once and whole.
 struct TextStream: Sendable {

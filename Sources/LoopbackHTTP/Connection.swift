@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// The connection of one client: the bytes it sent, the answer it gets, and its deadline.
 ///
 /// It belongs to the event loop's thread. After each method the loop reads ``interest``,
@@ -78,9 +72,9 @@ final class Connection {
 
   /// The events of `poll` that the connection waits for.
   var interest: Int16 {
-    var events: Int32 = output.isEmpty ? 0 : Int32(POLLOUT)
-    if !peerHasFinished && takesBytes { events |= Int32(POLLIN) }
-    return Int16(events)
+    var events = output.isEmpty ? 0 : Sockets.writable
+    if !peerHasFinished && takesBytes { events |= Sockets.readable }
+    return events
   }
 
   /// Whether the connection reads.
@@ -105,7 +99,7 @@ final class Connection {
       }
     } else if count == 0 {
       peerFinished()
-    } else if errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR {
+    } else if !Sockets.wouldBlock && !Sockets.wasInterrupted {
       close()
     }
   }

@@ -4,12 +4,6 @@
   import Foundation
 #endif
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// The bytes that a connection still has to send.
 struct OutputQueue {
   enum Progress {
@@ -57,9 +51,9 @@ struct OutputQueue {
           pieces.removeFirst()
           sentOfFirst = 0
         }
-      } else if errno == EAGAIN || errno == EWOULDBLOCK {
+      } else if Sockets.wouldBlock {
         return .blocked(sent: hasSent)
-      } else if errno != EINTR {
+      } else if !Sockets.wasInterrupted {
         return .failed
       }
     }

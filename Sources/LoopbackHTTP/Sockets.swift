@@ -96,6 +96,15 @@ package enum Sockets {
     return (ends[0], ends[1])
   }
 
+  /// Events for which `poll` waits.
+  static let (readable, writable) = (Int16(POLLIN), Int16(POLLOUT))
+
+  /// Whether the call that failed last had nothing to read, or no room to write.
+  static var wouldBlock: Bool { errno == EAGAIN || errno == EWOULDBLOCK }
+
+  /// Whether a signal ended the call that failed last.
+  static var wasInterrupted: Bool { errno == EINTR }
+
   package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     recv(socket, buffer.baseAddress, buffer.count, 0)
   }

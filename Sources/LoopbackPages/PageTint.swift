@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Basics
 
 /// A colour in sRGB, and the contrast of text in it.
 ///
@@ -33,7 +29,7 @@ package struct PageTint: Sendable, Hashable {
   private var luminance: Double {
     func linear(_ byte: UInt8) -> Double {
       let part = Double(byte) / 255
-      return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+      return part <= 0.04045 ? part / 12.92 : CLibrary.power((part + 0.055) / 1.055, 2.4)
     }
     return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
   }

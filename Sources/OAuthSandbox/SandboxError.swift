@@ -1,12 +1,6 @@
 import Basics
 import LoopbackHTTP
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -41,7 +35,7 @@ extension SandboxError: CustomStringConvertible, LocalizedError {
     switch self {
     case .portInUse(let port): "another program listens on port \(port)"
     case .system(let code):
-      "the loopback address could not be used: \(String(cString: strerror(code)))"
+      "the loopback address could not be used: \(CLibrary.meaning(of: code))"
     case .notLoopback(let address):
       // The query is left out, since it may contain a code.
       "a redirect leads to \(address.prefix { $0 != "?" }), which is not on this computer"

@@ -1,3 +1,5 @@
+import Basics
+
 /// The parts that a client works with; each has a default and can be replaced.
 ///
 /// Modules that are made with copies of one environment share the metadata of their servers, which

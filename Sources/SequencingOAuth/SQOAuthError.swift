@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else

@@ -1,12 +1,6 @@
 import Basics
 import SequencingOAuth
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// Finds or creates the file of a database, whole and readable by its owner alone.
 struct DatabaseFile {
   /// The path that the app gave.
@@ -20,14 +14,11 @@ struct DatabaseFile {
   func find(
     orMake make: (_ emptyFile: String) throws(SQOAuthError) -> Void
   ) throws(SQOAuthError) -> String {
-    do throws(FileError) {
+    try FileError.reported("its folder cannot be created") { () throws(FileError) in
       try file.makeFolder()
-    } catch {
-      throw SQOAuthError(.storeFailed, "its folder cannot be created (\(error))", cause: error)
     }
-    guard let folder = realpath(file.folder, nil) else { throw failure("realpath") }
-    defer { free(folder) }
-    let place = "\(String(cString: folder))/\(path.split(separator: "/").last ?? "")"
+    let folder = try making { () throws(FileError) in try file.realFolder() }
+    let place = "\(folder)/\(path.split(separator: "/").last ?? "")"
     if try !isThere(place) { try put(make, place) }
     try keepToOwner(place)
     return place
@@ -42,14 +33,10 @@ struct DatabaseFile {
   private func status(
     _ place: String
   ) throws(SQOAuthError) -> (needsMending: Bool, size: Int64)? {
-    do throws(FileError) {
+    let name = String(place.split(separator: "/").last ?? "")
+    return try FileError.reported("\(name.printable) cannot be used") { () throws(FileError) in
       guard let status = try FileStatus(at: place) else { return nil }
       return (try FileTrust.database.needsMending(status), status.size)
-    } catch {
-      let part = place.split(separator: "/").last ?? ""
-      throw SQOAuthError(
-        .storeFailed, "\(String(part).printable) cannot be used (\(error))",
-        cause: error)
     }
   }
 
@@ -69,36 +56,15 @@ struct DatabaseFile {
         "it is missing, but its file that ends in \(rest) is there and is left as it is; to start "
           + "with an empty database, remove that file too")
     }
-    let temporary = "\(place).\(getpid()).\(UInt32.random(in: 0...UInt32.max))"
-    try makeEmpty(temporary)
-    defer { unlink(temporary) }
-    try make(temporary)
-    try sync(temporary)
-    // Unlike rename(2), this replaces nothing.
-    guard link(temporary, place) == 0 else {
-      guard errno == EEXIST else { throw failure("link") }
-      return
+    let temporary = PrivateFile(path: "\(place).\(UInt64.random(in: 0...UInt64.max))")
+    // SQLite gives its other files the mode of this one.
+    try making { () throws(FileError) in try FileDescriptor.making(temporary.path).close() }
+    defer { try? temporary.remove() }
+    try make(temporary.path)
+    try making { () throws(FileError) in
+      try temporary.sync()
+      _ = try PrivateFile(path: place).place(temporary.path)
     }
-    do throws(FileError) {
-      try file.syncFolder()
-    } catch {
-      throw SQOAuthError(.storeFailed, "it cannot be created (\(error))", cause: error)
-    }
-  }
-
-  private func makeEmpty(_ path: String) throws(SQOAuthError) {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure("open") }
-    defer { close(descriptor) }
-    // Restores the bits that the umask removed. SQLite gives its other files the same mode.
-    guard fchmod(descriptor, 0o600) == 0 else { throw failure("fchmod") }
-  }
-
-  private func sync(_ path: String) throws(SQOAuthError) {
-    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure("open") }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw failure("fsync") }
   }
 
   /// Refuses files that may contain what other users wrote, and closes all others to other users.
@@ -108,14 +74,13 @@ struct DatabaseFile {
   private func keepToOwner(_ place: String) throws(SQOAuthError) {
     for path in ["", "-wal", "-shm", "-journal"].map({ place + $0 }) {
       guard try status(path)?.needsMending == true else { continue }
-      // On a read-only file system the rights cannot be changed, and are the administrator's
-      // choice.
-      guard chmod(path, 0o600) == 0 || errno == EROFS else { throw failure("chmod") }
+      try making { () throws(FileError) in try PrivateFile(path: path).closeToOthers() }
     }
   }
 
-  private func failure(_ call: String) -> SQOAuthError {
-    let reason = String(cString: strerror(errno))
-    return SQOAuthError(.storeFailed, "it cannot be created or opened (\(call): \(reason))")
+  private func making<Value>(
+    _ calls: () throws(FileError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    try FileError.reported("it cannot be created or opened", calls)
   }
 }

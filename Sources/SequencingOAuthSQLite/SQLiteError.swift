@@ -1,10 +1,5 @@
+import Basics
 import CSQLite
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// A result code of SQLite with SQLite's own text for it, which never contains a stored value.
 struct SQLiteError: Error, CustomStringConvertible {
@@ -31,6 +26,6 @@ struct SQLiteError: Error, CustomStringConvertible {
   var description: String {
     let text = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown error"
     let isOfTheSystem = [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(kind) && errno != 0
-    return "SQLite: \(text)" + (isOfTheSystem ? ", \(String(cString: strerror(errno)))" : "")
+    return "SQLite: \(text)" + (isOfTheSystem ? ", \(CLibrary.meaning(of: errno))" : "")
   }
 }

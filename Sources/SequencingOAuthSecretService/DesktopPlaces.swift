@@ -62,7 +62,7 @@ struct DesktopPlaces: Sendable {
       try keyring.save(record)
     } catch {
       if let state = try? keyring.state(), !state.holdsAccounts {
-        try? FileManager.default.removeItem(atPath: marker.path)
+        try? marker.remove()
       }
       throw error
     }
@@ -72,12 +72,7 @@ struct DesktopPlaces: Sendable {
 
   /// The choice that was made.
   func remembered() throws(SQOAuthError) -> DesktopTokenStore.Place? {
-    let content: Data?
-    do throws(FileError) {
-      content = try marker.read()
-    } catch {
-      throw failure("read", error)
-    }
+    let content = try reported("read") { () throws(FileError) in try marker.read() }
     switch content.map({ String(decoding: $0, as: UTF8.self) }) {
     case "keyring\n": return .keyring
     case "encrypted-file\n": return file
@@ -86,34 +81,26 @@ struct DesktopPlaces: Sendable {
         .storeTooNew,
         "\(marker.path.printable) names a store that this program does not know")
     // The file may have been there before.
-    case nil: return FileManager.default.fileExists(atPath: sealedPath) ? file : nil
+    case nil: return PrivateFile(path: sealedPath).isThere ? file : nil
     }
   }
 
   private func remember(_ place: DesktopTokenStore.Place) throws(SQOAuthError) {
-    do throws(FileError) {
-      try marker.replace(with: Data((place == .keyring ? "keyring\n" : "encrypted-file\n").utf8))
-    } catch {
-      throw failure("written", error)
-    }
+    let content = Data((place == .keyring ? "keyring\n" : "encrypted-file\n").utf8)
+    try reported("written") { () throws(FileError) in try marker.replace(with: content) }
   }
 
   private func locked<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
-    let lock: FileLock
-    do throws(FileError) {
-      lock = try marker.lock()
-    } catch {
-      throw failure("locked", error)
-    }
+    let lock = try reported("locked") { () throws(FileError) in try marker.lock() }
     defer { lock.release() }
     return try body()
   }
 
-  private func failure(_ what: String, _ error: FileError) -> SQOAuthError {
-    SQOAuthError(
-      .storeFailed, "\(marker.path.printable) cannot be \(what) (\(error))",
-      cause: error)
+  private func reported<Value>(
+    _ what: String, _ calls: () throws(FileError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    try FileError.reported("\(marker.path.printable) cannot be \(what)", calls)
   }
 }

@@ -25,6 +25,44 @@ import Testing
     #expect(try !Self.text(of: "Package.swift").contains("platforms:"))
   }
 
+  /// The files with a branch for other systems, where a port would begin.
+  static let seams: Set = [
+    "Basics/CLibrary", "Basics/Locked", "Basics/Threads",
+    "LoopbackHTTP/EventLoop", "LoopbackHTTP/Monotonic", "LoopbackHTTP/SocketAddress",
+    "LoopbackHTTP/Sockets",
+    "SequencingOAuth/Files/FileDescriptor", "SequencingOAuth/Files/FileDescriptor+Content",
+    "SequencingOAuth/Files/FileError", "SequencingOAuth/Files/FileLock",
+    "SequencingOAuth/Files/FileStatus", "SequencingOAuth/Files/FileTrust",
+    "SequencingOAuth/Files/LockHolder", "SequencingOAuth/Files/LockRemoval",
+    "SequencingOAuth/Files/PrivateFile", "SequencingOAuth/Files/PrivateFile+Placing",
+    "SequencingOAuth/Signals/SignalListener",
+    "SequencingOAuth/UserAgent/ChildProcess", "SequencingOAuth/UserAgent/SystemBrowser",
+  ]
+  /// The files that are for Linux only, all of which a port would replace or leave out.
+  static let linuxFiles: Set = [
+    "SequencingOAuth/HTTP/Curl/CurlCallbacks", "SequencingOAuth/HTTP/Curl/CurlEventLoop",
+    "SequencingOAuth/HTTP/Curl/CurlMulti", "SequencingOAuth/HTTP/Curl/SocketTable",
+    "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
+  ]
+
+  @Test func `only named files know which system they run on`() throws {
+    let branches = try Self.sources(with: #/canImport\((Glibc|Darwin)\)|os\(Linux\)|os\(macOS\)/#)
+    #expect(branches == Self.seams)
+    let uses = try Self.sources(with: #/import (Glibc|Darwin)/#)
+    #expect(uses.subtracting(branches) == Self.linuxFiles)
+  }
+
+  /// The sources that a pattern occurs in, as paths without their ending.
+  private static func sources(with pattern: some RegexComponent) throws -> Set<String> {
+    let folder = Compiler.root.appending(path: "Sources").path
+    let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+    return Set(
+      try files.filter { file in
+        guard file.hasSuffix(".swift") else { return false }
+        return try text(of: "Sources/\(file)").contains(pattern)
+      }.map { String($0.dropLast(6)) })
+  }
+
   private static func text(of document: String) throws -> String {
     try String(contentsOf: Compiler.root.appending(path: document), encoding: .utf8)
   }

@@ -214,7 +214,7 @@ struct UpstreamTests {
     let call = try channel.test("Talk", kind: kind)
     switch kind {
     case .unary, .serverStreaming: try call.start()
-    case .clientStreaming, .bidirectional: failure(.unimplemented) { try call.start() }
+    case .clientStreaming, .bidirectional: rpcFailure(.unimplemented) { try call.start() }
     }
   }
 

@@ -1,15 +1,10 @@
 import Basics
+import Glibc
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
-#endif
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
 #endif
 
 /// Splits a `multipart/form-data` body into its parts (RFC 2046, section 5.1; RFC 7578).

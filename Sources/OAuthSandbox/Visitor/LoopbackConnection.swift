@@ -1,16 +1,11 @@
 import Basics
+import Glibc
 package import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
   package import Foundation
-#endif
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
 #endif
 
 /// The client's end of a connection to a loopback port, for reading and writing single bytes.

@@ -1,8 +1,10 @@
 import Basics
 import Dispatch
 
-#if canImport(Glibc)
-  import Glibc
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
 #endif
 
 /// Warns once, on standard error, when callbacks wait for a main thread that is blocked.
@@ -66,8 +68,6 @@ final class MainThreadWatch: Sendable {
       "SequencingOAuth: a callback has waited 5 s for the main thread, which is blocked. Let the main "
       + "thread run (dispatchMain(), RunLoop.main.run() or an async main), or set callbackQueue to a "
       + "queue of your own.\n"
-    text.utf8CString.withUnsafeBufferPointer { bytes in
-      _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count - 1)
-    }
+    try? FileDescriptor.standardError.write(Data(text.utf8))
   }
 }

@@ -10,6 +10,7 @@ import CCrypto
 ///
 /// - SeeAlso: EVP_EncryptInit(3)
 final class CipherContext {
+  static let tagSize = 16
   static let failure = SQOAuthError(.storeFailed, "libcrypto cannot encrypt with AES-256-GCM")
 
   // Looked up once, since that costs more than to encrypt a record; never changed after.
@@ -73,7 +74,7 @@ final class CipherContext {
 
   /// The tag of what was encrypted; after ``finish()``.
   func tag() throws(SQOAuthError) -> Data {
-    var tag = Data(count: EncryptionService.tagSize)
+    var tag = Data(count: Self.tagSize)
     let succeeded = tag.withUnsafeMutableBytes { tag in
       EVP_CIPHER_CTX_ctrl(
         context, EVP_CTRL_AEAD_GET_TAG, Int32(tag.count), tag.baseAddress)

@@ -12,6 +12,20 @@ import CCrypto
 ///
 /// - SeeAlso: RFC 7914; RFC 5869
 enum KeyDerivation: Sendable, Hashable {
+  /// What the user gave.
+  enum Secret: Sendable {
+    case passphrase(String)
+    case key(Data)
+
+    /// A passphrase that is not empty.
+    static func checked(_ passphrase: String) throws(SQOAuthError) -> Self {
+      guard !passphrase.isEmpty else {
+        throw SQOAuthError(.invalidConfiguration, "a passphrase must not be empty")
+      }
+      return .passphrase(passphrase)
+    }
+  }
+
   /// From a passphrase, at a cost that is meant to slow down guessing.
   case scrypt(cost: Int, blockSize: Int, parallelism: Int, salt: Data)
   /// From a key, which nobody can guess.
@@ -25,7 +39,7 @@ enum KeyDerivation: Sendable, Hashable {
   /// The derivation for a new store: 32 MB and 3 passes for a passphrase.
   ///
   /// - SeeAlso: OWASP Password Storage Cheat Sheet, scrypt
-  static func new(for secret: StoreSecret) throws(SQOAuthError) -> KeyDerivation {
+  static func new(for secret: Secret) throws(SQOAuthError) -> KeyDerivation {
     let salt = try RandomBytes.make(saltSize)
     return switch secret {
     case .passphrase: .scrypt(cost: 1 << 15, blockSize: 8, parallelism: 3, salt: salt)
@@ -49,7 +63,7 @@ enum KeyDerivation: Sendable, Hashable {
   }
 
   /// Derives bytes, or returns `nil` where the secret is not of the kind that this is for.
-  func derive(_ count: Int, from secret: StoreSecret) throws(SQOAuthError) -> Data? {
+  func derive(_ count: Int, from secret: Secret) throws(SQOAuthError) -> Data? {
     OpenSSL.begin()
     return switch (self, secret) {
     case (.scrypt(let cost, let blockSize, let parallelism, let salt), .passphrase(let text)):

@@ -14,29 +14,25 @@ package struct FileStatus: Sendable {
   /// The rights alone, without the kind.
   let mode: UInt32
   package let size: Int64
+  /// How many names it has.
+  private let links: UInt64
   /// When its content last changed, in seconds since 1970.
-  let modified: Int
+  private let modified: Int
   private let device: UInt64
   private let inode: UInt64
-
-  /// The status of an open file.
-  init(of file: Int32) throws(FileError) {
-    var status = stat()
-    guard fstat(file, &status) == 0 else { throw FileError(call: "fstat", errno: errno) }
-    self.init(status)
-  }
 
   /// The status of what is at a path, of a link itself; `nil` if nothing is there.
   package init?(at path: String) throws(FileError) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
-      guard errno == ENOENT else { throw FileError(call: "lstat", errno: errno) }
+      guard errno == ENOENT else { throw FileError(call: "lstat") }
       return nil
     }
     self.init(status)
   }
 
-  private init(_ status: stat) {
+  /// What a call of the system said.
+  init(_ status: stat) {
     isRegular = status.st_mode & S_IFMT == S_IFREG
     owner = UInt32(status.st_uid)
     mode = UInt32(status.st_mode) & 0o7777
@@ -46,6 +42,7 @@ package struct FileStatus: Sendable {
     #else
       modified = status.st_mtimespec.tv_sec
     #endif
+    links = UInt64(status.st_nlink)
     device = UInt64(truncatingIfNeeded: status.st_dev)
     inode = UInt64(truncatingIfNeeded: status.st_ino)
   }
@@ -56,10 +53,17 @@ package struct FileStatus: Sendable {
     self.owner = owner
     self.mode = mode
     self.size = size
+    links = 1
     modified = 0
     device = 0
     inode = 0
   }
+
+  /// Whether it is an ordinary file of this user that has no second name.
+  var isOwn: Bool { isRegular && owner == geteuid() && links == 1 }
+
+  /// How many seconds ago its content last changed.
+  var age: Int { time(nil) - modified }
 
   /// Whether the two are one file under whatever names.
   func isSameFile(as other: FileStatus) -> Bool {

@@ -29,51 +29,54 @@ package struct FileTrust: Sendable {
   ) throws(FileError) -> Bool {
     guard status.isRegular else {
       throw FileError(
-        "it is a symbolic link, a folder, a pipe or a device, which is refused", errno: EINVAL)
+        "it is a symbolic link, a folder, a pipe or a device, which is refused", code: EINVAL)
     }
     let isRoots = mayBeRoots && status.owner == 0
     guard status.owner == user || isRoots else {
       throw FileError(
         "it belongs to user \(status.owner) and this program runs as user \(user): run it as that "
           + "user, or set another folder for its files (XDG_STATE_HOME), or change the owner with "
-          + "chown", errno: EPERM)
+          + "chown", code: EPERM)
     }
     guard status.mode & 0o022 == 0 else {
       throw FileError(
         "other users can write to it (its mode is \(octal(status.mode))), so that its content may "
-          + "be theirs: remove it, or look at it and then set its mode to 0600", errno: EPERM)
+          + "be theirs: remove it, or look at it and then set its mode to 0600", code: EPERM)
     }
     guard status.size <= maximumBytes else { throw tooLarge }
     return status.mode & 0o077 != 0 && !isRoots
   }
 
   /// Refuses an open file, or closes it to other users where that is needed.
-  func check(_ file: Int32) throws(FileError) {
-    guard try needsMending(FileStatus(of: file)) else { return }
+  func check(_ file: FileDescriptor) throws(FileError) {
+    guard try needsMending(file.status()) else { return }
     do throws(FileError) {
       try Self.closeToOthers(file)
     } catch {
       // An administrator who makes a file system read-only chooses the rights on it.
-      guard error.errno == EROFS else { throw error }
+      guard error.code == EROFS else { throw error }
     }
   }
 
   /// Gives a file the mode 0600, unless it has it, and sees that the file system keeps it.
-  static func closeToOthers(_ file: Int32) throws(FileError) {
-    guard try FileStatus(of: file).mode != 0o600 else { return }
-    let failure = fchmod(file, 0o600) == 0 ? nil : FileError(call: "fchmod", errno: errno)
-    if let failure, failure.errno == EROFS { throw failure }
-    let mode = try FileStatus(of: file).mode
+  static func closeToOthers(_ file: FileDescriptor) throws(FileError) {
+    guard try file.status().mode != 0o600 else { return }
+    do throws(FileError) {
+      try file.setOwnersMode()
+    } catch {
+      guard error.code != EROFS else { throw error }
+    }
+    let mode = try file.status().mode
     // FAT has no modes of its own, and shows what it was mounted with.
     guard mode & 0o677 == 0o600 else {
       throw FileError(
         "its file system lets other users see it (its mode stays \(octal(mode))): choose another "
-          + "folder", errno: EPERM)
+          + "folder", code: EPERM)
     }
   }
 
   var tooLarge: FileError {
-    FileError("it has more than \(maximumBytes) bytes, which are too many", errno: EFBIG)
+    FileError("it has more than \(maximumBytes) bytes, which are too many", code: EFBIG)
   }
 }
 

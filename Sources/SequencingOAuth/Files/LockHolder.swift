@@ -62,10 +62,9 @@ package enum LockHolder {
   }
 
   private static func text(of path: String) -> String? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    return (try? FileBytes.read(file, atMost: 4 * 1024 * 1024)).map {
+    guard let file = try? FileDescriptor.reading(path) else { return nil }
+    defer { file.close() }
+    return (try? file.content(atMost: 4 * 1024 * 1024)).map {
       String(decoding: $0, as: UTF8.self)
     }
   }

@@ -27,7 +27,7 @@ enum LockRemoval {
   private static let kept = Locked(0)
 
   /// Gives the lock back soon, and on another thread.
-  static func finish(_ file: Int32) {
+  static func finish(_ file: FileDescriptor) {
     var steps = 0
     while steps < stepsAtOnce, isOpenElsewhere(file) == true {
       usleep(100)
@@ -38,11 +38,11 @@ enum LockRemoval {
       kept += 1
       return true
     }
-    guard isKept else { return release(file) }
+    guard isKept else { return file.unlock() }
     finish(file, after: moment, looks: looksLater)
   }
 
-  private static func finish(_ file: Int32, after milliseconds: Int, looks: Int) {
+  private static func finish(_ file: FileDescriptor, after milliseconds: Int, looks: Int) {
     DispatchQueue.global(qos: .utility).asyncAfter(
       deadline: .now() + .milliseconds(milliseconds)
     ) {
@@ -50,17 +50,10 @@ enum LockRemoval {
       let isOpen = isOpenElsewhere(file) ?? (looks == looksLater)
       guard looks > 0, isOpen else {
         kept.withLock { $0 -= 1 }
-        return release(file)
+        return file.unlock()
       }
       finish(file, after: 1000, looks: looks - 1)
     }
-  }
-
-  static func release(_ file: Int32) {
-    // To close it would not be enough while a child that another thread has just forked still has
-    // the descriptor.
-    flock(file, LOCK_UN)
-    close(file)
   }
 
   /// Whether the file was opened a second time, in this process or another; `nil` if the system does
@@ -70,15 +63,15 @@ enum LockRemoval {
   /// nothing else has open.
   ///
   /// - SeeAlso: fcntl(2), section "Leases"
-  private static func isOpenElsewhere(_ file: Int32) -> Bool? {
+  private static func isOpenElsewhere(_ file: FileDescriptor) -> Bool? {
     #if os(Linux)
       // The usual signal of a lease ends a process; this one does nothing that an app has not asked
       // for.
-      guard fcntl(file, Command.setSignal, SIGURG) == 0 else { return nil }
-      guard fcntl(file, Command.setLease, Int32(F_WRLCK)) == 0 else {
+      guard fcntl(file.number, Command.setSignal, SIGURG) == 0 else { return nil }
+      guard fcntl(file.number, Command.setLease, Int32(F_WRLCK)) == 0 else {
         return errno == EAGAIN ? true : nil
       }
-      _ = fcntl(file, Command.setLease, Int32(F_UNLCK))
+      _ = fcntl(file.number, Command.setLease, Int32(F_UNLCK))
       return false
     #else
       return nil

@@ -29,20 +29,21 @@ package struct PrivateFile: Sendable {
 
   /// The content, or `nil` where there is no file.
   package func read() throws(FileError) -> Data? {
-    // To open a pipe would wait for a program that writes into it.
-    let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-    guard file >= 0 else {
-      switch errno {
+    let file: FileDescriptor
+    do throws(FileError) {
+      file = try .reading(path)
+    } catch {
+      switch error.code {
       case ENOENT: return nil
       case ELOOP: throw Self.link
       case EACCES: throw denied
-      default: throw FileError(call: "open", errno: errno)
+      default: throw error
       }
     }
-    defer { close(file) }
+    defer { file.close() }
     try trust.check(file)
     // The file may grow meanwhile.
-    let content = try FileBytes.read(file, atMost: Int(trust.maximumBytes) + 1)
+    let content = try file.content(atMost: Int(trust.maximumBytes) + 1)
     guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
     return content
   }
@@ -59,26 +60,23 @@ package struct PrivateFile: Sendable {
     try makeFolder()
     try refuseLink()
     let temporary = path + ".new"
-    unlink(temporary)
-    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw FileError(call: "open", errno: errno) }
+    let file = try FileDescriptor.making(temporary)
     do throws(FileError) {
-      defer { close(file) }
-      // Whatever the process's umask took away, or the next run could not read it.
-      try FileTrust.closeToOthers(file)
-      try FileBytes.write(content, to: file)
-      guard fsync(file) == 0 else { throw FileError(call: "fsync", errno: errno) }
+      defer { file.close() }
+      try file.write(content)
+      try file.sync()
+      guard rename(temporary, path) == 0 else { throw FileError(call: "rename") }
     } catch {
-      unlink(temporary)
-      throw error
-    }
-    guard rename(temporary, path) == 0 else {
-      let error = FileError(call: "rename", errno: errno)
       unlink(temporary)
       throw error
     }
     // The new name itself is safe only once the folder is.
     try syncFolder()
+  }
+
+  /// Removes the file, if it is there.
+  package func remove() throws(FileError) {
+    guard unlink(path) == 0 || errno == ENOENT else { throw FileError(call: "unlink") }
   }
 
   /// Takes the file's lock, which is a file beside it, since this one is renamed over itself.
@@ -100,6 +98,9 @@ package struct PrivateFile: Sendable {
     return folder.isEmpty ? "/" : folder
   }
 
+  /// Whether there is something at the path.
+  package var isThere: Bool { access(path, F_OK) == 0 }
+
   /// Whether its folder is there and files may be made in it.
   package var isInWritableFolder: Bool { access(folder, W_OK) == 0 }
 
@@ -109,11 +110,11 @@ package struct PrivateFile: Sendable {
       try makeFolder(String(folder[..<slash]))
     }
     guard mkdir(folder, 0o700) == 0 else {
-      guard errno == EEXIST else { throw FileError(call: "mkdir", errno: errno) }
+      guard errno == EEXIST else { throw FileError(call: "mkdir") }
       return
     }
     // Whatever the process's umask took away.
-    guard chmod(folder, 0o700) == 0 else { throw FileError(call: "chmod", errno: errno) }
+    guard chmod(folder, 0o700) == 0 else { throw FileError(call: "chmod") }
     try PrivateFile(path: folder).syncFolder()
   }
 
@@ -123,25 +124,24 @@ package struct PrivateFile: Sendable {
 
   /// Why the system does not let this user read the file.
   private var denied: FileError {
-    let failure = FileError(call: "open", errno: EACCES)
+    let failure = FileError(call: "open", code: EACCES)
     do throws(FileError) {
       // Without a status it is a folder on the way that is closed.
       guard let status = try FileStatus(at: path) else { return failure }
       _ = try trust.needsMending(status)
-      return FileError("\(failure); set its mode to 0600", errno: EACCES)
+      return FileError("\(failure); set its mode to 0600", code: EACCES)
     } catch {
-      return error.errno == EPERM ? error : failure
+      return error.code == EPERM ? error : failure
     }
   }
 
   private static let link = FileError(
-    "a symbolic link, a folder, a pipe or a device is in its place, which is refused", errno: ELOOP)
+    "a symbolic link, a folder, a pipe or a device is in its place, which is refused", code: ELOOP)
 
   /// Makes what was named, renamed or removed in the folder survive a loss of power.
   package func syncFolder() throws(FileError) {
-    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileError(call: "open", errno: errno) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw FileError(call: "fsync", errno: errno) }
+    let descriptor = try FileDescriptor.folder(folder)
+    defer { descriptor.close() }
+    try descriptor.sync()
   }
 }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Basics
 
 /// Tells whether a host, in lower case and without brackets, is this machine.
 ///
@@ -31,27 +27,16 @@ enum LoopbackHost {
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     // RFC 6761, section 6.3: the names under `localhost.` are loopback too.
     if name == "localhost" || name.hasSuffix(".localhost") { return true }
-    // inet_aton reads 127.1, 0x7f.1 and 2130706433, as libcurl and the resolver do.
-    var address = in_addr()
-    guard inet_aton(name, &address) != 0 else { return false }
-    let first = UInt32(bigEndian: address.s_addr) >> 24
+    // libcurl and the resolver read 127.1, 0x7f.1 and 2130706433 too.
+    guard let bytes = CLibrary.ipv4(name) else { return false }
     // Linux takes 0.0.0.0 for this machine.
-    return first == 127 || address.s_addr == 0
+    return bytes[0] == 127 || bytes.allSatisfy { $0 == 0 }
   }
 
-  static func isIPv6(_ text: String) -> Bool { ipv6(text) != nil }
-
-  /// The 16 bytes of an IPv6 address.
-  private static func ipv6(_ text: String) -> [UInt8]? {
-    // The system reads up to a zero byte, and the text goes on.
-    if text.utf8.contains(0) { return nil }
-    var address = in6_addr()
-    guard inet_pton(AF_INET6, text, &address) == 1 else { return nil }
-    return withUnsafeBytes(of: address) { Array($0) }
-  }
+  static func isIPv6(_ text: String) -> Bool { CLibrary.ipv6(text) != nil }
 
   private static func isLoopbackIPv6(_ text: String) -> Bool {
-    guard let bytes = ipv6(text) else { return false }
+    guard let bytes = CLibrary.ipv6(text) else { return false }
     // ::1, and :: which Linux takes for it.
     if bytes.dropLast().allSatisfy({ $0 == 0 }) { return bytes[15] <= 1 }
     // ::ffff:127.0.0.0/104, and ::ffff:0.0.0.0.

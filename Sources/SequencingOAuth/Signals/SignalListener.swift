@@ -104,6 +104,12 @@ final class SignalListener: Sendable {
     if hearsHangUp.load(ordering: .acquiring) { signal(SIGHUP, SIG_DFL) }
   }
 
+  /// Ends the program as the signal would have, so that a shell sees which one it was.
+  static func end(by number: Int32) {
+    signal(number, SIG_DFL)
+    kill(getpid(), number)
+  }
+
   private static let handle: @convention(c) (Int32) -> Void = { number in
     let error = errno
     // Done first, so that a second signal ends the program while the functions work.

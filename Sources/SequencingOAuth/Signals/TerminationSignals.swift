@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// Calls a function when a signal asks the program to end: SIGINT (Ctrl-C), SIGTERM or SIGHUP.
 ///
 /// Without it such a signal ends the program at once, even in the middle of a refresh. If the
@@ -63,7 +57,7 @@ extension TerminationSignals {
         await Self.settle(modules(), onFailure)
         // Waits for what the app has begun in the meantime.
         await Self.settle(modules(), { _ in })
-        Self.end(by: number)
+        SignalListener.end(by: number)
       }
     }
   }
@@ -89,11 +83,5 @@ extension TerminationSignals {
     settling oauth: SQOAuth, onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {
     self.init(settling: [oauth.module], onFailure: onFailure)
-  }
-
-  /// Ends the program as the signal would have, so that a shell sees which signal it was.
-  private static func end(by number: Int32) {
-    signal(number, SIG_DFL)
-    kill(getpid(), number)
   }
 }

@@ -32,16 +32,14 @@ public struct AccountLocks: Sendable {
   /// - Throws: ``SQOAuthError/Code/storeFailed``, for example if the folder is on a full disk.
   public func lease(_ id: String) throws(SQOAuthError) -> AccountLease? {
     let path = path(id)
-    do throws(FileError) {
+    let lock = try FileError.reported("the account's lock file \(path.printable) failed") {
+      () throws(FileError) in
       try PrivateFile(path: path).makeFolder()
-      guard let lock = try FileLock.ifFree(path) else { return nil }
-      leftovers.removeOnce()
-      return AccountLease { lock.remove() }
-    } catch {
-      throw SQOAuthError(
-        .storeFailed, "the account's lock file \(path.printable) failed (\(error))",
-        cause: error)
+      return try FileLock.ifFree(path)
     }
+    guard let lock else { return nil }
+    leftovers.removeOnce()
+    return AccountLease { lock.remove() }
   }
 
   /// Who has the lease of an account, in words, with the path of its lock file.

@@ -5,11 +5,6 @@ import Basics
 #else
   import Foundation
 #endif
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The lock files of a folder that no process has locked: killed processes left them, and older
 /// versions of the SDK, which kept one for each account.
@@ -39,7 +34,7 @@ final class LeftoverLocks: Sendable {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     for name in names where AccountLocks.isName(name) {
       let path = "\(folder)/\(name)"
-      guard let status = try? FileStatus(at: path), time(nil) - status.modified >= age,
+      guard let status = try? FileStatus(at: path), status.age >= age,
         let lock = try? FileLock.ifFree(path)
       else { continue }
       lock.remove()

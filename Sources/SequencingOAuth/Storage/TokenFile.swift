@@ -160,7 +160,7 @@ extension TokenFile {
       }
     }
     if let new {
-      try write(new.bytes)
+      try reported("be written") { () throws(FileError) in try file.replace(with: new.bytes) }
       keep(keepsContent ? new : nil)
     }
     // What is left there does not count any more.
@@ -169,12 +169,7 @@ extension TokenFile {
 
   /// What the file holds, or `nil` where there is none.
   func content() throws(SQOAuthError) -> Format.Content? {
-    let bytes: Data?
-    do throws(FileError) {
-      bytes = try file.read()
-    } catch {
-      throw failure("be read", error)
-    }
+    let bytes = try reported("be read") { () throws(FileError) in try file.read() }
     guard let bytes else { return nil }
     if let latest = latest.withLock({ $0 }), latest.bytes == bytes { return latest.content }
     let content = try naming("be read") { () throws(SQOAuthError) in try format.decode(bytes) }
@@ -187,20 +182,8 @@ extension TokenFile {
     latest.withLock { $0 = kept }
   }
 
-  private func write(_ bytes: Data) throws(SQOAuthError) {
-    do throws(FileError) {
-      try file.replace(with: bytes)
-    } catch {
-      throw failure("be written", error)
-    }
-  }
-
   func lock() throws(SQOAuthError) -> FileLock {
-    do throws(FileError) {
-      return try file.lock()
-    } catch {
-      throw failure("be locked", error)
-    }
+    try reported("be locked") { () throws(FileError) in try file.lock() }
   }
 
   /// Names the file in an error that does not.
@@ -215,8 +198,10 @@ extension TokenFile {
     }
   }
 
-  private func failure(_ what: String, _ error: FileError) -> SQOAuthError {
-    SQOAuthError(.storeFailed, "\(name) cannot \(what) (\(error))", cause: error)
+  private func reported<Value>(
+    _ what: String, _ calls: () throws(FileError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    try FileError.reported("\(name) cannot \(what)", calls)
   }
 
   private var name: String { "the token file \(file.path.printable)" }

@@ -185,9 +185,3 @@ import Testing
     }
   }
 }
-
-extension Result {
-  fileprivate var error: Failure? {
-    if case .failure(let error) = self { error } else { nil }
-  }
-}

@@ -155,7 +155,7 @@ import Testing
     drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour, times: nil)
     let calls = Locked<[PipeError?]>([])
     for _ in 0..<20 {
-      drive.files.read(JSONValue.self) { result in calls.withLock { $0.append(result.reason) } }
+      drive.files.read(JSONValue.self) { result in calls.withLock { $0.append(result.error) } }
     }
     _ = try await drive.sandbox.requests(to: .driveFiles, atLeast: 20)
     drive.files.cancel()

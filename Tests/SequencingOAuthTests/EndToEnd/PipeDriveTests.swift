@@ -104,32 +104,32 @@ import Testing
     let destination = URL(filePath: folder.file("a"))
     let files = drive.files
     let json = JSONValue.self
-    files.read(json) { note("read", $0.reason) }
-    files.read(json, id: id) { note("read id", $0.reason) }
-    files.content(id: id, parameters: ["alt": "media"]) { note("content", $0.reason) }
-    files.save(File(id: id, title: "x"), returning: json) { note("save", $0.reason) }
-    files.remove(id: other) { note("remove", $0.reason) }
+    files.read(json) { note("read", $0.error) }
+    files.read(json, id: id) { note("read id", $0.error) }
+    files.content(id: id, parameters: ["alt": "media"]) { note("content", $0.error) }
+    files.save(File(id: id, title: "x"), returning: json) { note("save", $0.error) }
+    files.remove(id: other) { note("remove", $0.error) }
     files.remove(File(title: "without id")) {
-      note("remove nothing", $0.reason?.cause?.code == .malformedRequest ? nil : .cancelled)
+      note("remove nothing", $0.error?.cause?.code == .malformedRequest ? nil : .cancelled)
     }
     drive.uploads.upload([.data("file", Data(), filename: "f")], returning: json) {
-      note("upload", $0.reason)
+      note("upload", $0.error)
     }
     drive.uploads.upload(
       .bytes(Data("x".utf8)), parameters: ["title": "t"], returning: json
-    ) { note("upload bytes", $0.reason) }
+    ) { note("upload bytes", $0.error) }
     files.download(id: id, parameters: ["alt": "media"], to: destination) {
-      note("download", $0.reason)
+      note("download", $0.error)
     }
     files.pages(parameters: ["maxResults": "4"]).first { result in
-      note("first", result.reason)
+      note("first", result.error)
       try? result.get().next { result in
-        note("next", result.reason)
-        try? result.get()?.previous { note("previous", $0.reason) }
+        note("next", result.error)
+        try? result.get()?.previous { note("previous", $0.error) }
       }
     }
     files.read(json, id: "none") {
-      note("none", $0.reason?.refusal?.status == 404 ? nil : .cancelled)
+      note("none", $0.error?.refusal?.status == 404 ? nil : .cancelled)
     }
     let expected = [
       "read", "read id", "content", "save", "remove", "remove nothing", "upload",
@@ -140,12 +140,5 @@ import Testing
     #expect(calls.withLock { Set($0) } == Set(expected))
     #expect(calls.withLock(\.count) == expected.count)
     #expect(try Data(contentsOf: destination) == pattern(100))
-  }
-}
-
-extension Result {
-  /// Why it is no value.
-  var reason: Failure? {
-    if case .failure(let error) = self { error } else { nil }
   }
 }

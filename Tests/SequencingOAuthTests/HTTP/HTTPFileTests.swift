@@ -49,7 +49,7 @@ import Testing
         name.hasPrefix("http") ? try #require(URL(string: name)) : folder.appending(path: name)
       request.body = .file(url)
       let error = await failure(.malformedRequest) { try await client.send(request) }
-      #expect(error?.cause is HTTPFileError)
+      #expect(error?.cause is FileError)
       #expect(server.requests.isEmpty)
     }
   }
@@ -117,7 +117,7 @@ import Testing
       var request = try server.request()
       request.destination = .file(folder.appending(path: "no/such/folder"))
       let error = await failure(.malformedRequest) { try await client.send(request) }
-      #expect((error?.cause as? HTTPFileError)?.code == ENOENT)
+      #expect((error?.cause as? FileError)?.code == ENOENT)
     }
   }
 

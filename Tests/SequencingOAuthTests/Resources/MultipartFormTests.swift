@@ -110,7 +110,7 @@ import Testing
     if name == "pipe" { #expect(mkfifo(url.path, 0o600) == 0) }
     let error = failure(.malformedRequest) { try request([.file("a", url)]) }
     #expect(error?.message.contains(folder.file("")) == true)
-    #expect(error?.cause is HTTPFileError)
+    #expect(error?.cause is FileError)
   }
 
   @Test(arguments: [-1, .min, .max] as [Int64])

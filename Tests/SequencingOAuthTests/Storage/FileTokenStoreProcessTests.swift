@@ -1,11 +1,8 @@
 import Foundation
+import Glibc
 import SequencingOAuth
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// One account and many real processes: each body runs in a child of its own.
 @Suite(.timeLimit(.minutes(2))) struct FileTokenStoreProcessTests {

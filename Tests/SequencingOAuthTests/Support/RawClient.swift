@@ -1,8 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A client that writes bytes, as an attacker on the same machine would.
 final class RawClient: Sendable {

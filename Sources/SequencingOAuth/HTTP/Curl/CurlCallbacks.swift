@@ -1,10 +1,5 @@
 import CCurl
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 // The functions that libcurl calls. They are ordinary functions, since a closure that is passed to
 // C may carry the isolation of the place where it was written and trap on the loop's thread.

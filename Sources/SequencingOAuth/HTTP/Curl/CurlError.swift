@@ -1,14 +1,10 @@
+import Basics
 import CCurl
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
-#endif
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
 #endif
 
 /// What libcurl said, as the cause of an ``SQOAuthError``.
@@ -61,7 +57,7 @@ extension SQOAuthError {
       return
     }
     let isOfSystem = errno != 0 && Self.systemCodes.contains(curl)
-    let because = isOfSystem ? " (\(String(cString: strerror(errno))))" : ""
+    let because = isOfSystem ? " (\(CLibrary.meaning(of: errno)))" : ""
     switch curl {
     case CURLE_OPERATION_TIMEDOUT:
       self.init(

@@ -1,11 +1,6 @@
 import Basics
 import CCurl
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// The one event loop of the process: a thread that waits on every connection's socket.
 ///

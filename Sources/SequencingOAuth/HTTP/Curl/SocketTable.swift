@@ -1,10 +1,5 @@
 import CCurl
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// Which sockets the event loop waits for: libcurl names them, and ``settle()`` tells epoll.
 ///

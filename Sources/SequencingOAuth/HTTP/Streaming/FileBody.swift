@@ -1,88 +1,53 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  import FoundationEssentials
 #else
-  public import Foundation
+  import Foundation
 #endif
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
-/// What the operating system said of a file, as the cause of an ``SQOAuthError``.
-public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The `errno`.
-  public let code: Int32
-
-  /// What it means.
-  public var description: String { String(cString: strerror(code)) }
-}
-
-extension HTTPFileError: LocalizedError {
-  /// What the code means, which is what `localizedDescription` says.
-  public var errorDescription: String? { description }
-}
 
 /// A file that is read or written piece by piece, by one task at a time.
 final class OpenFile: @unchecked Sendable {
   static let pieceSize = 1024 * 1024
 
-  private let descriptor: Int32
-  /// The last piece; its memory is used again where nobody has it any more.
+  private let file: FileDescriptor
+  /// The last piece, whose memory the next one uses again when no caller has it any more.
   private var buffer = Data()
 
-  private init(_ url: URL, _ flags: Int32) throws(HTTPFileError) {
-    guard url.isFileURL else { throw HTTPFileError(code: EINVAL) }
-    descriptor = open(url.path(percentEncoded: false), flags | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw HTTPFileError(code: errno) }
+  private init(
+    _ url: URL, _ open: (String) throws(FileError) -> FileDescriptor
+  ) throws(FileError) {
+    guard url.isFileURL else { throw .notRegular }
+    file = try open(url.path(percentEncoded: false))
   }
 
   deinit {
-    close(descriptor)
+    file.close()
   }
 
-  static func reading(_ url: URL) throws(HTTPFileError) -> OpenFile {
-    // Opening a pipe would wait for somebody to write into it.
-    try OpenFile(url, O_RDONLY | O_NONBLOCK)
+  static func reading(_ url: URL) throws(FileError) -> OpenFile {
+    try OpenFile(url) { path throws(FileError) in try .reading(path, followsLink: true) }
   }
 
   /// Makes a file that only its owner may read, or empties the one that is there.
-  static func writing(_ url: URL) throws(HTTPFileError) -> OpenFile {
-    let file = try OpenFile(url, O_WRONLY | O_CREAT | O_TRUNC)
-    // A file that its owner could not open again is new: the umask took its rights away.
-    if let status = try? FileStatus(of: file.descriptor), status.isRegular,
-      status.mode & 0o777 != 0o600, status.mode & 0o777 | 0o600 == 0o600
-    {
-      fchmod(file.descriptor, 0o600)
-    }
-    return file
+  static func writing(_ url: URL) throws(FileError) -> OpenFile {
+    try OpenFile(url) { path throws(FileError) in try .writing(path) }
   }
 
-  /// - Throws: `EINVAL` for what is no regular file, and so has no length.
-  func length() throws(HTTPFileError) -> Int64 {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw HTTPFileError(code: errno) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw HTTPFileError(code: EINVAL) }
-    return Int64(status.st_size)
+  /// The length of the file, which must be an ordinary one: a pipe or a device has no length.
+  func length() throws(FileError) -> Int64 {
+    let status = try file.status()
+    guard status.isRegular else { throw .notRegular }
+    return status.size
   }
 
   /// The next piece of at most so many bytes; empty at the end.
-  func piece(_ limit: Int64) throws(HTTPFileError) -> Data {
+  func piece(_ limit: Int64) throws(FileError) -> Data {
     let room = Int(min(limit, Int64(Self.pieceSize)))
     if buffer.count != room { buffer = Data(count: room) }
-    let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-    guard count >= 0 else { throw HTTPFileError(code: errno) }
+    let count = try file.fill(&buffer)
     return count == room ? buffer : buffer.prefix(count)
   }
 
-  func append(_ data: Data) throws(HTTPFileError) {
-    var rest = data
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      guard count >= 0 else { throw HTTPFileError(code: errno) }
-      rest = rest.dropFirst(count)
-    }
-  }
+  func append(_ data: Data) throws(FileError) { try file.write(data) }
 }
 
 extension UploadQueue {
@@ -93,7 +58,7 @@ extension UploadQueue {
     case .stream(let length, let makeChunks):
       return UploadQueue(length: length, makeChunks: makeChunks)
     case .file(let url):
-      do throws(HTTPFileError) {
+      do throws(FileError) {
         let length = try OpenFile.reading(url).length()
         return UploadQueue(length: length) { try chunks(of: url, length) }
       } catch {
@@ -107,7 +72,7 @@ extension UploadQueue {
   /// The pieces of a file up to the length that was announced, should it grow meanwhile.
   private static func chunks(
     of url: URL, _ length: Int64
-  ) throws(HTTPFileError) -> @Sendable () async throws -> Data? {
+  ) throws(FileError) -> @Sendable () async throws -> Data? {
     let file = try OpenFile.reading(url)
     let rest = FileRest(length)
     return {

@@ -55,7 +55,7 @@ struct StreamedExchange {
   private static func wrap(_ error: any Error) -> SQOAuthError {
     switch error {
     case let error as SQOAuthError: error
-    case let error as HTTPFileError:
+    case let error as FileError:
       SQOAuthError(
         .malformedRequest, "the response's file cannot be written: \(error)", cause: error)
     default:

@@ -175,7 +175,7 @@ final class UploadQueue: Sendable {
     .malformedRequest, "the request's body does not have the length that was announced")
 
   private static func wrap(_ error: any Error) -> SQOAuthError {
-    if let error = error as? HTTPFileError {
+    if let error = error as? FileError {
       return SQOAuthError(
         .malformedRequest, "the file to be sent cannot be read: \(error)", cause: error)
     }

@@ -3,11 +3,6 @@
 #else
   import Foundation
 #endif
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The bytes of a download until it is complete: `NAME.partial` beside the file that it will be.
 ///
@@ -25,8 +20,8 @@ final class PartialFile: @unchecked Sendable {
   private(set) var record: DownloadRecord?
 
   private let destination: String
-  private let path: String
-  private let descriptor: Int32
+  private let partial: PrivateFile
+  private let lock: FileLock
   private let recordFile: PrivateFile
   private let queue = BlockingQueue("download")
   private var isOpen = true
@@ -42,14 +37,11 @@ final class PartialFile: @unchecked Sendable {
 
   private init(_ destination: URL, _ url: URL) throws(SQOAuthError) {
     self.destination = try Self.checked(destination)
-    path = "\(self.destination).partial"
+    let path = "\(self.destination).partial"
+    partial = PrivateFile(path: path)
     recordFile = PrivateFile(path: "\(path).info")
-    descriptor = try Self.lock(path)
-    do throws(HTTPFileError) {
-      try readRecord(url)
-    } catch {
-      throw Self.failed(path, error)
-    }
+    lock = try Self.lock(path)
+    try Self.reported(path) { () throws(FileError) in try readRecord(url) }
   }
 
   deinit {
@@ -60,11 +52,11 @@ final class PartialFile: @unchecked Sendable {
 
   /// Starts with another resource; `record` is `nil` where it cannot be resumed.
   func begin(_ record: DownloadRecord?) async throws(SQOAuthError) {
-    try await run { [self] () throws(HTTPFileError) in
+    try await run { [self] () throws(FileError) in
       // Bytes of the one must never stand beside the record of the other, whatever reaches the
       // disk first.
       try truncate(0)
-      if record != nil { try check(fsync(descriptor)) }
+      if record != nil { try lock.file.sync() }
       try save(record)
     }
   }
@@ -72,7 +64,7 @@ final class PartialFile: @unchecked Sendable {
   /// Takes bytes away at the end.
   func cut(to length: Int64) async throws(SQOAuthError) {
     guard length < self.length else { return }
-    try await run { [self] () throws(HTTPFileError) in
+    try await run { [self] () throws(FileError) in
       if var record, record.synced > length {
         record.synced = length
         try save(record)
@@ -85,18 +77,14 @@ final class PartialFile: @unchecked Sendable {
   func learn(total: Int64) async throws(SQOAuthError) {
     guard var record else { return }
     record.total = total
-    try await run { [self, record] () throws(HTTPFileError) in try save(record) }
+    try await run { [self, record] () throws(FileError) in try save(record) }
   }
 
   func append(_ data: Data) async throws(SQOAuthError) {
-    try await run { [self] () throws(HTTPFileError) in
+    try await run { [self] () throws(FileError) in
       var rest = data
       while !rest.isEmpty {
-        let count = rest.withUnsafeBytes {
-          pwrite(descriptor, $0.baseAddress, $0.count, off_t(length))
-        }
-        if count < 0, errno == EINTR { continue }
-        try check(count)
+        let count = try lock.file.writeSome(rest, at: length)
         length += Int64(count)
         rest = rest.dropFirst(count)
       }
@@ -107,24 +95,21 @@ final class PartialFile: @unchecked Sendable {
 
   /// Gives the complete file its name, for good.
   func finish() async throws(SQOAuthError) {
-    try await run(on: destination) { [self] () throws(HTTPFileError) in
-      let failure = fsync(descriptor) == 0 ? nil : HTTPFileError(code: errno)
+    try await run(on: destination) { [self] () throws(FileError) in
+      let isSynced = Result { () throws(FileError) in try lock.file.sync() }
       let record = record
       // Before the name: once that is given, another download may have a record here. And where
       // the disk failed, nobody knows which of the bytes are on it.
       try save(nil)
-      if let failure { throw failure }
-      if rename(path, destination) != 0 {
-        let error = HTTPFileError(code: errno)
+      try isSynced.get()
+      do throws(FileError) {
+        try partial.move(to: destination)
+      } catch {
         try save(record)
         throw error
       }
       release()
-      do throws(FileError) {
-        try recordFile.syncFolder()
-      } catch {
-        throw HTTPFileError(code: error.errno)
-      }
+      try recordFile.syncFolder()
     }
   }
 
@@ -132,12 +117,12 @@ final class PartialFile: @unchecked Sendable {
   func leave() async {
     try? await queue.run { [self] () throws(SQOAuthError) in
       guard isOpen else { return }
-      if var record, length > 0, fsync(descriptor) == 0 {
+      if var record, length > 0, (try? lock.file.sync()) != nil {
         record.synced = length
         try? save(record)
       } else {
-        unlink(recordFile.path)
-        unlink(path)
+        try? recordFile.remove()
+        try? partial.remove()
       }
       release()
     }
@@ -145,64 +130,44 @@ final class PartialFile: @unchecked Sendable {
 
   // MARK: On the queue
 
-  private func readRecord(_ url: URL) throws(HTTPFileError) {
-    var status = stat()
-    try check(fstat(descriptor, &status))
+  private func readRecord(_ url: URL) throws(FileError) {
+    let size = try lock.file.status().size
     // One that cannot be read is as good as none.
     if let content = try? recordFile.read(), var record = DownloadRecord(content, url: url) {
       self.record = record
-      length = record.trusted(Int64(status.st_size))
+      length = record.trusted(size)
       record.continueInThisBoot()
       record.synced = min(record.synced, length)
       try save(length > 0 ? record : nil)
     }
-    if length < Int64(status.st_size) { try truncate(length) }
+    if length < size { try truncate(length) }
   }
 
-  private func truncate(_ length: Int64) throws(HTTPFileError) {
-    try check(ftruncate(descriptor, off_t(length)))
+  private func truncate(_ length: Int64) throws(FileError) {
+    try lock.file.truncate(to: length)
     self.length = length
   }
 
-  private func save(_ record: DownloadRecord?) throws(HTTPFileError) {
+  private func save(_ record: DownloadRecord?) throws(FileError) {
     if let record, record != self.record {
-      do throws(FileError) {
-        try recordFile.replace(with: record.json)
-      } catch {
-        throw HTTPFileError(code: error.errno)
-      }
+      try recordFile.replace(with: record.json)
     } else if record == nil {
-      unlink(recordFile.path)
+      try? recordFile.remove()
     }
     self.record = record
-  }
-
-  private func check(_ result: some BinaryInteger) throws(HTTPFileError) {
-    guard result >= 0 else { throw HTTPFileError(code: errno) }
   }
 
   private func release() {
     guard isOpen else { return }
     isOpen = false
-    // To close it would not be enough while a child that another thread has just forked still has
-    // the descriptor.
-    flock(descriptor, LOCK_UN)
-    Self.closeDescriptor(descriptor)
+    lock.release()
   }
 
   private func run(
-    on path: String? = nil, _ work: @escaping @Sendable () throws(HTTPFileError) -> Void
+    on path: String? = nil, _ work: @escaping @Sendable () throws(FileError) -> Void
   ) async throws(SQOAuthError) {
-    try await queue.run { [path = path ?? self.path] () throws(SQOAuthError) in
-      do throws(HTTPFileError) {
-        try work()
-      } catch {
-        throw Self.failed(path, error)
-      }
+    try await queue.run { [path = path ?? partial.path] () throws(SQOAuthError) in
+      try Self.reported(path, work)
     }
-  }
-
-  static func failed(_ path: String, _ error: HTTPFileError) -> SQOAuthError {
-    SQOAuthError(.fileFailed, "\(path): \(error)", cause: error)
   }
 }

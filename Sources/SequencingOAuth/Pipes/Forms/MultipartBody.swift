@@ -3,11 +3,6 @@
 #else
   import Foundation
 #endif
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// A form as it goes over the wire: what is in memory, and what is read while it is sent.
 struct MultipartBody: Sendable {
@@ -94,16 +89,11 @@ struct MultipartBody: Sendable {
   }
 
   private static func length(of url: URL) throws(SQOAuthError) -> Int64 {
-    do throws(HTTPFileError) {
+    do throws(FileError) {
       return try OpenFile.reading(url).length()
     } catch {
       throw MultipartFraming.malformed(
-        "\(url.path(percentEncoded: false)) cannot be sent: \(error.ofRegularFile)", cause: error)
+        "\(url.path(percentEncoded: false)) cannot be sent: \(error)", cause: error)
     }
   }
-}
-
-extension HTTPFileError {
-  /// In the words of somebody who expected an ordinary file.
-  var ofRegularFile: String { code == EINVAL ? "it is no ordinary file" : description }
 }

@@ -37,7 +37,7 @@ final class MultipartReader: @unchecked Sendable {
     case .bytes: break
     case .file(let url, _):
       let path = url.path(percentEncoded: false)
-      do throws(HTTPFileError) {
+      do throws(FileError) {
         source = .file(try OpenFile.reading(url), path: path)
       } catch {
         throw Self.unreadable(path, error)
@@ -67,7 +67,7 @@ final class MultipartReader: @unchecked Sendable {
   private func nextPiece(of file: OpenFile, _ path: String) throws(SQOAuthError) -> Data? {
     guard let rest, rest > 0 else { return nil }
     let piece: Data
-    do throws(HTTPFileError) {
+    do throws(FileError) {
       piece = try file.piece(rest)
     } catch {
       throw Self.unreadable(path, error)
@@ -80,7 +80,7 @@ final class MultipartReader: @unchecked Sendable {
     SQOAuthError(.malformedRequest, "\(what) does not have the length that was announced for it")
   }
 
-  private static func unreadable(_ path: String, _ error: HTTPFileError) -> SQOAuthError {
+  private static func unreadable(_ path: String, _ error: FileError) -> SQOAuthError {
     SQOAuthError(.malformedRequest, "\(path) can no longer be read: \(error)", cause: error)
   }
 }

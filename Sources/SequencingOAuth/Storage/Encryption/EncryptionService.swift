@@ -1,5 +1,3 @@
-import CCrypto
-
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -14,8 +12,7 @@ import CCrypto
 /// - SeeAlso: NIST SP 800-38D
 public struct EncryptionService: Sendable {
   static let keySize = 32
-  static let nonceSize = 12
-  static let tagSize = 16
+  private static let nonceSize = 12
 
   private let key: Data
 
@@ -53,12 +50,12 @@ public struct EncryptionService: Sendable {
     _ box: Data, authenticating context: Data = Data()
   ) throws(SQOAuthError) -> Data {
     let damaged = SQOAuthError(.storeDamaged, "a sealed box is not what was sealed with this key")
-    guard box.count >= Self.nonceSize + Self.tagSize else { throw damaged }
+    guard box.count >= Self.nonceSize + CipherContext.tagSize else { throw damaged }
     let cipher = try CipherContext(
       key: key, nonce: box.prefix(Self.nonceSize), isEncrypting: false)
     try cipher.authenticate(context)
-    let plaintext = try cipher.update(box.dropFirst(Self.nonceSize).dropLast(Self.tagSize))
-    try cipher.expect(tag: box.suffix(Self.tagSize))
+    let plaintext = try cipher.update(box.dropFirst(Self.nonceSize).dropLast(CipherContext.tagSize))
+    try cipher.expect(tag: box.suffix(CipherContext.tagSize))
     // Nothing of the plaintext is used before the tag is known to be right.
     guard cipher.finish() else { throw damaged }
     return plaintext

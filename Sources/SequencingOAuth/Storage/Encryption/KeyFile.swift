@@ -37,7 +37,7 @@ struct KeyFile: Sendable {
     return try locked { () throws(SQOAuthError) in
       if let key = try readIfPresent() {
         // Whoever made it may have ended before its name was safe.
-        try writing { () throws(FileError) in try file.syncFolder() }
+        try reported("be written") { () throws(FileError) in try file.syncFolder() }
         return key
       }
       let key = try RandomBytes.make(EncryptionService.keySize)
@@ -54,12 +54,7 @@ struct KeyFile: Sendable {
   }
 
   private func readIfPresent() throws(SQOAuthError) -> Data? {
-    let content: Data?
-    do throws(FileError) {
-      content = try file.read()
-    } catch {
-      throw failure(.storeFailed, "cannot be read (\(error))", error)
-    }
+    let content = try reported("be read") { () throws(FileError) in try file.read() }
     return try content.map { content throws(SQOAuthError) in try key(in: content) }
   }
 
@@ -91,26 +86,19 @@ struct KeyFile: Sendable {
       content = header.bytes + Data("\n".utf8)
       content += try header.service.seal(key, authenticating: Self.context)
     }
-    try writing { () throws(FileError) in try file.replace(with: content) }
+    try reported("be written") { () throws(FileError) in try file.replace(with: content) }
   }
 
-  private func writing(_ body: () throws(FileError) -> Void) throws(SQOAuthError) {
-    do throws(FileError) {
-      try body()
-    } catch {
-      throw failure(.storeFailed, "cannot be written (\(error))", error)
-    }
+  private func reported<Value>(
+    _ what: String, _ calls: () throws(FileError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    try FileError.reported("\(name) cannot \(what)", calls)
   }
 
   private func locked<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
-    let lock: FileLock
-    do throws(FileError) {
-      lock = try file.lock()
-    } catch {
-      throw failure(.storeFailed, "cannot be locked (\(error))", error)
-    }
+    let lock = try reported("be locked") { () throws(FileError) in try file.lock() }
     defer { lock.release() }
     return try body()
   }
@@ -118,6 +106,8 @@ struct KeyFile: Sendable {
   private func failure(
     _ code: SQOAuthError.Code, _ what: String, _ cause: (any Error)? = nil
   ) -> SQOAuthError {
-    SQOAuthError(code, "the key file \(file.path.printable) \(what)", cause: cause)
+    SQOAuthError(code, "\(name) \(what)", cause: cause)
   }
+
+  private var name: String { "the key file \(file.path.printable)" }
 }

@@ -16,7 +16,7 @@ package struct RecordSealer: Sendable {
   ///
   /// A key file that is not there is made.
   package static func make(_ key: StoreKey) throws(SQOAuthError) -> RecordSealer {
-    RecordSealer(sealing: try SealHeader(for: StoreSecret(key, makingFile: true)))
+    RecordSealer(sealing: try SealHeader(for: key.secret(makingFile: true)))
   }
 
   private init(sealing: SealHeader) {
@@ -28,7 +28,7 @@ package struct RecordSealer: Sendable {
   /// - Throws: ``SQOAuthError/Code/wrongPassphrase``, also where the store has no record;
   ///   ``SQOAuthError/Code/storeTooNew``; ``SQOAuthError/Code/storeDamaged``.
   package init(_ key: StoreKey, header: Data) throws(SQOAuthError) {
-    sealing = try SealHeader(header, secret: StoreSecret(key, makingFile: false))
+    sealing = try SealHeader(header, secret: key.secret(makingFile: false))
   }
 
   /// What the store keeps in clear, so that it can be opened again: one line of JSON.

@@ -27,7 +27,7 @@ final class SealedFormat: TokenFileFormat {
   var sealer: RecordSealer? { state.withLock(\.sealer) }
 
   func checkKey() throws(SQOAuthError) {
-    try StoreSecret.check(state.withLock(\.key))
+    try state.withLock(\.key).check()
   }
 
   func create() throws(SQOAuthError) -> SealedDocument {

@@ -56,42 +56,30 @@ extension StoreKey: CustomStringConvertible, CustomDebugStringConvertible, Custo
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What keys are derived from: the content of a ``StoreKey``, read and checked.
-enum StoreSecret: Sendable {
-  case passphrase(String)
-  case key(Data)
-
-  /// The secret of a key; a key file that is not there is made if it may be.
-  init(_ key: StoreKey, makingFile: Bool) throws(SQOAuthError) {
-    switch key.source {
+extension StoreKey {
+  /// The content of the key, read and checked; a key file that is not there is made if it may be.
+  func secret(makingFile: Bool) throws(SQOAuthError) -> KeyDerivation.Secret {
+    switch source {
     case .passphrase(let passphrase):
-      self = try Self.checked(passphrase)
+      return try .checked(passphrase)
     case .raw(let key):
       guard key.count == EncryptionService.keySize else {
         throw SQOAuthError(
           .invalidConfiguration, "a store's key has \(EncryptionService.keySize) bytes")
       }
-      self = .key(key)
+      return .key(key)
     case .file(let path, let passphrase):
       let file = KeyFile(path: path, passphrase: passphrase)
-      self = .key(try makingFile ? file.makeIfAbsent() : file.read())
+      return .key(try makingFile ? file.makeIfAbsent() : file.read())
     }
   }
 
   /// Refuses a key that cannot be used; a key file that is not there is no failure.
-  static func check(_ key: StoreKey) throws(SQOAuthError) {
-    if case .file(let path, let passphrase) = key.source {
+  func check() throws(SQOAuthError) {
+    if case .file(let path, let passphrase) = source {
       try KeyFile(path: path, passphrase: passphrase).check()
     } else {
-      _ = try Self(key, makingFile: false)
+      _ = try secret(makingFile: false)
     }
-  }
-
-  /// A passphrase that is not empty.
-  static func checked(_ passphrase: String) throws(SQOAuthError) -> Self {
-    guard !passphrase.isEmpty else {
-      throw SQOAuthError(.invalidConfiguration, "a passphrase must not be empty")
-    }
-    return .passphrase(passphrase)
   }
 }

@@ -6,12 +6,6 @@ import Basics
   import Foundation
 #endif
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// The landing files of one store, which stand beside it: one for each account that is being
 /// refreshed.
 ///
@@ -48,13 +42,8 @@ package struct Landings: Sendable {
   }
 
   private func content(of path: String) throws(SQOAuthError) -> Data? {
-    let bytes: Data?
-    do throws(FileError) {
-      bytes = try PrivateFile(path: path).read()
-    } catch {
-      // It may hold the only refresh token that the server still accepts.
-      throw failure(path, "be read", error)
-    }
+    // A failure counts: the file may hold the only refresh token that the server still accepts.
+    let bytes = try reported(path, "be read") { file throws(FileError) in try file.read() }
     guard let bytes else { return nil }
     return try LandingFrame.content(of: bytes)
   }
@@ -80,37 +69,33 @@ package struct Landings: Sendable {
   ///
   /// If the store's folder is not there yet, a file is tried where that folder would be made.
   package func check() throws(SQOAuthError) {
-    var folder = PrivateFile(path: store).folder
-    while access(folder, F_OK) != 0, folder != "/", folder != "." {
-      folder = PrivateFile(path: folder).folder
+    var folder = PrivateFile(path: PrivateFile(path: store).folder)
+    while !folder.isThere, folder.path != "/", folder.path != "." {
+      folder = PrivateFile(path: folder.folder)
     }
     let name = "landing-check-\(UInt32.random(in: 0...UInt32.max))"
     // A store that is replaced whole needs its own size again.
     let size = (try? FileStatus(at: store))?.size ?? 0
-    try make("\(folder)/\(name)", size: Int(size) + Self.smallestRoom).finish()
+    try make("\(folder.path)/\(name)", size: Int(size) + Self.smallestRoom).finish()
   }
 
   /// Whether an account has a landing file, empty or not.
   package func has(_ id: String, _ sealer: RecordSealer?) -> Bool {
     guard let path = try? path(id, sealer) else { return false }
-    return access(path, F_OK) == 0
+    return PrivateFile(path: path).isThere
   }
 
   /// Whether the store itself is there.
-  package var hasStore: Bool { access(store, F_OK) == 0 }
+  package var hasStore: Bool { PrivateFile(path: store).isThere }
 
   /// Removes an account's landing file, if there is one.
   package func remove(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) {
-    let path = try path(id, sealer)
-    guard unlink(path) != 0, errno != ENOENT else { return }
-    throw failure(path, "be removed", FileError(call: "unlink", errno: errno))
+    try reported(path(id, sealer), "be removed") { file throws(FileError) in try file.remove() }
   }
 
   private func make(_ path: String, size: Int) throws(SQOAuthError) -> LandingFile {
-    do throws(FileError) {
-      return try LandingFile(making: path, size: size)
-    } catch {
-      throw failure(path, "be made", error)
+    try reported(path, "be made") { file throws(FileError) in
+      try LandingFile(making: file, size: size)
     }
   }
 
@@ -127,10 +112,11 @@ package struct Landings: Sendable {
     return "\(store).landing-\(Hexadecimal.encode(name))"
   }
 
-  private func failure(_ path: String, _ what: String, _ error: FileError) -> SQOAuthError {
-    SQOAuthError(
-      .storeFailed,
-      "the file \(path.printable), which keeps the next token, cannot \(what) (\(error))",
-      cause: error)
+  private func reported<Value>(
+    _ path: String, _ what: String, _ calls: (PrivateFile) throws(FileError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    try FileError.reported(
+      "the file \(path.printable), which keeps the next token, cannot \(what)"
+    ) { () throws(FileError) in try calls(PrivateFile(path: path)) }
   }
 }

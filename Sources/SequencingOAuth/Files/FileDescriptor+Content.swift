@@ -1,0 +1,101 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What is in the file.
+extension FileDescriptor {
+  /// The bytes from where the file stands to its end, or the first so many of them.
+  func content(atMost limit: Int) throws(FileError) -> Data {
+    var content = Data()
+    var buffer = Data(count: min(limit, 64 * 1024))
+    while content.count < limit {
+      let count = try fill(&buffer)
+      guard count > 0 else { break }
+      content.append(buffer.prefix(min(count, limit - content.count)))
+    }
+    return content
+  }
+
+  /// Reads as many bytes as the system gives at once, and returns their number: 0 at the end.
+  func fill(_ buffer: inout Data) throws(FileError) -> Int {
+    let count = buffer.withUnsafeMutableBytes { bytes in
+      restarting { readBytes(number, bytes.baseAddress, bytes.count) }
+    }
+    guard count >= 0 else { throw FileError(call: "read") }
+    return count
+  }
+
+  /// Writes all of the content where the file stands.
+  func write(_ content: Data) throws(FileError) {
+    var rest = content
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { bytes in
+        restarting { writeBytes(number, bytes.baseAddress, bytes.count) }
+      }
+      guard count > 0 else { throw FileError(call: "write") }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Writes all of the content at a distance from the file's start.
+  func write(_ content: Data, at offset: Int64) throws(FileError) {
+    var done = 0
+    while done < content.count {
+      done += try writeSome(content.dropFirst(done), at: offset + Int64(done))
+    }
+  }
+
+  /// Writes some of the content at a distance from the file's start, and returns how many bytes.
+  func writeSome(_ content: Data, at offset: Int64) throws(FileError) -> Int {
+    let count = content.withUnsafeBytes { bytes in
+      restarting { pwrite(number, bytes.baseAddress, bytes.count, off_t(offset)) }
+    }
+    guard count > 0 else { throw FileError(call: "pwrite") }
+    return count
+  }
+
+  /// Makes room on the disk for a file of this size.
+  func reserve(_ size: Int) throws(FileError) {
+    #if os(Linux)
+      // Unlike other calls, it returns its error.
+      var error = EINTR
+      while error == EINTR { error = posix_fallocate(number, 0, off_t(size)) }
+      guard error == 0 else { throw FileError(call: "posix_fallocate", code: error) }
+    #else
+      try truncate(to: Int64(size))
+    #endif
+  }
+
+  func truncate(to length: Int64) throws(FileError) {
+    guard ftruncate(number, off_t(length)) == 0 else { throw FileError(call: "ftruncate") }
+  }
+
+  /// Returns when what was written survives a loss of power.
+  package func sync() throws(FileError) {
+    guard fsync(number) == 0 else { throw FileError(call: "fsync") }
+  }
+
+  private func restarting(_ call: () -> Int) -> Int {
+    while true {
+      let result = call()
+      if result >= 0 || errno != EINTR { return result }
+    }
+  }
+}
+
+// The system's functions, whose names are methods' names too.
+private func readBytes(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  read(file, bytes, count)
+}
+
+private func writeBytes(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(file, bytes, count)
+}

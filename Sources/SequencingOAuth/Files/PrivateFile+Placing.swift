@@ -1,0 +1,50 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A file whose content is written in its place, such as a database or a download.
+extension PrivateFile {
+  /// Gives a complete file this file's path, unless there is a file already: then it returns `false`.
+  ///
+  /// The complete file keeps its own path too.
+  ///
+  /// - SeeAlso: link(2)
+  package func place(_ complete: String) throws(FileError) -> Bool {
+    // Unlike rename(2), this replaces nothing.
+    guard link(complete, path) == 0 else {
+      guard errno == EEXIST else { throw FileError(call: "link") }
+      return false
+    }
+    try syncFolder()
+    return true
+  }
+
+  /// Gives the file another path, where it replaces what is there.
+  ///
+  /// - SeeAlso: rename(2)
+  func move(to other: String) throws(FileError) {
+    guard rename(path, other) == 0 else { throw FileError(call: "rename") }
+  }
+
+  /// The folder's path without symbolic links.
+  package func realFolder() throws(FileError) -> String {
+    guard let real = realpath(folder, nil) else { throw FileError(call: "realpath") }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  /// Makes what was written into the file survive a loss of power.
+  package func sync() throws(FileError) {
+    let file = try FileDescriptor.reading(path)
+    defer { file.close() }
+    try file.sync()
+  }
+
+  /// Gives the file the mode 0600 and does not open it.
+  package func closeToOthers() throws(FileError) {
+    // An administrator who makes a file system read-only chooses the rights on it.
+    guard chmod(path, 0o600) == 0 || errno == EROFS else { throw FileError(call: "chmod") }
+  }
+}
