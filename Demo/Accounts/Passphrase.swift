@@ -1,11 +1,12 @@
+import Basics
+
 /// A store's passphrase: from the environment, a file or a terminal, never printed.
-struct Passphrase: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+struct Passphrase: Sendable, Equatable, Redacted {
   static let variable = "SQ_STORE_PASSPHRASE"
 
   let value: String
 
   var description: String { "a passphrase" }
-  var customMirror: Mirror { Mirror(self, children: [:]) }
 
   init(_ value: String) {
     self.value = value

@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -7,7 +8,7 @@ import SequencingOAuth
 #endif
 
 /// A token for a program: the members of a token response, with the moment of its expiry.
-struct TokenReport: Encodable {
+struct TokenReport: Encodable, Redacted {
   private let accessToken: String
   private let tokenType: String
   private let expiresAt: String?

@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -86,7 +87,7 @@ struct Call: Command {
 }
 
 /// A server's answer for a program.
-private struct CallReport: Encodable {
+private struct CallReport: Encodable, Redacted {
   private let status: Int
   private let headers: [String: String]
   private let body: String?

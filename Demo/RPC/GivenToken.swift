@@ -1,14 +1,14 @@
+import Basics
 import SequencingOAuthGRPC
 
 /// An access token that a person has from elsewhere: from the environment, never from an argument,
 /// never printed.
-struct GivenToken: Sendable, CustomStringConvertible, CustomReflectable {
+struct GivenToken: Sendable, Redacted {
   static let variable = "SQ_ACCESS_TOKEN"
 
   let value: String
 
   var description: String { "an access token" }
-  var customMirror: Mirror { Mirror(self, children: [:]) }
 
   init(_ value: String) {
     self.value = value

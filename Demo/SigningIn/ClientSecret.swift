@@ -1,11 +1,12 @@
+import Basics
+
 /// A client's secret: from the environment or a file, never from an argument, never printed.
-struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectable {
+struct ClientSecret: Sendable, Redacted {
   static let variable = "SQ_CLIENT_SECRET"
 
   let value: String
 
   var description: String { "a client secret" }
-  var customMirror: Mirror { Mirror(self, children: [:]) }
 
   init(_ value: String) {
     self.value = value

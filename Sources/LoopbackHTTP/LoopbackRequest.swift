@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -7,7 +9,7 @@
 /// One request as it arrived, after its syntax was checked and its body was read whole.
 ///
 /// Nothing in it is decoded: the target, the header values and the body are the client's bytes.
-package struct LoopbackRequest: Sendable {
+package struct LoopbackRequest: Sendable, Redacted {
   package let method: String
   /// The request target: a path that starts with `/`, and perhaps `?` and a query.
   ///

@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -14,11 +14,9 @@ public struct SandboxParameter: Sendable, Hashable {
   public let value: String
 }
 
-extension SandboxParameter: CustomStringConvertible, CustomReflectable {
+extension SandboxParameter: Redacted {
   /// The name, without the value, which may be a secret.
   public var description: String { name }
-  /// The name, without the value.
-  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }
 
 /// The form encoding of `application/x-www-form-urlencoded`, read and written by Foundation's own

@@ -1,3 +1,5 @@
+public import Basics
+
 /// An app that is registered at the sandbox.
 public struct SandboxClient: Sendable, Hashable {
   /// How a client proves at the token endpoint that it is the one it names.
@@ -62,11 +64,10 @@ public struct SandboxClient: Sendable, Hashable {
   }
 }
 
-extension SandboxClient: CustomStringConvertible, CustomReflectable {
+extension SandboxClient: Redacted {
   /// The `client_id` alone.
   public var description: String { id }
-  /// Everything but the secret.
-  public var customMirror: Mirror {
-    Mirror(self, children: ["id": id, "name": name, "redirectURIs": redirectURIs])
+  package var shownParts: KeyValuePairs<String, Any> {
+    ["id": id, "name": name, "redirectURIs": redirectURIs]
   }
 }

@@ -1,3 +1,4 @@
+public import Basics
 import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
@@ -108,9 +109,7 @@ public struct SandboxRequest: Sendable {
   public func form(_ name: String) -> String? { form.value(name) }
 }
 
-extension SandboxRequest: CustomStringConvertible, CustomReflectable {
+extension SandboxRequest: Redacted {
   /// The method and the path.
   public var description: String { "\(method) \(path)" }
-  /// The method and the path.
-  public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 /// Tokens as the sandbox issued them.
 public struct SandboxTokens: Sendable, Hashable {
   /// The access token.
@@ -6,11 +8,9 @@ public struct SandboxTokens: Sendable, Hashable {
   public let refreshToken: String
 }
 
-extension SandboxTokens: CustomStringConvertible, CustomReflectable {
-  /// Nothing of the tokens.
+extension SandboxTokens: Redacted {
+  /// A fixed text without the tokens.
   public var description: String { "tokens" }
-  /// Nothing of the tokens.
-  public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension SandboxServer {

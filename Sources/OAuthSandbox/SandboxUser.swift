@@ -1,3 +1,5 @@
+public import Basics
+
 /// Somebody who can sign in at the sandbox.
 public struct SandboxUser: Sendable, Hashable {
   /// What is typed into the form and stands in tokens.
@@ -22,11 +24,10 @@ public struct SandboxUser: Sendable, Hashable {
     name: "bob", password: "bob-password", displayName: "Bob Cratchit")
 }
 
-extension SandboxUser: CustomStringConvertible, CustomReflectable {
+extension SandboxUser: Redacted {
   /// The name alone.
   public var description: String { name }
-  /// The names alone.
-  public var customMirror: Mirror {
-    Mirror(self, children: ["name": name, "displayName": displayName])
+  package var shownParts: KeyValuePairs<String, Any> {
+    ["name": name, "displayName": displayName]
   }
 }

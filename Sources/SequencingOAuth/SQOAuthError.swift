@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -102,20 +104,15 @@ extension SQOAuthError {
   }
 }
 
-extension SQOAuthError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SQOAuthError: Redacted {
   /// `code: message`, in one line.
   public var description: String { "\(code): \(message)" }
 
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-
-  /// The code and the message; the cause by its type only, since its text is not ours to vouch for.
-  public var customMirror: Mirror {
-    Mirror(
-      self,
-      children: [
-        "code": code.rawValue, "message": message,
-        "cause": cause.map { String(describing: type(of: $0)) } ?? "none",
-      ])
+  /// The cause by its type only: its text may hold a secret.
+  package var shownParts: KeyValuePairs<String, Any> {
+    [
+      "code": code.rawValue, "message": message,
+      "cause": cause.map { String(describing: type(of: $0)) } ?? "none",
+    ]
   }
 }

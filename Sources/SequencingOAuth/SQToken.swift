@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -69,7 +69,7 @@ public struct SQToken: Sendable, Hashable, Codable {
 
   /// What the token is made of, in one piece: a token is handed out far more often than it is made,
   /// and a copy then counts one reference and not five.
-  private final class Storage: Sendable {
+  private final class Storage: Sendable, Redacted {
     let accessToken: String
     let expirationDate: Date?
     let tokenType: String
@@ -204,17 +204,11 @@ public struct SQToken: Sendable, Hashable, Codable {
   }
 }
 
-extension SQToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SQToken: Redacted {
   /// The token without its secrets.
   public var description: String {
     let expiry = expirationDate.map { "expires \($0.formatted(.iso8601))" } ?? "no known expiry"
     return "SQToken(\(tokenType.printable), \(expiry), "
       + "\(refreshToken == nil ? "no refresh token" : "with a refresh token"))"
   }
-
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-
-  /// The same as ``description``, so that `dump` shows no secret either.
-  public var customMirror: Mirror { Mirror(self, children: ["token": description]) }
 }

@@ -1,5 +1,7 @@
+import Basics
+
 /// Sends the user back to the app, with `state` as it came and `iss` (RFC 9207) behind it.
-struct RedirectBack {
+struct RedirectBack: Redacted {
   let redirectURI: String
   let state: String?
 

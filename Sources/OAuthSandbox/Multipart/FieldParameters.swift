@@ -1,7 +1,7 @@
 import Basics
 
 /// A field value with parameters: `value; name=token; name="quoted"` (RFC 9110, section 5.6.6).
-struct FieldParameters {
+struct FieldParameters: Redacted {
   /// What stands in front, in lower case.
   let value: String
   /// In order, with names in lower case.

@@ -2,7 +2,7 @@ import Basics
 import LoopbackPages
 
 /// Asks the user whether the app may have what it asks for.
-struct ConsentPage {
+struct ConsentPage: Redacted {
   let request: String
   let formToken: String
   let pending: BrowserSessions.Pending

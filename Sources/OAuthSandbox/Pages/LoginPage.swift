@@ -2,7 +2,7 @@ import Basics
 import LoopbackPages
 
 /// Asks who the user is.
-struct LoginPage {
+struct LoginPage: Redacted {
   let request: String
   let formToken: String
   let pending: BrowserSessions.Pending

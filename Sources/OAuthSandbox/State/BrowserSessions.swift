@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -6,7 +8,7 @@
 
 /// The browsers that have been here, and the sign-ins that are under way in them.
 struct BrowserSessions {
-  struct Session {
+  struct Session: Redacted {
     /// What each form must bring back: another site cannot read it.
     let formToken: String
     /// Who signed in.
@@ -14,7 +16,7 @@ struct BrowserSessions {
   }
 
   /// An authorization request that was found in order and waits for the user.
-  struct Pending {
+  struct Pending: Redacted {
     var session: String
     let client: SandboxClient
     let redirectURI: String

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -5,7 +7,7 @@
 #endif
 
 /// The files of everybody, in memory.
-struct DriveState: Sendable {
+struct DriveState: Sendable, Redacted {
   /// Whose files they are: a user's, or a client's that acts for itself.
   enum Owner: Hashable, Sendable {
     case user(String)

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -8,7 +10,7 @@
 ///
 /// All that comes from one permission, a user's or a client's own, belongs to one grant; when a code
 /// or a rotated refresh token is used a second time, the whole grant ends.
-struct TokenLedger {
+struct TokenLedger: Redacted {
   /// A permission.
   struct Grant: Sendable {
     let clientID: String

@@ -8,7 +8,7 @@ package import LoopbackHTTP
 #endif
 
 /// What a loopback server answered.
-package struct LoopbackAnswer: Sendable {
+package struct LoopbackAnswer: Sendable, Redacted {
   package let status: Int
   /// The fields in order, with names in lower case.
   package let headers: [(name: String, value: String)]

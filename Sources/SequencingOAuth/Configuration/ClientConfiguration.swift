@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// A client of one authorization server, checked when it is made.
 ///
@@ -6,7 +6,7 @@ import Basics
 ///
 /// - SeeAlso: RFC 6749, section 2
 public struct ClientConfiguration: Sendable, Hashable {
-  private struct Values: Sendable, Hashable {
+  private struct Values: Sendable, Hashable, Redacted {
     let clientID: String
     let clientSecret: String?
     let redirectURI: RedirectURI?
@@ -186,13 +186,7 @@ public struct ClientConfiguration: Sendable, Hashable {
   }
 }
 
-extension ClientConfiguration: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension ClientConfiguration: Redacted {
   /// The client identifier and the provider's name.
   public var description: String { "client \(clientID) of \(provider.name)" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The same as ``description``, so that `dump` shows no secret either.
-  public var customMirror: Mirror { Mirror(self, children: ["client": description]) }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 /// Which authorization server to use, and its manners.
 ///
 /// A description only; ``ClientConfiguration`` checks it. Use a preset, ``issuer(_:)`` for a server
@@ -125,11 +127,7 @@ extension Provider {
   }
 }
 
-extension Provider: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Provider: Redacted {
   /// The provider's name; an added parameter may be a key.
   public var description: String { name }
-  /// The same as ``description``.
-  public var debugDescription: String { name }
-  /// The provider's name.
-  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }

@@ -3,7 +3,7 @@ import Basics
 /// One challenge of a `WWW-Authenticate` field: how a server wants to be asked.
 ///
 /// - SeeAlso: RFC 9110, sections 11.3 and 11.6.1
-struct AuthenticationChallenge: Sendable, Hashable {
+struct AuthenticationChallenge: Sendable, Hashable, Redacted {
   /// The scheme as it was written; it compares without case.
   let scheme: String
   /// Credentials-like text in place of parameters, as Negotiate sends it.

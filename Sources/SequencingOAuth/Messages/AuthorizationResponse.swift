@@ -3,9 +3,9 @@ import Basics
 /// The code that came back for one request; only a redirect that passed every check makes one.
 ///
 /// - SeeAlso: RFC 6749, section 4.1.2; RFC 9207, section 2.4; RFC 9700, section 4
-struct AuthorizationResponse: Sendable {
+struct AuthorizationResponse: Sendable, Redacted {
   /// What the redirect is held against.
-  struct Expectation: Sendable {
+  struct Expectation: Sendable, Redacted {
     let redirectURI: String
     let state: String
     let issuer: String?
@@ -145,11 +145,6 @@ struct AuthorizationResponse: Sendable {
     guard first.utf8.count == second.utf8.count else { return false }
     return zip(first.utf8, second.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
-}
-
-extension AuthorizationResponse: CustomStringConvertible, CustomReflectable {
-  var description: String { "AuthorizationResponse" }
-  var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension [FormCoding.Pair] {

@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// Why a server refused a request with a Bearer token, or a request without one.
 ///
@@ -84,9 +84,7 @@ extension HTTPResponse {
   }
 }
 
-extension BearerChallenge: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension BearerChallenge: Redacted {
   /// The realm, the error and the scope, in one line; a server's other texts may repeat a token.
   public var description: String {
     let parts = [("realm", realm), ("error", error?.rawValue), ("scope", scope)]
@@ -94,8 +92,4 @@ extension BearerChallenge: CustomStringConvertible, CustomDebugStringConvertible
     return words.isEmpty
       ? "Bearer challenge" : "Bearer challenge (\(words.joined(separator: ", ")))"
   }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The same as ``description``.
-  public var customMirror: Mirror { Mirror(self, children: ["challenge": description]) }
 }

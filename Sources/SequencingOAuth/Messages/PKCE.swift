@@ -1,3 +1,5 @@
+import Basics
+
 /// The proof that the code is redeemed by the client that asked for it, new for each sign-in.
 ///
 /// Only the method `S256` exists here; `plain` protects nothing and is neither sent nor accepted.
@@ -23,7 +25,6 @@ struct PKCE: Sendable {
   }
 }
 
-extension PKCE: CustomStringConvertible, CustomReflectable {
+extension PKCE: Redacted {
   var description: String { "PKCE(S256)" }
-  var customMirror: Mirror { Mirror(self, children: ["method": Self.method]) }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -47,17 +49,14 @@ public struct PendingSignIn: Sendable {
   }
 }
 
-extension PendingSignIn: CustomStringConvertible, CustomReflectable {
+extension PendingSignIn: Redacted {
   /// The account and the client, without the `state`.
   public var description: String { "sign-in of \(accountID) for \(clientID)" }
 
-  /// What the description says, and the addresses; not the `state`.
-  public var customMirror: Mirror {
-    Mirror(
-      self,
-      children: [
-        "accountID": accountID, "clientID": clientID, "issuer": issuer ?? "none",
-        "redirectURI": redirectURI,
-      ])
+  package var shownParts: KeyValuePairs<String, Any> {
+    [
+      "accountID": accountID, "clientID": clientID, "issuer": issuer ?? "none",
+      "redirectURI": redirectURI,
+    ]
   }
 }

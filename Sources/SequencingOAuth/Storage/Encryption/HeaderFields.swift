@@ -1,3 +1,4 @@
+import Basics
 import CCrypto
 
 #if canImport(FoundationEssentials)
@@ -7,7 +8,7 @@ import CCrypto
 #endif
 
 /// The fields of a header, as JSON has them.
-struct HeaderFields: Codable {
+struct HeaderFields: Codable, Redacted {
   private struct Derivation: Codable {
     let name: String
     let salt: String
