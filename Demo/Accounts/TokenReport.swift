@@ -1,4 +1,3 @@
-import Basics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -8,7 +7,7 @@ import SequencingOAuth
 #endif
 
 /// A token for a program: the members of a token response, with the moment of its expiry.
-struct TokenReport: Encodable, Redacted {
+struct TokenReport: Encodable {
   private let accessToken: String
   private let tokenType: String
   private let expiresAt: String?

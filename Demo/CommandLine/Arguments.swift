@@ -1,5 +1,3 @@
-import Basics
-
 /// A way to call a command: perhaps a word for what it is to do, then the names of its operands.
 struct Form: Sendable, Equatable {
   var action: String?
@@ -7,7 +5,7 @@ struct Form: Sendable, Equatable {
 }
 
 /// The words after a command, sorted into its operands and its options.
-struct Arguments: Sendable, Redacted {
+struct Arguments: Sendable {
   /// The secrets, which never are among the words.
   let secrets: Secrets
   /// What the command is to do, where it has a word for that.

@@ -1,4 +1,3 @@
-import Basics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -87,7 +86,7 @@ struct Call: Command {
 }
 
 /// A server's answer for a program.
-private struct CallReport: Encodable, Redacted {
+private struct CallReport: Encodable {
   private let status: Int
   private let headers: [String: String]
   private let body: String?

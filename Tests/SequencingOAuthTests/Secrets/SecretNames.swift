@@ -11,7 +11,10 @@ enum SecretNames {
 
   /// The values that have a secret's name and hold no secret, with the reason.
   static let harmless = [
+    "Arguments: var values: [String : [String]]": "secrets are never among the words",
     "AuthorizationEndpoint.Refusal: let code: String": "an error's code",
+    "CallReport: let body: String?": "an answer, which the command prints",
+    "CallReport: let headers: [String : String]": "an answer, which the command prints",
     "ClientAuthentication: let rawValue: String": "the name of a method",
     "Failure: let code: String": "an error's code",
     "KeyHint: let key: String": "a key of the keyboard",
@@ -29,6 +32,8 @@ enum SecretNames {
       "the addresses of endpoints",
     "SignInButton.Colors: let key: String": "the color of an image of a key",
     "TokenDocument.Member: let stringValue: String": "the name of a member",
+    "TokenReport: let accessToken: String": "a report, which the command prints",
+    "TokenReport: let refreshToken: String?": "a report, which the command prints",
   ]
 
   /// Whether a stored value is text or bytes under a secret's name.
