@@ -63,7 +63,7 @@ let package = Package(
       name: "sq-demo",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
-        "SequencingOAuthGRPC", "OAuthSandbox",
+        "SequencingOAuthGRPC", "OAuthSandbox", "Basics",
       ],
       path: "Demo",
       // The examples are a package of their own, so that no build of this one links them.

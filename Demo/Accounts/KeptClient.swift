@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 
 /// The client that signed an account in, as the account's attributes keep it.
@@ -10,7 +11,7 @@ import SequencingOAuth
 ///
 /// The secret is as safe there as the tokens are, which are in the same record. What outlives the
 /// tokens (``RememberedClients``) has `needs_client_secret` in its place.
-struct KeptClient: Sendable, Equatable {
+struct KeptClient: Sendable, Equatable, Redacted {
   private enum Key: String {
     case provider
     case issuer

@@ -1,3 +1,5 @@
+import Basics
+
 /// A text that no argument may hold and no output shows.
 struct Secret: Sendable, Equatable {
   /// What a secret is for.
@@ -59,9 +61,7 @@ extension Secret.Kind {
   }
 }
 
-extension Secret: CustomStringConvertible, CustomReflectable {
+extension Secret: Redacted {
   /// The kind alone.
   var description: String { "a secret: \(kind.name)" }
-  /// Nothing of the value.
-  var customMirror: Mirror { Mirror(self, children: ["kind": kind]) }
 }

@@ -1,3 +1,4 @@
+import Basics
 import OAuthSandbox
 import SequencingOAuth
 
@@ -8,7 +9,7 @@ import SequencingOAuth
 #endif
 
 /// What a person must know of a sandbox to sign in there.
-struct SandboxDescription: Sendable, Equatable {
+struct SandboxDescription: Sendable, Equatable, Redacted {
   let issuer: String
   let user: String
   let password: String

@@ -1,3 +1,4 @@
+import Basics
 import OAuthSandbox
 
 #if canImport(FoundationEssentials)
@@ -8,12 +9,12 @@ import OAuthSandbox
 
 /// What there is to know of a sandbox: its addresses, its API, its scopes, its clients and its users.
 struct SandboxReport: Encodable {
-  private struct Client: Encodable {
+  private struct Client: Encodable, Redacted {
     let clientId: String
     let clientSecret: String?
   }
 
-  private struct User: Encodable {
+  private struct User: Encodable, Redacted {
     let userName: String
     let password: String
   }

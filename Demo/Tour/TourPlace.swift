@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -9,7 +10,7 @@ import SequencingOAuth
 /// The server at which the tour's user signs in, as the screens tell of it.
 struct TourServer: Sendable, Equatable {
   /// A user whom the sandbox's visitor can play.
-  struct User: Sendable, Equatable {
+  struct User: Sendable, Equatable, Redacted {
     let name: String
     let password: String
   }

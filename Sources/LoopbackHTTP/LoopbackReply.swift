@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -13,7 +15,7 @@ package enum LoopbackReply: Sendable {
 }
 
 /// A well-formed response: its status, its header fields and its body.
-package struct LoopbackResponse: Sendable {
+package struct LoopbackResponse: Sendable, Redacted {
   package var status: Int
   package var headers: [(name: String, value: String)]
   package var body: Data

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -7,7 +9,7 @@
 /// One request, after its syntax was checked and its whole body was read.
 ///
 /// The target, the header values and the body are exactly the client's bytes; nothing is decoded.
-package struct LoopbackRequest: Sendable {
+package struct LoopbackRequest: Sendable, Redacted {
   package let method: String
   /// The request target: a path that starts with `/`, with or without `?` and a query.
   ///

@@ -14,7 +14,7 @@ package struct RequestFault: Error, Hashable {
 }
 
 /// The request line and the fields, checked line by line as they come (RFC 9112, sections 3 and 5).
-struct RequestHead {
+struct RequestHead: Redacted {
   private(set) var method = ""
   private(set) var target = ""
   /// The digit after the dot of `HTTP/1.x`.

@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -14,11 +14,9 @@ public struct SandboxParameter: Sendable, Hashable {
   public let value: String
 }
 
-extension SandboxParameter: CustomStringConvertible, CustomReflectable {
+extension SandboxParameter: Redacted {
   /// The name alone, since the value may be a secret.
   public var description: String { name }
-  /// A mirror with the name alone, since the value may be a secret.
-  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }
 
 /// Encodes and decodes `application/x-www-form-urlencoded` with Foundation's own means.

@@ -1,3 +1,5 @@
+public import Basics
+
 /// An app that is registered at the sandbox.
 public struct SandboxClient: Sendable, Hashable {
   /// How a client proves its identity at the token endpoint.
@@ -63,11 +65,10 @@ public struct SandboxClient: Sendable, Hashable {
   }
 }
 
-extension SandboxClient: CustomStringConvertible, CustomReflectable {
+extension SandboxClient: Redacted {
   /// The client's identifier alone, without the secret.
   public var description: String { id }
-  /// A mirror with the identifier, the name and the redirect URIs, without the secret.
-  public var customMirror: Mirror {
-    Mirror(self, children: ["id": id, "name": name, "redirectURIs": redirectURIs])
+  package var shownParts: KeyValuePairs<String, Any> {
+    ["id": id, "name": name, "redirectURIs": redirectURIs]
   }
 }

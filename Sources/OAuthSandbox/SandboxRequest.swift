@@ -1,3 +1,4 @@
+public import Basics
 import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
@@ -109,9 +110,7 @@ public struct SandboxRequest: Sendable {
   public func form(_ name: String) -> String? { form.value(name) }
 }
 
-extension SandboxRequest: CustomStringConvertible, CustomReflectable {
+extension SandboxRequest: Redacted {
   /// The method and the path alone, since the rest may contain secrets.
   public var description: String { "\(method) \(path)" }
-  /// A mirror with the method and the path alone, since the rest may contain secrets.
-  public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

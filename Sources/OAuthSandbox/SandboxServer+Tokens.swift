@@ -1,3 +1,5 @@
+public import Basics
+
 /// A pair of tokens that the sandbox issued.
 public struct SandboxTokens: Sendable, Hashable {
   /// The access token of the pair.
@@ -6,11 +8,9 @@ public struct SandboxTokens: Sendable, Hashable {
   public let refreshToken: String
 }
 
-extension SandboxTokens: CustomStringConvertible, CustomReflectable {
+extension SandboxTokens: Redacted {
   /// A fixed text, which shows neither token.
   public var description: String { "tokens" }
-  /// An empty mirror, which shows neither token.
-  public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension SandboxServer {

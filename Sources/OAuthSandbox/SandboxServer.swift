@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
@@ -130,7 +130,7 @@ public final class SandboxServer: Sendable {
   }
 }
 
-extension SandboxServer: CustomReflectable {
-  /// A mirror with the issuer alone, since the rest contains secrets.
-  public var customMirror: Mirror { Mirror(self, children: ["issuer": issuer.absoluteString]) }
+extension SandboxServer: Redacted {
+  /// The issuer alone.
+  public var description: String { "sandbox at \(issuer.absoluteString)" }
 }

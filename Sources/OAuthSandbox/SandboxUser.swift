@@ -1,3 +1,5 @@
+public import Basics
+
 /// A user who can sign in at the sandbox.
 public struct SandboxUser: Sendable, Hashable {
   /// The name that the user types into the login form, and that the token's information contains.
@@ -22,11 +24,10 @@ public struct SandboxUser: Sendable, Hashable {
     name: "bob", password: "bob-password", displayName: "Bob Cratchit")
 }
 
-extension SandboxUser: CustomStringConvertible, CustomReflectable {
+extension SandboxUser: Redacted {
   /// The user's name alone, without the password.
   public var description: String { name }
-  /// A mirror with the names, without the password.
-  public var customMirror: Mirror {
-    Mirror(self, children: ["name": name, "displayName": displayName])
+  package var shownParts: KeyValuePairs<String, Any> {
+    ["name": name, "displayName": displayName]
   }
 }

@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -105,21 +105,15 @@ extension SQOAuthError {
   }
 }
 
-extension SQOAuthError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SQOAuthError: Redacted {
   /// The code and the message in one line: `code: message`.
   public var description: String { "\(code): \(message)" }
 
-  /// The text for a debugger: `code: message`, like ``description``.
-  public var debugDescription: String { description }
-
-  /// A mirror with the code, the message and the type of the cause, whose own text may contain
-  /// secrets.
-  public var customMirror: Mirror {
-    Mirror(
-      self,
-      children: [
-        "code": code.rawValue, "message": message,
-        "cause": cause.map { String(describing: type(of: $0)) } ?? "none",
-      ])
+  /// The cause by its type only: its text may hold a secret.
+  package var shownParts: KeyValuePairs<String, Any> {
+    [
+      "code": code.rawValue, "message": message,
+      "cause": cause.map { String(describing: type(of: $0)) } ?? "none",
+    ]
   }
 }

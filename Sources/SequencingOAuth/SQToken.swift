@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -72,7 +72,7 @@ public struct SQToken: Sendable, Hashable, Codable {
 
   /// All values in one object: tokens are copied far more often than made, and a copy then counts
   /// one reference instead of five.
-  private final class Storage: Sendable {
+  private final class Storage: Sendable, Redacted {
     let accessToken: String
     let expirationDate: Date?
     let tokenType: String
@@ -207,17 +207,11 @@ public struct SQToken: Sendable, Hashable, Codable {
   }
 }
 
-extension SQToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SQToken: Redacted {
   /// The token's type, its expiry and whether it can be refreshed, without its secrets.
   public var description: String {
     let expiry = expirationDate.map { "expires \($0.formatted(.iso8601))" } ?? "no known expiry"
     return "SQToken(\(tokenType.printable), \(expiry), "
       + "\(refreshToken == nil ? "no refresh token" : "with a refresh token"))"
   }
-
-  /// The text for a debugger: ``description``, which shows no secret.
-  public var debugDescription: String { description }
-
-  /// A mirror with ``description`` alone, so that `dump` shows no secret.
-  public var customMirror: Mirror { Mirror(self, children: ["token": description]) }
 }

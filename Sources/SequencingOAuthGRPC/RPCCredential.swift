@@ -1,3 +1,4 @@
+public import Basics
 public import SequencingOAuth
 
 /// Whose access token the calls of a channel carry.
@@ -10,7 +11,7 @@ public enum RPCCredential: Sendable {
   case account(AuthorizationModule)
 }
 
-extension RPCCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RPCCredential: Redacted {
   /// The kind, without a token.
   public var description: String {
     switch self {
@@ -19,8 +20,4 @@ extension RPCCredential: CustomStringConvertible, CustomDebugStringConvertible, 
     case .account(let module): "account \(module.accountID)"
     }
   }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The kind, without a token.
-  public var customMirror: Mirror { Mirror(self, children: ["credential": description]) }
 }

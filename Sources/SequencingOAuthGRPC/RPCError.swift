@@ -1,3 +1,4 @@
+public import Basics
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -44,19 +45,15 @@ public struct RPCError: Error, Sendable {
   public var challenge: BearerChallenge? { metadata.challenge }
 }
 
-extension RPCError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RPCError: Redacted {
   /// `UNAUTHENTICATED (16): message`, in one line.
   public var description: String { "\(status) (\(status.rawValue)): \(message)" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The status, the message, the names of the metadata, and the cause by its type only.
-  public var customMirror: Mirror {
-    Mirror(
-      self,
-      children: [
-        "status": status.description, "message": message, "metadata": metadata.description,
-        "cause": cause.map { String(describing: type(of: $0)) } ?? "none",
-      ])
+  /// The metadata by its names, and the cause by its type only: their texts may hold a secret.
+  package var shownParts: KeyValuePairs<String, Any> {
+    [
+      "status": status.description, "message": message, "metadata": metadata.description,
+      "cause": cause.map { String(describing: type(of: $0)) } ?? "none",
+    ]
   }
 }
 

@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -124,23 +126,17 @@ extension RPCMetadata: RandomAccessCollection {
   public subscript(position: Int) -> Entry { entries[position] }
 }
 
-extension RPCMetadata: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RPCMetadata: Redacted {
   /// The names, without values.
   public var description: String { "[" + entries.map(\.name).joined(separator: ", ") + "]" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The names, without values.
-  public var customMirror: Mirror { Mirror(self, unlabeledChildren: entries.map(\.name)) }
 }
 
-extension RPCMetadata.Entry: CustomStringConvertible, CustomReflectable {
+extension RPCMetadata.Entry: Redacted {
   /// The name, without the value.
   public var description: String { name }
-  /// The name, without the value.
-  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }
 
-extension RPCMetadata.Value: CustomStringConvertible, CustomReflectable {
+extension RPCMetadata.Value: Redacted {
   /// The kind and the size.
   public var description: String {
     switch self {
@@ -148,6 +144,4 @@ extension RPCMetadata.Value: CustomStringConvertible, CustomReflectable {
     case .bytes(let data): "\(data.count) bytes"
     }
   }
-  /// The kind and the size.
-  public var customMirror: Mirror { Mirror(self, children: ["value": description]) }
 }

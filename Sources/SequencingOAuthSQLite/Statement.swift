@@ -1,3 +1,4 @@
+import Basics
 import CSQLite
 
 #if canImport(FoundationEssentials)
@@ -7,7 +8,7 @@ import CSQLite
 #endif
 
 /// A value for a placeholder in a statement.
-enum Value {
+enum Value: Redacted {
   case text(String)
   case blob(Data)
   case null

@@ -79,6 +79,8 @@ import Testing
     dump(tokens, to: &text)
     dump(sandbox.requests[0].form, to: &text)
     #expect(!text.contains(canary))
+    #expect("\(sandbox)" == "sandbox at \(sandbox.issuer.absoluteString)")
+    #expect("\(visitor)" == "visitor a")
     #expect(!text.contains(tokens.accessToken) && !text.contains(tokens.refreshToken))
     await sandbox.stop()
   }

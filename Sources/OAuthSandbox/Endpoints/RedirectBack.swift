@@ -1,5 +1,7 @@
+import Basics
+
 /// Sends the user back to the app, with the request's `state` and with `iss` (RFC 9207).
-struct RedirectBack {
+struct RedirectBack: Redacted {
   let redirectURI: String
   let state: String?
 

@@ -1,3 +1,4 @@
+import Basics
 import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
@@ -7,7 +8,7 @@ import LoopbackHTTP
 #endif
 
 /// An endpoint's answer, still in parts, so that a misbehaviour can change one of them.
-struct Answer: Sendable {
+struct Answer: Sendable, Redacted {
   enum Content: Sendable {
     case json(SandboxJSON)
     case text(String)

@@ -2,7 +2,7 @@ import Basics
 
 /// Reads a field value with parameters: `value; name=token; name="quoted"` (RFC 9110, section
 /// 5.6.6).
-struct FieldParameters {
+struct FieldParameters: Redacted {
   /// The part before the first parameter, in lower case.
   let value: String
   /// The parameters in order, with their names in lower case.

@@ -11,7 +11,7 @@ import Glibc
 ///
 /// It is strict: lines end in CR LF, every part has a head, and the last delimiter must be there.
 /// Contents are slices of the body and are not copied.
-struct MultipartReader {
+struct MultipartReader: Redacted {
   private static let maximumParts = 64
   private static let maximumHeadBytes = 8 * 1024
   private static let lineEnd: [UInt8] = [0x0D, 0x0A]

@@ -2,7 +2,7 @@ import Basics
 import LoopbackPages
 
 /// The page that asks the user whether to give the app the access that it asks for.
-struct ConsentPage {
+struct ConsentPage: Redacted {
   let request: String
   let formToken: String
   let pending: BrowserSessions.Pending

@@ -2,7 +2,7 @@ import Basics
 import LoopbackPages
 
 /// The page on which the user logs in.
-struct LoginPage {
+struct LoginPage: Redacted {
   let request: String
   let formToken: String
   let pending: BrowserSessions.Pending

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -6,7 +8,7 @@
 
 /// The browsers that have visited the sandbox, and the sign-ins that are under way in them.
 struct BrowserSessions {
-  struct Session {
+  struct Session: Redacted {
     /// The text that each form must send back; other sites cannot read it.
     let formToken: String
     /// The user who is signed in.
@@ -14,7 +16,7 @@ struct BrowserSessions {
   }
 
   /// An authorization request that passed every check and waits for the user.
-  struct Pending {
+  struct Pending: Redacted {
     var session: String
     let client: SandboxClient
     let redirectURI: String

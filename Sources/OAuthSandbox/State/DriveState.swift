@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -5,7 +7,7 @@
 #endif
 
 /// The files in all drives; they are in memory only.
-struct DriveState: Sendable {
+struct DriveState: Sendable, Redacted {
   /// The owner of a drive: a user, or a client that acts in its own name.
   enum Owner: Hashable, Sendable {
     case user(String)

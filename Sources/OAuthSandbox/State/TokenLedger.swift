@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -8,7 +10,7 @@
 ///
 /// All tokens from one permission, given by a user or to a client itself, belong to one grant. If a
 /// code or a rotated refresh token is used a second time, the whole grant ends.
-struct TokenLedger {
+struct TokenLedger: Redacted {
   /// A permission from which tokens come.
   struct Grant: Sendable {
     let clientID: String

@@ -8,7 +8,7 @@ package import LoopbackHTTP
 #endif
 
 /// The answer of a loopback server.
-package struct LoopbackAnswer: Sendable {
+package struct LoopbackAnswer: Sendable, Redacted {
   package let status: Int
   /// The fields in order, with their names in lower case.
   package let headers: [(name: String, value: String)]

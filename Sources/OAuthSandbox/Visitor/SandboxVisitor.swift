@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
@@ -187,7 +187,7 @@ extension SandboxVisitor.Page {
   }
 }
 
-extension SandboxVisitor: CustomReflectable {
-  /// A mirror with the user's name, without the password and the cookies.
-  public var customMirror: Mirror { Mirror(self, children: ["user": user.name]) }
+extension SandboxVisitor: Redacted {
+  /// The user's name, without the password and the cookies.
+  public var description: String { "visitor \(user.name)" }
 }

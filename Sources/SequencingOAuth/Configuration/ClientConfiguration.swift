@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// A client of one authorization server; its parameters are checked when it is made.
 ///
@@ -7,7 +7,7 @@ import Basics
 ///
 /// - SeeAlso: RFC 6749, section 2
 public struct ClientConfiguration: Sendable, Hashable {
-  private struct Values: Sendable, Hashable {
+  private struct Values: Sendable, Hashable, Redacted {
     let clientID: String
     let clientSecret: String?
     let redirectURI: RedirectURI?
@@ -202,13 +202,7 @@ public struct ClientConfiguration: Sendable, Hashable {
   }
 }
 
-extension ClientConfiguration: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension ClientConfiguration: Redacted {
   /// The client identifier and the provider's name; the secret is left out.
   public var description: String { "client \(clientID) of \(provider.name)" }
-  /// The text for a debugger: ``description``, which leaves out the secret.
-  public var debugDescription: String { description }
-  /// A mirror with ``description`` alone, so that `dump` shows no secret.
-  public var customMirror: Mirror { Mirror(self, children: ["client": description]) }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 /// An authorization server: its endpoints, and how its answers and requests differ from the
 /// standard.
 ///
@@ -143,11 +145,7 @@ extension Provider {
   }
 }
 
-extension Provider: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Provider: Redacted {
   /// The provider's name alone, since an added parameter may be a key.
   public var description: String { name }
-  /// The text for a debugger: the provider's name alone.
-  public var debugDescription: String { name }
-  /// A mirror with the provider's name alone, since an added parameter may be a key.
-  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }

@@ -1,3 +1,4 @@
+import Basics
 import CCrypto
 
 #if canImport(FoundationEssentials)
@@ -13,7 +14,7 @@ import CCrypto
 /// - SeeAlso: RFC 7914; RFC 5869
 enum KeyDerivation: Sendable, Hashable {
   /// What the user gave.
-  enum Secret: Sendable {
+  enum Secret: Sendable, Redacted {
     case passphrase(String)
     case key(Data)
 

@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -68,20 +70,12 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
   public init() {}
 }
 
-extension HTTPClientConfiguration.ClientCertificate: CustomStringConvertible,
-  CustomDebugStringConvertible, CustomReflectable
-{
+extension HTTPClientConfiguration.ClientCertificate: Redacted {
   /// A fixed text: neither certificate nor key.
   public var description: String { "client certificate" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// Neither certificate nor key.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension HTTPClientConfiguration.Proxy: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension HTTPClientConfiguration.Proxy: Redacted {
   /// The kind of proxy and its host, without user and password.
   public var description: String {
     switch self {
@@ -90,8 +84,4 @@ extension HTTPClientConfiguration.Proxy: CustomStringConvertible, CustomDebugStr
     case .url(let url): "\(url.host() ?? "?"):\(url.port.map(String.init) ?? "")"
     }
   }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The kind of proxy and its host, without user and password.
-  public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 /// Header or trailer fields: an ordered list whose names compare without case.
 ///
 /// Values are kept as they came. Printing shows the names only, since a value may be a credential.
@@ -69,18 +71,12 @@ extension HTTPFields: RandomAccessCollection {
   public subscript(position: Int) -> Field { fields[position] }
 }
 
-extension HTTPFields: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPFields: Redacted {
   /// The names, without values.
   public var description: String { "[" + fields.map(\.name).joined(separator: ", ") + "]" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The names, without values.
-  public var customMirror: Mirror { Mirror(self, unlabeledChildren: fields.map(\.name)) }
 }
 
-extension HTTPFields.Field: CustomStringConvertible, CustomReflectable {
+extension HTTPFields.Field: Redacted {
   /// The name, without the value.
   public var description: String { name }
-  /// The name, without the value.
-  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -143,15 +145,11 @@ public struct HTTPProgress: Sendable, Hashable {
   }
 }
 
-extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPRequest: Redacted {
   /// The method and the URL without its query, which may hold secrets.
   public var description: String {
     "\(method) \(url.withoutQuery)"
   }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The method and the URL without its query, which may hold secrets.
-  public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
 
 extension URL {
@@ -159,7 +157,7 @@ extension URL {
   var withoutQuery: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
 }
 
-extension HTTPRequestBody: CustomStringConvertible, CustomReflectable {
+extension HTTPRequestBody: Redacted {
   /// The kind of body, without its content.
   public var description: String {
     switch self {
@@ -169,6 +167,4 @@ extension HTTPRequestBody: CustomStringConvertible, CustomReflectable {
     case .stream: "stream"
     }
   }
-  /// The kind of body, without its content.
-  public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
 }

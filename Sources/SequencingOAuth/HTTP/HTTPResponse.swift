@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -44,11 +46,7 @@ public struct HTTPResponse: Sendable, Hashable {
   public var headers: HTTPFields { head.headers }
 }
 
-extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPResponse: Redacted {
   /// The status and the size, without content.
   public var description: String { "\(status), \(body.count) bytes" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The status and the size, without content.
-  public var customMirror: Mirror { Mirror(self, children: ["response": description]) }
 }

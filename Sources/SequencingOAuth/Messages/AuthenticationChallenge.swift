@@ -4,7 +4,7 @@ import Basics
 /// authenticate.
 ///
 /// - SeeAlso: RFC 9110, sections 11.3 and 11.6.1
-struct AuthenticationChallenge: Sendable, Hashable {
+struct AuthenticationChallenge: Sendable, Hashable, Redacted {
   /// The scheme as the server wrote it; compare it without case.
   let scheme: String
   /// A single text instead of parameters, as the scheme Negotiate sends it.

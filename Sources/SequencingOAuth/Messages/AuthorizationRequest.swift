@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -9,7 +11,7 @@
 /// `state`, `nonce` and the code challenge are new for each sign-in.
 ///
 /// - SeeAlso: RFC 6749, section 4.1.1; RFC 7636, section 4.3
-struct AuthorizationRequest: Sendable {
+struct AuthorizationRequest: Sendable, Redacted {
   let endpoint: URL
   let clientID: String
   /// The redirect URI with the port that the SDK listens on; the token request repeats it exactly.

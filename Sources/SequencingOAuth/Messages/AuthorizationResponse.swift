@@ -4,9 +4,9 @@ import Basics
 /// check.
 ///
 /// - SeeAlso: RFC 6749, section 4.1.2; RFC 9207, section 2.4; RFC 9700, section 4
-struct AuthorizationResponse: Sendable {
+struct AuthorizationResponse: Sendable, Redacted {
   /// The values that a redirect must have to answer the request.
-  struct Expectation: Sendable {
+  struct Expectation: Sendable, Redacted {
     let redirectURI: String
     let state: String
     let issuer: String?
@@ -149,11 +149,6 @@ struct AuthorizationResponse: Sendable {
     guard first.utf8.count == second.utf8.count else { return false }
     return zip(first.utf8, second.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
-}
-
-extension AuthorizationResponse: CustomStringConvertible, CustomReflectable {
-  var description: String { "AuthorizationResponse" }
-  var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension [FormCoding.Pair] {

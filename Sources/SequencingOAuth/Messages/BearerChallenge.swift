@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// The reason why a server refused a request with a Bearer token, or a request without a token.
 ///
@@ -86,9 +86,7 @@ extension HTTPResponse {
   }
 }
 
-extension BearerChallenge: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension BearerChallenge: Redacted {
   /// The realm, the error and the scope in one line, without other texts, which may repeat a token.
   public var description: String {
     let parts = [("realm", realm), ("error", error?.rawValue), ("scope", scope)]
@@ -96,8 +94,4 @@ extension BearerChallenge: CustomStringConvertible, CustomDebugStringConvertible
     return words.isEmpty
       ? "Bearer challenge" : "Bearer challenge (\(words.joined(separator: ", ")))"
   }
-  /// The text for a debugger: ``description``, which leaves out texts that may repeat a token.
-  public var debugDescription: String { description }
-  /// A mirror with ``description`` alone, so that `dump` shows no text that may repeat a token.
-  public var customMirror: Mirror { Mirror(self, children: ["challenge": description]) }
 }

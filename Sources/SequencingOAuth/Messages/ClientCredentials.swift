@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -93,7 +95,6 @@ extension SQOAuthError {
   }
 }
 
-extension ClientCredentials: CustomStringConvertible, CustomReflectable {
+extension ClientCredentials: Redacted {
   var description: String { "client \(id)" }
-  var customMirror: Mirror { Mirror(self, children: ["client": description]) }
 }

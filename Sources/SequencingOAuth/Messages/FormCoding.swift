@@ -1,9 +1,11 @@
+import Basics
+
 /// Encodes and decodes `application/x-www-form-urlencoded`, in the strict form that OAuth needs.
 ///
 /// - SeeAlso: RFC 6749, appendix B
 enum FormCoding {
   /// The name and the value of one parameter.
-  struct Pair: Sendable, Hashable {
+  struct Pair: Sendable, Hashable, Redacted {
     let name: String
     let value: String
 
@@ -11,6 +13,8 @@ enum FormCoding {
       self.name = name
       self.value = value
     }
+
+    var description: String { name }
   }
 
   /// Encodes the body of a request; a space becomes `+`.

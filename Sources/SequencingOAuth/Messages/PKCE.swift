@@ -1,3 +1,5 @@
+import Basics
+
 /// The proof that the client that redeems a code also asked for it; each sign-in has a new one.
 ///
 /// The method is always `S256`. The SDK neither sends nor accepts `plain`, which protects nothing.
@@ -23,7 +25,6 @@ struct PKCE: Sendable {
   }
 }
 
-extension PKCE: CustomStringConvertible, CustomReflectable {
+extension PKCE: Redacted {
   var description: String { "PKCE(S256)" }
-  var customMirror: Mirror { Mirror(self, children: ["method": Self.method]) }
 }

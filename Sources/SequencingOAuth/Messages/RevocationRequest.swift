@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -46,7 +48,6 @@ struct RevocationRequest: Sendable {
   var secrets: SentSecrets { SentSecrets([token] + client.secrets) }
 }
 
-extension RevocationRequest: CustomStringConvertible, CustomReflectable {
+extension RevocationRequest: Redacted {
   var description: String { "RevocationRequest(\(kind.rawValue))" }
-  var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

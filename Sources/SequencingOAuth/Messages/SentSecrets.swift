@@ -35,7 +35,6 @@ package struct SentSecrets: Sendable {
   }
 }
 
-extension SentSecrets: CustomStringConvertible, CustomReflectable {
+extension SentSecrets: Redacted {
   package var description: String { "\(values.count) secrets" }
-  package var customMirror: Mirror { Mirror(self, children: ["secrets": values.count]) }
 }

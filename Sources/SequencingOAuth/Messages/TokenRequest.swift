@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -41,7 +43,6 @@ struct TokenRequest: Sendable {
   }
 }
 
-extension TokenRequest: CustomStringConvertible, CustomReflectable {
+extension TokenRequest: Redacted {
   var description: String { "TokenRequest(\(parameters.value("grant_type") ?? ""))" }
-  var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -116,25 +118,19 @@ extension Pipeline {
   }
 }
 
-extension Pipeline.Page: CustomStringConvertible, CustomReflectable {
-  /// Where the page is, without the query, which may hold a secret, and without its content.
+extension Pipeline.Page: Redacted {
+  /// The page's address without its query, which may hold a secret.
   public var description: String { "page of \(url.withoutQuery)" }
-  /// The same as ``description``.
-  public var customMirror: Mirror { Mirror(self, children: ["page": description]) }
 }
 
-extension Pipeline.Pages.AsyncIterator: CustomStringConvertible, CustomReflectable {
-  /// Whose pages it reads, without where it is.
+extension Pipeline.Pages.AsyncIterator: Redacted {
+  /// The name of the pipe, without the place in its pages.
   public var description: String { pages.description }
-  /// The same as ``description``.
-  public var customMirror: Mirror { pages.customMirror }
 }
 
-extension Pipeline.Pages: CustomStringConvertible, CustomReflectable {
-  /// Whose pages they are, without the parameters, which may hold a secret.
+extension Pipeline.Pages: Redacted {
+  /// The name of the pipe, without the parameters, which may hold a secret.
   public var description: String { "pages of \(pipe.name)" }
-  /// The same as ``description``.
-  public var customMirror: Mirror { Mirror(self, children: ["pages": description]) }
 }
 
 extension Pipeline.Pipe {

@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 import Dispatch
 
 #if canImport(FoundationEssentials)
@@ -72,11 +72,9 @@ extension Pipeline {
   }
 }
 
-extension Pipeline.Pipe: CustomStringConvertible, CustomReflectable {
-  /// Its name.
+extension Pipeline.Pipe: Redacted {
+  /// The pipe's name alone: its endpoint's query may hold a key.
   public var description: String { "pipe \(name)" }
-  /// Its name alone: an endpoint's query may hold a key.
-  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }
 
 // MARK: - One request

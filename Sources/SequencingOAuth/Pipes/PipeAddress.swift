@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -5,7 +7,7 @@
 #endif
 
 /// The URL of a pipe, and those of its records.
-struct PipeAddress: Sendable {
+struct PipeAddress: Sendable, Redacted {
   /// The server that every one of them is on.
   let origin: ResourceOrigin
   /// Without a slash at the end.

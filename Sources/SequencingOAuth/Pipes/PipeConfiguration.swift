@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -33,11 +35,9 @@ public struct PipeConfiguration: Sendable {
   }
 }
 
-extension PipeConfiguration: CustomStringConvertible, CustomReflectable {
+extension PipeConfiguration: Redacted {
   /// The path, without its query, which may hold a key.
   public var description: String {
     endpoint.map { "endpoint \($0.prefix { $0 != "?" })" } ?? "endpoint by name"
   }
-  /// The same as ``description``.
-  public var customMirror: Mirror { Mirror(self, children: ["configuration": description]) }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -60,7 +62,7 @@ extension PipeError {
   }
 }
 
-extension PipeError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PipeError: Redacted {
   /// What happened, in one line, without the content of an answer.
   public var description: String {
     switch self {
@@ -71,10 +73,6 @@ extension PipeError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     case .timedOut(let error), .failed(let error): error.description
     }
   }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The same as ``description``.
-  public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
 }
 
 extension PipeError: LocalizedError {
@@ -91,12 +89,10 @@ extension PipeError: LocalizedError {
   }
 }
 
-extension PipeError.Refusal: CustomStringConvertible, CustomReflectable {
+extension PipeError.Refusal: Redacted {
   /// The status, and the challenge where there is one.
   public var description: String {
     let challenge = challenge.map { ": \($0)" } ?? ""
     return "the API answered with status \(status)\(challenge)"
   }
-  /// The same as ``description``.
-  public var customMirror: Mirror { Mirror(self, children: ["refusal": description]) }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -50,17 +52,14 @@ public struct PendingSignIn: Sendable {
   }
 }
 
-extension PendingSignIn: CustomStringConvertible, CustomReflectable {
+extension PendingSignIn: Redacted {
   /// The account and the client of the sign-in, without its `state`.
   public var description: String { "sign-in of \(accountID) for \(clientID)" }
 
-  /// A mirror with the account, the client and the addresses, but without the `state`.
-  public var customMirror: Mirror {
-    Mirror(
-      self,
-      children: [
-        "accountID": accountID, "clientID": clientID, "issuer": issuer ?? "none",
-        "redirectURI": redirectURI,
-      ])
+  package var shownParts: KeyValuePairs<String, Any> {
+    [
+      "accountID": accountID, "clientID": clientID, "issuer": issuer ?? "none",
+      "redirectURI": redirectURI,
+    ]
   }
 }

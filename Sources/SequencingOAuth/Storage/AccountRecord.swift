@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// What a store keeps of one account.
 ///
@@ -124,13 +124,9 @@ extension AccountRecord {
   }
 }
 
-extension AccountRecord: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The account and the client, and nothing that is secret.
+extension AccountRecord: Redacted {
+  /// The account and the client, without a token.
   public var description: String {
     "account \"\(id.printable)\" of client \(clientID.printable)"
   }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The same as ``description``, so that `dump` shows no secret either.
-  public var customMirror: Mirror { Mirror(self, children: ["account": description]) }
 }

@@ -5,7 +5,8 @@ func everyText(of value: Any) -> String {
   var texts = [String(describing: value), String(reflecting: value), "\(value)"]
   var dumped = ""
   dump(value, to: &dumped)
-  texts.append(dumped)
+  // What a debugger's `po` prints.
+  texts += [dumped, _stringForPrintObject(value)]
   if let value = value as? any CustomStringConvertible { texts.append(value.description) }
   if let value = value as? any CustomDebugStringConvertible {
     texts.append(value.debugDescription)

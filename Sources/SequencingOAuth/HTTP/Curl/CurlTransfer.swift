@@ -13,7 +13,7 @@ import CCurl
 /// ``CurlEventLoop/start(_:)`` on it belongs to the event loop, whose lock every callback runs
 /// under; when the continuation is resumed it is the caller's again. What both touch meanwhile,
 /// the two queues of a streamed body, has its own lock.
-final class CurlTransfer: @unchecked Sendable {
+final class CurlTransfer: @unchecked Sendable, Redacted {
   let request: HTTPRequest
   let target: RequestTarget
   let handle: CurlHandle

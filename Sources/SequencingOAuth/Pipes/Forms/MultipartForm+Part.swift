@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -117,9 +119,7 @@ extension MultipartForm {
   }
 }
 
-extension MultipartForm.Part: CustomStringConvertible, CustomReflectable {
+extension MultipartForm.Part: Redacted {
   /// The name, without the content.
   public var description: String { name }
-  /// The name, without the content.
-  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }

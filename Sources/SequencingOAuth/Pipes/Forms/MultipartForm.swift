@@ -1,3 +1,5 @@
+public import Basics
+
 /// A form with files, as a browser sends it: `multipart/form-data`.
 ///
 /// ```swift
@@ -33,9 +35,7 @@ public struct MultipartForm: Sendable, ExpressibleByArrayLiteral {
   }
 }
 
-extension MultipartForm: CustomStringConvertible, CustomReflectable {
-  /// How many parts there are, without what they hold.
+extension MultipartForm: Redacted {
+  /// The number of parts, without their contents.
   public var description: String { "\(parts.count) parts" }
-  /// How many parts there are, without what they hold.
-  public var customMirror: Mirror { Mirror(self, children: ["form": description]) }
 }

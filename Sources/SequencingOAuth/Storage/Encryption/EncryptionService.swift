@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -71,13 +73,7 @@ extension EncryptionService {
   }
 }
 
-extension EncryptionService: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
-  /// What it is, without its key.
+extension EncryptionService: Redacted {
+  /// The algorithm, without the key.
   public var description: String { "EncryptionService(AES-256-GCM)" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The same as ``description``, so that `dump` shows no key either.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -10,7 +10,7 @@ import Basics
 ///
 /// It has mode 0600, in a folder that is made with mode 0700. A file of root's may be readable by
 /// others too, as a container's secrets are. Every call blocks.
-struct KeyFile: Sendable {
+struct KeyFile: Sendable, Redacted {
   private static let context = Data("SequencingOAuth key file".utf8)
 
   private let file: PrivateFile

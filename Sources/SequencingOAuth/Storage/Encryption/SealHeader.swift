@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -49,7 +51,7 @@ struct SealHeader: Sendable {
 }
 
 /// The fields of a header, as JSON has them.
-struct HeaderFields: Codable {
+struct HeaderFields: Codable, Redacted {
   private struct Derivation: Codable {
     let name: String
     let salt: String

@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -10,7 +10,7 @@ import Basics
 ///
 /// It is looked at when the store is first used: what is wrong with it is told then.
 public struct StoreKey: Sendable {
-  enum Source: Sendable {
+  enum Source: Sendable, Redacted {
     case passphrase(String)
     case raw(Data)
     case file(path: String, passphrase: String?)
@@ -40,7 +40,7 @@ public struct StoreKey: Sendable {
   }
 }
 
-extension StoreKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension StoreKey: Redacted {
   /// Where the key comes from, without any of it.
   public var description: String {
     switch source {
@@ -50,10 +50,6 @@ extension StoreKey: CustomStringConvertible, CustomDebugStringConvertible, Custo
       "the key file \(path.printable)" + (passphrase == nil ? "" : " with a passphrase")
     }
   }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// The same as ``description``, so that `dump` shows no secret either.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension StoreKey {
