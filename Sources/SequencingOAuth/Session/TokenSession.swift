@@ -71,10 +71,14 @@ final class TokenSession: Sendable {
     return decide { $0.unexpiredToken(at: now) } != nil
   }
 
-  /// How often the app ended the session. What brings a token notes it when it begins.
+  /// How often the app ended the session.
+  ///
+  /// What brings a token notes it when it begins.
   var epoch: Int { decide(\.dismissals) }
 
-  /// How often the token was renewed. A caller that wants a fresh token notes it when it asks.
+  /// How often the token was renewed.
+  ///
+  /// A caller that wants a fresh token notes it when it asks.
   var renewals: Int { decide(\.renewals) }
 
   /// Why the store does not have the token that is held; `nil` when it has.

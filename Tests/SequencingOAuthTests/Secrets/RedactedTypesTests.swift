@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import TestSupport
 import Testing
 
 /// A type that stores a secret conforms to `Redacted`, or any text made of a value may show the secret.

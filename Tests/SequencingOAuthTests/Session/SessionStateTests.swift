@@ -167,7 +167,8 @@ import Testing
       Issue.record("it did not start")
       return
     }
-    let counts = state.fail(renewal, SQOAuthError(.serverError, "x", retryAfter: .seconds(120)), at: failed)
+    let counts = state.fail(
+      renewal, SQOAuthError(.serverError, "x", retryAfter: .seconds(120)), at: failed)
     #expect(counts)
     #expect(step(state, .valid, at: 3599) == "use T1")
     #expect(step(state, .replacing("T1"), at: 3599) == "fail server_error")
@@ -232,7 +233,8 @@ import Testing
     state.hold(Self.record(), at: Self.now, jitter: 0)
     state.report(.refreshFailed(SQOAuthError(.serverError, "x")))
     _ = state.end(.revoked, isDismissal: true)
-    guard case .refreshFailed? = state.nextEvent(), case .ended(.revoked)? = state.nextEvent() else {
+    guard case .refreshFailed? = state.nextEvent(), case .ended(.revoked)? = state.nextEvent()
+    else {
       Issue.record("another event, or another order")
       return
     }
