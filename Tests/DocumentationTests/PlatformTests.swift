@@ -41,7 +41,8 @@ import Testing
   /// The files that are for Linux only, all of which a port would replace or leave out.
   static let linuxFiles: Set = [
     "SequencingOAuth/HTTP/Curl/CurlCallbacks", "SequencingOAuth/HTTP/Curl/CurlEventLoop",
-    "SequencingOAuth/HTTP/Curl/CurlMulti", "SequencingOAuth/HTTP/Curl/SocketTable",
+    "SequencingOAuth/HTTP/Curl/CurlMulti", "SequencingOAuth/HTTP/Curl/LoneRequests",
+    "SequencingOAuth/HTTP/Curl/SocketTable",
     "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
   ]
 

@@ -29,7 +29,10 @@ import Testing
     func revoke(_ token: SQToken) async throws {
       let client = RegisteredClient(
         configuration: configuration, environment: ClientEnvironment(), metadata: metadata)
-      try await Revocation(client: client).run(token)
+      for request in try Revocation(client: client).requests(for: token) {
+        let response = try await self.client.exchange(request.httpRequest())
+        try RevocationResponse(request: request, receivedAt: Date()).check(response)
+      }
     }
   }
 

@@ -18,7 +18,7 @@ enum SecretNames {
     "ClientAuthentication: let rawValue: String": "the name of a method",
     "Failure: let code: String": "an error's code",
     "KeyHint: let key: String": "a key of the keyboard",
-    "KeyManager: let keys: Locked<[String : StoreKey]>": "StoreKey is redacted",
+    "Registry: let values: Locked<[String : Value]>": "the values that it holds are redacted",
     "LoopbackRedirect: let query: String?": "from the redirect URI that was registered",
     "OAuthFault: let code: String": "an error's code",
     "Option: let value: String?": "a placeholder of the help",

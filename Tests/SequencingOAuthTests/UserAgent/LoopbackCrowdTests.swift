@@ -98,7 +98,7 @@ import Testing
     bench.clock.advance(by: 1_000)
     let reason = await error
     #expect(reason?.isCancellation == false)
-    #expect(reason?.message.contains("crowded") == true)
+    #expect(reason?.message.contains("too many connections") == true)
     #expect(await bench.delegate.events(1) == [.failed(.redirectUnavailable)])
     withExtendedLifetime(idle) {}
   }

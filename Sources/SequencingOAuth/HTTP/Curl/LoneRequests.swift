@@ -1,12 +1,7 @@
 import Basics
 import CCurl
+import Glibc
 package import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// Requests that run while no other does, which their callers' own threads send.
 ///
