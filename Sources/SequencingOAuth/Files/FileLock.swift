@@ -42,7 +42,7 @@ package struct FileLock: Sendable {
   /// A lock counts only on the file to which the path leads. Between the moments in which this
   /// function opens the file and locks it, the last holder may have removed the file.
   package static func ifFree(_ path: String) throws(FileError) -> FileLock? {
-    // Other holders cannot come in between nearly as often as this.
+    // Other holders cannot come in between as often as this.
     for _ in 0..<1000 {
       let file = try FileDescriptor.locking(path)
       do throws(FileError) {

@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// The rules that a file must keep before the SDK trusts its content.
+/// The rules by which the SDK decides whether to trust a file's content.
 ///
 /// If other users can read the file, the SDK closes it to them and trusts it, since only its owner
 /// can have written it. If other users can write the file, the SDK refuses it, since they may have

@@ -50,8 +50,8 @@ package struct PrivateFile: Sendable {
 
   /// Replaces the content; when it returns, the new content survives a loss of power.
   ///
-  /// Only one process may do so at a time. It first writes a temporary file, whose name is always
-  /// equal: if the process is killed, the next replacement removes that copy of the secrets.
+  /// Only one process may do so at a time. It first writes a temporary file with a fixed name, so
+  /// if the process is killed, the next replacement removes that copy of the secrets.
   ///
   /// - SeeAlso: rename(2), fsync(2)
   package func replace(with content: Data) throws(FileError) {

@@ -6,9 +6,9 @@
 
 /// Encrypts the records of one store, each in a box of its own that opens for its account only.
 ///
-/// Making a sealer takes a large part of a second of computing with a passphrase, and reads the key
-/// file if there is one. So make it on a thread that may block, and keep it. Its error messages do
-/// not name the store; the caller, who knows the path, adds that.
+/// With a passphrase, making a sealer takes a large part of a second of computing; with a key file,
+/// it reads that file. So make a sealer on a thread that may block, and keep it. Its error messages
+/// do not name the store; the caller, who knows the path, adds that.
 package struct RecordSealer: Sendable {
   private let sealing: SealHeader
 

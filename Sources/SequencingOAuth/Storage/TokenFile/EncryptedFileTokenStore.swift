@@ -6,8 +6,8 @@ import Basics
 /// the file as a whole. Without the key, not even the accounts' ids can be read.
 ///
 /// If a part of the file was changed, removed, moved or cut off, calls throw
-/// ``SQOAuthError/Code/storeDamaged``. With another key they throw
-/// ``SQOAuthError/Code/wrongPassphrase``, and for a newer format
+/// ``SQOAuthError/Code/storeDamaged``. If the key is not the file's, they throw
+/// ``SQOAuthError/Code/wrongPassphrase``; if the file has a newer format,
 /// ``SQOAuthError/Code/storeTooNew``. In all three cases the file stays as it is.
 ///
 /// As with ``FileTokenStore``, the file has mode 0600 in a folder that is created with mode 0700,
