@@ -83,7 +83,7 @@ public final class DesktopTokenStore: TokenStore {
 
   /// The place of the accounts, or the place that a first save would choose now.
   ///
-  /// Its ``Place/description`` is a text that an app can show to the user.
+  /// Its `description` is a text that an app can show to the user.
   public var place: Place {
     get async throws(SQOAuthError) {
       try await run { places throws(SQOAuthError) in try places.next() }
