@@ -27,7 +27,7 @@ final class AccountTable {
     try DatabaseFormat.check(header: try connection.header())
     // Set before the first statement that may meet another process at work.
     connection.setBusyTimeout(busyTimeout)
-    // A cache of 8 MB holds the ids of 100,000 accounts, whatever records pass through it.
+    // A cache of 8 MB keeps the ids of 100,000 accounts while records pass through it.
     try connection.execute(
       """
       PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY;

@@ -11,12 +11,12 @@ public import SequencingOAuth
 /// processes may use the database at once. It must be on a local disk, not on a network file
 /// system.
 ///
-/// Without a key the records are in clear. That protects them against other users of the machine,
-/// but not against programs that run as the same user, nor against a person who has the disk. With
-/// a `StoreKey` each record is sealed under that key and bound to its account. A person who has the
-/// files without the key can see the ids of the accounts, their number and the lengths of the
-/// records, and can remove accounts or put back older files unnoticed, but can neither read nor
-/// change a record.
+/// Without a key the records are in clear. The mode protects them against other users of the
+/// machine, but not against programs that run as the same user, nor against a person who has the
+/// disk. With a `StoreKey` each record is sealed under that key and bound to its account. A person
+/// who has the files without the key can see the ids of the accounts, their number and the lengths
+/// of the records, and can remove accounts or put back older files unnoticed, but can neither read
+/// nor change a record.
 ///
 /// A replaced record may stay in the log until the database is closed; an erased one does not.
 ///

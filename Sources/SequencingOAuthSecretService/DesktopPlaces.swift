@@ -7,39 +7,39 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Where a desktop user's accounts are, and the file that remembers it; every call blocks its thread.
+/// Chooses the store of a desktop user's accounts, and remembers the choice in a file.
 ///
-/// The choice is written down before the first account is saved, so that accounts never seem to be
-/// gone because the keyring does not answer today.
+/// The choice is written before the first account is saved. So when the keyring does not answer
+/// later, the accounts do not seem to have disappeared. Every call blocks its thread.
 struct DesktopPlaces: Sendable {
   let folder: String
   let keyring: Keyring
-  /// Whether the keyring has a screen on which to ask the user to unlock it.
+  /// Whether there is a screen on which the keyring can ask the user to unlock it.
   let hasDisplay: Bool
 
   var sealedPath: String { folder + "/tokens.sealed" }
   var keyPath: String { folder + "/tokens.key" }
   private var marker: PrivateFile { PrivateFile(path: folder + "/tokens.place") }
 
-  /// Where the accounts are, or `nil` as long as there are none and no keyring.
+  /// The place of the accounts; `nil` while no place was chosen and no keyring answers.
   func current() throws(SQOAuthError) -> DesktopTokenStore.Place? {
     if let place = try remembered() { return place }
     return try keyring.state() == nil ? nil : .keyring
   }
 
-  /// Where they are, or would be if one were saved now.
+  /// The place of the accounts, or the place that a first save would choose now.
   func next() throws(SQOAuthError) -> DesktopTokenStore.Place {
     if let place = try remembered() { return place }
     guard let state = try keyring.state() else { return file }
-    // A locked keyring without a screen would refuse whatever it is given.
+    // A locked keyring without a screen would refuse every save.
     return state.holdsAccounts || state.isOpen || hasDisplay ? .keyring : file
   }
 
-  /// Saves a record if its place is the keyring; says which place it is.
+  /// Saves a record if its place is the keyring, and returns its place; chooses it if needed.
   func save(_ record: AccountRecord) throws(SQOAuthError) -> DesktopTokenStore.Place {
     if let place = try saveWhereRemembered(record) { return place }
     return try locked { () throws(SQOAuthError) in
-      // Another process may have chosen meanwhile.
+      // Another process may have chosen a place since the first look.
       if let place = try saveWhereRemembered(record) { return place }
       let place = try next()
       try remember(place)
@@ -56,7 +56,7 @@ struct DesktopPlaces: Sendable {
     return place
   }
 
-  /// The first save into the keyring; one that fails leaves the choice open.
+  /// Saves the first record into the keyring; if that fails, forgets the choice of the place.
   private func saveFirst(_ record: AccountRecord) throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try keyring.save(record)
@@ -70,7 +70,7 @@ struct DesktopPlaces: Sendable {
 
   private var file: DesktopTokenStore.Place { .encryptedFile(path: sealedPath) }
 
-  /// The choice that was made.
+  /// The place that was chosen; `nil` if no place was chosen yet.
   func remembered() throws(SQOAuthError) -> DesktopTokenStore.Place? {
     let content = try reported("read") { () throws(FileError) in try marker.read() }
     switch content.map({ String(decoding: $0, as: UTF8.self) }) {
@@ -80,7 +80,7 @@ struct DesktopPlaces: Sendable {
       throw SQOAuthError(
         .storeTooNew,
         "\(marker.path.printable) names a store that this program does not know")
-    // The file may have been there before.
+    // An encrypted file may be older than the choice.
     case nil: return PrivateFile(path: sealedPath).isThere ? file : nil
     }
   }

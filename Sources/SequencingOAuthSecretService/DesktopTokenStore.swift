@@ -7,38 +7,39 @@ public import SequencingOAuth
   import Foundation
 #endif
 
-/// The store for a desktop user: the keyring where there is one, else an encrypted file.
+/// The store for a desktop user: the keyring if there is one, and otherwise an encrypted file.
 ///
-/// It chooses when the first account is saved. The keyring is taken where one answers and is open,
-/// or has a display on which to ask the user; see ``SecretServiceTokenStore``. Otherwise it is
-/// `tokens.sealed`, with its key in `tokens.key` beside it, both in `$XDG_STATE_HOME/SERVICE` or
-/// `~/.local/state/SERVICE`; see `EncryptedFileTokenStore`.
+/// The store chooses when it saves the first account. It takes the keyring if one answers, and if
+/// that keyring is open, has accounts of this service, or has a display on which to ask the user;
+/// see ``SecretServiceTokenStore``. Otherwise it takes the file `tokens.sealed`, with its key in
+/// `tokens.key` beside it, both in `$XDG_STATE_HOME/SERVICE` or `~/.local/state/SERVICE`; see
+/// `EncryptedFileTokenStore`.
 ///
-/// The choice stays, in the file `tokens.place` there. Accounts in the file stay in it when a
-/// keyring appears later. Accounts in the keyring are not forgotten when it does not answer: every
-/// call then fails with `SQOAuthError.Code.storeFailed` instead of finding nothing. A first save
-/// that the keyring refuses leaves the choice open. To choose anew, sign the accounts out and
-/// remove `tokens.place` and `tokens.sealed`.
+/// The file `tokens.place` in that folder remembers the choice. If the store has chosen the file,
+/// accounts stay there when a keyring appears later. If it has chosen the keyring and the keyring
+/// does not answer, calls throw `SQOAuthError.Code.storeFailed`, and the store does not seem to be
+/// empty. If the keyring refuses the first save, the next save chooses again. To let the store
+/// choose again later, sign the accounts out and remove `tokens.place` and `tokens.sealed`.
 ///
-/// | the tokens are read by | keyring | encrypted file |
+/// | can read the tokens | keyring | encrypted file |
 /// |---|---|---|
 /// | other users of the machine | no | no |
-/// | whoever has the disk, or a backup of the whole folder | no, if the keyring's password is not empty | yes: the key is there too |
-/// | whoever has a copy of `tokens.sealed` alone | – | no |
-/// | a program of the same user | yes, while it is unlocked | yes |
-/// | root | yes, while it is unlocked | yes |
+/// | a person with the disk, or with a backup of the whole folder | no, if the keyring's password is not empty | yes: the key is there too |
+/// | a person with a copy of `tokens.sealed` alone | – | no |
+/// | a program of the same user | yes, while the keyring is unlocked | yes |
+/// | root | yes, while the keyring is unlocked | yes |
 ///
-/// An app that needs more than the file gives asks for a passphrase and uses an
-/// `EncryptedFileTokenStore` with it.
+/// If an app needs more protection than the file gives, it can ask for a passphrase and use an
+/// `EncryptedFileTokenStore` with that passphrase.
 public final class DesktopTokenStore: TokenStore {
-  /// Where accounts are kept.
+  /// The place in which the store keeps the accounts.
   public enum Place: Sendable, Hashable, CustomStringConvertible {
     /// The desktop's keyring.
     case keyring
-    /// A file, with the file of its key beside it.
+    /// An encrypted file, with a key file beside it.
     case encryptedFile(path: String)
 
-    /// The place in words for a user.
+    /// The place in words that an app can show to the user.
     public var description: String {
       switch self {
       case .keyring: "the desktop's keyring"
@@ -53,10 +54,10 @@ public final class DesktopTokenStore: TokenStore {
   private let file: EncryptedFileTokenStore
   private let queue = BlockingQueue("DesktopTokenStore")
 
-  /// The store of a service, a name that keeps an app's accounts apart from those of others.
+  /// Makes a store for a service, whose name separates an app's accounts from those of other apps.
   ///
-  /// - Throws: `SQOAuthError.Code.invalidConfiguration` for a name that is empty, starts with a
-  ///   dot or has a slash, `SQOAuthError.Code.storeFailed` where there is no state folder.
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the name is empty, begins with a dot or
+  ///   contains a slash; `SQOAuthError.Code.storeFailed` if there is no state folder.
   public convenience init(service: String) throws(SQOAuthError) {
     let environment = ProcessInfo.processInfo.environment
     self.init(
@@ -64,7 +65,7 @@ public final class DesktopTokenStore: TokenStore {
       hasDisplay: ["WAYLAND_DISPLAY", "DISPLAY"].contains { environment[$0]?.isEmpty == false })
   }
 
-  /// A store on a bus and in a folder of a test's choice.
+  /// Makes a store on a bus and in a folder of a test's choice.
   package convenience init(
     service: String, folder: String, bus: String, hasDisplay: Bool,
     limit: Duration = .seconds(120)
@@ -80,17 +81,21 @@ public final class DesktopTokenStore: TokenStore {
     file = EncryptedFileTokenStore(path: places.sealedPath, key: .file(places.keyPath))
   }
 
-  /// Where the accounts are, or would be if one were saved now; printed, it is words for a user.
+  /// The place of the accounts, or the place that a first save would choose now.
+  ///
+  /// Its `description` is a text that an app can show to the user.
   public var place: Place {
     get async throws(SQOAuthError) {
       try await run { places throws(SQOAuthError) in try places.next() }
     }
   }
 
-  /// The record of an account.
+  /// Loads the record of an account, or `nil` if the store has none.
   public func load(_ id: String) async throws -> AccountRecord? { try await store()?.load(id) }
 
-  /// Adds or replaces a record; the first one chooses the place.
+  /// Saves a record; it replaces the account's earlier record.
+  ///
+  /// The first save chooses the place.
   public func save(_ record: AccountRecord) async throws {
     let place = try await run { places throws(SQOAuthError) in try places.save(record) }
     if place != .keyring { try await file.save(record) }
@@ -99,19 +104,21 @@ public final class DesktopTokenStore: TokenStore {
   /// Removes the record of an account.
   public func erase(_ id: String) async throws { try await store()?.erase(id) }
 
-  /// The accounts that have a record.
+  /// Lists the ids of all accounts that have a record.
   public func list() async throws -> [String] { try await store()?.list() ?? [] }
 
-  /// The records of all accounts.
+  /// Loads the records of all accounts.
   public func all() async throws -> [AccountRecord] { try await store()?.all() ?? [] }
 
-  /// The right to change an account, among all processes that share the state folder.
+  /// Takes the exclusive right to change an account; returns `nil` while another caller has it.
+  ///
+  /// The right holds for all processes that share the state folder.
   public func lease(_ id: String) async throws -> AccountLease? {
     switch try await run({ places throws(SQOAuthError) in try places.remembered() }) {
     case .keyring: return try await keyring.lease(id)
     case .encryptedFile: return try await file.lease(id)
     case nil:
-      // Both, since another process may choose meanwhile.
+      // The leases of both places, since another process may choose a place while this one is held.
       guard let first = try await keyring.lease(id) else { return nil }
       do {
         if let second = try await file.lease(id) {
@@ -129,13 +136,13 @@ public final class DesktopTokenStore: TokenStore {
     }
   }
 
-  /// The process that has the right to change an account.
+  /// Names the process that has the right to change an account, if it is known.
   public func leaseHolder(_ id: String) async -> String? {
     if let holder = await keyring.leaseHolder(id) { return holder }
     return await file.leaseHolder(id)
   }
 
-  /// Makes sure of the account's next record, in the keyring or beside the file.
+  /// Makes sure that the account's next record can be saved, in the keyring or beside the file.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

@@ -7,28 +7,29 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// What a keyring tells without being unlocked.
+/// The facts about a keyring that can be read without unlocking it.
 struct KeyringState: Hashable {
-  /// Whether it has accounts of the service.
+  /// Whether the keyring has accounts of the service.
   let holdsAccounts: Bool
-  /// Whether a save would ask the user nothing.
+  /// Whether a save would succeed without a question to the user.
   let isOpen: Bool
 }
 
 /// The accounts of a service in the keyring; every call blocks its thread.
 ///
-/// An item is found by the service and a digest of the account's id, since D-Bus carries no text
-/// with a NUL in it and the keyring keeps attributes in clear. Their names are not the usual ones:
-/// a program that stores an item for a `service` alone replaces any that has more attributes than
-/// that. The secret is the record as JSON.
+/// Each account is an item, whose secret is the record as JSON, and whose attributes are the
+/// service and a digest of the account's id. The id itself is no attribute, because the keyring
+/// keeps attributes in clear and D-Bus cannot carry a text with a NUL. The attributes do not have
+/// the usual names: when a program stores an item whose only attribute is a `service`, the keyring
+/// replaces any item with that `service`, even if that item has more attributes.
 struct Keyring: Sendable {
   /// The format of the items that this version writes.
   static let format = 1
 
   let service: String
-  /// The address of the session bus, where it is not the environment's.
+  /// The address of the session bus; `nil` takes it from the environment.
   var bus: String?
-  /// How long one call may take, the user's answer to a prompt included.
+  /// How long one call may take, including the user's answer to a prompt.
   var limit: Duration = .seconds(120)
 
   func load(_ id: String) throws(SQOAuthError) -> AccountRecord? {
@@ -46,28 +47,29 @@ struct Keyring: Sendable {
     let attributes = attributes(record.id)
     try run { session throws(KeyringFailure) in
       let items = try items(session, attributes)
-      // What cannot be understood is not overwritten.
+      // An item that cannot be understood must not be overwritten.
       for item in items { _ = try decode(item) }
       guard let newest = items.first else {
         return try session.store(
           secret, label: label(record.id),
           attributes: attributes.merging(["oauth-format": "\(Self.format)"]) { $1 })
       }
-      // Where it is, which need not be what is now the default collection.
+      // The item stays in its collection, which need not be the present default collection.
       try session.replace(newest, by: secret)
       for other in items.dropFirst() { try session.delete(other) }
     }
   }
 
-  /// Unlocks the account's item, if there is one, and the place for a new one; changes nothing.
+  /// Unlocks the account's item, or the default collection if there is no item; changes nothing.
   func unlock(_ id: String) throws(SQOAuthError) {
     guard try load(id) == nil else { return }
     try run { session throws(KeyringFailure) in try session.open() }
   }
 
-  /// Finds out whether the account's item can be saved, by saving it as it is.
+  /// Checks that the account's item can be saved, by saving the record that it has.
   ///
-  /// Only the holder of the account's lease may do so: another process may be saving a newer record.
+  /// Only the holder of the account's lease may call this; otherwise it could overwrite the newer
+  /// record of another process.
   func rewrite(_ id: String) throws(SQOAuthError) {
     guard let stored = try load(id) else { return try unlock(id) }
     try save(stored)
@@ -79,7 +81,7 @@ struct Keyring: Sendable {
     }
   }
 
-  /// What can be known without a question to the user, or `nil` where there is no keyring.
+  /// Reads the keyring's state without a question to the user; `nil` if there is no keyring.
   func state() throws(SQOAuthError) -> KeyringState? {
     do throws(KeyringFailure) {
       return try KeyringSession.with(bus: bus, limit: limit) { session throws(KeyringFailure) in
@@ -89,7 +91,7 @@ struct Keyring: Sendable {
     } catch {
       switch error {
       case .noBus, .noService: return nil
-      // There is one, and nobody knows what it holds.
+      // There is a keyring, but what it contains is not known.
       default: throw error.error
       }
     }
@@ -111,27 +113,27 @@ extension Keyring {
         return try KeyringSession.with(bus: bus, limit: limit, body)
       } catch {
         attempts -= 1
-        // Another process erased an item between the search and what was done with it.
+        // Another process erased an item after the search had found it.
         guard error == .vanished, attempts > 0 else { throw error.error }
       }
     }
   }
 
-  /// The items that are found, unlocked, the newest first.
+  /// Finds the items with these attributes and unlocks them; the newest comes first.
   private func items(
     _ session: KeyringSession, _ attributes: [String: String]
   ) throws(KeyringFailure) -> [KeyringItem] {
     try session.openItems(attributes).sorted { $0.modified > $1.modified }
   }
 
-  /// The newest record of each account that is found.
+  /// Finds the newest record of each account with these attributes.
   private func records(
     _ session: KeyringSession, _ attributes: [String: String]
   ) throws(KeyringFailure) -> [AccountRecord] {
     var records: [String: AccountRecord] = [:]
     for item in try items(session, attributes) {
       let record = try decode(item)
-      // An older one is in a collection that was the default once.
+      // An older item of the account is in a collection that was the default before.
       if records[record.id] == nil { records[record.id] = record }
     }
     return Array(records.values)
@@ -148,7 +150,7 @@ extension Keyring {
     return record
   }
 
-  /// What an account's item is found by, or those of all accounts.
+  /// The attributes by which to find an account's item; without an id, the items of all accounts.
   private func attributes(_ id: String? = nil) -> [String: String] {
     var attributes = ["oauth-service": service]
     if let id { attributes["oauth-account"] = digest(id) }
@@ -159,7 +161,7 @@ extension Keyring {
     Hexadecimal.encode(Digest.sha256(id))
   }
 
-  /// What the user sees in the desktop's keyring program.
+  /// The item's label, which the user sees in the desktop's keyring program.
   private func label(_ id: String) -> String {
     "\(service.printable): account \"\(id.printable.prefix(100))\""
   }

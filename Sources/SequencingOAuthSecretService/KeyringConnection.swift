@@ -1,16 +1,16 @@
 import CSecret
 
-/// A connection to the session bus of our own, with a context for the word that it was closed.
+/// A private connection to the session bus, with a context of its own for GLib's signal that the
+/// connection was closed.
 ///
-/// That context is not the thread's, which is busy while libsecret waits: whoever closes the
-/// connection brings the word from the one to the other, which ends the wait.
-///
-/// GLib lets any thread close a connection.
+/// The thread's own context is busy while libsecret waits. So the thread that closes the connection
+/// also delivers the signal from this context, which ends the wait. GLib lets any thread close a
+/// connection.
 final class KeyringConnection: @unchecked Sendable {
   let pointer: OpaquePointer
   private let context: OpaquePointer?
 
-  /// Connects to a bus whose address is given or is the environment's.
+  /// Connects to the bus at an address; if it is `nil`, takes the address from the environment.
   init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
     let context = g_main_context_new()
     g_main_context_push_thread_default(context)
@@ -29,11 +29,11 @@ final class KeyringConnection: @unchecked Sendable {
     g_main_context_unref(context)
   }
 
-  /// Closes it and tells those who wait; a second time that is nothing.
+  /// Closes the connection and ends the calls that wait on it; a second call has no effect.
   func close() {
     g_dbus_connection_close_sync(pointer, nil, nil)
-    // The word comes from GLib's own thread, a moment later, unless it was brought already. Left
-    // where it is it would keep the connection and the context.
+    // The signal comes from GLib's own thread a moment later, unless it was delivered already. If
+    // it stayed in the context, it would keep the connection and the context alive.
     let timeout = g_timeout_source_new(1000)
     g_source_set_callback(timeout, { _ in 0 }, nil, nil)
     g_source_attach(timeout, context)
@@ -61,7 +61,7 @@ final class KeyringConnection: @unchecked Sendable {
         return connection
       }
     }
-    // GLib's own words, on an address; nothing secret has been said yet.
+    // GLib's own text about an address; nothing secret has been sent yet.
     let reason = error.map { String(cString: $0.pointee.message) } ?? "no address"
     let failure = KeyringFailure(adopting: error, limit: limit)
     if case .tooLong = failure { throw failure }

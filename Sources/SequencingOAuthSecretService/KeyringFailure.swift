@@ -2,32 +2,32 @@ import Basics
 import CSecret
 import SequencingOAuth
 
-/// Why the keyring did not do what it was asked.
+/// The reason why a call to the keyring failed.
 ///
-/// It has no text of the keyring's own, which might hold anything.
+/// It contains no text from the keyring, since such a text might contain a secret.
 enum KeyringFailure: Error, Hashable {
-  /// There is no session bus, for a reason that GLib gives.
+  /// There is no session bus, for the reason that GLib gives.
   case noBus(String)
-  /// Nobody on the bus offers the Secret Service.
+  /// No program on the bus offers the Secret Service.
   case noService
-  /// The keyring is there and does not answer, or went away.
+  /// The keyring does not answer, or ended during the call.
   case noAnswer
-  /// A limit in seconds passed, which a prompt that nobody answers does too.
+  /// The limit in seconds has passed, perhaps while a prompt waited for the user.
   case tooLong(Int)
-  /// The keyring is locked and stays so: nobody was asked, or said no.
+  /// The keyring stays locked: the user was not asked, or refused to unlock it.
   case locked
-  /// The keyring has nowhere to put an item, and the user was not asked or did not want it made.
+  /// The keyring has no default collection: the user was not asked for one, or refused it.
   case noCollection
-  /// An item that was there a moment ago is gone.
+  /// An item that existed a moment ago no longer exists.
   case vanished
-  /// An item of the service is no account.
+  /// An item of the service is not an account.
   case damaged(service: String)
   /// An item of the service has a format that this version does not know.
   case tooNew(service: String, format: Int)
-  /// Anything else, by the domain and code of its `GError`.
+  /// Any other error, with the domain and the code of its `GError`.
   case other(String, Int32)
 
-  /// Tells what an error means, and frees it.
+  /// Finds the reason for an error of GLib, and frees that error.
   init(adopting error: UnsafeMutablePointer<GError>?, limit: KeyringLimit) {
     guard let error else {
       self = .noAnswer
@@ -62,7 +62,7 @@ enum KeyringFailure: Error, Hashable {
 
   private init(io code: Int32) {
     switch UInt32(bitPattern: code) {
-    // The limit's own end is told apart before: this is the user's.
+    // The end of the limit was recognized before, so here the user has cancelled.
     case G_IO_ERROR_CANCELLED.rawValue: self = .locked
     case G_IO_ERROR_CLOSED.rawValue, G_IO_ERROR_TIMED_OUT.rawValue,
       G_IO_ERROR_CONNECTION_CLOSED.rawValue:
@@ -89,7 +89,7 @@ enum KeyringFailure: Error, Hashable {
 }
 
 extension KeyringFailure {
-  /// The failure as the SDK's users see it.
+  /// The error that the store throws for this failure.
   var error: SQOAuthError {
     SQOAuthError(code, "the desktop's keyring \(reason)", cause: self)
   }
@@ -114,20 +114,20 @@ extension KeyringFailure {
       cannot be asked: no program on the D-Bus session offers it; start gnome-keyring, KWallet or \
       KeePassXC, or choose another store
       """
-    case .noAnswer: "does not answer, or ended meanwhile; try again when it runs"
+    case .noAnswer: "does not answer, or it has ended; try again when it runs"
     case .tooLong(let seconds):
       """
       did not answer within \(seconds) s; answer its question when it asks to be unlocked, \
-      and see that it runs
+      and make sure that it runs
       """
     case .locked: "is locked and was not unlocked; unlock it and try again, or choose another store"
     case .noCollection:
-      "has no default collection, and none was made; make one in its program, and try again"
-    case .vanished: "does not find what it held a moment ago; try again"
+      "has no default collection, and none was created; create one in its program and try again"
+    case .vanished: "no longer has an item that it had a moment ago; try again"
     case .damaged(let service):
       """
-      has an item for \(service.printable) that is no account, and that is left as it \
-      is; erase the account, or remove the item with the desktop's keyring program
+      has an item for \(service.printable) that is not an account; it is left as it is; \
+      erase the account, or remove the item with the desktop's keyring program
       """
     case .tooNew(let service, let format):
       """

@@ -6,15 +6,15 @@ import CSecret
   import Foundation
 #endif
 
-/// One secret in the keyring, with what can be known of it without unlocking it.
+/// One item of the keyring: a secret, and the facts that can be read without unlocking it.
 ///
-/// It belongs to the thread and the ``KeyringSession`` that found it.
+/// It may be used only on the thread and in the ``KeyringSession`` that found it.
 final class KeyringItem {
   let pointer: UnsafeMutablePointer<SecretItem>
 
   init(adopting pointer: UnsafeMutableRawPointer) {
     self.pointer = pointer.assumingMemoryBound(to: SecretItem.self)
-    // The session's limit holds, and not D-Bus's own.
+    // The session's limit counts instead of D-Bus's own.
     g_dbus_proxy_set_default_timeout(
       pointer.assumingMemoryBound(to: GDBusProxy.self), Int32.max)
   }
@@ -25,10 +25,10 @@ final class KeyringItem {
 
   var isLocked: Bool { secret_item_get_locked(pointer) != 0 }
 
-  /// When it was last changed, in seconds.
+  /// The time at which the item was last changed, in seconds since 1970.
   var modified: UInt64 { UInt64(secret_item_get_modified(pointer)) }
 
-  /// A text by which it is found, which the keyring keeps in clear.
+  /// Returns the attribute with this name; the keyring keeps attributes in clear.
   func attribute(_ name: String) -> String? {
     guard let attributes = secret_item_get_attributes(pointer) else { return nil }
     defer { g_hash_table_unref(attributes) }
@@ -39,7 +39,7 @@ final class KeyringItem {
     }
   }
 
-  /// The secret, once it was loaded.
+  /// The item's secret; `nil` until it was loaded.
   var secret: Data? {
     guard let value = secret_item_get_secret(pointer) else { return nil }
     defer { secret_value_unref(UnsafeMutableRawPointer(value)) }

@@ -1,10 +1,10 @@
 import CSecret
 import Dispatch
 
-/// Ends the keyring's calls when they have taken too long, such as a prompt that nobody answers.
+/// Ends calls to the keyring that take too long, for example while a prompt waits for the user.
 ///
-/// First they are cancelled, which takes a prompt off the screen. Where that too is not answered
-/// libsecret would wait for ever, so then the connection is closed.
+/// First it cancels the calls, which removes a prompt from the screen. If the keyring does not
+/// react to that either, libsecret would wait forever, so the connection is then closed.
 final class KeyringLimit {
   /// How long a cancelled call has to end by itself.
   private static let grace = Duration.seconds(2)
@@ -13,7 +13,7 @@ final class KeyringLimit {
   let cancellable: UnsafeMutablePointer<GCancellable>
   private var timers: [any DispatchSourceTimer] = []
 
-  /// The time runs from now on.
+  /// Starts the time.
   init(_ duration: Duration) {
     self.duration = duration
     cancellable = g_cancellable_new()
@@ -33,10 +33,10 @@ final class KeyringLimit {
   /// Whether the time is over.
   var isOver: Bool { g_cancellable_is_cancelled(cancellable) != 0 }
 
-  /// The time for a message, never nothing.
+  /// The limit in whole seconds for a message, at least 1.
   var seconds: Int { max(1, Int(duration.components.seconds)) }
 
-  /// Has a connection be closed when its calls do not end.
+  /// Closes a connection if its calls have not ended 2 s after they were cancelled.
   func govern(_ connection: KeyringConnection) {
     after(duration + Self.grace) { connection.close() }
   }
@@ -45,7 +45,7 @@ final class KeyringLimit {
     _ delay: Duration, _ action: @escaping @Sendable () -> Void,
     end: @escaping @Sendable () -> Void = {}
   ) {
-    // Not the store's own queue: that is what waits.
+    // Not on the store's own queue, which waits for the call.
     let timer = DispatchSource.makeTimerSource(queue: .global())
     timer.setEventHandler(handler: action)
     timer.setCancelHandler(handler: end)
@@ -56,7 +56,7 @@ final class KeyringLimit {
     timers.append(timer)
   }
 
-  /// What the timer's thread gets; GLib lets any thread cancel.
+  /// Carries the cancellable object to the timer's thread; GLib lets any thread cancel.
   private struct Shared: @unchecked Sendable {
     let cancellable: UnsafeMutableRawPointer
   }

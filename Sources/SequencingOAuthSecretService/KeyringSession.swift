@@ -6,10 +6,10 @@ import CSecret
   import Foundation
 #endif
 
-/// One conversation with the keyring, on a connection of its own, that blocks its thread.
+/// A session with the keyring on a connection of its own; its calls block their thread.
 ///
-/// The connection that GLib shares in a process is left to the app: it ends the process when the
-/// bus goes away, and a session on it outlives the keyring that it was made with.
+/// The SDK does not use the connection that GLib shares in a process. That one ends the process
+/// when the bus ends, and a session on it stays open after the keyring that opened it has ended.
 ///
 /// - SeeAlso: Secret Service API specification, freedesktop.org
 final class KeyringSession {
@@ -17,18 +17,19 @@ final class KeyringSession {
   private let connection: KeyringConnection
   private let service: UnsafeMutablePointer<SecretService>
 
-  /// Runs a body with a session that ends with it, on a bus of which the address is given or is
-  /// the environment's.
+  /// Opens a session, runs a body with it, and closes it.
+  ///
+  /// If `bus` is `nil`, the address of the bus comes from the environment.
   static func with<Value>(
     bus: String?, limit duration: Duration,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
-    // Signals go to this thread's context and end with it. The app's main loop, if it has one,
-    // gets none, and if it has none, none pile up.
+    // Signals go to this context and end with it. So they neither reach the app's main loop, nor
+    // collect in memory if the app has no main loop.
     let context = g_main_context_new()
     g_main_context_push_thread_default(context)
     defer {
-      // What is left in it would keep it.
+      // Signals that stay in the context would keep it alive.
       while g_main_context_iteration(context, 0) != 0 {}
       g_main_context_pop_thread_default(context)
       g_main_context_unref(context)
@@ -47,7 +48,7 @@ final class KeyringSession {
     else {
       connection.close()
       let failure = KeyringFailure(adopting: error, limit: limit)
-      // There is nothing yet that could have gone.
+      // No item was found yet, so the missing object is the service.
       throw failure == .vanished ? .noService : failure
     }
     self.service = service
@@ -60,7 +61,7 @@ final class KeyringSession {
 }
 
 extension KeyringSession {
-  /// The items that have these attributes, in every collection, locked or not.
+  /// Finds the items that have these attributes, in all collections, locked or not.
   func items(_ attributes: [String: String]) throws(KeyringFailure) -> [KeyringItem] {
     let list = try withTable(attributes) { table, error in
       secret_service_search_sync(
@@ -69,13 +70,15 @@ extension KeyringSession {
     return Self.adopt(list, KeyringItem.init(adopting:))
   }
 
-  /// The same, unlocked, which may ask the user, and with their secrets.
+  /// Finds the items that have these attributes, unlocks them, and loads their secrets.
+  ///
+  /// The keyring may ask the user.
   func openItems(_ attributes: [String: String]) throws(KeyringFailure) -> [KeyringItem] {
     var items = try items(attributes)
     let locked = items.filter(\.isLocked)
     if !locked.isEmpty {
       try unlock(locked)
-      // What is in them was not to be seen before.
+      // The content of locked items could not be read before.
       items = try self.items(attributes)
       guard !items.contains(where: \.isLocked) else { throw refusal }
     }
@@ -104,14 +107,14 @@ extension KeyringSession {
     var error: UnsafeMutablePointer<GError>?
     let unlocked = secret_service_unlock_sync(service, list, limit.cancellable, nil, &error)
     if let error { throw KeyringFailure(adopting: error, limit: limit) }
-    // A user who says no is no error to libsecret.
+    // If the user refuses, libsecret reports no error.
     guard unlocked == count else { throw refusal }
   }
 
-  /// Why nothing was unlocked where libsecret has no error.
+  /// The reason if libsecret unlocks or stores nothing and reports no error.
   private var refusal: KeyringFailure { limit.isOver ? .tooLong(limit.seconds) : .locked }
 
-  /// Adds an item to the default collection, in place of one with the same attributes there.
+  /// Adds an item to the default collection; it replaces an item with these attributes there.
   func store(
     _ secret: Data, label: String, attributes: [String: String]
   ) throws(KeyringFailure) {
@@ -121,16 +124,17 @@ extension KeyringSession {
           secret_service_store_sync(
             service, sq_account_schema(), table, "default", label, value, limit.cancellable, error)
         }
-        // Where the user said no there need not be an error.
+        // If the user refuses, there need not be an error.
         guard stored != 0 else { throw refusal }
       } catch {
-        // libsecret makes a default collection where there is none; here it was not let.
+        // libsecret creates a missing default collection; here the keyring or the user refused
+        // that.
         throw error == .vanished ? .noCollection : error
       }
     }
   }
 
-  /// Changes the secret of an item, wherever it is.
+  /// Replaces the secret of an item, in any collection.
   func replace(_ item: KeyringItem, by secret: Data) throws(KeyringFailure) {
     try withSecret(secret) { value throws(KeyringFailure) in
       try call { error in
@@ -139,13 +143,13 @@ extension KeyringSession {
     }
   }
 
-  /// Removes an item.
+  /// Removes an item; unlocks it first, which may ask the user.
   func delete(_ item: KeyringItem) throws(KeyringFailure) {
     if item.isLocked { try unlock([item]) }
     try call { error in secret_item_delete_sync(item.pointer, limit.cancellable, error) != 0 }
   }
 
-  /// Whether the default collection is there and open, so that a save asks the user nothing.
+  /// Whether the default collection exists and is unlocked, so a save does not ask the user.
   func isOpen() throws(KeyringFailure) -> Bool {
     guard let collection = try defaultCollection() else { return false }
     defer { g_object_unref(collection) }
@@ -154,7 +158,7 @@ extension KeyringSession {
 
   /// Unlocks the default collection, which may ask the user.
   ///
-  /// Without a default collection there is nothing to do: the first save makes it.
+  /// Without a default collection, it does nothing: the first save creates the collection.
   func open() throws(KeyringFailure) {
     guard let collection = try defaultCollection() else { return }
     defer { g_object_unref(collection) }
@@ -175,13 +179,13 @@ extension KeyringSession {
 extension KeyringSession {
   private typealias ErrorPointer = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
 
-  /// Makes a call that says whether it succeeded.
+  /// Makes a call that returns whether it succeeded, and throws its error if it failed.
   private func call(_ body: (ErrorPointer) -> Bool) throws(KeyringFailure) {
     var error: UnsafeMutablePointer<GError>?
     guard body(&error) else { throw KeyringFailure(adopting: error, limit: limit) }
   }
 
-  /// Makes a call with attributes, which fails only where it says why.
+  /// Makes a call with attributes, and throws if the call reports an error.
   private func withTable<Value>(
     _ attributes: [String: String], _ body: (OpaquePointer?, ErrorPointer) -> Value
   ) throws(KeyringFailure) -> Value {
@@ -194,7 +198,7 @@ extension KeyringSession {
     return result
   }
 
-  /// Puts a text into libsecret's memory, which it wipes and keeps out of the swap.
+  /// Puts a secret into libsecret's memory, which libsecret erases and keeps out of the swap space.
   private func withSecret(
     _ secret: Data, _ body: (OpaquePointer?) throws(KeyringFailure) -> Void
   ) throws(KeyringFailure) {
@@ -210,7 +214,7 @@ extension KeyringSession {
     items.reversed().reduce(nil) { g_list_prepend($0, $1.pointer) }
   }
 
-  /// Takes over what a list holds, and frees the list.
+  /// Takes over the elements of a list, and frees the list.
   private static func adopt<Element>(
     _ list: UnsafeMutablePointer<GList>?, _ adopt: (UnsafeMutableRawPointer) -> Element
   ) -> [Element] {

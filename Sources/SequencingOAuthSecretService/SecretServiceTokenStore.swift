@@ -2,43 +2,47 @@ import Basics
 import Dispatch
 public import SequencingOAuth
 
-/// Keeps tokens in the desktop's keyring: GNOME Keyring, KWallet, KeePassXC, or whatever else
+/// Keeps tokens in the desktop's keyring: GNOME Keyring, KWallet, KeePassXC or another program that
 /// offers the Secret Service.
 ///
-/// Each account is an item of the default collection, whose label names the service and the
-/// account and whose secret is the record. The keyring encrypts it on disk with a key from the
-/// user's password, so it protects against other users, a stolen disk and whoever reads a backup
-/// (but for a keyring with an empty password, as a login without one needs it); not against a
-/// program that runs as the same user while the keyring is unlocked, nor against root. The label
-/// and the names of the service and the account, the latter as a digest, are kept in clear.
+/// Each account is an item of the default collection. The item's label names the service and the
+/// account, and its secret is the record. The keyring keeps the label, the name of the service and
+/// a digest of the account's id in clear.
 ///
-/// A locked keyring asks the user. A call that has taken two minutes, that question included, ends
-/// with `SQOAuthError.Code.storeFailed`, and so does one that finds no keyring; the message says
-/// what to do. Several processes may use it at once; their leases are files in the user's state
+/// The keyring encrypts the secret on disk with a key from the user's password. That protects the
+/// tokens against other users and against a person who has the disk or a backup, unless the
+/// keyring's password is empty, as for a login without a password. It does not protect them against
+/// programs that run as the same user while the keyring is unlocked, nor against root.
+///
+/// A locked keyring asks the user. If a call takes two minutes, including that question, or finds
+/// no keyring, it throws `SQOAuthError.Code.storeFailed`, and the message says what to do.
+///
+/// Several processes may use the keyring at once. Their leases are files in the user's state
 /// folder, `$XDG_STATE_HOME/SERVICE/locks` or `~/.local/state/SERVICE/locks`, so processes that
-/// share a keyring must share that too.
+/// share a keyring must share that folder too.
 ///
-/// No token is written to a file. A process that is killed after the server has answered a refresh,
-/// and before the keyring has the new token, loses the sign-in.
+/// The store writes no token to a file. So if a process is killed after the server has answered a
+/// refresh, and before the keyring has the new token, the sign-in is lost.
 ///
-/// It speaks to the Secret Service itself and not, in a sandbox, to the portal for secrets.
+/// The store calls the Secret Service directly. In a sandbox it does not use the portal for
+/// secrets.
 public final class SecretServiceTokenStore: TokenStore {
-  /// The name under which an app's accounts are kept apart from those of others.
+  /// The name that separates an app's accounts from those of other apps.
   public let service: String
   private let keyring: Keyring
   private let locks: AccountLocks
-  // libsecret may even wait for the user.
+  // A queue, since libsecret blocks its thread, perhaps until the user answers.
   private let queue = BlockingQueue("SecretServiceTokenStore")
 
-  /// A store of the accounts of a service; the keyring is asked when the store is used.
+  /// Makes a store for the accounts of a service; the store's first call connects to the keyring.
   ///
-  /// - Throws: `SQOAuthError.Code.invalidConfiguration` for a name that is empty, starts with a
-  ///   dot or has a slash, `SQOAuthError.Code.storeFailed` where there is no state folder.
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the name is empty, begins with a dot or
+  ///   contains a slash; `SQOAuthError.Code.storeFailed` if there is no state folder.
   public convenience init(service: String) throws(SQOAuthError) {
     self.init(keyring: Keyring(service: service), folder: try StateFolder.path(service: service))
   }
 
-  /// A store on a bus and with a time limit of a test's choice.
+  /// Makes a store on a bus and with a time limit of a test's choice.
   package convenience init(
     service: String, folder: String, bus: String, limit: Duration = .seconds(120)
   ) {
@@ -51,13 +55,14 @@ public final class SecretServiceTokenStore: TokenStore {
     locks = AccountLocks(folder: folder + "/locks")
   }
 
-  /// Whether a keyring answers, locked or not; it asks the user nothing and takes ten seconds at
-  /// most.
+  /// Whether a keyring answers, locked or not.
+  ///
+  /// This takes at most ten seconds, and the keyring does not ask the user.
   public static func isAvailable() async -> Bool {
     await isAvailable(bus: nil)
   }
 
-  /// The same on a bus of a test's choice.
+  /// Whether a keyring answers on a bus of a test's choice.
   package static func isAvailable(bus: String?) async -> Bool {
     let answers = OneShot<Bool>()
     DispatchQueue.global().async {
@@ -66,45 +71,49 @@ public final class SecretServiceTokenStore: TokenStore {
     return await answers.wait()
   }
 
-  /// The record of an account.
+  /// Loads the record of an account, or `nil` if the store has none.
   public func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
     try await run { keyring throws(SQOAuthError) in try keyring.load(id) }
   }
 
-  /// Adds or replaces a record; one that cannot be understood is not replaced.
+  /// Saves a record; it replaces the account's earlier record.
+  ///
+  /// If the earlier record cannot be understood, this throws and changes nothing.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try await run { keyring throws(SQOAuthError) in try keyring.save(record) }
   }
 
-  /// Removes the record of an account, also one that cannot be understood.
+  /// Removes the record of an account, even if the record cannot be understood.
   public func erase(_ id: String) async throws(SQOAuthError) {
     try await run { keyring throws(SQOAuthError) in try keyring.erase(id) }
   }
 
-  /// The accounts that have a record.
+  /// Lists the ids of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] {
     try await run { keyring throws(SQOAuthError) in try keyring.all().map(\.id) }
   }
 
-  /// The records of all accounts.
+  /// Loads the records of all accounts.
   public func all() async throws(SQOAuthError) -> [AccountRecord] {
     try await run { keyring throws(SQOAuthError) in try keyring.all() }
   }
 
-  /// The right to change an account, among all processes that share the state folder.
+  /// Takes the exclusive right to change an account; returns `nil` while another caller has it.
+  ///
+  /// The right holds for all processes that share the state folder.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try await queue.run { [locks] () throws(SQOAuthError) in try locks.lease(id) }
   }
 
-  /// The process that has the right to change an account.
+  /// Names the process that has the right to change an account, if it is known.
   public func leaseHolder(_ id: String) async -> String? {
     try? await queue.run { [locks] () throws(SQOAuthError) in locks.holder(id) }
   }
 
-  /// Unlocks the keyring and rewrites the account's item, so that the next one can be saved too.
+  /// Unlocks the keyring and saves the account's record again, which shows that saving works.
   ///
-  /// No token is written anywhere else. A process that is killed between a server's answer and the
-  /// keyring's takes the new token with it.
+  /// The store writes no token to another place. So if the process is killed after the server's
+  /// answer and before the keyring has the new token, that token is lost.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

@@ -21,7 +21,8 @@ import Testing
     }
     #expect(
       error?.description
-        == "process \(holder.processID) (cat) keeps \(path) locked, which was waited for 0.05 s")
+        == "process \(holder.processID) (cat) keeps \(path) locked; "
+        + "the SDK waited 0.05 s for the lock")
     #expect(error?.isLocked == true)
     holder.signal(SIGKILL)
     _ = try await holder.result()

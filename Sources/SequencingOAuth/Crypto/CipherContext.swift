@@ -6,14 +6,14 @@ import CCrypto
   import Foundation
 #endif
 
-/// One run of AES-256-GCM over one text.
+/// The encryption or decryption of one text with AES-256-GCM.
 ///
 /// - SeeAlso: EVP_EncryptInit(3)
 final class CipherContext {
   static let tagSize = 16
   static let failure = SQOAuthError(.storeFailed, "libcrypto cannot encrypt with AES-256-GCM")
 
-  // Looked up once, since that costs more than to encrypt a record; never changed after.
+  // Looked up once, since that takes longer than encrypting a record, and never changed later.
   nonisolated(unsafe) private static let cipher = {
     OpenSSL.begin()
     return EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
@@ -38,7 +38,7 @@ final class CipherContext {
     EVP_CIPHER_CTX_free(context)
   }
 
-  /// Takes in what is authenticated and not encrypted; before ``update(_:)``.
+  /// Adds bytes that are authenticated but not encrypted; called before ``update(_:)``.
   func authenticate(_ bytes: Data) throws(SQOAuthError) {
     try Self.inPieces(bytes) { piece in
       var count: Int32 = 0
@@ -64,15 +64,15 @@ final class CipherContext {
     return output
   }
 
-  /// Whether the text is complete and, where it was decrypted, its tag is the expected one.
+  /// Ends the run; returns `false` if OpenSSL fails, or if a decrypted text does not fit its tag.
   func finish() -> Bool {
-    // GCM has no last block, but the call wants room for one.
+    // GCM has no last block, but the call needs space for a block.
     var block: [UInt8] = Array(repeating: 0, count: 16)
     var count: Int32 = 0
     return EVP_CipherFinal_ex(context, &block, &count) == 1
   }
 
-  /// The tag of what was encrypted; after ``finish()``.
+  /// Returns the tag of the encrypted text; called after ``finish()``.
   func tag() throws(SQOAuthError) -> Data {
     var tag = Data(count: Self.tagSize)
     let succeeded = tag.withUnsafeMutableBytes { tag in
@@ -83,7 +83,7 @@ final class CipherContext {
     return tag
   }
 
-  /// Says which tag ``finish()`` is to find.
+  /// Sets the tag that ``finish()`` compares with the tag of the decrypted text.
   func expect(tag: Data) throws(SQOAuthError) {
     var tag = tag
     let succeeded = tag.withUnsafeMutableBytes { tag in
@@ -93,7 +93,7 @@ final class CipherContext {
     guard succeeded == 1 else { throw Self.failure }
   }
 
-  /// OpenSSL counts in 32 bits.
+  /// Passes bytes to OpenSSL in pieces of at most 1 GiB, since OpenSSL counts them in 32 bits.
   private static func inPieces(
     _ bytes: Data, _ body: (UnsafeRawBufferPointer) -> Int32
   ) throws(SQOAuthError) {

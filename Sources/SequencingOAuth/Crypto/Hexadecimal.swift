@@ -4,17 +4,19 @@
   import Foundation
 #endif
 
-/// Bytes as two digits each, which have one way to be written.
+/// Converts bytes to lower-case hexadecimal digits, two for each byte, and back.
+///
+/// Upper-case digits are not accepted, so each sequence of bytes has only one text.
 package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// Lower-case digits.
+  /// Returns the lower-case digits of bytes.
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
     String(
       decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
-  /// The bytes of lower-case digits, or `nil`.
+  /// Returns the bytes of lower-case digits; `nil` if the text is anything else.
   static func decode(_ text: String) -> Data? {
     let values = text.utf8.map { digits.firstIndex(of: $0) }
     guard values.count.isMultiple(of: 2) else { return nil }

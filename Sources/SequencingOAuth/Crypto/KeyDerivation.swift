@@ -7,18 +7,18 @@ import CCrypto
   import Foundation
 #endif
 
-/// How a key is made from what the user gave: scrypt from a passphrase, HKDF from a key.
+/// Derives the key of a store: by scrypt from a passphrase, or by HKDF from another key.
 ///
-/// The salt is random, so two stores with one passphrase have different keys.
+/// The salt is random, so two stores with equal passphrases have different keys.
 ///
 /// - SeeAlso: RFC 7914; RFC 5869
 enum KeyDerivation: Sendable, Hashable {
-  /// What the user gave.
+  /// The passphrase or the key from which the key of the store is derived.
   enum Secret: Sendable, Redacted {
     case passphrase(String)
     case key(Data)
 
-    /// A passphrase that is not empty.
+    /// Takes a passphrase; throws if it is empty.
     static func checked(_ passphrase: String) throws(SQOAuthError) -> Self {
       guard !passphrase.isEmpty else {
         throw SQOAuthError(.invalidConfiguration, "a passphrase must not be empty")
@@ -27,17 +27,17 @@ enum KeyDerivation: Sendable, Hashable {
     }
   }
 
-  /// From a passphrase, at a cost that is meant to slow down guessing.
+  /// Derives from a passphrase by scrypt, at a cost that slows down guessing.
   case scrypt(cost: Int, blockSize: Int, parallelism: Int, salt: Data)
-  /// From a key, which nobody can guess.
+  /// Derives from a random key by HKDF, which is fast; such a key cannot be guessed.
   case hkdf(salt: Data)
 
   static let smallestSalt = 16
   private static let saltSize = 32
-  // What scrypt may take: four times the memory that our own parameters do.
+  // The most memory in bytes that scrypt may take: four times what the SDK's own parameters take.
   private static let largestMemory = 128 << 20
 
-  /// The derivation for a new store: 32 MB and 3 passes for a passphrase.
+  /// Makes the derivation for a new store; with a passphrase it takes 32 MB and 3 passes.
   ///
   /// - SeeAlso: OWASP Password Storage Cheat Sheet, scrypt
   static func new(for secret: Secret) throws(SQOAuthError) -> KeyDerivation {
@@ -54,7 +54,7 @@ enum KeyDerivation: Sendable, Hashable {
     }
   }
 
-  /// Whether it can have come from us: neither weak nor so dear that it would stop the machine.
+  /// Whether the parameters are acceptable: neither weak nor too costly for the machine.
   var isReasonable: Bool {
     guard salt.count >= Self.smallestSalt, salt.count <= 1024 else { return false }
     guard case .scrypt(let cost, let blockSize, let parallelism, _) = self else { return true }
@@ -63,7 +63,7 @@ enum KeyDerivation: Sendable, Hashable {
       && 128 * cost * blockSize <= Self.largestMemory
   }
 
-  /// Derives bytes, or returns `nil` where the secret is not of the kind that this is for.
+  /// Derives `count` bytes; returns `nil` if this derivation is not for the secret's kind.
   func derive(_ count: Int, from secret: Secret) throws(SQOAuthError) -> Data? {
     OpenSSL.begin()
     return switch (self, secret) {
@@ -78,7 +78,7 @@ enum KeyDerivation: Sendable, Hashable {
 }
 
 extension KeyDerivation {
-  /// scrypt as it is, without a look at its parameters.
+  /// Derives bytes by scrypt, without checking the parameters.
   static func scrypt(
     _ passphrase: String, salt: Data, cost: Int, blockSize: Int, parallelism: Int, count: Int
   ) throws(SQOAuthError) -> Data {
@@ -91,7 +91,7 @@ extension KeyDerivation {
             passphrase.baseAddress, passphrase.count,
             salt.bindMemory(to: UInt8.self).baseAddress, salt.count, UInt64(cost),
             UInt64(blockSize), UInt64(parallelism),
-            // OpenSSL's own limit is 32 MB, its overhead included.
+            // OpenSSL's default limit is 32 MB, including its overhead.
             UInt64(Self.largestMemory * 2),
             output.bindMemory(to: UInt8.self).baseAddress, output.count)
         }
@@ -103,7 +103,7 @@ extension KeyDerivation {
     return output
   }
 
-  /// HKDF with SHA-256.
+  /// Derives bytes by HKDF with SHA-256.
   static func hkdf(
     _ key: Data, salt: Data, info: Data, count: Int
   ) throws(SQOAuthError) -> Data {

@@ -6,20 +6,20 @@ import CCrypto
   import Foundation
 #endif
 
-/// The process's one OpenSSL, which the SDK shares with libcurl and with the app.
+/// The OpenSSL of the process, which the SDK shares with libcurl and with the app.
 enum OpenSSL {
-  /// Has OpenSSL leave its state alone when the process exits; comes before what may use it first.
+  /// Makes OpenSSL keep its state when the process exits; called before each possible first use.
   ///
-  /// It would otherwise free that state early in `exit`, while requests and stores still use it on
-  /// threads of their own, which ends in a crash instead of the exit. An app that uses OpenSSL
-  /// before the SDK does has decided this by then.
+  /// Otherwise OpenSSL would free its state early in `exit`, while requests and stores still use it
+  /// on threads of their own, and the process would crash. If the app uses OpenSSL before the SDK
+  /// does, OpenSSL has started already and this has no effect.
   ///
   /// - SeeAlso: OPENSSL_init_crypto(3)
   static func begin() {
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
   }
 
-  /// Compares two secrets in a time that does not tell where they differ.
+  /// Compares two secrets in a time that does not depend on where they differ.
   static func areEqual(_ one: Data, _ other: Data) -> Bool {
     guard one.count == other.count else { return false }
     return one.withUnsafeBytes { one in

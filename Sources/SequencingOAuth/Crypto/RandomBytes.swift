@@ -6,9 +6,9 @@ import CCrypto
   import Foundation
 #endif
 
-/// Bytes from OpenSSL's generator.
+/// Random bytes from OpenSSL's cryptographic generator.
 enum RandomBytes {
-  /// Fresh random bytes.
+  /// Returns new random bytes.
   static func make(_ count: Int) throws(SQOAuthError) -> Data {
     OpenSSL.begin()
     var bytes = Data(count: count)
@@ -16,7 +16,7 @@ enum RandomBytes {
       RAND_bytes(buffer.bindMemory(to: UInt8.self).baseAddress, Int32(count))
     }
     guard succeeded == 1 else {
-      throw SQOAuthError(.storeFailed, "libcrypto has no random bytes to give")
+      throw SQOAuthError(.storeFailed, "libcrypto cannot make random bytes")
     }
     return bytes
   }

@@ -4,13 +4,13 @@
   import Foundation
 #endif
 
-/// Unguessable strings for `state`, `nonce` and the code verifier.
+/// Makes strings that cannot be guessed, for `state`, `nonce` and the code verifier.
 enum RandomString {
-  /// 256 fresh random bits as 43 unreserved characters.
+  /// Returns 256 new random bits as 43 unreserved characters.
   ///
   /// - SeeAlso: RFC 6819, section 5.1.4.2.2; RFC 7636, section 4.1
   static func make() -> String {
-    // The standard library's generator reads the kernel's on Linux and Apple platforms.
+    // On Linux and Apple platforms the standard library takes these bits from the kernel.
     var generator = SystemRandomNumberGenerator()
     var bytes = Data(capacity: 32)
     for _ in 0..<4 {
@@ -19,7 +19,7 @@ enum RandomString {
     return base64URL(bytes)
   }
 
-  /// Base64url without padding.
+  /// Encodes bytes as Base64url without padding.
   ///
   /// - SeeAlso: RFC 7636, appendix A
   static func base64URL(_ bytes: Data) -> String {

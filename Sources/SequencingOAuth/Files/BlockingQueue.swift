@@ -1,8 +1,9 @@
 import Basics
 import Dispatch
 
-/// A thread of a store's own, one call after the other, for what blocks: the cooperative pool must
-/// not wait for disks, locks and keyrings.
+/// Runs a store's blocking calls one after the other, outside Swift's cooperative thread pool.
+///
+/// The pool's threads must not wait for disks, locks and keyrings.
 package struct BlockingQueue: Sendable {
   private let queue: DispatchQueue
 
@@ -10,7 +11,7 @@ package struct BlockingQueue: Sendable {
     queue = DispatchQueue(label: "SequencingOAuth.\(label)")
   }
 
-  /// Returns what the work came to; it is done whether or not the caller is cancelled.
+  /// Runs the work and returns its result; the work runs even if the caller is cancelled.
   package func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
@@ -19,7 +20,7 @@ package struct BlockingQueue: Sendable {
     return try await result.wait().get()
   }
 
-  /// Does something later, after what was asked for before.
+  /// Starts the work after all earlier work, and does not wait for it.
   package func start(_ work: @escaping @Sendable () -> Void) {
     queue.async(execute: work)
   }

@@ -10,9 +10,9 @@
   import Darwin
 #endif
 
-/// What is in the file.
+/// Reading and writing the content of an open file.
 extension FileDescriptor {
-  /// The bytes from where the file stands to its end, or the first so many of them.
+  /// Reads from the current position to the end of the file, but at most `limit` bytes.
   func content(atMost limit: Int) throws(FileError) -> Data {
     var content = Data()
     var buffer = Data(count: min(limit, 64 * 1024))
@@ -24,7 +24,7 @@ extension FileDescriptor {
     return content
   }
 
-  /// Reads as many bytes as the system gives at once, and returns their number: 0 at the end.
+  /// Reads as many bytes as the system gives in one call; returns their number, 0 at the end.
   func fill(_ buffer: inout Data) throws(FileError) -> Int {
     let count = buffer.withUnsafeMutableBytes { bytes in
       restarting { readBytes(number, bytes.baseAddress, bytes.count) }
@@ -33,7 +33,7 @@ extension FileDescriptor {
     return count
   }
 
-  /// Writes all of the content where the file stands.
+  /// Writes all of the content at the current position.
   func write(_ content: Data) throws(FileError) {
     var rest = content
     while !rest.isEmpty {
@@ -45,7 +45,7 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes all of the content at a distance from the file's start.
+  /// Writes all of the content at an offset from the file's start, in bytes.
   func write(_ content: Data, at offset: Int64) throws(FileError) {
     var done = 0
     while done < content.count {
@@ -53,7 +53,7 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes some of the content at a distance from the file's start, and returns how many bytes.
+  /// Writes some of the content at an offset from the file's start; returns how many bytes.
   func writeSome(_ content: Data, at offset: Int64) throws(FileError) -> Int {
     let count = content.withUnsafeBytes { bytes in
       restarting { pwrite(number, bytes.baseAddress, bytes.count, off_t(offset)) }
@@ -62,10 +62,10 @@ extension FileDescriptor {
     return count
   }
 
-  /// Makes room on the disk for a file of this size.
+  /// Reserves space on the disk for a file of this size, in bytes.
   func reserve(_ size: Int) throws(FileError) {
     #if os(Linux)
-      // Unlike other calls, it returns its error.
+      // Unlike other calls, this one returns its error instead of setting `errno`.
       var error = EINTR
       while error == EINTR { error = posix_fallocate(number, 0, off_t(size)) }
       guard error == 0 else { throw FileError(call: "posix_fallocate", code: error) }
@@ -78,7 +78,7 @@ extension FileDescriptor {
     guard ftruncate(number, off_t(length)) == 0 else { throw FileError(call: "ftruncate") }
   }
 
-  /// Returns when what was written survives a loss of power.
+  /// Returns when everything that was written survives a loss of power.
   package func sync() throws(FileError) {
     guard fsync(number) == 0 else { throw FileError(call: "fsync") }
   }
@@ -91,7 +91,7 @@ extension FileDescriptor {
   }
 }
 
-// The system's functions, whose names are methods' names too.
+// The system's functions. In a type with methods `read` and `write`, Swift would call the methods.
 private func readBytes(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
   read(file, bytes, count)
 }

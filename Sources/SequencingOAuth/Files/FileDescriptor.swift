@@ -4,15 +4,16 @@
   import Darwin
 #endif
 
-/// An open file, with every system call that the SDK makes on one.
+/// An open file, with every system call that the SDK makes on open files.
 ///
-/// No child process inherits it. ``close()`` or ``unlock()`` closes it, and not its last reference:
-/// a lock must end at a known moment. Calls block. Reads, writes and locks go on after a signal.
+/// No child process inherits it. It stays open until ``close()`` or ``unlock()`` is called, even
+/// without a reference to it, since a lock must end at a known moment. Calls block their thread. If
+/// a signal interrupts a read, a write or a lock, the call is repeated.
 package struct FileDescriptor: Sendable {
   /// The number by which the system knows the open file.
   let number: Int32
 
-  /// The stream on which a program reports what goes wrong.
+  /// The standard error stream of the process.
   static let standardError = FileDescriptor(number: STDERR_FILENO)
 
   private init(number: Int32) {
@@ -24,23 +25,23 @@ package struct FileDescriptor: Sendable {
     guard number >= 0 else { throw FileError(call: "open") }
   }
 
-  /// Opens a file to read it.
+  /// Opens a file for reading.
   ///
-  /// A symbolic link that is not followed is the error `ELOOP`.
+  /// If the path is a symbolic link and `followsLink` is `false`, throws the error `ELOOP`.
   static func reading(
     _ path: String, followsLink: Bool = false
   ) throws(FileError) -> FileDescriptor {
-    // To open a pipe would wait for a program that writes into it.
+    // Without O_NONBLOCK, opening a pipe would wait for a program that writes into the pipe.
     let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY
     return try FileDescriptor(path, followsLink ? flags : flags | O_NOFOLLOW)
   }
 
-  /// Makes an empty file that only its owner can use; a file that has this path is removed.
+  /// Creates an empty file that only its owner can use; it replaces a file with this path.
   package static func making(_ path: String) throws(FileError) -> FileDescriptor {
     unlink(path)
     let file = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
     do throws(FileError) {
-      // Whatever the process's umask took away, or the next run could not open it.
+      // Otherwise the process's umask might leave a mode with which the next run cannot open it.
       try FileTrust.closeToOthers(file)
       return file
     } catch {
@@ -50,13 +51,14 @@ package struct FileDescriptor: Sendable {
     }
   }
 
-  /// Opens a file to lock it, and makes it if it is not there.
+  /// Opens a file for locking, and creates it if it is missing.
   static func locking(_ path: String) throws(FileError) -> FileDescriptor {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
     do throws(FileError) {
       return try FileDescriptor(path, flags)
     } catch {
-      // A process that made the file under a narrow umask may not have opened it yet, or was killed.
+      // A process with a strict umask may have created the file and not set its mode yet, or it was
+      // killed before.
       guard error.code == EACCES, let status = try FileStatus(at: path), status.isOwn,
         chmod(path, 0o600) == 0
       else { throw error }
@@ -64,10 +66,12 @@ package struct FileDescriptor: Sendable {
     return try FileDescriptor(path, flags)
   }
 
-  /// Empties a file of the app's choice, or makes one that only its owner can read.
+  /// Opens a file of the app's choice for writing and empties it, or creates it.
+  ///
+  /// A new file can be read only by its owner.
   static func writing(_ path: String) throws(FileError) -> FileDescriptor {
     let file = try FileDescriptor(path, O_WRONLY | O_CREAT | O_TRUNC)
-    // A file that its owner could not open again is new: the umask took its rights away.
+    // If the owner could not open the file again, it is new: the umask removed permissions.
     if let status = try? file.status(), status.isRegular, status.mode & 0o777 != 0o600,
       status.mode & 0o777 | 0o600 == 0o600
     {
@@ -76,7 +80,7 @@ package struct FileDescriptor: Sendable {
     return file
   }
 
-  /// Opens a folder, whose names ``sync()`` then makes survive a loss of power.
+  /// Opens a folder; after ``sync()`` on it, the names of its files survive a loss of power.
   static func folder(_ path: String) throws(FileError) -> FileDescriptor {
     try FileDescriptor(path, O_RDONLY | O_DIRECTORY)
   }
@@ -84,7 +88,7 @@ package struct FileDescriptor: Sendable {
   package func close() { closeNumber(number) }
 }
 
-// Who may use the file.
+// The file's identity, its permissions and its lock.
 extension FileDescriptor {
   func status() throws(FileError) -> FileStatus {
     var status = stat()
@@ -97,13 +101,13 @@ extension FileDescriptor {
     guard fchmod(number, 0o600) == 0 else { throw FileError(call: "fchmod") }
   }
 
-  /// Whether the path leads to this file, which another process may have removed or replaced.
+  /// Whether the path still leads to this file; another process may have removed or replaced it.
   func isAt(_ path: String) -> Bool {
     guard let named = try? FileStatus(at: path), let status = try? status() else { return false }
     return status.isSameFile(as: named)
   }
 
-  /// Locks the file, or returns `false` while another holder has it locked.
+  /// Locks the file without waiting; returns `false` while another holder has it locked.
   ///
   /// - SeeAlso: flock(2)
   func lock() throws(FileError) -> Bool {
@@ -117,14 +121,14 @@ extension FileDescriptor {
     return true
   }
 
-  /// Lets go of the lock and closes the file.
+  /// Releases the lock and closes the file.
   func unlock() {
-    // To close it would not be enough while a child that another thread has just forked still has
-    // the descriptor.
+    // Closing alone would not release the lock while a child process that another thread has just
+    // forked still has the descriptor.
     flock(number, LOCK_UN)
     close()
   }
 }
 
-// The system's function, whose name the method has too.
+// The system's function. In a type with a method `close`, Swift would call the method.
 private func closeNumber(_ file: Int32) { _ = close(file) }

@@ -12,47 +12,51 @@ import Basics
   import Darwin
 #endif
 
-/// Why a file cannot be used: a system call failed, or the file breaks a rule of the SDK.
+/// The reason why a file cannot be used: a system call failed, or the file breaks a rule of the
+/// SDK.
 ///
-/// It is the cause of an ``SQOAuthError``, and holds nothing of the file's content.
+/// It is the ``SQOAuthError/cause`` of an ``SQOAuthError``, and contains nothing of the file's
+/// content.
 public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The system's number for the reason, an `errno`.
+  /// The system's number for the error, an `errno`.
   public let code: Int32
 
-  /// The reason, in words that go on after "the file cannot be read:".
+  /// The reason in words, as the continuation of a text such as "the file cannot be read:".
   public let description: String
 
-  /// A system call that failed.
+  /// Makes the error of a system call that failed.
   package init(call: String, code: Int32 = errno) {
     self.code = code
     description = "\(call): \(CLibrary.meaning(of: code))"
   }
 
-  /// A rule that the file breaks, and what the user can do about it.
+  /// Makes an error from the rule that the file breaks and what the user can do about it.
   init(_ reason: String, code: Int32) {
     self.code = code
     description = reason
   }
 
-  /// Another holder kept the lock file at a path for longer than the limit.
+  /// Makes the error for a lock file that another holder kept locked longer than the limit.
   init(locked path: String, for limit: Duration) {
     let seconds = limit / .seconds(1)
     let time = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
     let holder = FileLock.holder(of: path) ?? "another process"
     self.init(
-      "\(holder) keeps \(path.printable) locked, which was waited for \(time) s",
+      "\(holder) keeps \(path.printable) locked; the SDK waited \(time) s for the lock",
       code: EWOULDBLOCK)
   }
 
-  static let closed = FileError("it is closed", code: EBADF)
-  static let notRegular = FileError("it is no ordinary file", code: EINVAL)
+  static let closed = FileError("the file is closed", code: EBADF)
+  static let notRegular = FileError("it is not an ordinary file", code: EINVAL)
 
-  /// Whether another holder has the lock.
+  /// Whether the reason is that another holder has the lock.
   package var isLocked: Bool { code == EWOULDBLOCK }
 }
 
 extension FileError {
-  /// Runs calls on files, whose failure becomes the error of a store that says what it could not do.
+  /// Runs calls on files, and turns their error into ``SQOAuthError/Code/storeFailed``.
+  ///
+  /// `failure` is the first part of the message: it names the file and says what failed.
   package static func reported<Value>(
     _ failure: @autoclosure () -> String, _ calls: () throws(FileError) -> Value
   ) throws(SQOAuthError) -> Value {
@@ -65,10 +69,10 @@ extension FileError {
 }
 
 extension FileError: LocalizedError {
-  /// The reason, which is what `localizedDescription` says.
+  /// The reason in words, which `localizedDescription` returns.
   public var errorDescription: String? { description }
 }
 
-/// The name that ``FileError`` had when only requests and responses from files threw it.
+/// The name of ``FileError`` in versions in which only requests and responses from files threw it.
 @available(*, deprecated, renamed: "FileError")
 public typealias HTTPFileError = FileError

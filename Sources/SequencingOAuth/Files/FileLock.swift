@@ -4,9 +4,10 @@
   import Darwin
 #endif
 
-/// Exclusive use of something among all processes, held through a file.
+/// A lock among all processes, held on a lock file.
 ///
-/// Only the holder renames or removes the file. The kernel lets go of it when its holder ends, however that happens.
+/// Only the holder renames or removes the lock file. When the holder ends in any way, the kernel
+/// releases the lock.
 ///
 /// - SeeAlso: flock(2)
 package struct FileLock: Sendable {
@@ -14,16 +15,17 @@ package struct FileLock: Sendable {
   /// The locked file.
   let file: FileDescriptor
 
-  /// Takes the lock of a path, whose file is made if it is not there; blocks the thread until then.
+  /// Waits for the lock at a path, and blocks the thread until then; creates a missing lock file.
   ///
-  /// The lock is asked for again and again: a thread that waits inside the kernel cannot give up.
+  /// It tries again and again to take the lock, since a thread that waits inside the kernel cannot
+  /// stop waiting after a limit.
   ///
-  /// - Throws: After the limit an error that names the file and the process that has it locked.
+  /// - Throws: After the limit, an error that names the lock file and the process that holds it.
   package static func wait(
     for path: String, limit: Duration = .seconds(30)
   ) throws(FileError) -> FileLock {
     let start = ContinuousClock.now
-    // Short enough to find the gap between two uses by a process that takes it all the time.
+    // Short enough to find the gap between two uses by a process that takes the lock all the time.
     var pause: UInt32 = 250
     while true {
       if let lock = try ifFree(path) { return lock }
@@ -35,16 +37,16 @@ package struct FileLock: Sendable {
     }
   }
 
-  /// Takes the lock without waiting; `nil` while another holder has it.
+  /// Takes the lock without waiting; returns `nil` while another holder has it.
   ///
-  /// A lock counts only on the file that the path leads to: its last holder may have removed the
-  /// file between the moments in which it was opened and locked here.
+  /// A lock counts only on the file to which the path leads. Between the moments in which this
+  /// function opens the file and locks it, the last holder may have removed the file.
   package static func ifFree(_ path: String) throws(FileError) -> FileLock? {
-    // Far more often than other holders can come in between.
+    // Other holders cannot come in between as often as this.
     for _ in 0..<1000 {
       let file = try FileDescriptor.locking(path)
       do throws(FileError) {
-        // Whatever the process's umask took away, or the next process could not open it.
+        // Otherwise the process's umask might leave a mode with which other runs cannot open it.
         if try file.status().isOwn { try? file.setOwnersMode() }
         guard try file.lock() else {
           file.close()
@@ -57,21 +59,21 @@ package struct FileLock: Sendable {
       if file.isAt(path) { return FileLock(path: path, file: file) }
       file.unlock()
     }
-    throw FileError("its file system gives one file several numbers", code: ESTALE)
+    throw FileError("its file system reports several inode numbers for one file", code: ESTALE)
   }
 
-  /// The process that has a file locked, such as "process 1234 (sq-demo)", if the kernel tells.
+  /// The process that has a file locked, such as "process 1234 (sq-demo)", if it is known.
   ///
-  /// It reads the locks of flock(2) and of fcntl(2), and takes none, so a program may ask about any
+  /// This finds locks of flock(2) and of fcntl(2), and takes no lock, so it may be called for any
   /// file.
   package static func holder(of path: String) -> String? { LockHolder.name(of: path) }
 
-  /// Lets go of the lock; called once.
+  /// Releases the lock; called once.
   package func release() {
     file.unlock()
   }
 
-  /// Removes the file and lets go of the lock; called once, instead of ``release()``.
+  /// Removes the lock file and releases the lock; called once, instead of ``release()``.
   package func remove() {
     guard file.isAt(path), unlink(path) == 0 else { return release() }
     LockRemoval.finish(file)

@@ -4,24 +4,24 @@
   import Darwin
 #endif
 
-/// What the system knows of a file besides its content.
+/// The facts that the system keeps about a file besides its content, such as owner, mode and size.
 ///
 /// - SeeAlso: inode(7)
 package struct FileStatus: Sendable {
-  /// Whether it is neither a folder nor a link, a pipe, a socket or a device.
+  /// Whether this is an ordinary file: no folder, link, pipe, socket or device.
   let isRegular: Bool
   let owner: UInt32
-  /// The rights alone, without the kind.
+  /// The permissions alone, without the kind of the file.
   let mode: UInt32
   package let size: Int64
-  /// How many names it has.
+  /// The number of the file's names, also called hard links.
   private let links: UInt64
-  /// When its content last changed, in seconds since 1970.
+  /// The time at which the content last changed, in seconds since 1970.
   private let modified: Int
   private let device: UInt64
   private let inode: UInt64
 
-  /// The status of what is at a path, of a link itself; `nil` if nothing is there.
+  /// Reads the status of the file at a path, or of a link itself; `nil` if there is none.
   package init?(at path: String) throws(FileError) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -31,7 +31,7 @@ package struct FileStatus: Sendable {
     self.init(status)
   }
 
-  /// What a call of the system said.
+  /// Takes the status from the result of a system call.
   init(_ status: stat) {
     isRegular = status.st_mode & S_IFMT == S_IFREG
     owner = UInt32(status.st_uid)
@@ -47,7 +47,7 @@ package struct FileStatus: Sendable {
     inode = UInt64(truncatingIfNeeded: status.st_ino)
   }
 
-  /// A status that the tests make up.
+  /// Makes a status for a test.
   package init(isRegular: Bool = true, owner: UInt32, mode: UInt32, size: Int64 = 0) {
     self.isRegular = isRegular
     self.owner = owner
@@ -59,13 +59,13 @@ package struct FileStatus: Sendable {
     inode = 0
   }
 
-  /// Whether it is an ordinary file of this user that has no second name.
+  /// Whether this is an ordinary file that belongs to this user and has only one name.
   var isOwn: Bool { isRegular && owner == geteuid() && links == 1 }
 
-  /// How many seconds ago its content last changed.
+  /// How many seconds ago the content last changed.
   var age: Int { time(nil) - modified }
 
-  /// Whether the two are one file under whatever names.
+  /// Whether both belong to one file, even under different names.
   func isSameFile(as other: FileStatus) -> Bool {
     device == other.device && inode == other.inode
   }

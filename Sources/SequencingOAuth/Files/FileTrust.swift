@@ -4,32 +4,34 @@
   import Darwin
 #endif
 
-/// What a file must be before its content is believed.
+/// The rules by which the SDK decides whether to trust a file's content.
 ///
-/// A file that other users can read is closed to them and believed, since only its owner can have
-/// written it. A file that other users can write is refused: its content may be theirs.
+/// If other users can read the file, the SDK closes it to them and trusts it, since only its owner
+/// can have written it. If other users can write the file, the SDK refuses it, since they may have
+/// written its content.
 package struct FileTrust: Sendable {
-  /// How many bytes it may have.
+  /// The largest size of the file in bytes.
   let maximumBytes: Int64
-  /// Whether it may be root's, who then decides who may read it.
+  /// Whether the file may belong to root, who then decides which users may read it.
   let mayBeRoots: Bool
 
-  /// Files of tokens: the user's own, and as large as 100,000 accounts are.
+  /// The rules for token files: they belong to the user, and have space for 100,000 accounts.
   package static let tokens = FileTrust(maximumBytes: 256 * 1024 * 1024, mayBeRoots: false)
-  /// Files of a key: an administrator may have put them there, for several users to read.
+  /// The rules for key files: an administrator may have created one for several users to read.
   package static let key = FileTrust(maximumBytes: 64 * 1024, mayBeRoots: true)
-  /// Databases, of which only parts are ever read.
+  /// The rules for databases, which have no limit in size, since they are read only in parts.
   package static let database = FileTrust(maximumBytes: .max, mayBeRoots: false)
 
-  /// Whether other users can read the file, which they must not before it is believed.
+  /// Whether the file must be closed to other users before its content is trusted.
   ///
-  /// - Throws: What is wrong with a file that is not believed at all, and the remedy.
+  /// - Throws: If the file must be refused, an error that says why, and what the user can do.
   package func needsMending(
     _ status: FileStatus, user: UInt32 = geteuid()
   ) throws(FileError) -> Bool {
     guard status.isRegular else {
       throw FileError(
-        "it is a symbolic link, a folder, a pipe or a device, which is refused", code: EINVAL)
+        "it is a symbolic link, a folder, a pipe or a device; the SDK uses only ordinary files",
+        code: EINVAL)
     }
     let isRoots = mayBeRoots && status.owner == 0
     guard status.owner == user || isRoots else {
@@ -40,25 +42,25 @@ package struct FileTrust: Sendable {
     }
     guard status.mode & 0o022 == 0 else {
       throw FileError(
-        "other users can write to it (its mode is \(octal(status.mode))), so that its content may "
-          + "be theirs: remove it, or look at it and then set its mode to 0600", code: EPERM)
+        "other users can write to it (its mode is \(octal(status.mode))), so they may have written "
+          + "its content: remove it, or look at it and then set its mode to 0600", code: EPERM)
     }
     guard status.size <= maximumBytes else { throw tooLarge }
     return status.mode & 0o077 != 0 && !isRoots
   }
 
-  /// Refuses an open file, or closes it to other users where that is needed.
+  /// Refuses an open file that breaks the rules, and closes it to other users if needed.
   func check(_ file: FileDescriptor) throws(FileError) {
     guard try needsMending(file.status()) else { return }
     do throws(FileError) {
       try Self.closeToOthers(file)
     } catch {
-      // An administrator who makes a file system read-only chooses the rights on it.
+      // On a read-only file system the administrator has chosen the permissions.
       guard error.code == EROFS else { throw error }
     }
   }
 
-  /// Gives a file the mode 0600, unless it has it, and sees that the file system keeps it.
+  /// Gives a file the mode 0600, and checks that the file system keeps that mode.
   static func closeToOthers(_ file: FileDescriptor) throws(FileError) {
     guard try file.status().mode != 0o600 else { return }
     do throws(FileError) {
@@ -67,7 +69,7 @@ package struct FileTrust: Sendable {
       guard error.code != EROFS else { throw error }
     }
     let mode = try file.status().mode
-    // FAT has no modes of its own, and shows what it was mounted with.
+    // FAT stores no modes; its files have the mode with which the file system was mounted.
     guard mode & 0o677 == 0o600 else {
       throw FileError(
         "its file system lets other users see it (its mode stays \(octal(mode))): choose another "
@@ -76,7 +78,7 @@ package struct FileTrust: Sendable {
   }
 
   var tooLarge: FileError {
-    FileError("it has more than \(maximumBytes) bytes, which are too many", code: EFBIG)
+    FileError("it is too large: the SDK reads at most \(maximumBytes) bytes", code: EFBIG)
   }
 }
 

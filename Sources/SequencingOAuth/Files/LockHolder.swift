@@ -12,11 +12,11 @@ import Basics
   import Darwin
 #endif
 
-/// Finds in the kernel's list of locks the process that has a file locked.
+/// Finds the process that has a file locked, in the kernel's list of locks.
 ///
 /// - SeeAlso: proc(5), `/proc/locks`
 package enum LockHolder {
-  /// The process by number and name, as far as the kernel tells them.
+  /// The number and the name of the process that has a file locked; `nil` if it is not known.
   static func name(of path: String) -> String? {
     #if os(Linux)
       var status = stat()
@@ -32,16 +32,17 @@ package enum LockHolder {
     #endif
   }
 
-  /// The number of the process that has a file locked, in a text of the form of `/proc/locks`.
+  /// Finds the number of the process that has a file locked, in a text such as `/proc/locks`.
   ///
-  /// A shared lock counts only if it is on the whole file: every program that has a database of
-  /// SQLite's open shares some of its bytes. A process in another container has no number here.
+  /// A shared lock counts only if it is on the whole file: every program that has an SQLite
+  /// database open holds shared locks on some of its bytes. A process in another container has no
+  /// number here, so it is not found.
   package static func process(in locks: String, device: UInt64, inode: UInt64) -> Int32? {
     let file = place(device: device, inode: inode)
     var sharing: Int32?
     for line in locks.split(separator: "\n") {
       let fields = line.split(separator: " ")
-      // After the number, `->` marks a lock that is still being waited for.
+      // After the number, `->` marks a lock for which a process still waits.
       guard fields.count >= 6, ["FLOCK", "POSIX", "OFDLCK"].contains(fields[1]),
         fields[5] == file, let process = Int32(fields[4]), process > 0
       else { continue }
@@ -51,7 +52,9 @@ package enum LockHolder {
     return sharing
   }
 
-  /// The device's two numbers in hexadecimal, which makedev(3) has packed, and the inode.
+  /// The device's two numbers in hexadecimal and the inode, as `/proc/locks` shows them.
+  ///
+  /// makedev(3) packs the device's two numbers into one.
   private static func place(device: UInt64, inode: UInt64) -> String {
     let major = device >> 8 & 0xfff | device >> 32 & 0xffff_f000
     let minor = device & 0xff | device >> 12 & 0xffff_ff00

@@ -7,26 +7,26 @@ import Dispatch
   import Darwin
 #endif
 
-/// Gives back a lock whose file has just been removed, once no other program has that file open.
+/// Releases the lock on a removed lock file when no other program has that file open.
 ///
-/// A program may have opened the file before it was removed, and lock it only afterwards. It then
-/// holds the lock of a file that no path leads to, while the next program locks a new file. This
-/// version of the SDK notices that by the file's number; older versions do not. So the lock is kept
-/// while another program is between its open(2) and its flock(2), which then fails. It is also kept
-/// for a moment after that: an open(2) that is under way is invisible from its search for the name
-/// until the kernel counts the file as open, and a machine with work to do may stop it in between.
+/// A program may have opened the file before it was removed, and lock it only afterwards. That
+/// program then holds the lock of a file to which no path leads, while the next program locks a new
+/// file. This version of the SDK notices that by the file's inode number; older versions do not.
+/// So the lock is kept while another program is between its open(2) and its flock(2), which then
+/// fails. It is also kept for a moment after that. An open(2) that has found the name is invisible
+/// until the kernel counts the file as open, and a busy machine may stop the program in between.
 enum LockRemoval {
   /// How long the caller waits for a program that has the file open, in steps of 100 µs.
   private static let stepsAtOnce = 100
-  /// How long a lock is kept after that before the first look, in milliseconds.
+  /// How long the lock is then kept before the first check on another thread, in milliseconds.
   private static let moment = 100
-  /// How often a program that does not go on is looked at later, once a second.
+  /// How many more checks follow, one each second, while a program has the file open.
   private static let looksLater = 60
-  /// How many locks are kept at one time, each with a descriptor; the next ones go at once.
+  /// How many locks are kept at one time, each with a descriptor; others are released at once.
   private static let mostKept = 128
   private static let kept = Locked(0)
 
-  /// Gives the lock back soon, and on another thread.
+  /// Releases the lock soon, in most cases on another thread.
   static func finish(_ file: FileDescriptor) {
     var steps = 0
     while steps < stepsAtOnce, isOpenElsewhere(file) == true {
@@ -46,7 +46,8 @@ enum LockRemoval {
     DispatchQueue.global(qos: .utility).asyncAfter(
       deadline: .now() + .milliseconds(milliseconds)
     ) {
-      // A file system that does not tell is given one second, as if it had said yes once.
+      // If the file system does not tell, the lock is kept one second longer, as if the file had
+      // been open at the first check.
       let isOpen = isOpenElsewhere(file) ?? (looks == looksLater)
       guard looks > 0, isOpen else {
         kept.withLock { $0 -= 1 }
@@ -56,17 +57,16 @@ enum LockRemoval {
     }
   }
 
-  /// Whether the file was opened a second time, in this process or another; `nil` if the system does
-  /// not tell.
+  /// Whether the file is open a second time, in this process or another; `nil` if it is not known.
   ///
-  /// The kernel gives a lease for writing, which is made for file servers, only on a file that
-  /// nothing else has open.
+  /// The kernel has write leases, which are made for file servers. It gives such a lease only on a
+  /// file that is not open a second time.
   ///
   /// - SeeAlso: fcntl(2), section "Leases"
   private static func isOpenElsewhere(_ file: FileDescriptor) -> Bool? {
     #if os(Linux)
-      // The usual signal of a lease ends a process; this one does nothing that an app has not asked
-      // for.
+      // The default signal of a lease ends the process; this signal does nothing, unless the app
+      // handles it.
       guard fcntl(file.number, Command.setSignal, SIGURG) == 0 else { return nil }
       guard fcntl(file.number, Command.setLease, Int32(F_WRLCK)) == 0 else {
         return errno == EAGAIN ? true : nil
@@ -78,7 +78,7 @@ enum LockRemoval {
     #endif
   }
 
-  /// Commands of Linux that Swift does not import: F_SETSIG and F_SETLEASE.
+  /// The commands F_SETSIG and F_SETLEASE of Linux, which Swift does not import.
   private enum Command {
     static let setSignal: Int32 = 10
     static let setLease: Int32 = 1024

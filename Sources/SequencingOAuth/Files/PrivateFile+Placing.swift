@@ -4,9 +4,9 @@
   import Darwin
 #endif
 
-/// A file whose content is written in its place, such as a database or a download.
+/// Functions for a file whose content is written in place, such as a database or a download.
 extension PrivateFile {
-  /// Gives a complete file this file's path, unless there is a file already: then it returns `false`.
+  /// Gives a complete file this file's path; returns `false` if that path has a file already.
   ///
   /// The complete file keeps its own path too.
   ///
@@ -21,7 +21,7 @@ extension PrivateFile {
     return true
   }
 
-  /// Gives the file another path, where it replaces what is there.
+  /// Gives the file another path; it replaces a file with that path.
   ///
   /// - SeeAlso: rename(2)
   func move(to other: String) throws(FileError) {
@@ -35,16 +35,16 @@ extension PrivateFile {
     return String(cString: real)
   }
 
-  /// Makes what was written into the file survive a loss of power.
+  /// Returns when everything that was written into the file survives a loss of power.
   package func sync() throws(FileError) {
     let file = try FileDescriptor.reading(path)
     defer { file.close() }
     try file.sync()
   }
 
-  /// Gives the file the mode 0600 and does not open it.
+  /// Gives the file the mode 0600 without opening it.
   package func closeToOthers() throws(FileError) {
-    // An administrator who makes a file system read-only chooses the rights on it.
+    // On a read-only file system the administrator has chosen the permissions.
     guard chmod(path, 0o600) == 0 || errno == EROFS else { throw FileError(call: "chmod") }
   }
 }

@@ -10,10 +10,10 @@
   import Darwin
 #endif
 
-/// A file that only its owner can read, replaced whole or not at all.
+/// A file that only its owner can read, and that is always replaced whole.
 ///
-/// Every call blocks, though none without end; call it on a thread that may. A symbolic link in the
-/// file's place is refused.
+/// Every call blocks its thread for a limited time, so make it on a thread that may block. The SDK
+/// refuses a symbolic link in the file's place.
 package struct PrivateFile: Sendable {
   package let path: String
   private let trust: FileTrust
@@ -27,7 +27,7 @@ package struct PrivateFile: Sendable {
     self.trust = trust
   }
 
-  /// The content, or `nil` where there is no file.
+  /// Reads the content; returns `nil` if the file does not exist.
   package func read() throws(FileError) -> Data? {
     let file: FileDescriptor
     do throws(FileError) {
@@ -42,7 +42,7 @@ package struct PrivateFile: Sendable {
     }
     defer { file.close() }
     try trust.check(file)
-    // The file may grow meanwhile.
+    // The file may grow while it is read.
     let content = try file.content(atMost: Int(trust.maximumBytes) + 1)
     guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
     return content
@@ -50,12 +50,12 @@ package struct PrivateFile: Sendable {
 
   /// Replaces the content; when it returns, the new content survives a loss of power.
   ///
-  /// Only one process may do so at a time: what it writes first always has the same name, so that
-  /// one that was killed leaves no copies of secrets behind that nobody would ever remove.
+  /// Only one process may do so at a time. It first writes a temporary file with a fixed name, so
+  /// if the process is killed, the next replacement removes that copy of the secrets.
   ///
   /// - SeeAlso: rename(2), fsync(2)
   package func replace(with content: Data) throws(FileError) {
-    // What could not be read again must not replace what can.
+    // Content that could not be read again must not replace content that can.
     guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
     try makeFolder()
     try refuseLink()
@@ -70,38 +70,38 @@ package struct PrivateFile: Sendable {
       unlink(temporary)
       throw error
     }
-    // The new name itself is safe only once the folder is.
+    // The new name is on the disk only when the folder is.
     try syncFolder()
   }
 
-  /// Removes the file, if it is there.
+  /// Removes the file, if it exists.
   package func remove() throws(FileError) {
     guard unlink(path) == 0 || errno == ENOENT else { throw FileError(call: "unlink") }
   }
 
-  /// Takes the file's lock, which is a file beside it, since this one is renamed over itself.
+  /// Takes the file's lock on a second file beside it, since a rename replaces the file itself.
   ///
-  /// - Throws: After the limit an error that names the lock file and its holder.
+  /// - Throws: After the limit, an error that names the lock file and its holder.
   package func lock(limit: Duration = .seconds(30)) throws(FileError) -> FileLock {
     try makeFolder()
     return try FileLock.wait(for: path + ".lock", limit: limit)
   }
 
-  /// Makes the folder, and those above it, for the owner alone.
+  /// Creates the file's folder and the missing folders above it, for the owner alone.
   package func makeFolder() throws(FileError) {
     try Self.makeFolder(folder)
   }
 
-  /// The folder that the file is in.
+  /// The path of the folder that contains the file.
   package var folder: String {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     return folder.isEmpty ? "/" : folder
   }
 
-  /// Whether there is something at the path.
+  /// Whether a file of any kind exists at the path.
   package var isThere: Bool { access(path, F_OK) == 0 }
 
-  /// Whether its folder is there and files may be made in it.
+  /// Whether the folder exists and this program may create files in it.
   package var isInWritableFolder: Bool { access(folder, W_OK) == 0 }
 
   private static func makeFolder(_ folder: String) throws(FileError) {
@@ -113,7 +113,7 @@ package struct PrivateFile: Sendable {
       guard errno == EEXIST else { throw FileError(call: "mkdir") }
       return
     }
-    // Whatever the process's umask took away.
+    // The process's umask may have removed permissions.
     guard chmod(folder, 0o700) == 0 else { throw FileError(call: "chmod") }
     try PrivateFile(path: folder).syncFolder()
   }
@@ -126,7 +126,7 @@ package struct PrivateFile: Sendable {
   private var denied: FileError {
     let failure = FileError(call: "open", code: EACCES)
     do throws(FileError) {
-      // Without a status it is a folder on the way that is closed.
+      // Without a status, a folder above the file is closed to this user.
       guard let status = try FileStatus(at: path) else { return failure }
       _ = try trust.needsMending(status)
       return FileError("\(failure); set its mode to 0600", code: EACCES)
@@ -136,9 +136,10 @@ package struct PrivateFile: Sendable {
   }
 
   private static let link = FileError(
-    "a symbolic link, a folder, a pipe or a device is in its place, which is refused", code: ELOOP)
+    "a symbolic link, a folder, a pipe or a device is in its place; the SDK uses only ordinary "
+      + "files", code: ELOOP)
 
-  /// Makes what was named, renamed or removed in the folder survive a loss of power.
+  /// Returns when all changes of names in the file's folder survive a loss of power.
   package func syncFolder() throws(FileError) {
     let descriptor = try FileDescriptor.folder(folder)
     defer { descriptor.close() }

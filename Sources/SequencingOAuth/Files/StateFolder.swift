@@ -4,11 +4,11 @@
   import Foundation
 #endif
 
-/// The folder in which a program keeps what must survive it.
+/// Finds the folder for files that a program needs again at its next start.
 ///
 /// - SeeAlso: XDG Base Directory Specification
 package enum StateFolder {
-  /// The folder of a service, which need not exist yet.
+  /// Returns the path of a service's folder, which need not exist yet.
   package static func path(
     service: String, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(SQOAuthError) -> String {
@@ -16,7 +16,8 @@ package enum StateFolder {
       !service.utf8.contains(0)
     else {
       throw SQOAuthError(
-        .invalidConfiguration, "a service name is not empty, has no slash and no leading dot")
+        .invalidConfiguration,
+        "a service name must not be empty, begin with a dot, or contain a slash or a NUL")
     }
     // The specification ignores a relative path.
     if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {

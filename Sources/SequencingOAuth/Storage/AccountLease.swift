@@ -1,16 +1,16 @@
-/// The right to change one account, which nobody else has meanwhile, in this process or another.
+/// The exclusive right to change one account, in this process and all others.
 ///
-/// It is held from the look into the store, over the refresh, to the save, so that any number of
-/// processes on one store make one refresh between them.
+/// A session holds the lease while it loads the account from the store, refreshes the token and
+/// saves the new one. So all processes that share a store make only one refresh between them.
 public struct AccountLease: Sendable {
   private let end: @Sendable () -> Void
 
-  /// A lease that is given back by a closure, which is called once.
+  /// Makes a lease from the closure that ends it; the closure is called once.
   public init(_ release: @escaping @Sendable () -> Void) {
     end = release
   }
 
-  /// Gives it back.
+  /// Ends the lease, so that another session can take it.
   public func release() {
     end()
   }

@@ -6,28 +6,28 @@ import Basics
   import Foundation
 #endif
 
-/// Leases by lock files, for stores that several processes use.
+/// Makes leases from lock files, for a store that several processes use.
 ///
-/// An account has an empty file in the folder while its lease is held, named by a digest of the
-/// account's id. A program that can read the folder can try names against the digest, so the file
-/// goes with the lease. A process that is killed leaves its file; the account's next lease removes it,
-/// or the first lease of a process that starts a minute later. The kernel lets go of a lock when its
-/// holder ends, however that happens.
+/// While an account's lease is held, the folder has an empty file for it, named by a digest of the
+/// account's id. A program that can read the folder can guess the id and compare the digest, so the
+/// file is removed with the lease. A process that is killed leaves its file. The account's next
+/// lease removes that file, or the first lease of a process that starts a minute later. When the
+/// holder of a lock ends in any way, the kernel releases the lock.
 ///
 /// - SeeAlso: flock(2)
 public struct AccountLocks: Sendable {
   private let folder: String
   private let leftovers: LeftoverLocks
 
-  /// Leases by files in a folder, which is made, for its owner alone, when the first is taken.
+  /// Makes leases from files in a folder; the first lease creates the folder, for its owner alone.
   public init(folder: String) {
     self.folder = folder
     leftovers = LeftoverLocks(folder: folder)
   }
 
-  /// The lease of an account, or `nil` while somebody else has it.
+  /// Takes the lease of an account; returns `nil` while another caller or process has it.
   ///
-  /// It makes system calls on files, so call it on a thread that may block for them.
+  /// This makes system calls on files, so call it on a thread that may block.
   ///
   /// - Throws: ``SQOAuthError/Code/storeFailed``, for example if the folder is on a full disk.
   public func lease(_ id: String) throws(SQOAuthError) -> AccountLease? {
@@ -42,9 +42,10 @@ public struct AccountLocks: Sendable {
     return AccountLease { lock.remove() }
   }
 
-  /// Who has the lease of an account, in words, with the path of its lock file.
+  /// Describes the process that has the lease of an account, and names the account's lock file.
   ///
-  /// It makes system calls on files, so call it on a thread that may block for them.
+  /// This makes system calls on files, so call it on a thread that may block. It returns `nil` if
+  /// the lease is free or the kernel does not name the process.
   public func holder(_ id: String) -> String? {
     let path = path(id)
     return FileLock.holder(of: path).map { "\($0), by the lock file \(path.printable)" }

@@ -5,7 +5,7 @@
 #endif
 
 extension AccountRecord {
-  /// The record as a store keeps it, the same bytes for the same record.
+  /// Encodes the record as JSON for a store; equal records give equal bytes.
   package func json() throws(SQOAuthError) -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,17 +1,17 @@
 public import Basics
 
-/// What a store keeps of one account.
+/// One account as a store keeps it: its token, and the data that a refresh needs.
 ///
-/// All of it is as secret as the token is.
+/// Treat every field as a secret, as you treat the token.
 public struct AccountRecord: Sendable, Hashable, Codable {
-  /// A grant that needs no user and no refresh token, so that it can be made again.
+  /// A grant that needs neither a user nor a refresh token, so the SDK can repeat it.
   public struct Grant: Sendable, Hashable, Codable {
-    /// `grant_type`.
+    /// The `grant_type` of the token request.
     public let grantType: String
-    /// The scope that was asked for.
+    /// The scope that the token request asked for; `nil` if it named none.
     public let scope: String?
 
-    /// The client credentials grant (RFC 6749, section 4.4).
+    /// The client credentials grant of RFC 6749, section 4.4.
     public static func clientCredentials(scope: String?) -> Self {
       Self(grantType: "client_credentials", scope: scope)
     }
@@ -40,24 +40,26 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   public var id: String { values.value.id }
   /// The client that signed the user in.
   public var clientID: String { values.value.clientID }
-  /// The issuer, where it is known.
+  /// The issuer of the authorization server; `nil` if it is not known.
   public var issuer: String? { values.value.issuer }
-  /// The token endpoint, by which a server is known that has no issuer.
+  /// The token endpoint, which identifies an authorization server without an issuer.
   public var tokenEndpoint: String? { values.value.tokenEndpoint }
-  /// How the token is had anew, where not by its refresh token.
+  /// The grant that gets a new token for an account without a refresh token.
   public var grant: Grant? { values.value.grant }
-  /// Names the sign-in that the token comes from; every refresh keeps it.
+  /// The identifier of the sign-in that the token comes from; every refresh keeps it.
   ///
-  /// A record that has another one may be of another user.
+  /// Two records of one account with different values may belong to different users.
   public var session: String? { values.value.session }
-  /// Whether the latest refresh left the refresh token in force, so that a refresh spends nothing.
+  /// Whether the server left the refresh token valid at the latest refresh.
+  ///
+  /// If it did, a refresh whose answer is lost does not end the sign-in.
   public var keepsRefreshToken: Bool { values.value.keepsRefreshToken }
-  /// The newest token, with the refresh token that is in force.
+  /// The newest token, with the refresh token that is valid now.
   public var token: SQToken { values.value.token }
-  /// What the app keeps with the account, such as a name to show.
+  /// The app's own data for the account, such as a name to show.
   public var attributes: [String: String] { values.value.attributes }
 
-  /// Makes a record.
+  /// Makes a record from its fields.
   public init(
     id: String, clientID: String, issuer: String? = nil, tokenEndpoint: String? = nil,
     grant: Grant? = nil, session: String? = nil, keepsRefreshToken: Bool = false, token: SQToken,
@@ -70,7 +72,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         attributes: attributes))
   }
 
-  /// The account after a refresh, with what the app keeps with it by now.
+  /// Makes the record after a refresh, with the app's present attributes.
   func refreshed(_ token: SQToken, attributes: [String: String]) -> AccountRecord {
     AccountRecord(
       id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
@@ -93,7 +95,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
 }
 
 extension AccountRecord {
-  /// Reads a record.
+  /// Reads a record from a decoder; fields that older versions of the SDK did not write may be
+  /// missing.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -109,7 +112,7 @@ extension AccountRecord {
       attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes) ?? [:])
   }
 
-  /// Writes the record; what is absent is left out.
+  /// Writes the record to an encoder, without the fields that are `nil`, empty or `false`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(id, forKey: .id)
@@ -125,7 +128,7 @@ extension AccountRecord {
 }
 
 extension AccountRecord: Redacted {
-  /// The account and the client, without a token.
+  /// The account and the client, without the token.
   public var description: String {
     "account \"\(id.printable)\" of client \(clientID.printable)"
   }

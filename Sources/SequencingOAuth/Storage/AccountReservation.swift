@@ -1,18 +1,18 @@
-/// Room for the next record of an account, which a store has made sure of.
+/// Space that a store has reserved for the next record of an account.
 ///
-/// A session gets it before it spends a refresh token that the server accepts only once. With it,
-/// the answer is safe as soon as it is here: ``land(_:)`` comes before ``TokenStore/save(_:)``,
-/// which may have to wait for other processes.
+/// A session gets a reservation before it sends a refresh token that the server accepts only once.
+/// When the answer arrives, the session first calls ``land(_:)``, which makes the new record safe
+/// at once, and then ``TokenStore/save(_:)``, which may have to wait for other processes.
 public struct AccountReservation: Sendable {
   private let keep: @Sendable (AccountRecord) async -> Void
   private let end: @Sendable () -> Void
 
-  /// A reservation that keeps a record by one closure and gives its room back by another.
+  /// Makes a reservation from a closure that keeps a record and a closure that frees the space.
   ///
-  /// `land` is called once at most, and should write the record down before it first suspends: a
-  /// process may be killed at any moment. It reports no error, since `save` follows it. `release`
-  /// is called once, after the save or when there is nothing to save; it must not remove a record
-  /// that landed and that `save` could not put in its place.
+  /// `land` is called at most once. It should write the record before it first suspends, since the
+  /// process may be killed at any moment. It reports no error, because `save` follows it. `release`
+  /// is called once, after the save, or when there is nothing to save. It must not remove a record
+  /// that has landed if `save` could not store that record.
   public init(
     land: @escaping @Sendable (AccountRecord) async -> Void = { _ in },
     release: @escaping @Sendable () -> Void = {}
@@ -21,12 +21,12 @@ public struct AccountReservation: Sendable {
     end = release
   }
 
-  /// Writes the record down at once, in the room that was reserved.
+  /// Writes the record at once, into the reserved space.
   public func land(_ record: AccountRecord) async {
     await keep(record)
   }
 
-  /// Gives the room back.
+  /// Frees the reserved space.
   public func release() {
     end()
   }

@@ -6,9 +6,13 @@ import Basics
   import Foundation
 #endif
 
-/// The lock files of a folder that no process has locked: killed processes left them, and older
-/// versions of the SDK, which kept one for each account.
+/// Removes lock files that no process has locked.
+///
+/// Such files come from processes that were killed, and from older versions of the SDK, which kept
+/// one file for each account.
 final class LeftoverLocks: Sendable {
+  /// The least age of a file that is removed, in seconds.
+  ///
   /// A younger file may belong to a process that has not locked it yet.
   private static let age = 60
 
@@ -19,7 +23,7 @@ final class LeftoverLocks: Sendable {
     self.folder = folder
   }
 
-  /// Removes them on another thread, the first time that it is called.
+  /// Removes the folder's unused lock files on another thread; only the first call does so.
   func removeOnce() {
     let isFirst = isDone.withLock { isDone in
       defer { isDone = true }
@@ -30,7 +34,7 @@ final class LeftoverLocks: Sendable {
   }
 
   private static func remove(in folder: String) {
-    // What cannot be removed now can be removed by another process.
+    // An error does no harm: another process will try again.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     for name in names where AccountLocks.isName(name) {
       let path = "\(folder)/\(name)"

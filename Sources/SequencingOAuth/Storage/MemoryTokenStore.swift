@@ -1,18 +1,18 @@
 import Basics
 
-/// Keeps tokens until the process ends.
+/// Keeps tokens in memory until the process ends.
 public final class MemoryTokenStore: TokenStore {
   private let records = Locked<[String: AccountRecord]>([:])
 
   /// Makes an empty store.
   public init() {}
 
-  /// The record of an account.
+  /// Loads the record of an account, or `nil` if the store has none.
   public func load(_ id: String) async -> AccountRecord? {
     records.withLock { $0[id] }
   }
 
-  /// Adds or replaces a record.
+  /// Saves a record; it replaces the account's earlier record.
   public func save(_ record: AccountRecord) async {
     records.withLock { $0[record.id] = record }
   }
@@ -22,7 +22,7 @@ public final class MemoryTokenStore: TokenStore {
     records.withLock { $0[id] = nil }
   }
 
-  /// The accounts that have a record.
+  /// Lists the ids of all accounts that have a record.
   public func list() async -> [String] {
     records.withLock { $0.keys.sorted() }
   }

@@ -1,24 +1,27 @@
 extension TokenStore {
-  /// The records that fit, in the order of their names.
+  /// Loads the records for which a closure returns `true`, in the order of their ids.
   public func filter(
     _ isIncluded: @Sendable (AccountRecord) throws -> Bool
   ) async throws -> [AccountRecord] {
     try await all().filter(isIncluded)
   }
 
-  /// Whether there is no account.
+  /// Whether the store has no account.
   public func isEmpty() async throws -> Bool {
     try await list().isEmpty
   }
 
-  /// Saves several records, one after the other; what fails ends it, and those before it stay.
+  /// Saves several records, one after the other.
+  ///
+  /// If one save fails, its error is thrown. The records before it stay saved, and those after it
+  /// are not saved.
   public func save(_ records: [AccountRecord]) async throws {
     for record in records { try await save(record) }
   }
 
-  /// Erases every account.
+  /// Erases the records of all accounts.
   ///
-  /// A session that is in memory keeps its token: sign out there.
+  /// A session in memory keeps its token: sign it out.
   public func reset() async throws {
     for id in try await list() { try await erase(id) }
   }

@@ -1,73 +1,78 @@
-/// Keeps the tokens of accounts, so that a user signs in once.
+/// Keeps the tokens of accounts, so that a user signs in only once.
 ///
-/// Each call is atomic: a reader sees the old record or the new one, whatever happens in between.
-/// Calls come from any task. A store may throw any error, which the SDK reports as
-/// ``SQOAuthError/Code/storeFailed`` with that error as its cause (an ``SQOAuthError`` as it is);
-/// an error never costs the session in memory.
+/// Each call is atomic: a reader sees the old record or the new one, never a mixture, even if the
+/// process ends during the call. Calls may come from any task. A store may throw any error. The SDK
+/// passes on an ``SQOAuthError`` as it is, and reports any other error as the cause of
+/// ``SQOAuthError/Code/storeFailed``. An error of the store never ends the session in memory.
 public protocol TokenStore: Sendable {
-  /// The record of an account, or `nil` where there is none.
+  /// Loads the record of an account, or `nil` if the store has none.
   func load(_ id: String) async throws -> AccountRecord?
 
-  /// Adds a record or replaces the one of the same ``AccountRecord/id``; returns when it is safe.
+  /// Saves a record, and returns when the record is safe.
+  ///
+  /// The new record replaces an earlier one with its ``AccountRecord/id``.
   func save(_ record: AccountRecord) async throws
 
-  /// Removes the record of an account, if there is one.
+  /// Removes the record of an account, if the store has one.
   func erase(_ id: String) async throws
 
-  /// The accounts that have a record, in the order of their names.
+  /// Lists the ids of all accounts that have a record, sorted.
   func list() async throws -> [String]
 
-  /// All records, in the order of their names; by default each is loaded.
+  /// Loads the records of all accounts, in the order of their ids.
+  ///
+  /// The default loads them one by one.
   func all() async throws -> [AccountRecord]
 
-  /// The right to change an account, or `nil` while somebody else has it.
+  /// Takes the exclusive right to change an account; returns `nil` while another caller has it.
   ///
-  /// The SDK asks again until it is free. A store that only one process uses, and one session of
-  /// an account in it, needs none, which is the default; one that several share gets it from
-  /// ``AccountLocks``.
+  /// The SDK asks again until the lease is free. The default excludes no other caller. That is
+  /// enough for a store that only one process uses, with one session for each account. A store that
+  /// several processes share gets its leases from ``AccountLocks``.
   func lease(_ id: String) async throws -> AccountLease?
 
-  /// Who has the lease of an account, in words for an error message, if that is known.
+  /// Describes the holder of an account's lease for an error message; `nil` if it is not known.
   ///
-  /// By default it is not.
+  /// The default returns `nil`.
   func leaseHolder(_ id: String) async -> String?
 
-  /// Makes sure that the next record of an account can be kept, before anything is spent for it.
+  /// Makes sure that the next record of an account can be saved, before a refresh token is sent.
   ///
-  /// Many servers accept a refresh token once. Before the SDK sends one, it calls this in the
-  /// account's lease with the record that is stored; what it throws stops the refresh, which is
-  /// tried again later. The SDK then gives the answer to ``AccountReservation/land(_:)``, calls
-  /// ``save(_:)``, and calls ``AccountReservation/release()``; where no answer comes, it only
-  /// releases.
+  /// Many servers accept a refresh token only once. Before the SDK sends one, it takes the lease of
+  /// the account and calls this with the stored record. If this throws, the SDK does not refresh
+  /// now and tries again later. Otherwise it passes the record with the new token to
+  /// ``AccountReservation/land(_:)``, calls ``save(_:)``, and then calls
+  /// ``AccountReservation/release()``. If no answer comes, it only releases.
   ///
-  /// Before a sign-in opens the browser it is called with `nil`, and without the lease. It then
-  /// finds out whether a record could be saved, and changes nothing that another process uses.
+  /// Before a sign-in opens the browser, the SDK calls this with `nil` and without the lease. The
+  /// store then checks whether it could save a record, and changes nothing that another process
+  /// uses.
   ///
-  /// By default it makes sure of nothing: a store whose `save` can fail, for a full disk or for
-  /// want of a right, should find that out here.
+  /// The default checks nothing. If `save` can fail in a store, for example on a full disk or
+  /// without a permission, the store should find that out here.
   func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws -> AccountReservation
 }
 
 extension TokenStore {
-  /// All records, one by one.
+  /// Loads the records of all accounts, one by one.
   public func all() async throws -> [AccountRecord] {
     var records: [AccountRecord] = []
     for id in try await list() {
-      // One may have gone meanwhile.
+      // Another process may have erased a record since the list was made.
       if let record = try await load(id) { records.append(record) }
     }
     return records
   }
 
-  /// A lease that excludes nobody.
+  /// Returns a lease that excludes no other caller.
   public func lease(_ id: String) async throws -> AccountLease? { AccountLease {} }
 
-  /// Nothing is known of the lease's holder.
+  /// Returns `nil`, since the store does not know a lease's holder.
   public func leaseHolder(_ id: String) async -> String? { nil }
 
-  /// A reservation of nothing: the record goes straight to ``save(_:)``.
+  /// Returns a reservation that keeps nothing: the record is stored only by ``save(_:)``.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws -> AccountReservation {
@@ -76,7 +81,7 @@ extension TokenStore {
 }
 
 extension TokenStore {
-  /// Runs one call and gives its failure a type and a message.
+  /// Calls the store, and turns a foreign error into ``SQOAuthError/Code/storeFailed``.
   func attempt<Value: Sendable>(
     _ purpose: String, _ body: @Sendable (Self) async throws -> Value
   ) async throws(SQOAuthError) -> Value {

@@ -6,10 +6,10 @@ public import Basics
   public import Foundation
 #endif
 
-/// Authenticated encryption under one key: AES-256-GCM of OpenSSL.
+/// Authenticated encryption under one key, by the AES-256-GCM of OpenSSL.
 ///
-/// A sealed box is a nonce of 12 bytes, the ciphertext, and a tag of 16 bytes. The nonce is random
-/// and new for each box, so one key is good for 2³² of them.
+/// A sealed box consists of a nonce of 12 bytes, the ciphertext, and a tag of 16 bytes. The nonce
+/// is random and new for each box, so one key is safe for 2³² boxes.
 ///
 /// - SeeAlso: NIST SP 800-38D
 public struct EncryptionService: Sendable {
@@ -18,20 +18,22 @@ public struct EncryptionService: Sendable {
 
   private let key: Data
 
-  /// A service with a key of exactly 32 bytes, which must be as random as 32 bytes can be.
+  /// Makes a service with a key of exactly 32 random bytes.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for another size.
+  /// The bytes must come from a cryptographic generator; a password is no key.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the key has another size.
   public init(key: Data) throws(SQOAuthError) {
     guard key.count == Self.keySize else {
-      throw SQOAuthError(.invalidConfiguration, "a key has \(Self.keySize) bytes")
+      throw SQOAuthError(.invalidConfiguration, "an encryption key must have \(Self.keySize) bytes")
     }
     self.key = key
   }
 
-  /// Encrypts a text so that nobody without the key can read or change it.
+  /// Encrypts a text; a program without the key can neither read it nor change it unnoticed.
   ///
-  /// What is authenticated beside it, such as whom it belongs to, is not in the box, and
-  /// ``open(_:authenticating:)`` must be given the same.
+  /// The context, such as the name of the text's owner, is authenticated but is not in the box:
+  /// ``open(_:authenticating:)`` needs the same context.
   public func seal(
     _ plaintext: Data, authenticating context: Data = Data()
   ) throws(SQOAuthError) -> Data {
@@ -47,25 +49,26 @@ public struct EncryptionService: Sendable {
 
   /// Decrypts a box that ``seal(_:authenticating:)`` made with the same key and the same context.
   ///
-  /// - Throws: ``SQOAuthError/Code/storeDamaged`` where the box, the key or the context differs.
+  /// - Throws: ``SQOAuthError/Code/storeDamaged`` if the box, the key or the context differs.
   public func open(
     _ box: Data, authenticating context: Data = Data()
   ) throws(SQOAuthError) -> Data {
-    let damaged = SQOAuthError(.storeDamaged, "a sealed box is not what was sealed with this key")
+    let damaged = SQOAuthError(
+      .storeDamaged, "a sealed box is damaged, or was sealed with another key or context")
     guard box.count >= Self.nonceSize + CipherContext.tagSize else { throw damaged }
     let cipher = try CipherContext(
       key: key, nonce: box.prefix(Self.nonceSize), isEncrypting: false)
     try cipher.authenticate(context)
     let plaintext = try cipher.update(box.dropFirst(Self.nonceSize).dropLast(CipherContext.tagSize))
     try cipher.expect(tag: box.suffix(CipherContext.tagSize))
-    // Nothing of the plaintext is used before the tag is known to be right.
+    // The plaintext must not be used before its tag is checked.
     guard cipher.finish() else { throw damaged }
     return plaintext
   }
 }
 
 extension EncryptionService {
-  /// Sixteen bytes that depend on a text and the key, and that show neither.
+  /// Derives 16 bytes from a text and the key; they reveal neither.
   ///
   /// - SeeAlso: RFC 5869
   func fingerprint(of text: Data) throws(SQOAuthError) -> Data {

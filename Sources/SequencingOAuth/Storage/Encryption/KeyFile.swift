@@ -6,10 +6,10 @@ import Basics
   import Foundation
 #endif
 
-/// A file with 32 random bytes and nothing else, or with their box under a passphrase.
+/// A file with a key: 32 random bytes and nothing else, or those bytes sealed under a passphrase.
 ///
-/// It has mode 0600, in a folder that is made with mode 0700. A file of root's may be readable by
-/// others too, as a container's secrets are. Every call blocks.
+/// It has mode 0600, in a folder that is created with mode 0700. A file that belongs to root may be
+/// readable by other users too, as a container's secrets are. Every call blocks its thread.
 struct KeyFile: Sendable, Redacted {
   private static let context = Data("SequencingOAuth key file".utf8)
 
@@ -21,22 +21,25 @@ struct KeyFile: Sendable, Redacted {
     self.passphrase = passphrase
   }
 
-  /// The key.
+  /// Reads the key; throws if the file does not exist.
   func read() throws(SQOAuthError) -> Data {
-    guard let key = try readIfPresent() else { throw failure(.storeFailed, "is not there") }
+    guard let key = try readIfPresent() else { throw failure(.storeFailed, "does not exist") }
     return key
   }
 
-  /// Refuses a file that cannot be read or opened; a file that is not there is no failure.
+  /// Throws if the file exists and its key cannot be read.
   func check() throws(SQOAuthError) { _ = try readIfPresent() }
 
-  /// The key, which is a new one where there is no file; of many who do so at once all get one key.
+  /// Reads the key, or creates the file with a new key if it is missing.
+  ///
+  /// All processes that call this at the same time get the same key.
   func makeIfAbsent() throws(SQOAuthError) -> Data {
-    // An administrator's may stand where this program writes nothing, not even a lock.
+    // An administrator's file may be in a folder in which this program can create nothing, not even
+    // a lock file.
     if !file.isInWritableFolder, let key = try readIfPresent() { return key }
     return try locked { () throws(SQOAuthError) in
       if let key = try readIfPresent() {
-        // Whoever made it may have ended before its name was safe.
+        // The process that created the file may have ended before the file's name was on the disk.
         try reported("be written") { () throws(FileError) in try file.syncFolder() }
         return key
       }
@@ -46,7 +49,7 @@ struct KeyFile: Sendable, Redacted {
     }
   }
 
-  /// Puts the same key under another passphrase, or under none.
+  /// Seals the key under another passphrase, or stores it without one; the key stays the same.
   func change(to passphrase: String?) throws(SQOAuthError) {
     try locked { () throws(SQOAuthError) in
       try KeyFile(path: file.path, passphrase: passphrase).write(read())
@@ -61,15 +64,15 @@ struct KeyFile: Sendable, Redacted {
   private func key(in content: Data) throws(SQOAuthError) -> Data {
     if content.count == EncryptionService.keySize {
       guard passphrase == nil else {
-        throw failure(.wrongPassphrase, "is not sealed under a passphrase")
+        throw failure(.wrongPassphrase, "is not sealed under a passphrase, but one was given")
       }
       return content
     }
     guard let end = content.firstIndex(of: UInt8(ascii: "\n")) else {
-      throw failure(.storeDamaged, "is damaged, and is left as it is")
+      throw failure(.storeDamaged, "is damaged; it is left as it is")
     }
     guard let passphrase else {
-      throw failure(.wrongPassphrase, "is sealed under a passphrase")
+      throw failure(.wrongPassphrase, "is sealed under a passphrase, and none was given")
     }
     do throws(SQOAuthError) {
       let header = try SealHeader(content[..<end], secret: .checked(passphrase))

@@ -1,46 +1,48 @@
 import Basics
 
-/// The keys of an app's stores, each under a name.
+/// Keeps the keys of an app's stores, each under a name.
 ///
-/// It keeps them in memory only: what a key comes from is with the user, in the app, or in a file.
+/// The manager keeps them in memory only. A passphrase stays with the user, and a raw key with the
+/// app; a key file stays on the disk.
 public final class KeyManager: Sendable {
   private let keys = Registry<StoreKey>(of: "a key")
   private static let queue = BlockingQueue("KeyManager")
 
-  /// A manager without keys.
+  /// Makes a manager without keys.
   public init() {}
 
-  /// Adds a key, and returns it.
+  /// Adds a key under a name and returns the key.
   ///
-  /// - Throws: ``SQOAuthError/Code/duplicateName`` where the name has one, which stays.
+  /// - Throws: ``SQOAuthError/Code/duplicateName`` if the name has a key already; that key stays.
   @discardableResult
   public func add(_ key: StoreKey, named name: String) throws(SQOAuthError) -> StoreKey {
     try keys.add(key, named: name)
   }
 
-  /// The key of a name.
+  /// Returns the key with this name, or `nil` if there is none.
   public func key(named name: String) -> StoreKey? {
     keys[name]
   }
 
-  /// Forgets a key and returns it; a key file stays.
+  /// Removes the key with this name from memory and returns it; its key file, if any, stays.
   @discardableResult
   public func remove(named name: String) -> StoreKey? {
     keys.remove(name)
   }
 
-  /// The names of all keys, in their order.
+  /// The names of all keys, sorted.
   public var names: [String] { keys.names }
 }
 
 extension KeyManager {
-  /// Makes a key file with a random key, or checks the one that is there.
+  /// Creates a key file with a random key, or checks the file if it exists.
   ///
-  /// It has mode 0600, in a folder that is made with mode 0700. Of several processes that make one
-  /// at the same time all get the same key. With a passphrase the key in it is sealed.
+  /// The file has mode 0600, in a folder that is created with mode 0700. If several processes
+  /// create the file at the same time, all get the same key. With a passphrase, the key in the file
+  /// is sealed.
   ///
-  /// - Throws: ``SQOAuthError/Code/wrongPassphrase`` or ``SQOAuthError/Code/storeDamaged`` where a
-  ///   file is there and cannot be opened.
+  /// - Throws: ``SQOAuthError/Code/wrongPassphrase`` or ``SQOAuthError/Code/storeDamaged`` if the
+  ///   file exists and the key in it cannot be read.
   public static func makeKeyFile(
     at path: String, passphrase: String? = nil
   ) async throws(SQOAuthError) -> StoreKey {
@@ -50,9 +52,9 @@ extension KeyManager {
     return .file(path, passphrase: passphrase)
   }
 
-  /// Seals the key in a key file under another passphrase, or under none.
+  /// Seals the key in a key file under another passphrase, or stores it in clear if `new` is `nil`.
   ///
-  /// The key stays the same, and so do the stores that have it.
+  /// The key stays the same, so the stores that use it do not change.
   public static func changePassphrase(
     ofKeyFileAt path: String, from old: String?, to new: String?
   ) async throws(SQOAuthError) -> StoreKey {

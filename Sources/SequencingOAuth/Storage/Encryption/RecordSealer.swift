@@ -4,17 +4,15 @@
   package import Foundation
 #endif
 
-/// Seals the records of one store, each in a box of its own that fits its account only.
+/// Encrypts the records of one store, each in a box of its own that opens for its account only.
 ///
-/// To make or open one takes a good part of a second of computing with a passphrase, and reads the
-/// key file where there is one; do it on a thread that may block, and keep it. Its messages do not
-/// name the store: who knows its path adds that.
+/// With a passphrase, making a sealer takes a large part of a second of computing; with a key file,
+/// it reads that file. So make a sealer on a thread that may block, and keep it. Its error messages
+/// do not name the store; the caller, who knows the path, adds that.
 package struct RecordSealer: Sendable {
   private let sealing: SealHeader
 
-  /// The sealer of a new store.
-  ///
-  /// A key file that is not there is made.
+  /// Makes the sealer of a new store, and creates the key file if it is missing.
   package static func make(_ key: StoreKey) throws(SQOAuthError) -> RecordSealer {
     RecordSealer(sealing: try SealHeader(for: key.secret(makingFile: true)))
   }
@@ -23,15 +21,15 @@ package struct RecordSealer: Sendable {
     self.sealing = sealing
   }
 
-  /// The sealer of a store whose ``header`` was kept.
+  /// Makes the sealer of an existing store from the ``header`` that the store keeps.
   ///
-  /// - Throws: ``SQOAuthError/Code/wrongPassphrase``, also where the store has no record;
+  /// - Throws: ``SQOAuthError/Code/wrongPassphrase``, even if the store has no record;
   ///   ``SQOAuthError/Code/storeTooNew``; ``SQOAuthError/Code/storeDamaged``.
   package init(_ key: StoreKey, header: Data) throws(SQOAuthError) {
     sealing = try SealHeader(header, secret: key.secret(makingFile: false))
   }
 
-  /// What the store keeps in clear, so that it can be opened again: one line of JSON.
+  /// The line of JSON that the store keeps in clear, so that it can be opened again.
   package var header: Data { sealing.bytes }
 
   /// Encrypts a record.
@@ -41,7 +39,7 @@ package struct RecordSealer: Sendable {
 
   /// Decrypts the record of an account.
   ///
-  /// - Throws: ``SQOAuthError/Code/storeDamaged``, also for the box of another account.
+  /// - Throws: ``SQOAuthError/Code/storeDamaged``, also if the box belongs to another account.
   package func open(_ box: Data, id: String) throws(SQOAuthError) -> AccountRecord {
     let plaintext = try sealing.service.open(box, authenticating: Self.context(id))
     guard let record = try? JSONDecoder().decode(AccountRecord.self, from: plaintext) else {
@@ -50,20 +48,21 @@ package struct RecordSealer: Sendable {
     return record
   }
 
-  /// Encrypts what a store holds beside its records.
+  /// Encrypts data that a store keeps besides its records, such as the list of its accounts.
   func seal(
     _ plaintext: Data, as purpose: String, with context: Data
   ) throws(SQOAuthError) -> Data {
     try sealing.service.seal(plaintext, authenticating: Self.context(purpose, context))
   }
 
-  /// Decrypts it.
+  /// Decrypts data that was sealed for the same purpose and with the same context.
   func open(_ box: Data, as purpose: String, with context: Data) throws(SQOAuthError) -> Data {
     try sealing.service.open(box, authenticating: Self.context(purpose, context))
   }
 
-  /// A name for an account's files beside the store, which shows nothing of the account's id to
-  /// a reader without the key.
+  /// Makes a name for an account's files beside the store.
+  ///
+  /// The name reveals nothing about the account's id to a program without the key.
   func name(of id: String) throws(SQOAuthError) -> Data {
     try sealing.service.fingerprint(of: Self.context("name", Data(id.utf8)))
   }
@@ -72,7 +71,9 @@ package struct RecordSealer: Sendable {
     context("record", Data(id.utf8))
   }
 
-  /// No purpose has a line break, so two contexts are the same only if all their parts are.
+  /// Makes the context of a box; two contexts are equal only if all their parts are.
+  ///
+  /// This holds because no purpose contains a line break.
   private static func context(_ purpose: String, _ content: Data) -> Data {
     Data("SequencingOAuth \(purpose) \(SealHeader.currentVersion)\n".utf8) + content
   }

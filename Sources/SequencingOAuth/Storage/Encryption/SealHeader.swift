@@ -6,25 +6,26 @@ import Basics
   import Foundation
 #endif
 
-/// What stands in clear in front of sealed data: how its key is derived, and how to know the key.
+/// The header in clear before sealed data: how the key is derived, and how to recognize the key.
 ///
-/// A key is derived together with as many bytes again that are written down. They say nothing of
-/// the key, and another passphrase gives others, so that a wrong one is known before there is
-/// anything to decrypt. The checksum tells damage from a wrong passphrase; it is no protection,
-/// which the derived bytes are, since they depend on every other field.
+/// The derivation gives twice as many bytes as the key has. The second half, the verifier, is
+/// written into the header. It reveals nothing about the key, and another passphrase gives another
+/// verifier, so a wrong passphrase is recognized before anything is decrypted. The checksum
+/// distinguishes damage from a wrong passphrase. It does not protect against changes; the verifier
+/// does, since it depends on every other field.
 struct SealHeader: Sendable {
   static let currentVersion = 1
 
-  /// The header as it is kept: a line of JSON.
+  /// The header as the store keeps it: a line of JSON.
   let bytes: Data
-  /// What the header's key encrypts with.
+  /// The encryption under the derived key.
   let service: EncryptionService
 
-  /// A new header, with a new salt.
+  /// Makes a new header with a new salt.
   init(for secret: KeyDerivation.Secret) throws(SQOAuthError) {
     let derivation = try KeyDerivation.new(for: secret)
     guard let derived = try derivation.derive(2 * EncryptionService.keySize, from: secret) else {
-      throw SQOAuthError(.storeFailed, "the key's derivation does not fit it")
+      throw SQOAuthError(.storeFailed, "the key derivation does not fit the kind of key")
     }
     service = try EncryptionService(key: derived.prefix(EncryptionService.keySize))
     let fields = HeaderFields(
@@ -32,7 +33,7 @@ struct SealHeader: Sendable {
     bytes = try fields.encoded()
   }
 
-  /// Opens a header that was kept.
+  /// Reads an existing header, and checks the passphrase or key against it.
   ///
   /// - Throws: ``SQOAuthError/Code/storeTooNew``, ``SQOAuthError/Code/storeDamaged`` or
   ///   ``SQOAuthError/Code/wrongPassphrase``.
@@ -43,14 +44,14 @@ struct SealHeader: Sendable {
       try fields.isVerified(by: derived.suffix(EncryptionService.keySize))
     else {
       throw SQOAuthError(
-        .wrongPassphrase, "the passphrase or the key is not the one that it was made with")
+        .wrongPassphrase, "it was made with another passphrase or key")
     }
     service = try EncryptionService(key: derived.prefix(EncryptionService.keySize))
     self.bytes = bytes
   }
 }
 
-/// The fields of a header, as JSON has them.
+/// The fields of a header, as they are in its JSON.
 struct HeaderFields: Codable, Redacted {
   private struct Derivation: Codable {
     let name: String
@@ -108,7 +109,7 @@ struct HeaderFields: Codable, Redacted {
     }
   }
 
-  /// How the key is derived; nothing that would take unreasonable time or memory is believed.
+  /// Returns how the key is derived; throws if that is weak or takes unreasonable time or memory.
   func derivation() throws(SQOAuthError) -> KeyDerivation {
     let derivation: KeyDerivation? =
       switch (kdf.name, Hexadecimal.decode(kdf.salt), kdf.n, kdf.r, kdf.p) {
@@ -121,7 +122,7 @@ struct HeaderFields: Codable, Redacted {
     return derivation
   }
 
-  /// Whether the bytes that were derived are the ones that were written down.
+  /// Whether the derived bytes are the verifier in the header.
   func isVerified(by derived: Data) throws(SQOAuthError) -> Bool {
     guard let expected = Hexadecimal.decode(verifier), expected.count == derived.count else {
       throw Self.damaged
@@ -130,9 +131,9 @@ struct HeaderFields: Codable, Redacted {
   }
 
   private static let damaged = SQOAuthError(
-    .storeDamaged, "its header is damaged, and it is left as it is")
+    .storeDamaged, "its header is damaged; it is left as it is")
 
-  /// The digest of every other field, as its text.
+  /// The digest of all other fields, in hexadecimal digits.
   private var sum: String {
     let costs = [kdf.n, kdf.r, kdf.p].map { $0.map(String.init) ?? "-" }
     return Hexadecimal.encode(

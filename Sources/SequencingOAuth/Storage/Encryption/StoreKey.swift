@@ -6,9 +6,9 @@ public import Basics
   public import Foundation
 #endif
 
-/// What the key of an encrypted store is made from.
+/// The source of an encrypted store's key: a passphrase, the key itself or a key file.
 ///
-/// It is looked at when the store is first used: what is wrong with it is told then.
+/// The store reads the key when the store is first used, and throws then if the key cannot be used.
 public struct StoreKey: Sendable {
   enum Source: Sendable, Redacted {
     case passphrase(String)
@@ -20,28 +20,30 @@ public struct StoreKey: Sendable {
 
   /// A passphrase that the user knows; it must not be empty.
   ///
-  /// The key is derived by scrypt, which takes a good part of a second, once. Its bytes count:
-  /// the same letters in another Unicode normal form are another passphrase.
+  /// The store derives its key from the passphrase by scrypt once, which takes a large part of a
+  /// second. The bytes of the passphrase count: equal letters in another Unicode normal form are
+  /// another passphrase.
   public static func passphrase(_ passphrase: String) -> Self {
     Self(source: .passphrase(passphrase))
   }
 
-  /// A key of exactly 32 random bytes that the app keeps elsewhere.
+  /// A key of exactly 32 random bytes that the app itself keeps in another place.
   public static func raw(_ key: Data) -> Self {
     Self(source: .raw(key))
   }
 
-  /// A key in a file, which is made with a random key when a new store needs it.
+  /// A key in a file; if the file is missing, a new store creates it with a random key.
   ///
-  /// The file has mode 0600. Whoever has both files has the tokens, unless the key file is sealed
-  /// under a passphrase; keep them apart, and out of one backup.
+  /// The file has mode 0600. A person who has both the store and the key file can read the tokens,
+  /// unless the key file is sealed under a passphrase. So keep the two files apart, and do not put
+  /// them into one backup.
   public static func file(_ path: String, passphrase: String? = nil) -> Self {
     Self(source: .file(path: path, passphrase: passphrase))
   }
 }
 
 extension StoreKey: Redacted {
-  /// Where the key comes from, without any of it.
+  /// The kind of key, with the path of a key file, and without the key or the passphrase.
   public var description: String {
     switch source {
     case .passphrase: "a key from a passphrase"
@@ -53,7 +55,9 @@ extension StoreKey: Redacted {
 }
 
 extension StoreKey {
-  /// The content of the key, read and checked; a key file that is not there is made if it may be.
+  /// Reads and checks the key or the passphrase.
+  ///
+  /// `makingFile` says whether to create a missing key file; otherwise a missing file is an error.
   func secret(makingFile: Bool) throws(SQOAuthError) -> KeyDerivation.Secret {
     switch source {
     case .passphrase(let passphrase):
@@ -61,7 +65,7 @@ extension StoreKey {
     case .raw(let key):
       guard key.count == EncryptionService.keySize else {
         throw SQOAuthError(
-          .invalidConfiguration, "a store's key has \(EncryptionService.keySize) bytes")
+          .invalidConfiguration, "the key of a store must have \(EncryptionService.keySize) bytes")
       }
       return .key(key)
     case .file(let path, let passphrase):
@@ -70,7 +74,7 @@ extension StoreKey {
     }
   }
 
-  /// Refuses a key that cannot be used; a key file that is not there is no failure.
+  /// Throws if the key cannot be used; a key file that does not exist yet is no error.
   func check() throws(SQOAuthError) {
     if case .file(let path, let passphrase) = source {
       try KeyFile(path: path, passphrase: passphrase).check()

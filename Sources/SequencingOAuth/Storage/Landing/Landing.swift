@@ -32,8 +32,8 @@ struct Landing: Codable, Sendable {
 
 /// The bytes of a landing file: a line with the content's length and digest, then the content.
 ///
-/// The file was made with room to spare, and its writer may have been killed half-way. Only content
-/// that fits its digest counts.
+/// The file is created larger than its content, and a process may have been killed while it wrote.
+/// Only content that fits its digest counts.
 enum LandingFrame {
   private static let version = "1"
   private static let name = "SequencingOAuth landing"
@@ -42,9 +42,9 @@ enum LandingFrame {
     Data("\(name) \(version) \(content.count) \(digest(content))\n".utf8) + content
   }
 
-  /// The content, or `nil` where it is not whole.
+  /// Returns the content, or `nil` if the bytes are incomplete or damaged.
   ///
-  /// - Throws: ``SQOAuthError/Code/storeTooNew`` for a later version's file.
+  /// - Throws: ``SQOAuthError/Code/storeTooNew`` if a later version wrote the file.
   static func content(of bytes: Data) throws(SQOAuthError) -> Data? {
     guard let end = bytes.prefix(200).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     let fields = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")

@@ -6,11 +6,11 @@ import Basics
   import Foundation
 #endif
 
-/// A file with room for one record, made and synced before the record is known.
+/// A file with space for one record, created and on the disk before the record is known.
 ///
-/// Its content is written in place, because a write within the room that was reserved needs no
-/// further room on the disk and no other process's lock. The calls block, but ``write(_:)`` only
-/// copies into the system's cache.
+/// Its content is written in place, because a write within the reserved space needs neither more
+/// space on the disk nor a lock that another process may have. The calls block their thread, but
+/// ``write(_:)`` only copies into the system's cache.
 final class LandingFile: Sendable {
   private struct State {
     /// The open file; `nil` after ``LandingFile/finish()``.
@@ -21,14 +21,14 @@ final class LandingFile: Sendable {
   private let file: PrivateFile
   private let state: Locked<State>
 
-  /// Makes the file with room for so many bytes; a file that has its path is removed.
+  /// Creates the file with space for `size` bytes; it replaces a file with the same path.
   init(making file: PrivateFile, size: Int) throws(FileError) {
     self.file = file
     let descriptor = try FileDescriptor.making(file.path)
     do throws(FileError) {
       try descriptor.reserve(size)
       try descriptor.sync()
-      // The name must survive a loss of power as well as the room.
+      // The name must survive a loss of power as well as the space.
       try file.syncFolder()
     } catch {
       try? file.remove()
@@ -42,7 +42,7 @@ final class LandingFile: Sendable {
   func write(_ content: Data) throws(FileError) {
     try state.withLock { state throws(FileError) in
       guard let descriptor = state.descriptor else { throw .closed }
-      // From the first byte on the file may hold the only copy, so it is not removed.
+      // From the first byte on, the file may hold the only copy of the record, so it is kept.
       state.isWritten = true
       try descriptor.write(content, at: 0)
     }
@@ -50,8 +50,8 @@ final class LandingFile: Sendable {
 
   /// Returns when the content survives a loss of power.
   func sync() {
-    // Not under the lock: the disk may take long. The descriptor lives until `finish()`, which
-    // comes after.
+    // Not under the lock, since the disk may take long. The descriptor stays open until `finish()`,
+    // which is called later.
     try? state.withLock(\.descriptor)?.sync()
   }
 
@@ -62,7 +62,7 @@ final class LandingFile: Sendable {
       return (state.descriptor, state.isWritten)
     }
     guard let descriptor else { return }
-    // Another process may have put its own file there.
+    // Another process may have put its own file in that place.
     if !isWritten, descriptor.isAt(file.path) { try? file.remove() }
     descriptor.close()
   }

@@ -6,26 +6,26 @@ import Basics
   import Foundation
 #endif
 
-/// The landing files of one store, which stand beside it: one for each account that is being
-/// refreshed.
+/// The landing files beside one store: one for each account that is being refreshed.
 ///
-/// A landing file keeps the answer to a refresh from the moment it arrives until the store has it.
-/// If a process ends in between, the next process that loads the account finds the record there. It
-/// is protected as the store is: sealed if the store is, under a name that does not show the
-/// account's. The calls block. Only the holder of the account's lease makes a landing file.
+/// A landing file keeps the record with the answer to a refresh until the store has that record. If
+/// a process ends in between, the next process that loads the account finds the record there. The
+/// file is protected as the store is: if the store is sealed, the file is sealed too, and its name
+/// does not reveal the account's. The calls block their thread. Only the holder of the account's
+/// lease creates a landing file.
 package struct Landings: Sendable {
-  /// Room for a record and what a server may add to it.
+  /// The least space that is reserved, in bytes, for a record and for what a server may add to it.
   private static let smallestRoom = 64 * 1024
   private static let purpose = "landing"
 
   private let store: String
 
-  /// The landing files of the store at a path.
+  /// Makes the landing files of the store at a path.
   package init(store path: String) {
     store = path
   }
 
-  /// The record that follows a stored one, if it has landed and waits to be put into the store.
+  /// The successor of a stored record, if it has landed and is not in the store yet.
   package func landed(
     after stored: AccountRecord, _ sealer: RecordSealer?
   ) throws(SQOAuthError) -> AccountRecord? {
@@ -42,13 +42,13 @@ package struct Landings: Sendable {
   }
 
   private func content(of path: String) throws(SQOAuthError) -> Data? {
-    // A failure counts: the file may hold the only refresh token that the server still accepts.
+    // An error must be thrown: the file may hold the only refresh token that the server accepts.
     let bytes = try reported(path, "be read") { file throws(FileError) in try file.read() }
     guard let bytes else { return nil }
     return try LandingFrame.content(of: bytes)
   }
 
-  /// Makes an account's landing file, with room for the successor of a stored record.
+  /// Creates an account's landing file, with space for the successor of a stored record.
   package func reserve(
     after stored: AccountRecord, _ sealer: RecordSealer?, syncingOn queue: BlockingQueue
   ) throws(SQOAuthError) -> AccountReservation {
@@ -65,16 +65,16 @@ package struct Landings: Sendable {
       release: { file.finish() })
   }
 
-  /// Finds out whether a landing file could be made, and leaves nothing behind.
+  /// Checks that a landing file can be created, and leaves no file.
   ///
-  /// If the store's folder is not there yet, a file is tried where that folder would be made.
+  /// If the store's folder does not exist yet, the check uses the nearest folder above it.
   package func check() throws(SQOAuthError) {
     var folder = PrivateFile(path: PrivateFile(path: store).folder)
     while !folder.isThere, folder.path != "/", folder.path != "." {
       folder = PrivateFile(path: folder.folder)
     }
     let name = "landing-check-\(UInt32.random(in: 0...UInt32.max))"
-    // A store that is replaced whole needs its own size again.
+    // A store that is replaced whole needs its own size a second time.
     let size = (try? FileStatus(at: store))?.size ?? 0
     try make("\(folder.path)/\(name)", size: Int(size) + Self.smallestRoom).finish()
   }
@@ -85,7 +85,7 @@ package struct Landings: Sendable {
     return PrivateFile(path: path).isThere
   }
 
-  /// Whether the store itself is there.
+  /// Whether the store itself exists.
   package var hasStore: Bool { PrivateFile(path: store).isThere }
 
   /// Removes an account's landing file, if there is one.

@@ -4,15 +4,16 @@
   package import Foundation
 #endif
 
-/// The SHA-256 of a JSON text in the text itself, taken while zeros stand in its place.
+/// The SHA-256 of a JSON text, stored in the text itself and computed with zeros in its place.
 ///
-/// It finds damage, such as a flipped bit in a refresh token, which a server would refuse for good.
-/// A program that can write the text can write a digest that fits, so it protects from none.
+/// The digest reveals damage, such as a flipped bit in a refresh token, which the server would
+/// refuse. It does not protect against a program that can write the text, since that program can
+/// write a digest that fits.
 package enum EmbeddedDigest {
-  /// What stands in the digest's place when the text is encoded.
+  /// The zeros in the digest's place while the text is encoded.
   static let placeholder = String(repeating: "0", count: 64)
 
-  /// A text that has the placeholder, with its digest in the place of the last one.
+  /// Puts the digest of a text into the place of the last placeholder in it.
   static func filled(_ text: Data) -> Data {
     guard let place = lastPlace(of: placeholder, in: text) else { return text }
     var filled = text
@@ -20,12 +21,12 @@ package enum EmbeddedDigest {
     return filled
   }
 
-  /// A JSON object without white space, with its digest as a last member.
+  /// Adds the digest as the last member to a JSON object without white space.
   package static func appended(to object: Data) -> Data {
     filled(object.dropLast() + Data((memberStart + placeholder + memberEnd).utf8))
   }
 
-  /// Whether an object fits the digest that was appended to it, or has none.
+  /// Whether a JSON object fits the digest at its end; `true` also for an object without a digest.
   package static func isWhole(_ object: Data) -> Bool {
     let digits = object.dropLast(memberEnd.utf8.count).suffix(placeholder.utf8.count)
     let rest = object[..<digits.startIndex]
@@ -36,20 +37,20 @@ package enum EmbeddedDigest {
   private static let memberStart = ",\"sha256\":\""
   private static let memberEnd = "\"}"
 
-  /// Whether a digest, which was read from the text, is the text's own.
+  /// Whether a digest that was read from a text is the digest of that text.
   static func fits(_ digest: String, _ text: Data) -> Bool {
     guard digest.utf8.count == placeholder.utf8.count,
       let place = lastPlace(of: digest, in: text)
     else { return false }
     var blank = text
     blank.replaceSubrange(place, with: placeholder.utf8)
-    // As bytes: a capital letter is damage too.
+    // Compared as bytes, since a capital letter is damage too.
     return self.digest(of: blank).utf8.elementsEqual(digest.utf8)
   }
 
-  /// Where a JSON string with this content comes last, without its quotation marks.
+  /// The last place of a JSON string with this content, without its quotation marks.
   ///
-  /// Inside another string the marks would be escaped.
+  /// A match inside another string is impossible, since the quotation marks would be escaped there.
   private static func lastPlace(of digits: String, in text: Data) -> Range<Int>? {
     let pattern = Array("\"\(digits)\"".utf8)
     guard text.count >= pattern.count else { return nil }

@@ -2,57 +2,61 @@ import Basics
 
 /// Keeps tokens in one encrypted file.
 ///
-/// Each record is sealed for its account with AES-256-GCM under a new nonce at each write, and the
-/// file as a whole is sealed too: a part that was changed, removed, moved or cut off is
-/// ``SQOAuthError/Code/storeDamaged``, a key that is not the file's is
-/// ``SQOAuthError/Code/wrongPassphrase``, a newer format is ``SQOAuthError/Code/storeTooNew``, and
-/// the file stays as it is. Not even the accounts' names can be read without the key.
+/// Each save seals the record for its account, with AES-256-GCM under a new nonce, and then seals
+/// the file as a whole. Without the key, not even the accounts' ids can be read.
 ///
-/// Like ``FileTokenStore`` it has mode 0600 in a folder of mode 0700, is replaced whole, and serves
-/// several processes at once. A key from a passphrase is derived at the first use, which takes a
-/// good part of a second, and then kept in memory.
+/// If a part of the file was changed, removed, moved or cut off, calls throw
+/// ``SQOAuthError/Code/storeDamaged``. If the key is not the file's, they throw
+/// ``SQOAuthError/Code/wrongPassphrase``; if the file has a newer format,
+/// ``SQOAuthError/Code/storeTooNew``. In all three cases the file stays as it is.
 ///
-/// What it does not do: nobody can tell a whole older file that was put back from a newer one, so
-/// whoever can write the file can bring an older token back. And a key beside the file protects
-/// only where the two come apart, as in a backup of the one; see ``StoreKey``.
+/// As with ``FileTokenStore``, the file has mode 0600 in a folder that is created with mode 0700,
+/// is replaced whole, and may be used by several processes at once. A key from a passphrase is
+/// derived at the first use, which takes a large part of a second, and then kept in memory.
+///
+/// The store has two limits. It cannot recognize a whole older file that was put back, so a program
+/// that can write the file can bring an older token back. And a key beside the file protects the
+/// tokens only if the two are separated, as in a backup of the store alone; see ``StoreKey``.
 public final class EncryptedFileTokenStore: TokenStore {
-  /// Where the file is.
+  /// The path of the token file.
   public let path: String
   private let file: TokenFile<SealedFormat>
 
-  /// A store in a file of the app's choice, which need not exist yet.
+  /// Makes a store in a file of the app's choice; the first save creates the file.
   public init(path: String, key: StoreKey) {
     self.path = path
     file = TokenFile(path: path, format: SealedFormat(key: key))
   }
 
-  /// A store in the user's state folder, under a name that keeps apps apart.
+  /// Makes a store in the user's state folder, in a subfolder named after the app's service.
   ///
-  /// That is `$XDG_STATE_HOME/SERVICE/tokens.sealed`, or `~/.local/state/SERVICE/tokens.sealed`.
-  /// Without a key it is a key file beside it, `tokens.key`.
+  /// The file is `$XDG_STATE_HOME/SERVICE/tokens.sealed`, or
+  /// `~/.local/state/SERVICE/tokens.sealed`. If `key` is `nil`, the key is in the file `tokens.key`
+  /// beside it.
   public convenience init(service: String, key: StoreKey? = nil) throws(SQOAuthError) {
     let folder = try StateFolder.path(service: service)
     self.init(path: "\(folder)/tokens.sealed", key: key ?? .file("\(folder)/tokens.key"))
   }
 
-  /// Checks the key, and makes the file where there is none, so that it has this key from now on.
+  /// Checks the key against the file; if the file is missing, creates it with this key.
   ///
-  /// An app that asks for a passphrase calls it to know at once whether it is the right one.
-  /// Without it the first other call finds out; a file that is not there is an empty store, which
-  /// the first save makes.
+  /// Call it after you ask the user for a passphrase, to know at once whether the passphrase is
+  /// right. Otherwise the first other call checks the key. A missing file counts as an empty store,
+  /// and the first save creates it.
   public func prepare() async throws(SQOAuthError) {
-    // Only to look needs no lock, and no right to write.
+    // Reading needs neither the lock nor the permission to write.
     if try await file.exists() { return }
     try await file.rewrite { content, format throws(SQOAuthError) in
       try format.existing(content)
     }
   }
 
-  /// Puts the store under another key, in one step: the old one does not open it any more.
+  /// Seals all records under another key in one step; the old key no longer opens the store.
   ///
-  /// A refresh that is under way is waited for, 30 s at most. Other processes that have the store open must be given the new key: until then they get
-  /// ``SQOAuthError/Code/wrongPassphrase``. The old file's blocks stay on the disk until the
-  /// system writes over them.
+  /// A refresh that is under way is waited for, at most 30 s; after that the call throws
+  /// ``SQOAuthError/Code/accountInUse``. Give the new key to other processes that have the store
+  /// open: until then they get ``SQOAuthError/Code/wrongPassphrase``. The blocks of the old file
+  /// stay on the disk until the system writes over them.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
     let old = Locked<RecordSealer?>(nil)
     try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
@@ -64,12 +68,12 @@ public final class EncryptedFileTokenStore: TokenStore {
     await file.removeLandings(sealedBy: old.withLock(\.self))
   }
 
-  /// The record of an account.
+  /// Loads the record of an account, or `nil` if the store has none.
   public func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
     try await file.load(id)
   }
 
-  /// Adds or replaces a record.
+  /// Saves a record; it replaces the account's earlier record.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try await file.save(record)
   }
@@ -77,21 +81,23 @@ public final class EncryptedFileTokenStore: TokenStore {
   /// Removes the record of an account.
   public func erase(_ id: String) async throws(SQOAuthError) { try await file.erase(id) }
 
-  /// The accounts that have a record.
+  /// Lists the ids of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] { try await file.list() }
 
-  /// The records of all accounts.
+  /// Loads the records of all accounts.
   public func all() async throws(SQOAuthError) -> [AccountRecord] { try await file.all() }
 
-  /// The right to change an account, among all processes that use the file.
+  /// Takes the exclusive right to change an account; it holds for all processes that use the file.
+  ///
+  /// Returns `nil` while another caller or process has that right.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try await file.lease(id)
   }
 
-  /// The process that has the right to change an account.
+  /// Names the process that has the right to change an account, if it is known.
   public func leaseHolder(_ id: String) async -> String? { await file.leaseHolder(id) }
 
-  /// Makes a file beside the store with room for the account's next record.
+  /// Creates a file beside the store with space for the account's next record.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

@@ -1,37 +1,37 @@
-/// Keeps tokens in one file, in clear, that only its owner can read.
+/// Keeps tokens in one file in clear, which only its owner can read.
 ///
-/// The file has mode 0600, in a folder that is made with mode 0700; it is replaced whole and is
-/// safe on disk when a call returns. Several processes may use it at once. It protects against other
-/// users of the machine, not against a program that runs as the same user, nor against whoever has
-/// the disk.
+/// The file has mode 0600, in a folder that is created with mode 0700. It is replaced whole, and is
+/// safe on disk when a call returns. Several processes may use it at once. The mode protects the
+/// tokens against other users of the machine, but not against programs that run as the same user,
+/// nor against a person who has the disk.
 ///
-/// While an account is refreshed, two files stand beside the store: `PATH.landing-…`, with room for
-/// the account's next record, and the account's lock in the folder `PATH.locks`. A call that meets
-/// another program's lock on the store waits for 30 s at most.
+/// While an account is refreshed, there are two more files: `PATH.landing-…`, with space for the
+/// account's next record, and the account's lock file in the folder `PATH.locks`. If another
+/// program has locked the store, a call waits at most 30 s and then throws.
 public final class FileTokenStore: TokenStore {
-  /// Where the file is.
+  /// The path of the token file.
   public let path: String
   private let file: TokenFile<TokenDocument.Format>
 
-  /// A store in a file of the app's choice, which need not exist yet.
+  /// Makes a store in a file of the app's choice; the first save creates the file.
   public init(path: String) {
     self.path = path
     file = TokenFile(path: path, format: TokenDocument.Format())
   }
 
-  /// A store in the user's state folder, under a name that keeps apps apart.
+  /// Makes a store in the user's state folder, in a subfolder named after the app's service.
   ///
-  /// That is `$XDG_STATE_HOME/SERVICE/tokens.json`, or `~/.local/state/SERVICE/tokens.json`.
+  /// The file is `$XDG_STATE_HOME/SERVICE/tokens.json`, or `~/.local/state/SERVICE/tokens.json`.
   public convenience init(service: String) throws(SQOAuthError) {
     self.init(path: try StateFolder.path(service: service) + "/tokens.json")
   }
 
-  /// The record of an account.
+  /// Loads the record of an account, or `nil` if the store has none.
   public func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
     try await file.load(id)
   }
 
-  /// Adds or replaces a record.
+  /// Saves a record; it replaces the account's earlier record.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try await file.save(record)
   }
@@ -39,21 +39,23 @@ public final class FileTokenStore: TokenStore {
   /// Removes the record of an account.
   public func erase(_ id: String) async throws(SQOAuthError) { try await file.erase(id) }
 
-  /// The accounts that have a record.
+  /// Lists the ids of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] { try await file.list() }
 
-  /// The records of all accounts.
+  /// Loads the records of all accounts.
   public func all() async throws(SQOAuthError) -> [AccountRecord] { try await file.all() }
 
-  /// The right to change an account, among all processes that use the file.
+  /// Takes the exclusive right to change an account; it holds for all processes that use the file.
+  ///
+  /// Returns `nil` while another caller or process has that right.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try await file.lease(id)
   }
 
-  /// The process that has the right to change an account.
+  /// Names the process that has the right to change an account, if it is known.
   public func leaseHolder(_ id: String) async -> String? { await file.leaseHolder(id) }
 
-  /// Makes a file beside the store with room for the account's next record.
+  /// Creates a file beside the store with space for the account's next record.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

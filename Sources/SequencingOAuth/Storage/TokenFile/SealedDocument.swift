@@ -4,12 +4,12 @@
   import Foundation
 #endif
 
-/// The content of an encrypted token file: a box for each account.
+/// The content of an encrypted token file: one sealed box for each account.
 struct SealedDocument: TokenFileContent {
   let sealer: RecordSealer
   private var boxes: [String: Data] = [:]
 
-  /// A document without accounts.
+  /// Makes a document without accounts.
   init(_ sealer: RecordSealer) {
     self.sealer = sealer
   }
@@ -17,7 +17,8 @@ struct SealedDocument: TokenFileContent {
   var ids: [String] { Array(boxes.keys) }
 
   func record(_ id: String) throws(SQOAuthError) -> AccountRecord? {
-    // Two Unicode forms of a name are one key here, but not to the box.
+    // Two Unicode forms of an id are one key of the dictionary, but the box opens only with the
+    // form under which it was sealed.
     guard let index = boxes.index(forKey: id) else { return nil }
     return try sealer.open(boxes[index].value, id: boxes[index].key)
   }
@@ -30,7 +31,7 @@ struct SealedDocument: TokenFileContent {
 
   mutating func erase(_ id: String) { boxes[id] = nil }
 
-  /// The same records under another key.
+  /// Makes a document with these records, sealed under another key.
   func resealed(_ sealer: RecordSealer) throws(SQOAuthError) -> SealedDocument {
     var document = SealedDocument(sealer)
     for id in boxes.keys {
@@ -40,12 +41,12 @@ struct SealedDocument: TokenFileContent {
   }
 }
 
-// The seal's content is the names in the order of the boxes, so that a file without the key does
-// not say whose accounts it holds, and so that no part of it can go or move unseen.
+// The seal contains the accounts' ids in the order of the boxes. So the ids cannot be read without
+// the key, and no box can be removed or moved unnoticed.
 extension SealedDocument {
   private static let purpose = "file"
   private static let damaged = SQOAuthError(
-    .storeDamaged, "it is damaged, and is left as it is")
+    .storeDamaged, "it is damaged; it is left as it is")
 
   init(_ file: SealedFile, sealer: RecordSealer) throws(SQOAuthError) {
     self.init(sealer)
@@ -74,17 +75,18 @@ extension SealedDocument {
   }
 }
 
-/// The layout of an encrypted token file: a header line, then boxes, each after its length.
+/// The layout of an encrypted token file: a header line, then boxes, each after its length in 4
+/// bytes.
 ///
 /// The last box is the seal over all bytes before it.
 struct SealedFile {
   let header: Data
   let boxes: [Data]
-  /// Everything in front of the seal.
+  /// All bytes before the seal and its length.
   let sealed: Data
   let seal: Data
 
-  /// Takes a file apart; `nil` where it does not have this layout to its last byte.
+  /// Splits a file into its parts; `nil` if it does not have this layout up to its last byte.
   init?(_ bytes: Data) {
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     header = Data(bytes[..<end])
@@ -105,12 +107,12 @@ struct SealedFile {
     sealed = Data(bytes[..<start])
   }
 
-  /// The bytes in front of the seal.
+  /// Joins the header and the boxes into the bytes before the seal.
   static func joined(header: Data, boxes: [Data]) -> Data {
     boxes.reduce(into: header + Data("\n".utf8)) { $0 += framed($1) }
   }
 
-  /// A box after its length.
+  /// Puts the length of a box before the box.
   static func framed(_ box: Data) -> Data {
     var bytes = Data(capacity: 4 + box.count)
     withUnsafeBytes(of: UInt32(box.count).bigEndian) { bytes.append(contentsOf: $0) }

@@ -6,15 +6,15 @@ import Basics
   import Foundation
 #endif
 
-/// How an encrypted token file is read and written: with what was derived for its header.
+/// Reads and writes an encrypted token file with the key that is derived for the file's header.
 ///
-/// To derive takes long, so the result is kept. Another process may change the key, and with it the
-/// header, which is therefore compared each time.
+/// Deriving the key takes long, so the result is kept. Another process may change the key and with
+/// it the header, so the header is compared at each read.
 final class SealedFormat: TokenFileFormat {
   private struct State: Sendable {
     var key: StoreKey
     var sealer: RecordSealer?
-    /// A new key, which the file may have already though the write was reported to have failed.
+    /// A new key that the file may already have, even if the write with it reported an error.
     var next: (key: StoreKey, sealer: RecordSealer)?
   }
 
@@ -39,7 +39,7 @@ final class SealedFormat: TokenFileFormat {
   func decode(_ bytes: Data) throws(SQOAuthError) -> SealedDocument {
     guard let file = SealedFile(bytes) else {
       throw SQOAuthError(
-        .storeDamaged, "it is no encrypted token file, or is cut off, and is left as it is")
+        .storeDamaged, "it is not an encrypted token file, or it is cut off; it is left as it is")
     }
     return try SealedDocument(file, sealer: sealer(for: file.header))
   }
@@ -48,12 +48,12 @@ final class SealedFormat: TokenFileFormat {
     try document.encoded()
   }
 
-  /// Has the file's next version be under another key.
+  /// Seals the content under another key, for the next write of the file.
   func rekey(
     _ document: SealedDocument?, to key: StoreKey
   ) throws(SQOAuthError) -> SealedDocument? {
     guard let document else {
-      // There is nothing yet: the first save uses the new key.
+      // There is no file yet, so the first save uses the new key.
       state.withLock { $0 = State(key: key) }
       return nil
     }
@@ -71,7 +71,7 @@ final class SealedFormat: TokenFileFormat {
       return (state.sealer, state.key)
     }
     if let known, known.header == header { return known }
-    // Not under the lock, since it takes long.
+    // Not under the lock, since deriving the key takes long.
     let sealer = try RecordSealer(key, header: header)
     state.withLock { $0.sealer = sealer }
     return sealer

@@ -18,7 +18,7 @@ struct TokenDocument: Codable, Sendable {
     accounts = [:]
   }
 
-  /// What is known before the accounts are read.
+  /// The version and the names of the members, which are checked before the accounts are read.
   private struct Outline: Decodable {
     let version: Int
     let names: Set<String>
@@ -51,7 +51,7 @@ extension TokenDocument: TokenFileContent {
 }
 
 extension TokenDocument {
-  /// The document as JSON.
+  /// Reads and writes the document as JSON.
   struct Format: TokenFileFormat {
     var sealer: RecordSealer? { nil }
 
@@ -62,7 +62,7 @@ extension TokenDocument {
     func decode(_ bytes: Data) throws(SQOAuthError) -> TokenDocument {
       let decoder = JSONDecoder()
       guard let outline = try? decoder.decode(Outline.self, from: bytes) else {
-        throw SQOAuthError(.storeDamaged, "it is not a token file, and is left as it is")
+        throw SQOAuthError(.storeDamaged, "it is not a token file; it is left as it is")
       }
       guard outline.version <= currentVersion else {
         throw SQOAuthError(
@@ -70,16 +70,17 @@ extension TokenDocument {
       }
       guard outline.version == currentVersion,
         let document = try? decoder.decode(TokenDocument.self, from: bytes),
-        // A record that is saved under its own name would leave this one's refresh token behind.
+        // A record under another id would stay, with its refresh token, when it is saved under its
+        // own id.
         document.accounts.allSatisfy({ $0.key == $0.value.id }),
-        // Without a digest it is an older version's, or the digest's own name is damaged.
+        // Without a digest, either an older version wrote the file or the digest's name is damaged.
         document.sha256 != nil || outline.names == ["accounts", "version"]
-      else { throw SQOAuthError(.storeDamaged, "it is damaged, and is left as it is") }
+      else { throw SQOAuthError(.storeDamaged, "it is damaged; it is left as it is") }
       guard document.sha256.map({ EmbeddedDigest.fits($0, bytes) }) ?? true else {
         throw SQOAuthError(
           .storeDamaged,
-          "its content does not fit its digest: it is damaged or was edited, and it is left as it "
-            + "is; after an edit of your own, remove its member \"sha256\"")
+          "its content does not fit its digest: it is damaged or was edited; it is left as it is; "
+            + "if you edited it yourself, remove its member \"sha256\"")
       }
       return document
     }

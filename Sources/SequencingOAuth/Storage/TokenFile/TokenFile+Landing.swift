@@ -1,8 +1,8 @@
 import Basics
 
-// Room for the next record of an account, and the record while it waits there.
+// The space for the next record of an account, and the record while it waits there.
 extension TokenFile {
-  /// The newest record of an account: the file's, or its successor that has landed beside it.
+  /// The newest record of an account: the one in the file, or its successor in a landing file.
   func record(
     _ id: String, in content: Format.Content
   ) throws(SQOAuthError) -> AccountRecord? {
@@ -11,10 +11,10 @@ extension TokenFile {
     return try landings.landed(after: stored, format.sealer) ?? stored
   }
 
-  /// Makes a landing file for the successor of a record, or finds out whether one could be made.
+  /// Creates a landing file for the successor of a record; without a record, checks that it could.
   ///
-  /// The file's lock is taken and let go: where a foreign program keeps it, the answer could not be
-  /// put into the file.
+  /// This takes the token file's lock and releases it again: while a foreign program holds that
+  /// lock, the server's answer could not be saved.
   func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
@@ -24,7 +24,7 @@ extension TokenFile {
         try file.landings.check()
         return AccountReservation()
       }
-      // A new sign-in may not have the lease; its refreshes will need it.
+      // A new sign-in may have no lease here; this checks that its refreshes can get one.
       if record == nil { try file.locks.lease(id)?.release() }
       let lock = try file.lock()
       defer { lock.release() }
@@ -40,8 +40,9 @@ extension TokenFile {
     }
   }
 
-  /// The newest record of an account, which the file has when this returns: its landing file is
-  /// about to be made anew.
+  /// Moves a landed record into the token file, and returns the account's newest record.
+  ///
+  /// The landing file is about to be replaced, so a record in it must be in the token file first.
   private func settled(
     _ id: String, _ content: Format.Content
   ) throws(SQOAuthError) -> AccountRecord? {
@@ -57,23 +58,24 @@ extension TokenFile {
     return landed
   }
 
-  /// Whether a record is safe beside the file, though the file itself could not be written.
+  /// Whether a landing file beside the token file holds this record, although saving it failed.
   func hasLanded(_ record: AccountRecord) async -> Bool {
     let landed =
       try? await run { file throws(SQOAuthError) in
-        // If the file has the record already, its name may not be safe yet: that is no landing.
+        // If the token file has the record already, the file's new name may not be on the disk yet:
+        // that does not count as landed.
         guard let stored = try file.content()?.record(record.id) else { return nil }
         return try file.landings.landed(after: stored, file.format.sealer)
       } as AccountRecord?
     return landed == record
   }
 
-  /// The content with every record that has landed, for a change of the key.
+  /// Takes every landed record into the content, before the key is changed.
   ///
-  /// Under the new key the landing files could not be read. The file's lock is held.
+  /// Under the new key the landing files could not be read. The caller holds the token file's lock.
   ///
-  /// - Throws: ``SQOAuthError/Code/accountInUse`` while a refresh is under way, whose answer is yet
-  ///   to land under the old key.
+  /// - Throws: ``SQOAuthError/Code/accountInUse`` while a refresh is under way, since its answer
+  ///   would land under the old key.
   func adopted(_ content: Format.Content?) throws(SQOAuthError) -> Format.Content? {
     guard var content else { return nil }
     for id in content.ids where landings.has(id, format.sealer) {
@@ -84,7 +86,7 @@ extension TokenFile {
     return content
   }
 
-  /// Removes the landing files of all accounts, which were sealed under an old key.
+  /// Removes the landing files that were sealed under an old key.
   func removeLandings(sealedBy sealer: RecordSealer?) async {
     try? await run { file throws(SQOAuthError) in
       for id in try file.content()?.ids ?? [] { try file.landings.remove(id, sealer) }
@@ -93,14 +95,14 @@ extension TokenFile {
 }
 
 extension SQOAuthError {
-  /// A change of a store's key meets a refresh.
+  /// The error for a change of a store's key during a refresh of an account.
   package static func isRefreshed(_ id: String) -> SQOAuthError {
     SQOAuthError(
       .accountInUse,
-      "the account \"\(id.printable)\" is being refreshed; change the key again later")
+      "the account \"\(id.printable)\" is being refreshed; try later to change the store's key")
   }
 
-  /// Repeats a change of a store's key for as long as refreshes are under way, 30 s at most.
+  /// Repeats a change of a store's key while refreshes prevent it, for at most 30 s.
   package static func whileRefreshed(
     _ change: () async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {

@@ -6,7 +6,7 @@ import Basics
   import Foundation
 #endif
 
-/// What a token file holds: records, which are there or are made when they are asked for.
+/// The content of a token file: records, which may be decrypted only when a caller asks for them.
 protocol TokenFileContent: Sendable {
   var ids: [String] { get }
   func record(_ id: String) throws(SQOAuthError) -> AccountRecord?
@@ -14,32 +14,33 @@ protocol TokenFileContent: Sendable {
   mutating func erase(_ id: String)
 }
 
-/// How a token file is written.
+/// Encodes and decodes the content of a token file.
 ///
-/// Its messages do not name the file, but go on after "the file cannot be read:".
+/// Its error messages do not name the file; they continue a text such as "the token file cannot be
+/// read:".
 protocol TokenFileFormat: Sendable {
   associatedtype Content: TokenFileContent
-  /// What seals the records, where they are sealed and the file was read or made before.
+  /// The sealer of the records; `nil` in clear, and before the file was first read or created.
   var sealer: RecordSealer? { get }
-  /// Refuses a key with which no file could be made; makes nothing.
+  /// Throws if no file could be created with the key; creates nothing.
   func checkKey() throws(SQOAuthError)
-  /// The content of a file that is not there yet.
+  /// Makes the content of a new file.
   func create() throws(SQOAuthError) -> Content
   func decode(_ bytes: Data) throws(SQOAuthError) -> Content
   func encode(_ content: Content) throws(SQOAuthError) -> Data
 }
 
 extension TokenFileFormat {
-  /// A content, or a new one where there is none.
+  /// Returns the given content, or makes the content of a new file if there is none.
   func existing(_ content: Content?) throws(SQOAuthError) -> Content {
     if let content { return content }
     return try create()
   }
 }
 
-/// One file of records that any number of processes read and replace whole.
+/// One file of records, which any number of processes may read and replace whole.
 ///
-/// A file that cannot be understood is an error and is never written over.
+/// If the file cannot be understood, calls throw, and the file is never overwritten.
 final class TokenFile<Format: TokenFileFormat>: Sendable {
   let format: Format
   let landings: Landings
@@ -48,9 +49,12 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   let queue = BlockingQueue("TokenFile")
   private let latest = Locked<Latest?>(nil)
 
-  /// The file as it was last read or written: to compare bytes takes much less than to read them.
+  /// The file as it was last read or written.
+  ///
+  /// If the bytes have not changed, they need not be decoded again, which takes much longer than
+  /// comparing them.
   private struct Latest {
-    /// Those of a larger file are not kept.
+    /// The size of the largest file that is kept in memory.
     static var maximumBytes: Int { 64 * 1024 }
 
     let bytes: Data
@@ -64,7 +68,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
     landings = Landings(store: path)
   }
 
-  /// Whether there is a file, which is then one that can be read.
+  /// Whether the file exists; throws if it exists and cannot be read.
   func exists() async throws(SQOAuthError) -> Bool {
     try await run { file throws(SQOAuthError) in try file.content() != nil }
   }
@@ -85,14 +89,16 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
         return content
       }
     } catch {
-      // It is safe where it landed, and the next change of the account puts it into the file.
+      // The record is safe in its landing file, and the account's next change moves it to the token
+      // file.
       guard error.code == .storeFailed, await hasLanded(record) else { throw error }
     }
   }
 
   func erase(_ id: String) async throws(SQOAuthError) {
     try await rewrite { [landings] content, format throws(SQOAuthError) in
-      // Before the record, so that no end of the process leaves a token of a user who signed out.
+      // Removed before the record, so that a process that ends here leaves no token of a user who
+      // signed out.
       try landings.remove(id, format.sealer)
       var content = content
       content?.erase(id)
@@ -123,10 +129,10 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
     try? await run { file throws(SQOAuthError) in file.locks.holder(id) }
   }
 
-  /// Reads, changes and writes the file while no other process does; what is `nil` is not written.
+  /// Reads, changes and writes the file under its lock; if `change` returns `nil`, writes nothing.
   ///
-  /// Content that is not kept is read again before it is used, so that the format sees that it was
-  /// written. The landing file of the account that changed goes.
+  /// If `keepsContent` is `false`, the next call reads the file again, so the format notices that
+  /// the file was written. Removes the landing file of the account `id`.
   func rewrite(
     keepsContent: Bool = true, landing id: String? = nil,
     _ change:
@@ -146,9 +152,9 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   }
 }
 
-// What blocks, on the queue.
+// Functions that block their thread, and so run on the queue.
 extension TokenFile {
-  /// Reads, changes and writes the file, whose lock is held.
+  /// Reads, changes and writes the file; the caller holds the file's lock.
   func rewriteLocked(
     keepsContent: Bool = true, landing id: String?,
     _ change: (Format.Content?, Format) throws(SQOAuthError) -> Format.Content?
@@ -163,11 +169,11 @@ extension TokenFile {
       try reported("be written") { () throws(FileError) in try file.replace(with: new.bytes) }
       keep(keepsContent ? new : nil)
     }
-    // What is left there does not count any more.
+    // The landing file no longer counts, so a failure to remove it does no harm.
     if let id { try? landings.remove(id, format.sealer) }
   }
 
-  /// What the file holds, or `nil` where there is none.
+  /// Reads the content of the file; `nil` if the file does not exist.
   func content() throws(SQOAuthError) -> Format.Content? {
     let bytes = try reported("be read") { () throws(FileError) in try file.read() }
     guard let bytes else { return nil }
@@ -186,7 +192,7 @@ extension TokenFile {
     try reported("be locked") { () throws(FileError) in try file.lock() }
   }
 
-  /// Names the file in an error that does not.
+  /// Adds the file's path to an error that does not name it.
   func naming<Value>(
     _ what: String, _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
