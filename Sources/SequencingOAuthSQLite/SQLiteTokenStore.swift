@@ -80,6 +80,9 @@ public final class SQLiteTokenStore: TokenStore {
   }
 
   /// Removes the record of an account, and every trace of it in the store's files.
+  ///
+  /// If another process reads the database at that moment, a copy stays in the database's log until
+  /// this process next saves or erases.
   public func erase(_ id: String) async throws(SQOAuthError) {
     try await run { table throws(SQOAuthError) in try table.erase(id) }
   }
