@@ -82,8 +82,8 @@ struct RequestTarget {
       ? name.last == UInt8(ascii: "]")
         && LoopbackHost.isIPv6(String(Substring(name.dropFirst().dropLast())))
       : !name.isEmpty && name.allSatisfy(isHostByte)
-    guard isValid else { throw malformed("has no host, or one with characters no host may have") }
-    guard let port = port(digits, defaultPort) else { throw malformed("has an impossible port") }
+    guard isValid else { throw malformed("has no host, or a host with a forbidden character") }
+    guard let port = port(digits, defaultPort) else { throw malformed("has an invalid port") }
     let host = isLiteral ? name.dropFirst().dropLast() : name
     return (String(Substring(host)).lowercased(), port)
   }
@@ -107,7 +107,7 @@ struct RequestTarget {
         guard
           bytes[index...].dropFirst().prefix(2).count(where: { $0.hexadecimalValue != nil }) == 2
         else {
-          throw malformed("has a % that two hexadecimal digits do not follow")
+          throw malformed("has a % without two hexadecimal digits after it")
         }
       } else if !isPathOrQueryByte(byte) {
         throw malformed("has a character that must be percent-encoded")

@@ -47,8 +47,8 @@ extension CurlHandle {
   ///
   /// With the option for prior knowledge, libcurl 7.88 sends the HTTP/2 preface again on a kept
   /// connection, which breaks it. So a request that joins a kept connection uses the option that
-  /// only allows HTTP/2. If no connection is kept, libcurl opens a new one that starts with
-  /// HTTP/1.1; the request must not be sent there, and starts again without joining.
+  /// allows HTTP/2 but does not require it. If no connection is kept, libcurl opens a new one that
+  /// starts with HTTP/1.1; the request must not be sent there, and starts again without joining.
   func setJoining(_ joins: Bool) {
     set(
       CURLOPT_HTTP_VERSION,

@@ -63,7 +63,7 @@ final class CurlMulti {
     return connections(transfer).add(transfer.handle)
   }
 
-  /// Lets a transfer that found no kept connection open one.
+  /// Lets a transfer that found no kept connection open a new one.
   ///
   /// Returns `false` if the transfer does not need this, or libcurl does not take it.
   private func reattach(_ transfer: CurlTransfer) -> Bool {

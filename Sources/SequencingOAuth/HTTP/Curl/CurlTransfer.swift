@@ -46,7 +46,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   var wire = WireMeter()
   /// How many bytes of a body in memory were sent.
   var sentOfBytes = 0
-  /// How often libcurl sent the request or was refused to send it; the caller reads it too.
+  /// How often libcurl sent the request or tried to send it; the caller reads it too.
   let attempts = Locked(0)
   /// Whether the transfer must use a kept connection.
   var joins = false
