@@ -154,8 +154,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     case .idle:
       hasFallenSilent = true
       message =
-        "\(target.authority) sent and took nothing for \(request.idleTimeout ?? .zero), the "
-        + "longest silence that the request allows"
+        "\(target.authority) was silent for the \(request.idleTimeout ?? .zero) that the request "
+        + "allows"
     }
     return SQOAuthError(.requestTimedOut, message)
   }

@@ -56,8 +56,8 @@ final class PartialFile: @unchecked Sendable {
   /// Empties the file for another resource; `record` is `nil` if its download cannot be resumed.
   func begin(_ record: DownloadRecord?) async throws(SQOAuthError) {
     try await run { [self] () throws(FileError) in
-      // Writes may reach the disk in any order, and the new record must never be on it with bytes of
-      // the old resource.
+      // Writes may reach the disk in any order, and the new record must never be on it with bytes
+      // of the old resource.
       try truncate(0)
       if record != nil { try lock.file.sync() }
       try save(record)
