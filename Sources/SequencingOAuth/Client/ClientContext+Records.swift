@@ -6,9 +6,9 @@ import Basics
   import Foundation
 #endif
 
-// What stands in the store of this client, and what there is not this client's.
+// The records of this client's accounts, and the checks that refuse records of other clients.
 extension ClientContext {
-  /// The record of a token that a session begins with, for the client as it is configured.
+  /// Makes the record of a token with which a session begins, for the configured client.
   ///
   /// - Throws: ``SQOAuthError/Code/notAuthorized`` for an empty token.
   func record(of token: SQToken, id: String) throws(SQOAuthError) -> AccountRecord {
@@ -22,21 +22,22 @@ extension ClientContext {
 
   /// Whether the client gets tokens in its own name, without a user.
   ///
-  /// - Throws: ``SQOAuthError/Code/notAuthorized`` with the call that was meant, if the client cannot
-  ///   sign a user in.
+  /// - Throws: ``SQOAuthError/Code/notAuthorized`` if the client acts for users but cannot sign a
+  ///   user in. The message names the setting and the call that may be missing.
   func actsInOwnName() throws(SQOAuthError) -> Bool {
     guard case .success(let configuration) = configuration else { return false }
     guard !configuration.usesClientCredentials else { return true }
     guard configuration.redirectURI != nil || configuration.clientSecret == nil else {
       throw SQOAuthError(
         .notAuthorized,
-        "nobody is signed in, and the client has no redirect URI to sign a user in: set "
+        "no user is signed in, and the client has no redirect URI to sign a user in: set "
           + "usesClientCredentials in its configuration, or call requestAccessTokenAsClient first")
     }
     return false
   }
 
-  /// The record of a token that the server gave this client, and with which a session begins.
+  /// Makes the record of a token that the server issued to this client and with which a session
+  /// begins.
   func record(
     of token: SQToken, from client: RegisteredClient, _ grant: AccountRecord.Grant?, id: String
   ) -> AccountRecord {
@@ -46,7 +47,7 @@ extension ClientContext {
       session: RandomString.make(), token: token, attributes: attributes)
   }
 
-  /// Refuses a record of another client or another server: its tokens are not theirs to see.
+  /// Throws if a record belongs to another client or another server, which must not get its tokens.
   func check(_ record: AccountRecord) throws(SQOAuthError) {
     guard case .success(let configuration) = configuration else { return }
     guard record.clientID == configuration.clientID else { throw Self.isOfAnother(record) }
@@ -57,8 +58,9 @@ extension ClientContext {
     }
   }
 
-  /// Refuses a record of another server before its token is sent, when the record or the server names
-  /// no issuer.
+  /// Throws if a record belongs to another server than a client's, before its token is sent.
+  ///
+  /// It compares the token endpoints if the record or the server names no issuer.
   func check(_ record: AccountRecord, at client: RegisteredClient) throws(SQOAuthError) {
     guard client.metadata.issuer == nil || record.issuer == nil else { return }
     try Self.check(record, client.metadata)

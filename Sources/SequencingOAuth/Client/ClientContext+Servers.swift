@@ -1,7 +1,6 @@
 // The servers that may get the account's tokens.
 extension ClientContext {
-  /// Refuses a server that may not get the tokens; `namedByApp` says that the app itself gave the
-  /// URL.
+  /// Throws if a server may not get the tokens; `namedByApp` tells whether the app gave the URL.
   func check(_ origin: ResourceOrigin, namedByApp: Bool) throws(SQOAuthError) {
     let refusal = withServers { servers, configuration -> Result<SQOAuthError?, SQOAuthError> in
       configuration.map { client in
@@ -19,7 +18,7 @@ extension ClientContext {
     withServers { servers, _ in servers.allow(origins) }
   }
 
-  /// Records the server of a pipe or a channel as one that the app names.
+  /// Notes a server that the app names by a pipe or a channel.
   func name(_ origin: ResourceOrigin) {
     withServers { servers, _ in servers.name(origin) }
   }

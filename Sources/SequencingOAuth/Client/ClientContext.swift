@@ -1,12 +1,12 @@
 import Basics
 
-/// The client of one account: its configuration, its parts, and what is known of its server.
+/// The client of one account: its configuration, its environment, its servers and the app's data.
 final class ClientContext: Sendable {
   private struct State {
     var configuration: Result<ClientConfiguration, SQOAuthError>
     var environment: ClientEnvironment
     var attributes: [String: String] = [:]
-    /// Whether the app has set them since they were last on their way to the store.
+    /// Whether the app has set attributes since the last record was sent to the store.
     var hasNewAttributes = false
     var servers = ResourceServers()
   }
@@ -36,14 +36,14 @@ final class ClientContext: Sendable {
     }
   }
 
-  /// Looks at, or changes, the servers that may see the tokens.
+  /// Reads or changes the servers that may get the tokens, under the lock.
   func withServers<Value: Sendable>(
     _ body: (inout ResourceServers, Result<ClientConfiguration, SQOAuthError>) -> Value
   ) -> Value {
     state.withLock { body(&$0.servers, $0.configuration) }
   }
 
-  /// Whether the server is known to accept a refresh token again.
+  /// Whether the server is known to accept one refresh token several times.
   var keepsRefreshTokens: Bool {
     (try? configuration.get().provider.keepsRefreshTokens) ?? false
   }
@@ -53,7 +53,7 @@ final class ClientContext: Sendable {
     (try? configuration.get().usesClientCredentials) ?? false
   }
 
-  /// What the app keeps with the account.
+  /// The data that the app stores with the account.
   var attributes: [String: String] {
     get { state.withLock(\.attributes) }
     set {
@@ -64,25 +64,28 @@ final class ClientContext: Sendable {
     }
   }
 
-  /// What the app keeps with a record that follows another: what that one has, unless the app has
-  /// set something since.
+  /// The app's data for the record that follows `old`.
+  ///
+  /// It is the data of `old`, unless the app has set new data since.
   func attributes(after old: AccountRecord) -> [String: String] {
     state.withLock { $0.hasNewAttributes ? $0.attributes : old.attributes }
   }
 
-  /// A record is on its way to the store; what the app sets from now on is new.
+  /// Notes that a record is about to be stored; data that the app sets from now on is new.
   func willSave(_ record: AccountRecord) {
     state.withLock { if $0.attributes == record.attributes { $0.hasNewAttributes = false } }
   }
 
-  /// Goes on with what was kept before, where the app has said nothing of it.
+  /// Takes over the app's data from a stored record, unless the app has set data already.
   func resumeAttributes(of record: AccountRecord) {
     state.withLock { state in
       if state.attributes.isEmpty, !state.hasNewAttributes { state.attributes = record.attributes }
     }
   }
 
-  /// The client with its server's metadata, which is fetched when it is not known, or not `isFresh`.
+  /// The client with its server's metadata, which is fetched if it is not known.
+  ///
+  /// With `isFresh`, metadata that was fetched before is fetched again.
   func client(isFresh: Bool = false) async throws(SQOAuthError) -> RegisteredClient {
     let (result, environment) = state.withLock { ($0.configuration, $0.environment) }
     let configuration = try result.get()
@@ -95,7 +98,7 @@ final class ClientContext: Sendable {
     _ configuration: ClientConfiguration, _ environment: ClientEnvironment, isFresh: Bool
   ) async throws(SQOAuthError) -> ProviderMetadata {
     if let known = configuration.metadata { return known }
-    // Whose endpoints were not given by hand is known by an issuer.
+    // A provider without configured endpoints has an issuer.
     let discovery = Discovery(
       issuer: configuration.provider.identifier, timeout: configuration.timeout,
       clock: environment.clock)
@@ -103,7 +106,7 @@ final class ClientContext: Sendable {
       by: discovery, environment.httpClient, isFresh: isFresh)
   }
 
-  /// The next token of a session.
+  /// Gets the next token of a session from its server.
   func renew(_ record: AccountRecord) async throws(SQOAuthError) -> SQToken {
     try check(record)
     let client = try await client()
@@ -114,7 +117,8 @@ final class ClientContext: Sendable {
       }
       return try await RefreshTokenGrant(client: client).run(record.token)
     } catch {
-      // The server may have moved: what says nothing in OAuth's terms is not asked there again.
+      // If the server gave no answer of OAuth, it may have moved: the next call fetches its
+      // metadata.
       if error.response == nil, let issuer = client.configuration.provider.issuer {
         client.environment.metadata.forget(issuer)
       }
@@ -122,7 +126,7 @@ final class ClientContext: Sendable {
     }
   }
 
-  /// Makes the server end a session's tokens.
+  /// Revokes the tokens of a session at its server.
   func revoke(_ record: AccountRecord) async throws(SQOAuthError) {
     try check(record)
     let client = try await client()

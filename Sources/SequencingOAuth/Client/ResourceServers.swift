@@ -18,7 +18,7 @@ struct ResourceServers {
     allowed.formUnion(origins)
   }
 
-  /// Records the server of a pipe or a channel as one that the app names.
+  /// Notes a server that the app names by a pipe or a channel.
   mutating func name(_ origin: ResourceOrigin) {
     named.insert(origin)
   }

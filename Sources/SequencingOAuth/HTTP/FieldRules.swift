@@ -1,10 +1,10 @@
 import Basics
 
 extension HTTPFields.Field {
-  /// Why the field cannot be sent as it is; `nil` if it can.
+  /// Why the field cannot be sent unchanged; `nil` if it can.
   ///
-  /// A field with such a byte would break out of its line, or receivers would read it differently.
-  /// The text shows the name if it is a token, and never the value.
+  /// A forbidden byte could end the field's line early, or receivers could read it in different
+  /// ways. The text shows the name if it is a token, and never the value.
   ///
   /// - SeeAlso: RFC 9110, section 5
   package var flaw: String? {
@@ -19,7 +19,7 @@ extension HTTPFields.Field {
 }
 
 extension String {
-  /// Whether the text is a token, as the name of a field and a method are.
+  /// Whether the text is a token: the form of a method and of a field's name.
   ///
   /// - SeeAlso: RFC 9110, sections 5.1 and 5.6.2
   var isFieldToken: Bool { !isEmpty && utf8.allSatisfy(\.isFieldTokenByte) }
@@ -43,9 +43,9 @@ extension UInt8 {
     }
   }
 
-  /// Whether the byte may stand in a field's value that this SDK sends: a tab, or printable ASCII.
+  /// Whether this SDK sends the byte in a field's value: a tab, or printable ASCII.
   ///
-  /// Receivers read the bytes above ASCII differently, so those are not sent.
+  /// Receivers read bytes above ASCII in different ways, so the SDK does not send them.
   ///
   /// - SeeAlso: RFC 9110, section 5.5
   fileprivate var isFieldValueByte: Bool {

@@ -1,14 +1,15 @@
 import Basics
 
 extension HTTPClient {
-  /// Sends a request of the protocol itself, through any client, with typed errors.
+  /// Sends a request through any client, checks the response's status and size, and throws typed
+  /// errors only.
   ///
-  /// An interruption ends the request with ``SQOAuthError/Code/cancelled``, as the cancellation of
-  /// the task does.
+  /// The interruption and the cancellation of the task both end the request with
+  /// ``SQOAuthError/Code/cancelled``.
   func exchange(
     _ request: HTTPRequest, _ interruption: Interruption? = nil
   ) async throws(SQOAuthError) -> HTTPResponse {
-    // An app's own client does not know that there are bodies that can be sent once only.
+    // An app's own client does not know that some bodies can be sent only once.
     try request.checkNotSpent()
     let response: HTTPResponse
     do {

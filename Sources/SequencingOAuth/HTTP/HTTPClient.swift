@@ -1,40 +1,41 @@
 import Basics
 
-/// Carries requests to servers and brings back what they answer.
+/// Sends HTTP requests to servers and returns their responses.
 ///
-/// ``CurlHTTPClient`` is the default on Linux; an app may bring its own, which needs ``send(_:)`` only.
-/// A client follows no redirect, keeps no cookie and no cache, and returns any status as a response.
-/// It may be called from any task, any number of times at once.
+/// ``CurlHTTPClient`` is the default on Linux. An app may implement its own client, which needs
+/// only ``send(_:)``. A client follows no redirects, keeps no cookies and no cache, and returns a
+/// response for any status. Any task may call it, also several tasks at the same time.
 public protocol HTTPClient: Sendable {
   /// Sends a request and returns when its response is complete.
   ///
-  /// A client that is not ours may throw any error: the SDK reports one that is not an
-  /// ``SQOAuthError`` as ``SQOAuthError/Code/connectionFailed`` with that error as its cause.
+  /// An app's own client may throw any error. If the error is not an ``SQOAuthError``, the SDK
+  /// reports ``SQOAuthError/Code/connectionFailed`` with that error as its cause.
   /// Cancelling the task ends the request with ``SQOAuthError/Code/cancelled``.
   func send(_ request: HTTPRequest) async throws -> HTTPResponse
 
-  /// Sends a request that can also be ended while its task goes on.
+  /// Sends a request that the caller can end while its task continues.
   ///
-  /// The client calls `whenStarted` once at most, with a closure that ends this request with
-  /// ``SQOAuthError/Code/cancelled``. Any thread may call that closure, also when the request has
-  /// ended already.
+  /// The client calls `whenStarted` at most once, with a closure that ends this request with
+  /// ``SQOAuthError/Code/cancelled``. Any thread may call that closure, also after the request has
+  /// ended.
   ///
-  /// The default gives the request a task of its own and cancels that task. Implement the method if
-  /// the client can end a request without a task, which saves a part of the time of a small request.
+  /// The default implementation runs the request in a separate task and cancels that task.
+  /// Implement the method if the client can end a request without a task; this makes small requests
+  /// faster.
   func send(
     _ request: HTTPRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
   ) async throws -> HTTPResponse
 
   /// Whether the client may lose the end of an HTTP/2 response and still report success.
   ///
-  /// libcurl before 8.14 may, when the server answers before it has read the whole request. With such
-  /// a client the SDK refuses gRPC calls that send any number of messages, and a call whose status is
-  /// missing fails as `unavailable`. The default is `false`.
+  /// libcurl before 8.14 may lose it if the server answers before it has read the whole request.
+  /// With such a client, the SDK refuses gRPC calls that send a stream of messages, and a call
+  /// without a status in its response fails as `unavailable`. The default is `false`.
   var mayLoseEndOfResponse: Bool { get }
 }
 
 extension HTTPClient {
-  /// Sends a request in a task of its own, which the closure for `whenStarted` cancels.
+  /// Sends a request in a separate task, which the closure that `whenStarted` gets cancels.
   public func send(
     _ request: HTTPRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
   ) async throws -> HTTPResponse {
@@ -43,6 +44,6 @@ extension HTTPClient {
     return try await interruption.result { try await send(request) }.get()
   }
 
-  /// `false`: a response is whole, or the request fails.
+  /// `false`: either the response is complete, or the request fails.
   public var mayLoseEndOfResponse: Bool { false }
 }

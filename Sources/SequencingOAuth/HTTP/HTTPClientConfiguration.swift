@@ -6,28 +6,32 @@ public import Basics
   public import Foundation
 #endif
 
-/// How a ``CurlHTTPClient`` connects: whom it trusts, who it is, over what.
+/// How a ``CurlHTTPClient`` connects: trusted authorities, client certificate, HTTP version, proxy.
 ///
-/// There is no way to turn the verification of certificates off. A server with a certificate of a
-/// private authority is reached by naming that authority.
+/// The verification of certificates cannot be turned off. For a server whose certificate comes from
+/// a private authority, set ``additionalAuthorities``.
 public struct HTTPClientConfiguration: Sendable, Hashable {
-  /// Which HTTP version to speak.
+  /// A choice of HTTP versions.
   public enum Version: Sendable, Hashable {
-    /// HTTP/2 where the server offers it in the TLS handshake, HTTP/1.1 everywhere else.
+    /// HTTP/2 if the server offers it in the TLS handshake, otherwise HTTP/1.1.
     case automatic
     /// HTTP/1.1 only.
     case http1
-    /// HTTP/2 from the first byte, over plain http too, as gRPC servers speak it.
+    /// HTTP/2 from the first byte, also over plain http, as gRPC servers use it.
     case http2PriorKnowledge
   }
 
-  /// Through what requests go; those to a loopback host never go through a proxy.
+  /// A choice of proxy; a request to a loopback host never goes through a proxy.
   public enum Proxy: Sendable, Hashable {
-    /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, as curl reads them.
+    /// The proxy that the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name.
+    ///
+    /// They are read by the rules of curl.
     case environment
-    /// Straight to the server.
+    /// No proxy: requests go directly to the server.
     case none
-    /// This proxy, whatever `no_proxy` says; a user and a password in the URL are sent to it.
+    /// The proxy at this URL, which gets the user and the password in the URL.
+    ///
+    /// The variable `no_proxy` has no effect.
     case url(URL)
   }
 
@@ -39,39 +43,41 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
     case tls13
   }
 
-  /// What the client shows a server that asks for a certificate.
+  /// A certificate and its private key, for servers that ask clients for a certificate.
   public struct ClientCertificate: Sendable, Hashable {
-    /// The certificate and those that lead from it to its authority, in PEM.
+    /// The client's certificate, then the intermediate certificates up to its authority, in PEM.
     public let chain: Data
     /// The private key, in PEM, not encrypted.
     public let privateKey: Data
 
-    /// Makes an identity from PEM data.
+    /// Makes a client certificate from PEM data.
     public init(chain: Data, privateKey: Data) {
       self.chain = chain
       self.privateKey = privateKey
     }
   }
 
-  /// Certificates of authorities, in PEM, that are trusted too.
+  /// Certificates, in PEM, of authorities that the client trusts besides the system's.
   public var additionalAuthorities: Data?
-  /// Whether the system's authorities are trusted; without them only ``additionalAuthorities`` are.
+  /// Whether the client trusts the system's authorities.
+  ///
+  /// If not, it trusts only the ``additionalAuthorities``.
   public var trustsSystemAuthorities = true
-  /// The client's own certificate.
+  /// The certificate for servers that ask for one; `nil` for none.
   public var clientCertificate: ClientCertificate?
-  /// The oldest version of TLS that is spoken.
+  /// The oldest version of TLS that the client accepts.
   public var minimumTLSVersion: TLSVersion = .tls12
-  /// Which HTTP version to speak.
+  /// The HTTP version that the client uses.
   public var version: Version = .automatic
-  /// Through what requests go.
+  /// The proxy through which requests go.
   public var proxy: Proxy = .environment
 
-  /// Makes the configuration that ``CurlHTTPClient/shared`` has.
+  /// Makes the default configuration, which is also the one of ``CurlHTTPClient/shared``.
   public init() {}
 }
 
 extension HTTPClientConfiguration.ClientCertificate: Redacted {
-  /// A fixed text: neither certificate nor key.
+  /// A fixed text, without the certificate and the key.
   public var description: String { "client certificate" }
 }
 

@@ -1,17 +1,17 @@
 public import Basics
 
-/// Header or trailer fields: an ordered list whose names compare without case.
+/// An ordered list of header or trailer fields, whose names are compared without regard to case.
 ///
-/// Values are kept as they came. Printing shows the names only, since a value may be a credential.
+/// Values are not changed. Printing shows only the names, since a value may be a credential.
 public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-  /// One field.
+  /// One header or trailer field: a name and a value.
   public struct Field: Sendable, Hashable {
     /// The name as it was written.
     public let name: String
     /// The value without surrounding white space.
     public let value: String
 
-    /// Makes a field.
+    /// Makes a field from a name and a value.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -30,7 +30,9 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     fields = elements.map { Field(name: $0.0, value: $0.1) }
   }
 
-  /// The first value of a name; setting it replaces every field of that name, `nil` removes them.
+  /// The value of the first field with a name; `nil` if there is none.
+  ///
+  /// Setting a value replaces all fields with that name by one. Setting `nil` removes them.
   public subscript(name: String) -> String? {
     get { fields.first { Self.same($0.name, name) }?.value }
     set {
@@ -41,17 +43,19 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// Every value of a name, in order.
+  /// The values of all fields with a name, in order.
   public func values(for name: String) -> [String] {
     fields.filter { Self.same($0.name, name) }.map(\.value)
   }
 
-  /// Adds a field behind those that are there.
+  /// Adds a field at the end of the list.
   public mutating func append(_ field: Field) {
     fields.append(field)
   }
 
-  /// Names are ASCII tokens (RFC 9110, section 5.1), so only ASCII letters fold.
+  /// Whether two names are equal without regard to case.
+  ///
+  /// Names are ASCII tokens (RFC 9110, section 5.1), so only ASCII letters have a case.
   private static func same(_ first: String, _ second: String) -> Bool {
     first.utf8.count == second.utf8.count
       && zip(first.utf8, second.utf8).allSatisfy { fold($0) == fold($1) }
@@ -65,18 +69,18 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 extension HTTPFields: RandomAccessCollection {
   /// The position of the first field.
   public var startIndex: Int { fields.startIndex }
-  /// The position behind the last field.
+  /// The position after the last field.
   public var endIndex: Int { fields.endIndex }
   /// The field at a position.
   public subscript(position: Int) -> Field { fields[position] }
 }
 
 extension HTTPFields: Redacted {
-  /// The names, without values.
+  /// The names of the fields, without their values.
   public var description: String { "[" + fields.map(\.name).joined(separator: ", ") + "]" }
 }
 
 extension HTTPFields.Field: Redacted {
-  /// The name, without the value.
+  /// The name of the field, without its value.
   public var description: String { name }
 }

@@ -1,36 +1,36 @@
-/// How long a request may take, and which of its limits were set.
+/// The time limits of a request, and whether each was set or is the default.
 struct HTTPRequestLimits: Sendable {
-  /// The limit of a request that sets none.
+  /// The default limit, for a request that sets none.
   var common = Duration.seconds(60)
-  /// What was set for the whole request; `.some(nil)` is no limit.
+  /// The limit that was set for the whole request; `.some(nil)` means no limit.
   var total: Duration??
-  /// What was set for the time without a byte; `.some(nil)` is no limit.
+  /// The limit that was set for the time without a byte; `.some(nil)` means no limit.
   var idle: Duration??
-  /// From the call to the moment in which the request is sent, where that has a limit of its own.
+  /// The limit from the call until the request is sent; `nil` if there is no separate limit.
   var connection: Duration?
 }
 
 extension HTTPRequest {
-  /// From the call to the last byte of the answer; `nil` for no limit.
+  /// The longest time from the call to the last byte of the answer; `nil` for no limit.
   ///
-  /// Unless it is set, a request has 60 s. ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)``
-  /// give it ``ClientConfiguration/timeout`` instead.
+  /// The default is 60 s. With ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)``, the
+  /// default is ``ClientConfiguration/timeout`` instead.
   public var timeout: Duration? {
     get { limits.total ?? limits.common }
     set { limits.total = .some(newValue) }
   }
 
-  /// The longest time in which not a single byte moves, either way; `nil` for no limit.
+  /// The longest time without a single byte in either direction; `nil` for no limit.
   ///
-  /// Unless it is set, a request that has a ``timeout`` may be silent for all of that time. One
-  /// whose ``timeout`` was set to `nil` may be silent for as long as an ordinary request may take,
-  /// which is 60 s, or in ``AuthorizationModule/send(_:)`` ``ClientConfiguration/timeout``.
+  /// If it is not set, a request with a ``timeout`` has no other limit for silence. If ``timeout``
+  /// was set to `nil`, the default for silence is 60 s, or ``ClientConfiguration/timeout`` with
+  /// ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)``.
   public var idleTimeout: Duration? {
     get { limits.idle ?? (timeout == nil ? limits.common : nil) }
     set { limits.idle = .some(newValue) }
   }
 
-  /// The request with another limit in the place of those that it does not set itself.
+  /// The request with another default limit, which holds for the limits that were not set.
   func limited(to common: Duration) -> Self {
     var request = self
     request.limits.common = common

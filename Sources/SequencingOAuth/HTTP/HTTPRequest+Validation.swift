@@ -1,6 +1,8 @@
 extension HTTPRequest {
-  /// Refuses what cannot be put on the wire unchanged: a method or a field that would break out of
-  /// its line, or one that would contradict the framing that the client adds.
+  /// Throws if the request cannot be sent unchanged.
+  ///
+  /// It refuses a method or a field that could end its line early, and a field that could
+  /// contradict the framing that the client adds.
   func validate() throws(SQOAuthError) {
     guard method.isFieldToken else {
       throw Self.malformed("the request's method is not a token")
@@ -13,15 +15,16 @@ extension HTTPRequest {
       switch field.name.utf8.count {
       case 4 where field.name.lowercased() == "host": hosts += 1
       case 14, 17:
-        // A second opinion on the length is how requests are smuggled.
+        // Two different lengths in one request let an attacker smuggle a second request in it.
         let name = field.name.lowercased()
         if name == "content-length" || name == "transfer-encoding" {
-          throw Self.malformed("\(field.name) is set by the client, from the body")
+          throw Self.malformed(
+            "the HTTP client sets \(field.name) from the body, so the request must not set it")
         }
       default: break
       }
     }
-    if hosts > 1 { throw Self.malformed("Host is given twice") }
+    if hosts > 1 { throw Self.malformed("the request has more than one Host field") }
     if case .stream(let length?, _) = body, length < 0 {
       throw Self.malformed("the length of the body is negative")
     }
@@ -32,7 +35,7 @@ extension HTTPRequest {
     SQOAuthError(.malformedRequest, "\(what); nothing was sent")
   }
 
-  /// Whether sending this method twice is the same as sending it once (RFC 9110, section 9.2.2).
+  /// Whether sending this method twice has the effect of sending it once (RFC 9110, section 9.2.2).
   var isIdempotent: Bool {
     switch method {
     case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true

@@ -6,37 +6,38 @@ public import Basics
   public import Foundation
 #endif
 
-/// One request: what to send, where the answer goes, and how much of the server to bear.
+/// An HTTP request: its method, URL, fields and body, where the response goes, and its limits.
 public struct HTTPRequest: Sendable {
-  /// The method, in upper case: an RFC 9110 token.
+  /// The method, in upper case, such as `GET`: a token of RFC 9110.
   public var method: String
-  /// Where to; http or https, absolute.
+  /// The absolute http or https URL to which the request goes.
   public var url: URL
-  /// The header fields; the client adds `Host`, `Content-Length`, `Accept-Encoding`.
+  /// The header fields; the client adds `Host`, `Content-Length` and `Accept-Encoding`.
   public var headers: HTTPFields
-  /// What is sent.
+  /// The content that the request sends.
   public var body: HTTPRequestBody {
     didSet { oneTimeStreams = [] }
   }
-  /// What in the body can be read once only; see ``setForm(_:)``.
+  /// The parts of the body that can be read only once; see ``setForm(_:)``.
   var oneTimeStreams: [OneTimeStream] = []
   /// Where the response's content goes.
   public var destination: HTTPDestination = .memory
-  /// How many bytes of content are accepted, counted after decompression.
+  /// The largest number of bytes that the response's content may have, after decompression.
   ///
-  /// One more ends the request with ``SQOAuthError/Code/responseTooLarge``.
+  /// A larger response ends the request with ``SQOAuthError/Code/responseTooLarge``. The default is
+  /// 1 MiB.
   public var maximumResponseBytes: Int64 = 1 << 20
-  /// What is in ``timeout`` and ``idleTimeout``.
+  /// The stored values of ``timeout`` and ``idleTimeout``.
   var limits = HTTPRequestLimits()
-  /// Gets how far the transfer is, on the HTTP client's own thread: return at once.
+  /// The closure to which an ``HTTPClient`` reports the progress of the transfer.
   ///
-  /// It is for an ``HTTPClient``, which calls it. An app that shows progress calls
-  /// ``onProgress(_:)``.
+  /// The client calls it on its own thread, so it must return at once. An app that shows progress
+  /// uses ``onProgress(_:)`` instead.
   public var progress: (@Sendable (HTTPProgress) -> Void)?
   /// The app's closure for the progress.
   var progressClosure: Completion<HTTPProgress>?
 
-  /// Makes a request with the limits of a small back-channel call.
+  /// Makes a request with the default limits: 60 s, and a response of at most 1 MiB.
   public init(
     method: String = "GET", url: URL, headers: HTTPFields = [:], body: HTTPRequestBody = .empty
   ) {
@@ -46,9 +47,9 @@ public struct HTTPRequest: Sendable {
     self.body = body
   }
 
-  /// The same for a URL as text.
+  /// Makes a request to a URL that is given as text, with the default limits.
   ///
-  /// - Throws: ``SQOAuthError/Code/malformedRequest`` for what is no http or https URL.
+  /// - Throws: ``SQOAuthError/Code/malformedRequest`` if the text is not an http or https URL.
   public init(
     method: String = "GET", url: String, headers: HTTPFields = [:], body: HTTPRequestBody = .empty
   ) throws(SQOAuthError) {
@@ -61,21 +62,23 @@ public struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest {
-  /// Calls a closure with how far the transfer is.
+  /// Sets a closure that gets the progress of the transfer, for example to show it on a screen.
   ///
-  /// The closure is called on its actor if it belongs to one, as a closure of a `@MainActor` screen
-  /// does, and otherwise on the callback queue: ``SQOAuth/callbackQueue`` or
-  /// ``AuthorizationModule/callbackQueue`` of the one that sends the request, and the main queue for
-  /// ``CurlHTTPClient/send(_:)``. The calls come one after the other, and none comes after `send` has
-  /// ended. The transfer does not wait for the closure: while that is busy, a newer statement replaces
-  /// an older one. Before `send` returns a response, the last statement is delivered.
+  /// A closure that belongs to an actor, such as one in a `@MainActor` screen, runs on that actor.
+  /// Any other closure runs on the callback queue of the object that sends the request:
+  /// ``SQOAuth/callbackQueue``, ``AuthorizationModule/callbackQueue``, or the main queue for
+  /// ``CurlHTTPClient/send(_:)``. The calls come one after the other, and none comes after `send`
+  /// has ended. The transfer does not wait for the closure: while it is busy, a newer value
+  /// replaces an older one. The last value is delivered before `send` returns a response.
   ///
-  /// A request that is sent again, after a 401, counts anew.
+  /// If the SDK sends the request again after a 401, the counts start again from zero.
   public mutating func onProgress(_ closure: @escaping @isolated(any) (HTTPProgress) -> Void) {
     progressClosure = Completion(closure)
   }
 
-  /// Sends this request with the app's closure, if it has one, called by way of `callbacks`.
+  /// Sends this request and passes its progress to the app's closure, if there is one.
+  ///
+  /// `callbacks` call the closure on its actor or on a queue.
   func reportingProgress<Value, Failure>(
     by callbacks: @autoclosure () -> Callbacks,
     _ send: (HTTPRequest) async throws(Failure) -> Value
@@ -92,49 +95,52 @@ extension HTTPRequest {
   }
 }
 
-/// What a request sends.
+/// The content of a request: nothing, bytes in memory, a file or a stream.
 public enum HTTPRequestBody: Sendable {
   /// No content.
   case empty
   /// Bytes in memory.
   case bytes(Data)
-  /// A file, read while it is sent; its length is taken when the request starts.
+  /// A file that is read while it is sent; its length is read when the request starts.
   case file(URL)
-  /// Chunks that are asked for one at a time, when there is room for them; `nil` ends the body.
+  /// A stream of chunks, which the client asks for one at a time; `nil` ends the body.
   ///
-  /// `length` in bytes, or `nil` when it is not known (then chunked or HTTP/2 framing carries it).
-  /// The outer closure is called once for each time the body is sent.
+  /// `length` is in bytes, or `nil` if it is not known; then the body goes out in HTTP/1.1 chunks
+  /// or HTTP/2 frames. The client calls the outer closure once for each time that it sends the
+  /// body.
   case stream(
     length: Int64?, makeChunks: @Sendable () -> @Sendable () async throws -> Data?)
 }
 
-/// Where a response's content goes.
+/// The place to which a response's content goes: memory, a file or a consumer.
 public enum HTTPDestination: Sendable {
   /// Into ``HTTPResponse/body``.
   case memory
-  /// Into a file, which is made with mode 0600 or emptied once a response of status 2xx begins.
+  /// Into a file, which is created with mode 0600, or emptied, when a response of status 2xx
+  /// begins.
   ///
-  /// The content of any other response goes into ``HTTPResponse/body``.
+  /// The content of a response with any other status goes into ``HTTPResponse/body``.
   case file(URL)
-  /// To a consumer, in order; while it runs, at most a bounded amount is read ahead.
+  /// To a closure, piece by piece and in order; the client reads a bounded amount ahead of it.
   ///
-  /// The first call carries the head and no bytes. The content never stands in
-  /// ``HTTPResponse/body``, whatever the status.
+  /// The first call has the head and no bytes. ``HTTPResponse/body`` stays empty for every status.
   case stream(@Sendable (HTTPResponseHead, Data) async throws -> Void)
 }
 
-/// How far a transfer is, in bytes of content.
+/// The progress of a transfer, in bytes of content.
 public struct HTTPProgress: Sendable, Hashable {
-  /// Sent so far.
+  /// The number of bytes that were sent so far.
   public var sent: Int64
-  /// To be sent in all, where it is known.
+  /// The number of bytes that the request sends in all; `nil` if it is not known.
   public var totalToSend: Int64?
-  /// Received so far, after decompression.
+  /// The number of bytes that were received so far, after decompression.
   public var received: Int64
-  /// To be received in all, where the server announced it and does not compress.
+  /// The number of bytes that the response has in all.
+  ///
+  /// It is `nil` if the server did not announce a length or compresses the response.
   public var totalToReceive: Int64?
 
-  /// Makes a statement of progress.
+  /// Makes a value from the numbers of bytes in both directions.
   public init(
     sent: Int64 = 0, totalToSend: Int64? = nil, received: Int64 = 0, totalToReceive: Int64? = nil
   ) {
@@ -153,7 +159,7 @@ extension HTTPRequest: Redacted {
 }
 
 extension URL {
-  /// The text without query and fragment, which may hold secrets.
+  /// The URL's text without query and fragment, which may hold secrets.
   var withoutQuery: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
 }
 

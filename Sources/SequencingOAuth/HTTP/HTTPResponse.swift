@@ -13,25 +13,26 @@ public struct HTTPResponseHead: Sendable, Hashable {
   /// The header fields, as they came.
   public var headers: HTTPFields
 
-  /// Makes a head.
+  /// Makes a head from a status and header fields.
   public init(status: Int, headers: HTTPFields = [:]) {
     self.status = status
     self.headers = headers
   }
 }
 
-/// A response that came to its end.
+/// A complete HTTP response.
 ///
-/// Nothing in it is believed yet: whoever asked checks status, content type and every field.
+/// The client has not judged its meaning: the caller checks the status, the content type and every
+/// field.
 public struct HTTPResponse: Sendable, Hashable {
   /// The status and the header fields.
   public var head: HTTPResponseHead
-  /// The content, decompressed; empty where the request's destination took it.
+  /// The content, decompressed; empty if it went to a file or a consumer.
   public var body: Data
   /// The trailer fields, as they came.
   public var trailers: HTTPFields
 
-  /// Makes a response.
+  /// Makes a response from its parts, for example in a test.
   public init(
     status: Int, headers: HTTPFields = [:], body: Data = Data(), trailers: HTTPFields = [:]
   ) {
@@ -40,13 +41,13 @@ public struct HTTPResponse: Sendable, Hashable {
     self.trailers = trailers
   }
 
-  /// The status code.
+  /// The status code, 200 to 599.
   public var status: Int { head.status }
-  /// The header fields.
+  /// The header fields, as they came.
   public var headers: HTTPFields { head.headers }
 }
 
 extension HTTPResponse: Redacted {
-  /// The status and the size, without content.
+  /// The status and the size of the body, without its content.
   public var description: String { "\(status), \(body.count) bytes" }
 }

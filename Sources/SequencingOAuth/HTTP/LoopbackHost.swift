@@ -1,14 +1,15 @@
 import Basics
 
-/// Tells whether a host, in lower case and without brackets, is this machine.
+/// Two rules for whether a host is this machine; the host is in lower case and without brackets.
 ///
-/// There are two rules, since a mistake costs something else in each: a token that is sent in clear,
-/// and a request for this machine that leaves it by a proxy.
+/// A wrong answer does different harm in each case, so there are two rules. If a host is wrongly
+/// taken for this machine, a token goes over plain http to another machine. If this machine is not
+/// recognized, a request for it leaves the machine through a proxy.
 enum LoopbackHost {
-  /// Whether every parser and resolver takes the host for this machine: `localhost`, `::1`, or an
-  /// address of 127.0.0.0/8 in four plain numbers.
+  /// Whether every parser and resolver takes the host for this machine.
   ///
-  /// Only then is http allowed (RFC 8252, section 8.3). Names are not resolved.
+  /// This holds for `localhost`, `::1`, and an address of 127.0.0.0/8 in four plain numbers. Only
+  /// then is http allowed (RFC 8252, section 8.3). Names are not resolved.
   static func isAddress(_ host: String) -> Bool {
     if host == "localhost" || host == "::1" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -19,9 +20,10 @@ enum LoopbackHost {
       }
   }
 
-  /// Whether some resolver takes the host for this machine, in whatever spelling.
+  /// Whether any resolver takes the host for this machine, in any spelling.
   ///
-  /// A request to one must not go to a proxy: the token in it would leave the machine in clear.
+  /// A request to such a host must not go to a proxy: its token would leave the machine
+  /// unencrypted.
   static func mayBeMeant(by host: String) -> Bool {
     if host.utf8.contains(UInt8(ascii: ":")) { return isLoopbackIPv6(host) }
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host

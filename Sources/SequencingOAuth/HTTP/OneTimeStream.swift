@@ -6,7 +6,8 @@ import Basics
   import Foundation
 #endif
 
-/// The chunks of a part that can be read once only, by whichever sending of it comes first.
+/// The chunks of a form's part that can be read only once: only the first attempt to send gets
+/// them.
 final class OneTimeStream: Sendable {
   typealias Next = @Sendable () async throws -> Data?
 
@@ -19,10 +20,10 @@ final class OneTimeStream: Sendable {
     self.next = next
   }
 
-  /// Whether a chunk was asked for.
+  /// Whether an attempt to send has taken the chunks.
   var wasBegun: Bool { isBegun.withLock { $0 } }
 
-  /// The chunks, for the first who asks.
+  /// Returns the chunks to the first caller; throws ``notReplayable`` for every later one.
   func begin() throws(SQOAuthError) -> Next {
     let wasBegun = isBegun.withLock { isBegun in
       defer { isBegun = true }
@@ -32,11 +33,11 @@ final class OneTimeStream: Sendable {
     return next
   }
 
-  /// Why the form cannot be sent any more.
+  /// The error for a form that cannot be sent again.
   var notReplayable: SQOAuthError {
     SQOAuthError(
       .bodyNotReplayable,
-      "the part \(part) is a stream that can be read once, and an earlier attempt to send it has "
-        + "begun to; make the form anew, or give the part a maker of chunks")
+      "the part \(part) is a stream that can be read only once, and an earlier attempt to send it "
+        + "has read from it; make a new form, or make the part from a closure that makes chunks")
   }
 }

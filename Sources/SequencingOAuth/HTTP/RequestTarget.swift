@@ -6,14 +6,14 @@ import Basics
   package import Foundation
 #endif
 
-/// Where a request goes, read from its URL so strictly that no second parser can disagree.
+/// The parts of a request's URL, read so strictly that no second parser can read them differently.
 ///
-/// Only characters that RFC 3986 allows pass, each in its place. What URL parsers are known to
-/// read in two ways (a user before the host, a backslash, an encoded host) is refused.
+/// Only the characters that RFC 3986 allows in each part are accepted. Forms that URL parsers are
+/// known to read in two ways (a user before the host, a backslash, an encoded host) are refused.
 struct RequestTarget {
   /// The whole URL without its fragment.
   let url: String
-  /// In lower case, an IPv6 address without its brackets.
+  /// The host in lower case; an IPv6 address is without its brackets.
   let host: String
   let port: UInt16
   let isSecure: Bool
@@ -46,7 +46,7 @@ struct RequestTarget {
   /// Whether the request may go over plain http.
   var isLoopback: Bool { LoopbackHost.isAddress(host) }
 
-  /// Whether the request must go past every proxy.
+  /// Whether the request must not go through any proxy.
   var mayBeLoopback: Bool { LoopbackHost.mayBeMeant(by: host) }
 
   /// `host:port`, for messages.
@@ -82,8 +82,8 @@ struct RequestTarget {
       ? name.last == UInt8(ascii: "]")
         && LoopbackHost.isIPv6(String(Substring(name.dropFirst().dropLast())))
       : !name.isEmpty && name.allSatisfy(isHostByte)
-    guard isValid else { throw malformed("has no host, or one with characters no host may have") }
-    guard let port = port(digits, defaultPort) else { throw malformed("has an impossible port") }
+    guard isValid else { throw malformed("has no host, or a host with a forbidden character") }
+    guard let port = port(digits, defaultPort) else { throw malformed("has an invalid port") }
     let host = isLiteral ? name.dropFirst().dropLast() : name
     return (String(Substring(host)).lowercased(), port)
   }
@@ -94,7 +94,8 @@ struct RequestTarget {
     return UInt16(Substring(digits)).flatMap { $0 == 0 ? nil : $0 }
   }
 
-  /// Where path and query end: at the fragment, which is never sent, or at the end.
+  /// Checks path and query, and returns where they end: at the fragment, which is never sent, or at
+  /// the end of the text.
   private static func checkedEnd(
     _ bytes: Substring.UTF8View
   ) throws(SQOAuthError) -> String.Index {
@@ -106,7 +107,7 @@ struct RequestTarget {
         guard
           bytes[index...].dropFirst().prefix(2).count(where: { $0.hexadecimalValue != nil }) == 2
         else {
-          throw malformed("has a % that two hexadecimal digits do not follow")
+          throw malformed("has a % without two hexadecimal digits after it")
         }
       } else if !isPathOrQueryByte(byte) {
         throw malformed("has a character that must be percent-encoded")
@@ -116,7 +117,10 @@ struct RequestTarget {
     return index
   }
 
-  /// RFC 3986 `unreserved`: every host of the DNS, and the `_` of container networks.
+  /// Whether the byte may stand in a host's name: letters, digits, `-`, `.` and `_`.
+  ///
+  /// These are the characters of DNS names, and the `_` of container networks; all are `unreserved`
+  /// in RFC 3986.
   private static func isHostByte(_ byte: UInt8) -> Bool {
     switch byte {
     case _ where byte.isAlphanumeric: true
@@ -125,7 +129,8 @@ struct RequestTarget {
     }
   }
 
-  /// RFC 3986 `pchar`, `/` and `?`, without the `%` of an escape.
+  /// Whether the byte may stand in a path or a query: `pchar` of RFC 3986, `/` and `?`, but not
+  /// `%`.
   private static func isPathOrQueryByte(_ byte: UInt8) -> Bool {
     switch byte {
     case _ where byte.isAlphanumeric: true
@@ -137,7 +142,7 @@ struct RequestTarget {
 }
 
 extension URL {
-  /// Throws what the HTTP client would throw for a request to this URL.
+  /// Throws the error that the HTTP client would throw for the URL of a request.
   package func checkedForRequest() throws(SQOAuthError) {
     _ = try RequestTarget(self)
   }

@@ -1,14 +1,14 @@
-/// The links of a response: where each relation leads.
+/// Reads the `Link` fields of a response: for each relation, the URL of its target.
 ///
 /// - SeeAlso: RFC 8288, section 3
 enum LinkHeader {
-  /// The most relations that are read.
+  /// The largest number of relations that are read.
   private static let maximumRelations = 64
 
   /// The first target of each relation, by the relation's name in lower case.
   ///
-  /// A link with an `anchor` is about another resource and does not count. A malformed link ends
-  /// its field; what stood before it counts.
+  /// A link with an `anchor` is about another resource and does not count. After a malformed link,
+  /// the rest of its field is ignored; the links before it count.
   static func links(in fields: [String]) -> [String: String] {
     var targets: [String: String] = [:]
     for field in fields {
@@ -39,7 +39,9 @@ private struct LinkReader {
     rest = Substring(field).utf8
   }
 
-  /// `<target>; name=value; name="value"`, up to the comma behind it.
+  /// Reads the next link, `<target>; name=value; name="value"`, up to the comma after it.
+  ///
+  /// Returns `nil` at the end of the field and for a malformed link.
   mutating func next() -> Link? {
     skip { $0 == UInt8(ascii: ",") || Self.isSpace($0) }
     guard take(UInt8(ascii: "<")) else { return nil }
@@ -55,7 +57,7 @@ private struct LinkReader {
       guard take(UInt8(ascii: "=")) else { continue }
       skip(Self.isSpace)
       guard let value = value() else { return nil }
-      // A second `rel` is passed over (section 3.3).
+      // A second `rel` is ignored (section 3.3).
       if name == "rel", !hasRelation {
         hasRelation = true
         link.relations = value.lowercased().split(separator: " ").map(String.init)

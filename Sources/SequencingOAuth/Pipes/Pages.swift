@@ -7,7 +7,7 @@ public import Basics
 #endif
 
 extension Pipeline.Pipe {
-  /// The pages of the records, each read when it is asked for.
+  /// The pages of the records; each page is read when the loop asks for it.
   ///
   /// ```swift
   /// for try await page in files.pages(FileList.self) { show(page.value.items) }
@@ -20,24 +20,27 @@ extension Pipeline.Pipe {
 }
 
 extension Pipeline {
-  /// The pages of a ``Pipeline/Pipe``'s records, from the first to the last; every iteration asks anew.
+  /// The pages of a ``Pipeline/Pipe``'s records, from the first to the last.
+  ///
+  /// Every iteration starts at the first page and reads all pages again.
   public struct Pages<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let pipe: Pipe
     let parameters: [String: String]
 
-    /// The first page.
+    /// Reads the first page.
     public func first() async throws(PipeError) -> Page<Value> {
       try await pipe.page(try pipe.request("GET", parameters: parameters).url)
     }
 
-    /// Begins at the first page.
+    /// Makes an iterator that starts at the first page.
     public func makeAsyncIterator() -> AsyncIterator {
       AsyncIterator(pages: self)
     }
 
-    /// Reads page after page.
+    /// Reads one page after the other.
     ///
-    /// A page that leads back to one that was read ends in ``PipeError/unreadable(_:)``.
+    /// If a page leads back to a page that was read before, the iteration ends with
+    /// ``PipeError/unreadable(_:)``.
     public struct AsyncIterator: AsyncIteratorProtocol {
       fileprivate let pages: Pages
       private var page: Page<Value>?
@@ -48,17 +51,18 @@ extension Pipeline {
         self.pages = pages
       }
 
-      /// The next page, or `nil` behind the last one.
+      /// Reads the next page; returns `nil` after the last one and after an error.
       public mutating func next() async throws(PipeError) -> Page<Value>? {
         try await next(isolation: #isolation)
       }
 
-      /// The next page, or `nil` behind the last one.
+      /// Reads the next page on the caller's actor; returns `nil` after the last one and after an
+      /// error.
       public mutating func next(
         isolation actor: isolated (any Actor)?
       ) async throws(PipeError) -> Page<Value>? {
         guard !isOver else { return nil }
-        // Whatever goes wrong, nothing comes behind it.
+        // After an error, the iteration is over.
         isOver = true
         guard let page else {
           self.page = try await pages.first()
@@ -69,7 +73,8 @@ extension Pipeline {
         guard let url = page.nextURL else { return nil }
         guard !visited.contains(url) else {
           throw .unreadable(
-            SQOAuthError(.invalidResponse, "the API's pages lead back to one that was read before"))
+            SQOAuthError(
+              .invalidResponse, "the API names a next page that was already read; no page follows"))
         }
         self.page = try await page.next()
         isOver = false
@@ -80,26 +85,28 @@ extension Pipeline {
 
   /// A page of a ``Pipeline/Pipe``'s records.
   public struct Page<Value: Decodable & Sendable>: Sendable {
-    /// What the page holds.
+    /// The page's content, decoded.
     public let value: Value
-    /// The URL that the page was read from.
+    /// The URL from which the page was read.
     public let url: URL
-    /// The URL of the next page, as the API wrote it, but for an access token in it.
+    /// The URL of the next page as the API wrote it, without an access token; `nil` if there is
+    /// none.
     public let nextURL: URL?
-    /// The URL of the page before, as the API wrote it, but for an access token in it.
+    /// The URL of the previous page as the API wrote it, without an access token; `nil` if there is
+    /// none.
     public let previousURL: URL?
     let pipe: Pipe
 
-    /// Reads the next page; `nil` behind the last one.
+    /// Reads the next page; returns `nil` after the last one.
     ///
-    /// - Throws: ``PipeError/failed(_:)`` with ``SQOAuthError/Code/originNotAllowed`` where the API
-    ///   names another server, which the app did not name; ``ClientConfiguration/resourceOrigins``
-    ///   explains how it does.
+    /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with
+    ///   ``SQOAuthError/Code/originNotAllowed`` if the API names a server that the app has not
+    ///   allowed; see ``ClientConfiguration/resourceOrigins``.
     public func next() async throws(PipeError) -> Page? {
       try await page(at: nextURL)
     }
 
-    /// Reads the page before; `nil` before the first one, and where the API names none.
+    /// Reads the previous page; returns `nil` for the first one, and if the API names no page.
     public func previous() async throws(PipeError) -> Page? {
       try await page(at: previousURL)
     }
@@ -112,19 +119,19 @@ extension Pipeline {
       } catch {
         throw .failed(error)
       }
-      // The API chose this URL, so its server is checked, and not the pipe's.
+      // The API chose this URL, so the check is for the URL's server, not for the pipe's.
       return try await pipe.page(url, from: origin)
     }
   }
 }
 
 extension Pipeline.Page: Redacted {
-  /// The page's address without its query, which may hold a secret.
+  /// The page's URL without its query, which may hold a secret.
   public var description: String { "page of \(url.withoutQuery)" }
 }
 
 extension Pipeline.Pages.AsyncIterator: Redacted {
-  /// The name of the pipe, without the place in its pages.
+  /// The name of the pipe, without the current page.
   public var description: String { pages.description }
 }
 

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Where an API's answer names the pages beside it.
+/// The place in an API's answer that names the next and the previous page.
 public struct Paging: Sendable, Hashable {
   private enum Place: Hashable {
     case linkHeader
@@ -17,36 +17,41 @@ public struct Paging: Sendable, Hashable {
   private let next: String
   private let previous: String
 
-  /// In a `Link` field, with the relations `next` and `prev`, or the ones that are named.
+  /// The pages are in a `Link` field, under two relations.
   ///
   /// - SeeAlso: RFC 8288
   public static func linkHeader(next: String = "next", previous: String = "prev") -> Paging {
     Paging(place: .linkHeader, next: next, previous: previous)
   }
 
-  /// In a `Link` field, with the relations `next` and `prev`.
+  /// The pages are in a `Link` field, under the relations `next` and `prev`.
+  ///
+  /// - SeeAlso: RFC 8288
   public static var linkHeader: Paging { linkHeader() }
 
-  /// In header fields, whose values are URLs.
+  /// The pages are in two header fields, whose values are URLs.
   public static func headers(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .headers, next: next, previous: previous)
   }
 
-  /// In the body: in members that hold URLs, named by their paths, such as `paging.next`.
+  /// The pages are in two members of the JSON body that hold URLs.
+  ///
+  /// A member is named by its path, such as `paging.next`.
   public static func body(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .body, next: next, previous: previous)
   }
 
-  /// In the body: in members that hold tokens, which are sent back in a parameter of the query.
+  /// The pages are in two members of the JSON body that hold page tokens.
   ///
-  /// `.tokens(next: "nextPageToken", parameter: "pageToken")` is what Google's APIs speak.
+  /// The request for another page sends its page token in a parameter of the query. For Google's
+  /// APIs, use `.tokens(next: "nextPageToken", parameter: "pageToken")`.
   public static func tokens(
     next: String, previous: String = "", parameter: String
   ) -> Paging {
     Paging(place: .token(parameter: parameter), next: next, previous: previous)
   }
 
-  /// The URLs of the pages beside a response to a request, as they stand in it.
+  /// The URLs of the next and the previous page, from the response to a request to `url`.
   func neighbours(of response: HTTPResponse, at url: URL) -> (next: URL?, previous: URL?) {
     let texts = texts(in: response)
     return (
@@ -54,7 +59,7 @@ public struct Paging: Sendable, Hashable {
     )
   }
 
-  /// What the response says of the pages beside it, as it says it.
+  /// The texts in the response that name the next and the previous page.
   private func texts(in response: HTTPResponse) -> (next: String?, previous: String?) {
     switch place {
     case .linkHeader:
@@ -75,22 +80,22 @@ public struct Paging: Sendable, Hashable {
 }
 
 extension String {
-  /// The URL that a reference means, seen from a page.
+  /// The URL of this reference, relative to a page, without an access token; `nil` if it is empty.
   fileprivate func url(from page: URL) -> URL? {
     isEmpty ? nil : URL(string: self, relativeTo: page)?.absoluteURL.withoutToken
   }
 }
 
 extension URL {
-  /// The same URL with a parameter of the query set to a value.
+  /// This URL with a parameter of the query set to a value.
   fileprivate func setting(_ name: String, to value: String) -> URL? {
     replacing(name, by: [Substring(FormCoding.encodeQuery([FormCoding.Pair(name, value)]))])
   }
 
-  /// The same URL without an access token.
+  /// This URL without an access token in its query.
   ///
-  /// Some APIs write the token that they were sent into their links. There it would stand in logs,
-  /// and a request must not carry a second one (RFC 6750, section 2).
+  /// Some APIs write the request's token into their links. Such a token would be visible in logs,
+  /// and a request must not carry a second token (RFC 6750, section 2).
   fileprivate var withoutToken: URL? {
     absoluteString.contains("access_token=") ? replacing("access_token", by: []) : self
   }
@@ -106,8 +111,9 @@ extension URL {
 }
 
 extension JSONValue {
-  /// The text or the number at a path of members: `paging.next`; `nil` for an empty text, which is
-  /// how some APIs say that there is none.
+  /// The text or the number at a path of members, such as `paging.next`.
+  ///
+  /// It is `nil` for an empty text, which some APIs send if there is no page.
   fileprivate func text(at path: String) -> String? {
     let value = path.split(separator: ".").reduce(self as JSONValue?) { value, name in
       value[String(name)]

@@ -4,12 +4,12 @@
   public import Foundation
 #endif
 
-/// The operations for code without `async`.
+/// The operations of a pipe with completions, for code without `async`.
 ///
 /// Each completion is called once: on its actor if it belongs to one, and otherwise on
-/// ``Pipeline/callbackQueue``. No `progress` closure is called after it.
+/// ``Pipeline/callbackQueue``. The `progress` closure is not called after the completion.
 extension Pipeline.Pipe {
-  /// Reads the records; see ``read(_:parameters:)``.
+  /// Reads the records and calls a completion; see ``read(_:parameters:)``.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type, parameters: [String: String] = [:],
     completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
@@ -19,7 +19,7 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Reads one record; see ``read(_:id:parameters:)``.
+  /// Reads one record and calls a completion; see ``read(_:id:parameters:)``.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type, id: some LosslessStringConvertible & Sendable,
     parameters: [String: String] = [:],
@@ -30,7 +30,7 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Reads content as it is; see ``content(id:parameters:)``.
+  /// Reads content without decoding it and calls a completion; see ``content(id:parameters:)``.
   public func content(
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:],
@@ -41,7 +41,7 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Saves a record; see ``save(_:returning:)``.
+  /// Saves a record and calls a completion; see ``save(_:returning:)``.
   public func save<Value: Decodable & Sendable>(
     _ record: some Encodable & Sendable, returning type: Value.Type,
     completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
@@ -51,7 +51,7 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Removes the record of an id; see ``remove(id:)``.
+  /// Removes the record with an id and calls a completion; see ``remove(id:)``.
   public func remove(
     id: some LosslessStringConvertible & Sendable,
     completion: @escaping @isolated(any) (Result<Void, PipeError>) -> Void
@@ -59,7 +59,7 @@ extension Pipeline.Pipe {
     complete(completion) { () async throws(PipeError) in try await self.remove(id: id) }
   }
 
-  /// Removes a record by the id that it has; see ``remove(_:)``.
+  /// Removes a record, by the id in it, and calls a completion; see ``remove(_:)``.
   public func remove(
     _ record: some Encodable & Sendable,
     completion: @escaping @isolated(any) (Result<Void, PipeError>) -> Void
@@ -67,7 +67,9 @@ extension Pipeline.Pipe {
     complete(completion) { () async throws(PipeError) in try await self.remove(record) }
   }
 
-  /// Sends a form with files; see ``upload(_:id:parameters:returning:progress:)``.
+  /// Sends a form with files and calls a completion.
+  ///
+  /// See ``upload(_:id:parameters:returning:progress:)``.
   public func upload<Value: Decodable & Sendable>(
     _ form: MultipartForm, id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:], returning type: Value.Type,
@@ -80,7 +82,9 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Sends content as it is; see ``upload(_:contentType:id:parameters:returning:progress:)``.
+  /// Sends a file, bytes or a stream without a form around it and calls a completion.
+  ///
+  /// See ``upload(_:contentType:id:parameters:returning:progress:)``.
   public func upload<Value: Decodable & Sendable>(
     _ content: HTTPRequestBody, contentType: String = MultipartForm.Part.defaultContentType,
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
@@ -94,7 +98,9 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Brings a record's content into a file; see ``download(id:parameters:to:progress:)``.
+  /// Downloads a record's content to a file and calls a completion.
+  ///
+  /// See ``download(id:parameters:to:progress:)``.
   public func download(
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:], to destination: URL,
@@ -108,9 +114,12 @@ extension Pipeline.Pipe {
   }
 }
 
-/// Pages for code without `async`; each completion is called once, on ``Pipeline/callbackQueue``.
+/// Pages with completions, for code without `async`.
+///
+/// Each completion is called once: on its actor if it belongs to one, and otherwise on
+/// ``Pipeline/callbackQueue``.
 extension Pipeline.Pages {
-  /// Reads the first page; see ``first()``.
+  /// Reads the first page and calls a completion; see ``first()``.
   public func first(
     completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>, PipeError>) -> Void
   ) {
@@ -119,14 +128,14 @@ extension Pipeline.Pages {
 }
 
 extension Pipeline.Page {
-  /// Reads the next page; see ``next()``.
+  /// Reads the next page and calls a completion; see ``next()``.
   public func next(
     completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>?, PipeError>) -> Void
   ) {
     pipe.complete(completion) { () async throws(PipeError) in try await self.next() }
   }
 
-  /// Reads the page before; see ``previous()``.
+  /// Reads the previous page and calls a completion; see ``previous()``.
   public func previous(
     completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>?, PipeError>) -> Void
   ) {

@@ -4,10 +4,10 @@
   public import Foundation
 #endif
 
-/// Create, read, update and delete.
+/// The operations that create, read, update and delete records.
 ///
-/// What an API answers is decoded into any `Decodable` type, or stands as a ``JSONValue`` where none
-/// is asked for; an empty answer counts as `null`. An id is a text or a number.
+/// The API's answer is decoded into any `Decodable` type, or into a ``JSONValue`` if the caller
+/// names no type. An empty answer counts as `null`. An id is a text or a number.
 extension Pipeline.Pipe {
   /// Reads the records: `GET` on the pipe's URL.
   public func read<Value: Decodable & Sendable>(
@@ -16,7 +16,7 @@ extension Pipeline.Pipe {
     try await value(type, of: try request("GET", parameters: parameters))
   }
 
-  /// Reads one record: `GET` on the URL of the record.
+  /// Reads the record with an id: `GET` on the URL of the record.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type = JSONValue.self, id: some LosslessStringConvertible,
     parameters: [String: String] = [:]
@@ -24,7 +24,7 @@ extension Pipeline.Pipe {
     try await value(type, of: try request("GET", id: id.description, parameters: parameters))
   }
 
-  /// Reads the content of a record, or of the pipe's URL, as it is.
+  /// Reads the content of a record, or of the pipe's URL without an id, and does not decode it.
   public func content(
     id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:]
   ) async throws(PipeError) -> Data {
@@ -33,11 +33,11 @@ extension Pipeline.Pipe {
     return try await perform(request).body
   }
 
-  /// Saves a record: `PUT` on its URL where it has an id, `POST` on the pipe's URL where it has
-  /// none; returns what the API answers.
+  /// Saves a record and returns the API's answer.
   ///
-  /// The id is the member ``PipeConfiguration/recordID`` of the record's JSON, which is to be an
-  /// object.
+  /// It sends a `PUT` to the record's URL if the record has an id, and otherwise a `POST` to the
+  /// pipe's URL. The record's JSON must be an object; its member ``PipeConfiguration/recordID`` is
+  /// the id.
   @discardableResult
   public func save<Record: Encodable, Value: Decodable & Sendable>(
     _ record: Record, returning type: Value.Type = JSONValue.self
@@ -48,12 +48,15 @@ extension Pipeline.Pipe {
     return try await value(type, of: request)
   }
 
-  /// Removes the record of an id: `DELETE` on its URL.
+  /// Removes the record with an id: `DELETE` on the URL of the record.
   public func remove(id: some LosslessStringConvertible) async throws(PipeError) {
     _ = try await perform(try request("DELETE", id: id.description))
   }
 
-  /// Removes a record by the id that it has.
+  /// Removes a record by the id in it: `DELETE` on the URL of the record.
+  ///
+  /// The id is the member ``PipeConfiguration/recordID`` of the record's JSON. A record without an
+  /// id throws ``PipeError/failed(_:)`` with ``SQOAuthError/Code/malformedRequest``.
   public func remove(_ record: some Encodable) async throws(PipeError) {
     guard let id = try encode(record).id else {
       throw .failed(
@@ -68,7 +71,9 @@ extension Pipeline.Pipe {
 // MARK: - JSON
 
 extension Pipeline.Pipe {
-  /// Far more than an API lists at a time, and little enough to be decoded in seconds.
+  /// The largest number of JSON values in an answer.
+  ///
+  /// It is far more than an API lists at once, and still takes only seconds to decode.
   private static let maximumValues = 500_000
 
   func decode<Value: Decodable>(
@@ -83,14 +88,14 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// What the API answers to a request.
+  /// Sends a request and returns the API's answer, decoded.
   private func value<Value: Decodable & Sendable>(
     _ type: Value.Type, of request: HTTPRequest
   ) async throws(PipeError) -> Value {
     try decode(type, try await perform(request))
   }
 
-  /// The JSON of a record, and its id.
+  /// The JSON of a record, and its id; `nil` if the record has none.
   private func encode(_ record: some Encodable) throws(PipeError) -> (json: Data, id: String?) {
     let members: [String: JSONValue]
     let json: Data

@@ -6,21 +6,22 @@ import Basics
   public import Foundation
 #endif
 
-/// Uploads and downloads, of any size: what is sent or received is never whole in memory.
+/// Uploads and downloads of any size, which never hold the whole content of a file in memory.
 ///
-/// ``PipeConfiguration/timeout`` is how long they may stand still; in all they may take any time.
+/// ``PipeConfiguration/timeout`` limits how long a transfer may stand still; it may take any time
+/// in all.
 ///
-/// A `progress` closure is called on its actor if it belongs to one, as a closure of a `@MainActor`
-/// screen does, and otherwise on ``Pipeline/callbackQueue``. The calls come one after the other, and
-/// none comes after the operation has ended. The transfer does not wait for the closure: while that is
-/// busy, a newer statement replaces an older one. The last statement of an operation that succeeds is
-/// always delivered, before the operation returns.
+/// A `progress` closure that belongs to an actor, such as one in a `@MainActor` screen, runs on
+/// that actor; any other runs on ``Pipeline/callbackQueue``. The calls come one after the other,
+/// and none comes after the operation has ended. The transfer does not wait for the closure: while
+/// it is busy, a newer value replaces an older one. If the operation succeeds, the last value is
+/// always delivered before the operation returns.
 extension Pipeline.Pipe {
-  /// Sends a form with files: `POST` on the pipe's URL, or `PUT` on that of a record.
+  /// Sends a form with files: `POST` on the pipe's URL, or `PUT` on the URL of a record.
   ///
-  /// The token is made sure of before the first byte is sent. Where the API refuses it all the same,
-  /// the form is sent again with the next one; a part that can be read once only makes that
-  /// ``SQOAuthError/Code/bodyNotReplayable``.
+  /// The pipe gets a valid token before it sends the first byte. If the API still refuses the
+  /// token, the pipe sends the form again with the next token. If a part of the form can be read
+  /// only once, the operation fails with ``SQOAuthError/Code/bodyNotReplayable`` instead.
   @discardableResult
   public nonisolated(nonsending) func upload<Value: Decodable & Sendable>(
     _ form: MultipartForm, id: (some LosslessStringConvertible)? = String?.none,
@@ -43,8 +44,9 @@ extension Pipeline.Pipe {
     return try await upload(request, type, relay)
   }
 
-  /// Sends a file, bytes or a stream as they are: `POST` on the pipe's URL, or `PUT` on that of a
-  /// record.
+  /// Sends a file, bytes or a stream without a form around it.
+  ///
+  /// It sends a `POST` to the pipe's URL or, with an id, a `PUT` to the URL of the record.
   @discardableResult
   public nonisolated(nonsending) func upload<Value: Decodable & Sendable>(
     _ content: HTTPRequestBody, contentType: String = MultipartForm.Part.defaultContentType,
@@ -65,15 +67,17 @@ extension Pipeline.Pipe {
     return try await upload(request, type, relay)
   }
 
-  /// Brings the content of a record, or of the pipe's URL, into a file.
+  /// Downloads the content of a record, or of the pipe's URL without an id, to a file.
   ///
-  /// The bytes are gathered in `NAME.partial` beside the destination and get its name when all are
-  /// there, so half a file never stands in its place. A connection that is lost is resumed, and a
-  /// later call goes on where an earlier one stopped, where the API offers ranges and says that the
-  /// content is still the same (RFC 9110, section 14).
+  /// The bytes go into `NAME.partial` in the folder of the destination. When all have arrived, that
+  /// file gets the destination's name, so the destination is never an incomplete file. After a lost
+  /// connection the download continues, and a later call continues where an earlier one stopped.
+  /// For this, the API must support ranges and confirm that the content has not changed (RFC 9110,
+  /// section 14).
   ///
-  /// - Throws: ``PipeError``, with ``SQOAuthError/Code/fileFailed`` and
-  ///   ``SQOAuthError/Code/fileInUse`` in ``PipeError/failed(_:)``.
+  /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with ``SQOAuthError/Code/fileFailed``
+  ///   if the file cannot be written, and with ``SQOAuthError/Code/fileInUse`` if another download
+  ///   to it is under way.
   public nonisolated(nonsending) func download(
     id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],
     to destination: URL, progress: (@isolated(any) (TransferProgress) -> Void)? = nil
@@ -117,13 +121,13 @@ extension Pipeline.Pipe {
   }
 
   private func fetch(_ download: ResumableDownload) async throws(PipeError) {
-    // Why the token does not do; what the API says besides comes by way of the download.
+    // The reason why the API refused the token; the download returns the rest of the refusal.
     let challenge = Locked<BearerChallenge?>(nil)
     let response: HTTPResponse
     do throws(SQOAuthError) {
       response = try await download.run { request throws(SQOAuthError) in
         do throws(PipeError) {
-          // `cancel()` ends the whole download, and the request with it.
+          // `cancel()` ends the whole download, which also ends the request.
           return try await self.answer(to: request, from: self.address.origin, Interruption())
         } catch {
           if case .refused(let refusal) = error {
@@ -145,7 +149,7 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// What a download may go on after; all else ends it.
+  /// The error after which a download may continue; `nil` if the error ends the download.
   private static func lostConnection(_ error: PipeError) -> SQOAuthError? {
     switch error {
     case .timedOut(let cause), .failed(let cause): cause

@@ -8,17 +8,19 @@ import Dispatch
 #endif
 
 extension Pipeline {
-  /// The records of one resource: created, read, updated and removed with a valid token.
+  /// Creates, reads, updates and deletes the records of one API resource, with a valid token.
   ///
-  /// Each operation has access first: the token at hand, or a refreshed one, or else the user signs
-  /// in. Then it makes one request, and one more if the API refuses the token and another one can be
-  /// had. It ends once, in a value or in a ``PipeError``; any number may run at the same time.
+  /// Each operation first gets access: it uses the stored token if it is valid, or else refreshes
+  /// it, or else signs the user in. Then it sends one request. If the API refuses the token, and
+  /// another token is available, it sends the request once more. Each operation ends once, with a
+  /// value or with a ``PipeError``. Any number of operations may run at the same time, from any
+  /// thread.
   public final class Pipe: Sendable {
-    /// Its name in the ``Pipeline``.
+    /// The pipe's name in the ``Pipeline``.
     public let name: String
-    /// How it asks.
+    /// The path, the limits and the JSON coders of the pipe's requests.
     public let configuration: PipeConfiguration
-    /// Whose token it carries.
+    /// The module that provides the token for the pipe's requests.
     public let module: AuthorizationModule
     let address: PipeAddress
     private let callbacks: Callbacks
@@ -36,14 +38,15 @@ extension Pipeline {
       module.name(address.origin)
     }
 
-    /// Ends every operation that is under way with ``PipeError/cancelled``; later ones are not touched.
+    /// Ends all operations that are under way with ``PipeError/cancelled``.
     ///
-    /// What others share goes on: the refresh of a token, a sign-in that somebody else waits for.
+    /// Later operations are not affected. The refresh of a token continues, and so does a sign-in
+    /// for which another caller waits.
     public func cancel() {
       operations.cancelAll()
     }
 
-    /// Runs an operation in a task of its own, which ``cancel()`` cancels.
+    /// Runs an operation in a separate task, which ``cancel()`` cancels.
     func run<Value: Sendable>(
       _ operation: @escaping @Sendable () async throws(PipeError) -> Value
     ) async throws(PipeError) -> Value {
@@ -51,14 +54,15 @@ extension Pipeline {
       return try await operations.run { await $0.result(of: operation) }.get()
     }
 
-    /// Takes progress to a closure of the app, on its actor or the pipeline's queue.
+    /// Makes a relay that calls the app's closure with progress, on its actor or the pipeline's
+    /// queue.
     func relay(
       _ progress: (@isolated(any) (TransferProgress) -> Void)?
     ) -> ProgressRelay<TransferProgress>? {
       progress.map { ProgressRelay($0, callbacks) }
     }
 
-    /// Runs an operation and calls the completion, once, on its actor or the pipeline's queue.
+    /// Runs an operation and calls the completion once, on its actor or the pipeline's queue.
     func complete<Value: Sendable>(
       _ completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void,
       _ operation: @escaping @Sendable () async throws(PipeError) -> Value
@@ -73,14 +77,14 @@ extension Pipeline {
 }
 
 extension Pipeline.Pipe: Redacted {
-  /// The pipe's name alone: its endpoint's query may hold a key.
+  /// The pipe's name, without the endpoint, whose query may hold a key.
   public var description: String { "pipe \(name)" }
 }
 
 // MARK: - One request
 
 extension Pipeline.Pipe {
-  /// A request to the URL of the records, or of one.
+  /// A request to the pipe's URL or, with an id, to the URL of a record.
   func request(
     _ method: String, id: String? = nil, parameters: [String: String] = [:],
     body: HTTPRequestBody = .empty, contentType: String? = nil
@@ -107,13 +111,14 @@ extension Pipeline.Pipe {
     return request
   }
 
-  /// What the pipe allows, or else its client; a client that is not registered fails later.
+  /// The pipe's time limit, or else its client's; if no client is registered, the request fails
+  /// later.
   private var timeout: Duration? {
     configuration.timeout ?? (try? module.context.configuration.get())?.timeout
       ?? HTTPRequestLimits().common
   }
 
-  /// Runs an operation that is one request; returns an answer with a status of success.
+  /// Runs an operation of one request and returns the answer if its status is 200 to 299.
   ///
   /// The request goes to the pipe's own server if no other one is named.
   func perform(
@@ -129,9 +134,9 @@ extension Pipeline.Pipe {
     return response
   }
 
-  /// Gets access, sends the request, and returns what the API answers, but for a refused token.
+  /// Gets access, sends the request, and returns the API's answer; throws if the token is refused.
   ///
-  /// The interruption ends it, and so does the cancellation of the task.
+  /// The interruption ends the operation, and so does the cancellation of the task.
   func answer(
     to request: HTTPRequest, from origin: ResourceOrigin, _ interruption: Interruption
   ) async throws(PipeError) -> HTTPResponse {
@@ -149,12 +154,12 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// The valid token at hand, or else a refreshed one, or the one of a user who signs in now.
+  /// The stored token if it is valid, or else a refreshed one, or the token of a new sign-in.
   private func access(
     to origin: ResourceOrigin, _ interruption: Interruption
   ) async throws(ResourceFailure) -> TokenUse {
     do throws(SQOAuthError) {
-      // It refuses a server before a user signs in for a request that cannot be sent.
+      // This refuses a server before the user signs in for a request that cannot be sent.
       if let use = try module.tokenUse(at: origin) { return use }
     } catch {
       throw .noAnswer(error)
@@ -180,7 +185,7 @@ extension Pipeline.Pipe {
   }
 
   static func noAnswer(_ error: SQOAuthError) -> PipeError {
-    // An error page that is too large to be read is still a refusal.
+    // An error page that is too large to read is still a refusal.
     if error.code == .responseTooLarge, let status = error.status, status > 299 {
       return .refused(PipeError.Refusal(HTTPResponse(status: status)))
     }

@@ -6,21 +6,22 @@ import Basics
   import Foundation
 #endif
 
-/// The URL of a pipe, and those of its records.
+/// Makes the URL of a pipe and the URLs of its records.
 struct PipeAddress: Sendable, Redacted {
-  /// The server that every one of them is on.
+  /// The server of all these URLs.
   let origin: ResourceOrigin
-  /// Without a slash at the end.
+  /// The URL up to the query, without a slash at the end.
   private let path: String
-  /// What stands behind the `?` of the endpoint, or nothing.
+  /// The endpoint's text after its `?`; empty if there is none.
   private let query: String
 
-  /// An absolute URL without query and without a slash at the end.
+  /// Checks the base URL and returns it without a slash at the end; it must have no query.
   static func checkedBase(_ text: String) throws(SQOAuthError) -> URL {
     let url = try EndpointURL.check(text, name: "pipeline's base URL")
     guard !text.contains("?") else {
       throw SQOAuthError(
-        .invalidConfiguration, "the pipeline's base URL has a query; it belongs to an endpoint")
+        .invalidConfiguration,
+        "the pipeline's base URL has a query; put the query into the endpoint of a pipe")
     }
     guard text.hasSuffix("/") else { return url }
     return try checkedBase(String(text.dropLast()))
@@ -38,19 +39,20 @@ struct PipeAddress: Sendable, Redacted {
     else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the endpoint of a pipe is a path below the base URL, percent-encoded: files, or v2/files")
+        "the endpoint of a pipe must be a percent-encoded path below the base URL, such as files "
+          + "or v2/files")
     }
   }
 
   private var url: String { query.isEmpty ? path : "\(path)?\(query)" }
 
-  /// The URL of all records, or of one.
+  /// The URL of the pipe or, with an id, of a record.
   ///
-  /// - Throws: ``SQOAuthError/Code/malformedRequest`` for an id that names no record.
+  /// - Throws: ``SQOAuthError/Code/malformedRequest`` if the id is empty, `.` or `..`.
   func url(id: String?, _ parameters: [String: String]) throws(SQOAuthError) -> URL {
     var text = path
     if let id {
-      // A dot segment means another path, also where its dots are percent-encoded.
+      // A segment of dots would change the path, even if the dots are percent-encoded.
       guard !id.isEmpty, !Self.isDots(Substring(id)) else {
         throw SQOAuthError(
           .malformedRequest, "a record's id is empty or made of dots; nothing was sent")

@@ -6,29 +6,32 @@ public import Basics
   public import Foundation
 #endif
 
-/// How a ``Pipeline/Pipe`` asks its API.
+/// How a ``Pipeline/Pipe`` uses its API: the path, the limits, the paging and the JSON coders.
 public struct PipeConfiguration: Sendable {
-  /// The path below the base URL, percent-encoded, perhaps with a query; `nil` for the pipe's name.
+  /// The percent-encoded path below the base URL, which may have a query; `nil` for the pipe's
+  /// name.
   public var endpoint: String?
-  /// The member of a record that holds its id.
+  /// The name of the JSON member that holds a record's id.
   public var recordID = "id"
-  /// How long one request may take in all, and how long an upload or a download may stand still;
-  /// `nil` for the ``ClientConfiguration/timeout`` of the client whose token is carried.
+  /// The time limit of a request, and of the silence in an upload or a download.
   ///
-  /// The time that a user takes to sign in does not count.
+  /// A request without a transfer must end within this time. An upload or a download may take any
+  /// time in all, but may stand still only for this time. `nil` means the
+  /// ``ClientConfiguration/timeout`` of the client whose token the request carries. The time that a
+  /// user takes to sign in does not count.
   public var timeout: Duration?
-  /// Whose token is carried, where it is not the pipeline's module.
+  /// The module that provides the token; `nil` for the pipeline's module.
   public var module: AuthorizationModule?
-  /// Where an answer names the pages beside it.
+  /// The place in an answer that names the next and the previous page.
   public var paging: Paging
-  /// The largest answer that is read into memory, in bytes.
+  /// The largest answer that is read into memory, in bytes; 16 MiB by default.
   public var maximumResponseBytes: Int64 = 16 << 20
-  /// Makes the decoder of answers, once for each.
+  /// Makes a decoder; it is called once for each answer.
   public var decoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
-  /// Makes the encoder of records, once for each.
+  /// Makes an encoder; it is called once for each record.
   public var encoder: @Sendable () -> JSONEncoder = { JSONEncoder() }
 
-  /// Makes the configuration of a pipe whose path is its name, or another one.
+  /// Makes a configuration; without an endpoint, the pipe's name is its path.
   public init(endpoint: String? = nil, paging: Paging = .linkHeader) {
     self.endpoint = endpoint
     self.paging = paging
@@ -36,7 +39,7 @@ public struct PipeConfiguration: Sendable {
 }
 
 extension PipeConfiguration: Redacted {
-  /// The path, without its query, which may hold a key.
+  /// The endpoint's path, without its query, which may hold a key.
   public var description: String {
     endpoint.map { "endpoint \($0.prefix { $0 != "?" })" } ?? "endpoint by name"
   }

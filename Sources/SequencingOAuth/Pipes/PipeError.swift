@@ -6,24 +6,24 @@ public import Basics
   public import Foundation
 #endif
 
-/// Why an operation of a ``Pipeline/Pipe`` brought nothing.
+/// The error of a ``Pipeline/Pipe``'s operation.
 public enum PipeError: Error, Sendable {
-  /// There is no valid token: the sign-in or the refresh failed, or cannot be had here.
+  /// There is no valid token: the sign-in or the refresh failed or is not possible.
   ///
   /// The API has not acted on the operation.
   case noAccess(SQOAuthError)
-  /// The API answered, and not with a status of success.
+  /// The API answered with a status other than 200 to 299.
   case refused(Refusal)
-  /// The API did what was asked, and its answer is not the JSON that was expected.
+  /// The API reported success, but its answer is not the expected JSON.
   case unreadable(SQOAuthError)
-  /// The task, or ``Pipeline/Pipe/cancel()``, ended the operation; the API may have acted on it.
+  /// The task or ``Pipeline/Pipe/cancel()`` ended the operation; the API may have acted on it.
   case cancelled
   /// No answer came within ``PipeConfiguration/timeout``; the API may have acted on the operation.
   case timedOut(SQOAuthError)
-  /// The operation could not be asked for, or the connection failed.
+  /// The request could not be made, the connection failed, or a file could not be written.
   case failed(SQOAuthError)
 
-  /// The error below this one, where there is one.
+  /// The underlying error; `nil` for ``refused(_:)`` and ``cancelled``.
   public var cause: SQOAuthError? {
     switch self {
     case .noAccess(let error), .unreadable(let error), .timedOut(let error), .failed(let error):
@@ -32,26 +32,26 @@ public enum PipeError: Error, Sendable {
     }
   }
 
-  /// The answer of the API, where it is one that refuses.
+  /// The API's answer if the error is ``refused(_:)``; otherwise `nil`.
   public var refusal: Refusal? {
     if case .refused(let refusal) = self { refusal } else { nil }
   }
 }
 
 extension PipeError {
-  /// What an API answered instead of what was asked.
+  /// An API's answer with a status other than 200 to 299.
   public struct Refusal: Sendable, Hashable {
-    /// The most of an answer's content that is kept, in bytes.
+    /// The largest part of an answer's content that is kept, in bytes.
     public static let maximumBytes = 64 * 1024
 
     /// The status and the header fields.
     public let head: HTTPResponseHead
-    /// The content, cut at ``maximumBytes``; empty where it was larger than the pipe allows.
+    /// The content, cut at ``maximumBytes``; empty if it was larger than the pipe allows.
     public let body: Data
-    /// Why the token does not do, where the API said so.
+    /// The API's reason why it did not accept the token; `nil` if it gave none.
     public let challenge: BearerChallenge?
 
-    /// The status: 404, for example.
+    /// The HTTP status, such as 404.
     public var status: Int { head.status }
 
     init(_ response: HTTPResponse, challenge: BearerChallenge? = nil) {
@@ -63,7 +63,7 @@ extension PipeError {
 }
 
 extension PipeError: Redacted {
-  /// What happened, in one line, without the content of an answer.
+  /// The error in one line, without the content of an answer.
   public var description: String {
     switch self {
     case .noAccess(let error): "no access: \(error)"
@@ -76,9 +76,9 @@ extension PipeError: Redacted {
 }
 
 extension PipeError: LocalizedError {
-  /// What happened, in a sentence, which is what `localizedDescription` says.
+  /// The error in a sentence, for `localizedDescription`.
   ///
-  /// It holds no content of the API's answer; ``refusal`` has that.
+  /// It holds no content of the API's answer; ``refusal`` has the content.
   public var errorDescription: String? {
     switch self {
     case .noAccess(let error): "there is no access: \(error.message)"
@@ -90,7 +90,7 @@ extension PipeError: LocalizedError {
 }
 
 extension PipeError.Refusal: Redacted {
-  /// The status, and the challenge where there is one.
+  /// The status, and the challenge if there is one.
   public var description: String {
     let challenge = challenge.map { ": \($0)" } ?? ""
     return "the API answered with status \(status)\(challenge)"

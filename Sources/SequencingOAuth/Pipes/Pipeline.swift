@@ -6,7 +6,7 @@ public import Dispatch
   public import Foundation
 #endif
 
-/// The resources of one API, each behind a named ``Pipeline/Pipe``.
+/// The resources of one API: each has a name and a ``Pipeline/Pipe``, which reads and changes it.
 ///
 /// ```swift
 /// let drive = try Pipeline("https://www.googleapis.com/drive/v2", module: SQOAuth.shared.module)
@@ -16,34 +16,37 @@ public import Dispatch
 ///
 /// Any method may be called from any thread.
 public final class Pipeline: Sendable {
-  /// What the paths of the pipes begin with, without a slash at the end.
+  /// The URL with which the URLs of all pipes begin, without a slash at the end.
   public let baseURL: URL
-  /// Whose token every request carries.
+  /// The module that provides the token, unless a pipe's configuration names another one.
   public let module: AuthorizationModule
   private let pipes = Registry<Pipe>(of: "a pipe")
   private let callbacks = Callbacks()
 
-  /// Makes a pipeline without pipes; nothing is sent.
+  /// Makes a pipeline without pipes, from a base URL as text; it sends nothing.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for what is no http or https URL, or one
-  ///   with a query, ``SQOAuthError/Code/insecureEndpoint`` for http to another machine.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the text is not an http or https URL
+  ///   or has a query; ``SQOAuthError/Code/insecureEndpoint`` for http to another machine.
   public init(_ baseURL: String, module: AuthorizationModule) throws(SQOAuthError) {
     self.baseURL = try PipeAddress.checkedBase(baseURL)
     self.module = module
   }
 
-  /// Makes a pipeline without pipes; nothing is sent.
+  /// Makes a pipeline without pipes, from a base URL; it sends nothing.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the scheme is not http or https or the
+  ///   URL has a query; ``SQOAuthError/Code/insecureEndpoint`` for http to another machine.
   public convenience init(baseURL: URL, module: AuthorizationModule) throws(SQOAuthError) {
     try self.init(baseURL.absoluteString, module: module)
   }
 
-  /// Makes a pipe and keeps it under a name, which is its path too where none is given.
+  /// Makes a pipe and adds it under a name; without an endpoint, the name is also the pipe's path.
   ///
-  /// The pipeline's server may see the tokens of the pipe's module from now on, unless the module's
-  /// client lists its servers and this one is not among them.
+  /// From now on, the pipe's module may send its tokens to the pipeline's server, unless the
+  /// module's client lists its servers and this server is not in the list.
   ///
-  /// - Throws: ``SQOAuthError/Code/duplicateName`` where the name is taken, and that pipe stays;
-  ///   ``SQOAuthError/Code/invalidConfiguration`` for an endpoint that is no path below the base.
+  /// - Throws: ``SQOAuthError/Code/duplicateName`` if another pipe has the name, which then stays;
+  ///   ``SQOAuthError/Code/invalidConfiguration`` if the endpoint is not a path below the base URL.
   @discardableResult
   public func add(
     _ name: String, _ configuration: PipeConfiguration = PipeConfiguration()
@@ -55,24 +58,23 @@ public final class Pipeline: Sendable {
     return try pipes.add(pipe, named: name)
   }
 
-  /// The pipe of a name, if there is one.
+  /// The pipe with a name; `nil` if there is none.
   public func pipe(named name: String) -> Pipe? {
     pipes[name]
   }
 
-  /// Takes a pipe out and returns it; what it has under way goes on.
+  /// Removes a pipe and returns it; its running operations continue.
   @discardableResult
   public func remove(_ name: String) -> Pipe? {
     pipes.remove(name)
   }
 
-  /// The names, in order.
+  /// The names of all pipes, sorted.
   public var names: [String] { pipes.names }
 
-  /// Where completions without an actor of their own are called: the main queue, unless the app sets
-  /// another.
+  /// The queue on which completions run: the main queue, unless the app sets another one.
   ///
-  /// A closure that belongs to an actor is called on that actor.
+  /// A closure that belongs to an actor runs on that actor instead.
   public var callbackQueue: DispatchQueue {
     get { callbacks.queue }
     set { callbacks.queue = newValue }

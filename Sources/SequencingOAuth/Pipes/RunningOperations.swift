@@ -2,9 +2,9 @@ import Basics
 
 /// The operations of a pipe that have not ended, so that all of them can be cancelled.
 ///
-/// Each operation has an ``Interruption``, which ends what the operation is doing. A request ends by it
-/// as it is. Anything else runs in a task of its own, which the interruption cancels while the caller's
-/// task goes on. A request goes without, since changing tasks costs a part of a small request.
+/// Each operation has an ``Interruption``, which ends its current step. It ends a request directly.
+/// Any other step runs in a separate task, which the interruption cancels while the caller's task
+/// continues. A request has no separate task, since that would make small requests slower.
 final class RunningOperations: Sendable {
   private struct State {
     var operations: [Int: Interruption] = [:]
@@ -13,7 +13,7 @@ final class RunningOperations: Sendable {
 
   private let state = Locked(State())
 
-  /// Runs an operation, which ends what it does when ``cancelAll()`` raises the interruption.
+  /// Runs an operation, which must end when ``cancelAll()`` raises its interruption.
   func run<Value, Failure>(
     _ operation: (Interruption) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -22,7 +22,7 @@ final class RunningOperations: Sendable {
     return try await operation(interruption)
   }
 
-  /// Cancels the operations that have begun, also those that have nothing to end yet.
+  /// Cancels all operations that have begun, including those that have not started a step yet.
   func cancelAll() {
     for operation in state.withLock({ Array($0.operations.values) }) { operation.raise() }
   }

@@ -14,7 +14,9 @@ public struct BearerAuthenticator: ResourceRequestAuthenticator {
   /// Makes the authenticator, which has no settings.
   public init() {}
 
-  /// The `Authorization` field; its scheme is spelled `Bearer`, whatever spelling the server used.
+  /// The `Authorization` field with the token.
+  ///
+  /// Its scheme is always spelled `Bearer`, even if the server used another spelling.
   public func headerFields(for token: SQToken) -> HTTPFields {
     ["Authorization": "Bearer \(token.accessToken)"]
   }

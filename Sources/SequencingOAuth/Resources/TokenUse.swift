@@ -15,8 +15,8 @@ package struct TokenUse: Sendable {
 
   /// This use with a fresh token, or `nil` if no other token can help.
   ///
-  /// However many requests were refused with one token, it is refreshed once. Throws the reason if
-  /// the refresh fails.
+  /// If several requests were refused with one token, the token is refreshed only once. If the
+  /// refresh fails, its error is thrown.
   package func replaced() async throws(SQOAuthError) -> TokenUse? {
     let session = module.session
     // If another user has signed in since, this request must not be sent with that user's token.
@@ -54,8 +54,8 @@ extension AuthorizationModule {
     return try use(try await token(), at: origin, of: mark)
   }
 
-  /// The token for a request to a server, if a valid one is in memory; `nil` if it must be waited
-  /// for.
+  /// The token for a request to a server if a valid one is in memory; `nil` if the caller must wait
+  /// for a token.
   package func tokenUse(at origin: ResourceOrigin) throws(SQOAuthError) -> TokenUse? {
     try check(origin)
     let mark = session.mark
@@ -71,8 +71,8 @@ extension AuthorizationModule {
     return try use(try await requestAccess(), at: origin, of: mark)
   }
 
-  /// Pairs a token that was waited for with its server; throws if another process signed in
-  /// meanwhile.
+  /// Pairs a token with its server after a wait; throws if another process signed in during the
+  /// wait.
   private func use(
     _ token: SQToken, at origin: ResourceOrigin, of mark: SignInMark?
   ) throws(SQOAuthError) -> TokenUse {

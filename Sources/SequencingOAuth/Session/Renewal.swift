@@ -1,10 +1,10 @@
 import Basics
 
-/// One renewal of a session's token, from the store to the store.
+/// One renewal of a session's token: it reads the store, gets a new token and stores that token.
 ///
-/// It runs in a task of its own, which no waiting caller can cancel. No refresh token is sent before
-/// it is known that its successor can be kept: the session has the account's lease, the stored record
-/// has been read, and the store has made room for the next one.
+/// It runs in a separate task, which no waiting caller can cancel. It sends a refresh token only
+/// when it knows that the next token can be stored: the session has the account's lease, the stored
+/// record was read, and the store has made room for the next record.
 struct Renewal: Sendable {
   typealias Outcome = SharedWork<SQToken?, SQOAuthError>.Outcome
 
@@ -20,11 +20,11 @@ struct Renewal: Sendable {
     context = session.context
   }
 
-  /// Renews a record; the outcome has no token if the renewal was made void meanwhile.
+  /// Renews a record; the outcome has no token if the renewal was made void in the meantime.
   func run(_ record: AccountRecord) async -> Outcome {
     await account.leased { noLease in
       do throws(SQOAuthError) {
-        // The process that has the lease may be about to send the refresh token.
+        // The process that has the lease may be about to send this refresh token.
         if let noLease, noLease.code == .accountInUse { throw noLease.beforeSending }
         return .success(try await token(from: record, withoutLeaseBecause: noLease))
       } catch {
@@ -43,19 +43,19 @@ struct Renewal: Sendable {
       if let token = adopt(stored) { return token }
       record = stored
     case .gone:
-      // The end makes this renewal void, and its callers ask again. Nothing is erased: a record that
-      // is in the store by now is from a new sign-in in another process.
+      // The end makes this renewal void, and its callers ask again. It erases nothing: if the store
+      // has a record now, it is from a new sign-in in another process.
       session.end(.signedOut, foundBy: change, erases: false)
       return nil
     case .void:
       return nil
     case .older:
-      // A store that cannot keep this record would not keep the next one either.
+      // If the store cannot keep this record, it would not keep the next one either.
       if spends(record), try await !save(record) { return nil }
     case .unreadable(let error):
       try refuse(record, because: error)
     case .same(let stored):
-      // An app that handed its copy of the token back does not know the sign-in's name.
+      // If the app set the token from its own copy, the held record lacks the sign-in's name.
       record = stored
     }
     return try await spend(record, withoutLeaseBecause: noLease)
@@ -63,17 +63,18 @@ struct Renewal: Sendable {
 
   // MARK: What the store has
 
+  /// The account's record in the store, compared with the record in memory.
   private enum Stored {
-    /// The record of the token that is held.
+    /// The store has the record in memory.
     case same(AccountRecord)
-    /// Another process's record.
+    /// The store has another process's record, which replaces the one in memory.
     case newer(AccountRecord)
-    /// A record that the held one replaces, or none: the store could not keep the held one.
+    /// The store has an older record or none, because it could not save the one in memory.
     case older
-    /// No record: another process signed the user out.
+    /// The store has no record, because another process signed the user out.
     case gone
     case unreadable(SQOAuthError)
-    /// Whatever the store has: the renewal was made void, and must send nothing.
+    /// The renewal was made void, so it must send nothing.
     case void
   }
 
@@ -90,7 +91,7 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Takes over what another process stored; returns the token if it is valid.
+  /// Takes over a record that another process stored; returns its token if it is valid.
   private func adopt(_ record: AccountRecord) -> SQToken? {
     guard (try? context.check(record)) != nil else { return nil }
     let now = session.now
@@ -104,9 +105,9 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Saves the record that is held, which the store does not have.
+  /// Saves the record in memory, which the store does not have.
   ///
-  /// - Returns: `false` if the renewal was made void meanwhile.
+  /// - Returns: `false` if the renewal was made void in the meantime.
   private func save(_ record: AccountRecord) async throws(SQOAuthError) -> Bool {
     guard let write = addSave(of: record) else { return false }
     let error = await account.made(write).error
@@ -118,7 +119,7 @@ struct Renewal: Sendable {
 
   // MARK: The request
 
-  /// Sends the refresh token once the store has room for the answer, and keeps the answer.
+  /// Makes room in the store for the next token, gets it from the server and stores it.
   private func spend(
     _ record: AccountRecord, withoutLeaseBecause noLease: SQOAuthError?, again: Bool = false
   ) async throws(SQOAuthError) -> SQToken? {
@@ -132,11 +133,11 @@ struct Renewal: Sendable {
       guard error.endsSession, !again else { throw error }
       switch await find(besides: record) {
       case .newer(let stored):
-        // Two processes may have sent one refresh token; the server accepted the other one's.
+        // Two processes may have sent this refresh token; the server accepted the other process's.
         if let token = adopt(stored) { return token }
         return try await spend(stored, withoutLeaseBecause: noLease, again: true)
       case .unreadable(let failure):
-        // What cannot be read may be newer; an end would erase it.
+        // The unreadable record may be newer, and an end of the session would erase it.
         throw failure
       case .same, .older, .gone, .void:
         throw error
@@ -144,7 +145,7 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Room in the store for the successor of a record.
+  /// Makes room in the store for the record that follows another one.
   private func room(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
     guard spends(record) else { return AccountReservation() }
     do throws(SQOAuthError) {
@@ -155,13 +156,15 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Whether a refresh of a record uses up what the server accepts only once.
+  /// Whether a refresh uses up the record's refresh token, because the server accepts it only once.
   private func spends(_ record: AccountRecord) -> Bool {
     record.token.refreshToken != nil && !record.keepsRefreshToken && !context.keepsRefreshTokens
   }
 
-  /// Throws what is wrong with the store, unless nothing would be spent, or the app prefers to go on
-  /// with a token in memory only.
+  /// Throws an error of the store if the refresh must not go on without the store.
+  ///
+  /// It may go on if it uses up no refresh token, or if the app accepts a token that is only in
+  /// memory.
   private func refuse(
     _ record: AccountRecord, because error: SQOAuthError
   ) throws(SQOAuthError) {
@@ -171,13 +174,13 @@ struct Renewal: Sendable {
 
   // MARK: The end
 
-  /// Stores a new token, then shows it; if the store fails, the token stays in memory.
+  /// Stores a new token, then makes it the session's token; if the store fails, it stays in memory.
   private func keep(
     _ token: SQToken, of old: AccountRecord, in room: AccountReservation
   ) async -> SQToken? {
     let record = old.refreshed(token, attributes: context.attributes(after: old))
     guard isCurrent else { return nil }
-    // First of all: from here on no end of the process loses the token.
+    // This comes first: after it, the token is not lost even if the process ends.
     await room.land(record)
     guard let write = addSave(of: record) else { return nil }
     let saved = await account.made(write)
@@ -198,7 +201,7 @@ struct Renewal: Sendable {
   private func failed(_ error: SQOAuthError) async -> Outcome {
     if error.endsSession {
       guard session.end(.refused(error), foundBy: change) else { return .success(nil) }
-      // A program that ends when it hears of this must not leave the account behind.
+      // A program that exits on this error must not leave the account in the store.
       await account.allMade()
       return .failure(error)
     }
@@ -211,7 +214,7 @@ struct Renewal: Sendable {
     }
   }
 
-  // MARK: Whether it still stands
+  // MARK: Whether it was made void
 
   private var isCurrent: Bool { session.decide { $0.isCurrent(change) } }
 
@@ -226,10 +229,10 @@ extension SQOAuthError {
   /// - SeeAlso: RFC 6749, section 5.2
   fileprivate var endsSession: Bool { code == .invalidGrant && response != nil }
 
-  /// The error of a refresh that sent nothing, because its answer could not have been kept.
+  /// The error of a refresh that sent nothing, because the store could not have kept the new token.
   fileprivate var beforeSending: SQOAuthError {
     SQOAuthError(
-      code, "\(message); the refresh token was not sent, because its successor could not be kept",
+      code, "\(message); the refresh token was not sent, because the new one could not be stored",
       cause: cause)
   }
 }

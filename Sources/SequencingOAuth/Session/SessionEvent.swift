@@ -1,26 +1,25 @@
-/// What happens to a session between one sign-in and the next.
+/// An event of a session: a new token, a failed refresh, or the end of the session.
 ///
-/// - SeeAlso: ``TokenRefreshDelegate``, which hears the same.
+/// - SeeAlso: ``TokenRefreshDelegate``, which gets the events too.
 public enum SessionEvent: Sendable {
-  /// There is a newer token: it was refreshed here, or another process did it.
+  /// The session has a newer token, which this process or another one refreshed.
   case refreshed(SQToken)
-  /// Another process signed a user in to the account, who may be another user; the token is that
-  /// sign-in's.
+  /// Another process signed a user in to the account, perhaps another user; this is the new token.
   ///
-  /// Requests that still waited for a token of the sign-in before fail with
+  /// Requests that still wait for a token of the sign-in before fail with
   /// ``SQOAuthError/Code/sessionReplaced``.
   case replaced(SQToken)
-  /// One attempt to refresh failed, or its token could not be stored; the session goes on.
+  /// A refresh failed, or a new token could not be stored; the session continues.
   case refreshFailed(SQOAuthError)
-  /// The session is over and its token gone.
+  /// The session has ended and has no token any more.
   case ended(SessionEnd)
 }
 
-/// Why a session is over.
+/// The reason why a session has ended.
 public enum SessionEnd: Sendable {
   /// The app signed the user out, or another process that shares the store did.
   case signedOut
-  /// The app had the tokens revoked.
+  /// The app revoked the tokens.
   case revoked
   /// The authorization server refused the refresh token; only a new sign-in helps.
   case refused(SQOAuthError)

@@ -6,24 +6,24 @@ import Basics
   import Foundation
 #endif
 
-/// A session's lease of its account: taken once for whatever the session does at a time.
+/// A session's lease of its account, which all parts of the session share.
 ///
-/// It keeps other sessions out, in this process and in others. Within the session order is kept by
-/// its state, so that a sign-out need not wait for the refresh that it makes void.
+/// It keeps other sessions from changing the account, in this process and in others. Within the
+/// session, ``SessionState`` keeps the order, so that a sign-out need not wait for the refresh that
+/// it makes void.
 final class SessionLease: Sendable {
   typealias Outcome = Result<Void, SQOAuthError>
 
-  /// For how many seconds another holder is waited for.
+  /// How long the session waits for another holder of the lease, in seconds.
   ///
-  /// It may be refreshing, at a server that is slow; one that was suspended in the middle is not
-  /// waited for without end.
+  /// The holder may be refreshing at a slow server. If it was suspended, the wait must end.
   static let patience = 120.0
 
   private struct State {
-    /// How many parts of the session use it, or wait for it.
+    /// How many parts of the session use the lease or wait for it.
     var users = 0
     var lease: AccountLease?
-    /// There while it is being waited for.
+    /// The outcome of the wait for the lease; `nil` if no wait is under way.
     var arrival: OneShot<Outcome>?
   }
 
@@ -34,9 +34,9 @@ final class SessionLease: Sendable {
     self.accountID = accountID
   }
 
-  /// Returns when the session has the lease; each success is to be followed by a ``release()``.
+  /// Waits until the session has the lease; call ``release()`` once after each success.
   ///
-  /// A task that is cancelled stops waiting, with an error.
+  /// A task that is cancelled stops waiting and gets an error.
   func acquire(
     from store: any TokenStore, _ clock: any WallClock
   ) async -> Outcome {
@@ -50,7 +50,7 @@ final class SessionLease: Sendable {
     }
     guard let arrival else { return .success(()) }
     if isFirst {
-      // A task of its own, since others may wait for it when the first one has given up.
+      // A separate task takes the lease, since other callers may wait after the first one gave up.
       Task.startingHere { await self.take(from: store, clock, arrival) }
     }
     let outcome = await arrival.value() ?? .failure(.waitCancelled)
@@ -58,7 +58,7 @@ final class SessionLease: Sendable {
     return outcome
   }
 
-  /// Gives it back, unless another part of the session uses it.
+  /// Gives the lease back, unless another part of the session uses it.
   func release() {
     let lease = state.withLock { state -> AccountLease? in
       state.users -= 1
@@ -108,7 +108,7 @@ final class SessionLease: Sendable {
     }
   }
 
-  /// Whether somebody still waits; else whoever comes next begins anew.
+  /// Whether any caller is still waiting; if not, the next caller starts a new attempt.
   private var isWanted: Bool {
     state.withLock { state in
       if state.users == 0 { state.arrival = nil }
@@ -119,7 +119,7 @@ final class SessionLease: Sendable {
   private func inUse(by holder: String?) -> SQOAuthError {
     SQOAuthError(
       .accountInUse,
-      "\(holder ?? "another process") has been at work on the account "
-        + "\"\(accountID.printable)\" for \(Int(Self.patience)) s; if it hangs, end it")
+      "\(holder ?? "another process") has locked the account \"\(accountID.printable)\" for "
+        + "\(Int(Self.patience)) s; if it hangs, end it")
   }
 }

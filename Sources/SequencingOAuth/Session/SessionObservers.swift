@@ -1,6 +1,6 @@
 import Basics
 
-/// Everyone who hears a session's events, each event once.
+/// Delivers each event of a session once to its handler and once to each of its streams.
 final class SessionObservers: Sendable {
   typealias Handler = @Sendable (SessionEvent) -> Void
 
@@ -16,12 +16,12 @@ final class SessionObservers: Sendable {
     for stream in state.withLock(\.streams).values { stream.finish() }
   }
 
-  /// Sets the one who is called.
+  /// Sets the closure that gets each event.
   func setHandler(_ handler: @escaping Handler) {
     state.withLock { $0.handler = handler }
   }
 
-  /// A stream of what comes from now on; it ends with the session's owner.
+  /// Makes a stream of all later events; it ends when the session's owner is released.
   func stream() -> AsyncStream<SessionEvent> {
     AsyncStream { continuation in
       let id = state.withLock { state in

@@ -4,28 +4,28 @@
   import Foundation
 #endif
 
-/// What a session knows and decides; a value that does no input or output.
+/// The state and the decisions of a session: a value that does no input or output.
 struct SessionState {
-  /// What a caller needs.
+  /// The kinds of tokens that callers ask for.
   enum Need: Sendable {
     /// A token that is valid now.
     case valid
-    /// Another token than this access token, which a server refused.
+    /// A token other than this access token, which a server refused.
     case replacing(String)
-    /// A token that was renewed after the session's renewals had this count.
+    /// A token that was renewed after the session's count of renewals had this value.
     case new(since: Int)
-    /// What the timer asks for: a renewed token when it is time.
+    /// The token of the timer: a renewed one if it is time for a renewal.
     case due
   }
 
-  /// What a caller does next.
+  /// The next step of a caller that needs a token.
   enum Step {
     case use(SQToken)
-    /// Wait for the change that is under way.
+    /// The caller waits for the change that is under way.
     case join(TokenChange)
-    /// Start a renewal of this record, and wait for it.
+    /// The caller starts a renewal of this record and waits for it.
     case start(TokenChange, AccountRecord)
-    /// Look into the store: there is nothing in memory.
+    /// The caller reads the store, since there is no record in memory.
     case absent
     case fail(SQOAuthError)
   }
@@ -36,20 +36,20 @@ struct SessionState {
     var backOff: BackOff
   }
 
-  /// The token, unless it was invalidated; the schedule says when it is valid.
+  /// The token, unless it was invalidated; the schedule tells when it is valid.
   ///
-  /// It is read far more often than anything else, and so stands beside the record.
+  /// It is a copy of the record's token, since it is read far more often than anything else.
   private var ready: SQToken?
   private(set) var record: AccountRecord?
-  /// How often the session ended, for whatever reason.
+  /// How often the session ended, for any reason.
   private(set) var ends = 0
-  /// How often the app ended the session, which cancels a sign-in under way too.
+  /// How often the app ended the session, which also cancels a sign-in under way.
   private(set) var dismissals = 0
   /// How often the token was renewed.
   private(set) var renewals = 0
-  /// How often another process's sign-in replaced the record that was held.
+  /// How often another process's sign-in replaced the record in memory.
   private(set) var replacements = 0
-  /// The one change of the token that is under way.
+  /// The change of the token that is under way; `nil` if there is none.
   private(set) var changeUnderWay: TokenChange?
   private var schedule = TokenSchedule.expired
   private var isInvalidated = false
@@ -76,7 +76,7 @@ extension SessionState {
     return token
   }
 
-  /// When the timer has something to do; a renewal counts only if the timer `renews`.
+  /// When the timer has something to do, or `nil` for never; a renewal counts only if it `renews`.
   func dueAt(renews: Bool) -> Date? {
     var dates: [Date] = []
     if renews, isRenewable, let due = schedule.dueAt {
@@ -84,17 +84,19 @@ extension SessionState {
       let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
       dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast, rest))
     }
-    // A change under way stores a record of its own, or is followed by another look.
+    // A change under way stores its own record; if it does not, the timer is set again after it.
     if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }
     return dates.min()
   }
 
-  /// Why the store does not have the record that is held; `nil` when it has.
+  /// Why the store could not save the record in memory; `nil` if the store has it.
   var unsavedError: SQOAuthError? { unsaved?.backOff.error }
 
-  /// The record that the store refused, if it is time to offer it again: by a date, or at once.
+  /// The record that the store could not save, if it is time to try again.
   ///
-  /// While a change is under way there is none: its own record may be on its way to the store.
+  /// If a date is given, the back-off must be over by then; without a date, it does not count.
+  /// While a change is under way, the result is `nil`: the store may be about to get the change's
+  /// record.
   func recordToSaveAgain(at now: Date?) -> AccountRecord? {
     guard let unsaved, changeUnderWay == nil else { return nil }
     if let now, unsaved.backOff.isInForce(at: now) { return nil }
@@ -122,7 +124,7 @@ extension SessionState {
 // MARK: - Deciding
 
 extension SessionState {
-  /// What a caller with a need does next; starts a change when that is a renewal.
+  /// Returns the next step of a caller; if that is a renewal, notes the change as under way.
   mutating func step(_ need: Need, at now: Date) -> Step {
     if let record, satisfies(need, at: now) { return .use(record.token) }
     if let changeUnderWay { return .join(changeUnderWay) }
@@ -138,9 +140,9 @@ extension SessionState {
     return .start(begin(), record)
   }
 
-  /// Begins to take over a token that replaces whatever there is.
+  /// Begins to take over a token that replaces the current one.
   ///
-  /// - Returns: The takeover, and the change that is void now.
+  /// - Returns: The takeover, and the change that it makes void, if one was under way.
   mutating func beginTakeover() -> (TokenChange, void: TokenChange?) {
     let void = changeUnderWay
     return (begin(), void)
@@ -153,14 +155,14 @@ extension SessionState {
     return change
   }
 
-  /// Ends a change; a void one changes nothing.
+  /// Ends a change; does nothing if the change is void.
   mutating func end(_ change: TokenChange) {
     if isCurrent(change) { changeUnderWay = nil }
   }
 
-  /// Ends a change that brought no token; further callers get its error until the back-off is over.
+  /// Ends a change that failed; further callers get its error until the back-off is over.
   ///
-  /// - Returns: Whether it counts: the error of a void change does not.
+  /// - Returns: Whether the error counts; the error of a void change does not.
   mutating func fail(_ change: TokenChange, _ error: SQOAuthError, at now: Date) -> Bool {
     guard isCurrent(change) else { return false }
     changeUnderWay = nil
@@ -168,7 +170,7 @@ extension SessionState {
     return true
   }
 
-  /// Ends a renewal that brought a token, which is held by now.
+  /// Ends a renewal that brought a token, which is already in memory.
   mutating func endRenewal(_ change: TokenChange, at now: Date) {
     guard isCurrent(change) else { return }
     changeUnderWay = nil
@@ -185,7 +187,7 @@ extension SessionState {
     _ record: AccountRecord, at now: Date, jitter: Double = .random(in: 0...1)
   ) {
     self.record = record
-    // Saved later, the record before would replace this one.
+    // If the record before were saved later, it would replace this one.
     unsaved = nil
     isInvalidated = false
     failure = nil
@@ -207,7 +209,7 @@ extension SessionState {
     }
   }
 
-  /// Takes note of how the attempt to store a record ended, if that record is still held.
+  /// Notes how the attempt to save a record ended, if that record is still in memory.
   mutating func didSave(_ record: AccountRecord, _ error: SQOAuthError?, at now: Date) {
     guard record == self.record else { return }
     unsaved = error.map {
@@ -215,7 +217,7 @@ extension SessionState {
     }
   }
 
-  /// Lets the next caller try a renewal at once, unless the server asked for time.
+  /// Lets the next caller try a renewal at once, unless the server asked to wait.
   mutating func forgetFailure() {
     if failure?.error.retryAfter == nil { failure = nil }
   }
@@ -226,9 +228,9 @@ extension SessionState {
     ready = nil
   }
 
-  /// Forgets everything.
+  /// Ends the session: forgets the token, and keeps the counts and the events.
   ///
-  /// - Returns: The change that is void now.
+  /// - Returns: The change that is void now; `nil` if none was under way.
   mutating func end(_ reason: SessionEnd, isDismissal: Bool) -> TokenChange? {
     let old = self
     self = SessionState()

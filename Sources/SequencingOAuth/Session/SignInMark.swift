@@ -2,7 +2,7 @@ import Basics
 
 /// Identifies the sign-in from which a session's token comes.
 ///
-/// The next sign-in may be another user's, and that user's token must not be put on this user's
+/// The next sign-in may be another user's, and that user's token must not be sent with this user's
 /// requests.
 struct SignInMark: Sendable, Equatable {
   /// How many times the session had ended by then.

@@ -1,10 +1,10 @@
 import Basics
 
-/// The changes of an account in the store that a session asked for, in order.
+/// The changes of an account in the store that a session has requested, in order.
 ///
-/// A value that does no input or output: ``StoredAccount`` makes the changes.
+/// This value does no input or output: ``StoredAccount`` makes the changes.
 struct StoreWrites {
-  /// How a change ended.
+  /// The result of a change, for which callers can wait.
   typealias Write = OneShot<Result<Void, SQOAuthError>>
 
   enum Change: Sendable {
@@ -22,13 +22,14 @@ struct StoreWrites {
   private var isRunning = false
   private(set) var last: Write?
   private var lastIsErase = false
-  /// Why the store refused the last change, if that was an erasure.
+  /// The error of the last change, if that was an erasure and it failed.
   private(set) var owedErase: SQOAuthError?
 
-  /// Whether an erasure is on its way: what the store has does not count any more.
+  /// Whether the last requested change is an erasure under way, so the stored record counts no
+  /// more.
   var isErasing: Bool { lastIsErase && owedErase == nil && (isRunning || !jobs.isEmpty) }
 
-  /// Adds a change after those that were asked for.
+  /// Adds a change after the other requested changes.
   mutating func add(_ change: Change, to store: any TokenStore) -> Write {
     let job = Job(change: change, store: store, end: Write())
     jobs.append(job)
@@ -38,23 +39,23 @@ struct StoreWrites {
     return job.end
   }
 
-  /// Whether the caller has to make the changes; no other caller does until there are none.
+  /// Whether the caller must make the changes; no other caller makes them until all are made.
   mutating func beginRunning() -> Bool {
     guard !isRunning, !jobs.isEmpty else { return false }
     isRunning = true
     return true
   }
 
-  /// The next change; `nil` when there is none, which ends the run.
+  /// Removes the next change and returns it; if there is none, returns `nil` and ends the run.
   mutating func next() -> Job? {
     guard jobs.isEmpty else { return jobs.removeFirst() }
     isRunning = false
     return nil
   }
 
-  /// Takes note that the store refused a change.
+  /// Notes that a change failed.
   ///
-  /// An erasure is owed then, unless a record that is on its way replaces what was to be erased.
+  /// A failed erasure must be made again later, unless another change was requested after it.
   mutating func didFail(_ job: Job, _ error: SQOAuthError) {
     if case .erase = job.change { owedErase = last === job.end ? error : nil }
   }

@@ -1,15 +1,15 @@
 import Basics
 
-/// A session's account in the token store: what the session reads there and changes, in order.
+/// A session's account in the token store: it reads the record and makes changes in order.
 ///
-/// The calls that do not wait may be made under the session's lock, so that changes of the store have
-/// the order of the session's decisions. This type never calls the session.
+/// Calls that do not wait may be made under the session's lock, so that the changes in the store
+/// have the order of the session's decisions. This type never calls the session.
 final class StoredAccount: Sendable {
   typealias Write = StoreWrites.Write
 
   private struct State {
     var writes = StoreWrites()
-    /// What this session last wrote to the store or read from it.
+    /// The token that this session last wrote to the store or read from it.
     var lastSeen: SQToken?
   }
 
@@ -30,12 +30,12 @@ final class StoredAccount: Sendable {
 // MARK: - Reading
 
 extension StoredAccount {
-  /// The account's record after every change that was asked for.
+  /// Makes all requested changes, then reads the account's record.
   func load() async throws(SQOAuthError) -> AccountRecord? {
-    // Another process may delay the end of a session, and its record does not count any more.
+    // Another process may delay the erasure of an ended session, whose record counts no more.
     if state.withLock(\.writes.isErasing) { return nil }
     await allMade()
-    // What was ended must not come back because the store could not erase it.
+    // An ended session must not come back because the store could not erase it.
     if let write = eraseAgain() ?? lastWrite, let error = await made(write).error,
       owedErase != nil
     {
@@ -44,7 +44,7 @@ extension StoredAccount {
     return try await store.attempt("be read") { [id] in try await $0.load(id) }
   }
 
-  /// The account's record, or why the store could not be read.
+  /// Reads the account's record as ``load()`` does, and returns an error instead of throwing it.
   func look() async -> Result<AccountRecord?, SQOAuthError> {
     do throws(SQOAuthError) {
       return .success(try await load())
@@ -53,14 +53,16 @@ extension StoredAccount {
     }
   }
 
-  /// The account's record, read before a token is asked for.
+  /// Reads the account's record and checks that the store could keep a new token.
   ///
-  /// - Throws: ``SQOAuthError``: why the store could not keep that token.
+  /// It is called before a new token is requested.
+  ///
+  /// - Throws: ``SQOAuthError`` with the reason why the store could not keep the token.
   func check() async throws(SQOAuthError) -> AccountRecord? {
     let record = try await load()
     if context.environment.refreshesUnkeptTokens { return record }
     if record != nil {
-      // Another process may have the lease, which is no failure.
+      // If another process has the lease, the check still succeeds.
       try await store.attempt("lock the account") { [id] in try await $0.lease(id) }?.release()
     }
     try await store.attempt("make room for the token") { [id] in
@@ -69,16 +71,16 @@ extension StoredAccount {
     return record
   }
 
-  /// Room in the store for the record that follows another one.
+  /// Makes room in the store for the record that follows another one.
   func room(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
     try await store.attempt("make room for the next token") { [id] in
       try await $0.reserve(id, replacing: record)
     }
   }
 
-  /// Does work while no other session and no other process changes the account.
+  /// Runs work while no other session and no other process changes the account.
   ///
-  /// When the account's lease cannot be had the work is done all the same, and gets the reason.
+  /// If the session cannot get the account's lease, the work still runs and gets the reason.
   func leased<Value, Failure>(
     _ work: (SQOAuthError?) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -97,25 +99,26 @@ extension StoredAccount {
 // MARK: - Whose record it is
 
 extension StoredAccount {
-  /// Whether this session has written or read the record: when it is missing then, another process
-  /// signed the user out.
+  /// Whether this session has written or read the record.
+  ///
+  /// If it has, and the record is missing now, another process signed the user out.
   var wasSeen: Bool { state.withLock { $0.lastSeen != nil } }
 
-  /// Takes note of the token that is in the store.
+  /// Notes the token that is in the store.
   func saw(_ token: SQToken) {
     state.withLock { $0.lastSeen = token }
   }
 
-  /// Takes note that another process erased the account.
+  /// Notes that the store has no record of the account.
   func sawNothing() {
     state.withLock { $0.lastSeen = nil }
   }
 
-  /// Whether a record of the store replaces one that the session holds.
+  /// Whether a record in the store replaces the record that the session has in memory.
   ///
-  /// It does when another process wrote it: it is not the record that this session last saw there.
-  /// If the session has seen none, the younger record counts. Dates alone would mislead once the
-  /// clock was moved.
+  /// It does if another process wrote it: then it is not the record that this session last saw in
+  /// the store. If the session has seen none, the younger record counts. Dates alone would be wrong
+  /// after the clock was moved.
   func prefers(_ stored: AccountRecord, to held: AccountRecord) -> Bool {
     if stored.token.isSame(as: held.token) { return false }
     guard let lastSeen = state.withLock(\.lastSeen) else {
@@ -128,13 +131,13 @@ extension StoredAccount {
 // MARK: - Changing
 
 extension StoredAccount {
-  /// The last change that was asked for, made or not.
+  /// The last requested change, whether or not it has been made; `nil` if there was none.
   var lastWrite: Write? { state.withLock(\.writes.last) }
 
-  /// Why the store still has an account that the session ended; `nil` when it has not.
+  /// Why the store still has the account of an ended session; `nil` if it has no such account.
   var owedErase: SQOAuthError? { state.withLock(\.writes.owedErase) }
 
-  /// Adds a change; it is made by ``made(_:)`` or ``makeChanges(here:)``.
+  /// Requests a change, which ``made(_:)`` or ``makeChanges(here:)`` makes.
   func add(_ change: StoreWrites.Change) -> Write {
     if case .save(let record) = change { context.willSave(record) }
     let store = store
@@ -144,31 +147,31 @@ extension StoredAccount {
     }
   }
 
-  /// Adds the erasure once more that the store refused, if it did.
+  /// Requests a failed erasure again; returns `nil` if no erasure has failed.
   func eraseAgain() -> Write? {
     let store = store
     return state.withLock { $0.writes.owedErase == nil ? nil : $0.writes.add(.erase, to: store) }
   }
 
-  /// Returns when a change is made, whether or not the caller is cancelled.
+  /// Waits until a change is made, even if the caller is cancelled, and returns its result.
   func made(_ write: Write) async -> Result<Void, SQOAuthError> {
     makeChanges(here: true)
     return await write.wait()
   }
 
-  /// Returns when every change that was asked for is made.
+  /// Waits until all requested changes are made.
   func allMade() async {
     if let lastWrite { _ = await made(lastWrite) }
   }
 
-  /// Makes the changes that were asked for; called after each addition, outside every lock.
+  /// Makes the requested changes; call it after each request, outside every lock.
   ///
-  /// `here`, for a caller that waits anyway, the work keeps the caller's thread until the store first
-  /// waits. An app that signs a user out may be on its main thread, or hold a lock that its store
-  /// needs.
+  /// With `here`, the work starts on the caller's thread and keeps it until the store first waits;
+  /// this is for callers that wait anyway. Without it, the work starts on another thread: an app
+  /// that signs a user out may be on its main thread, or may hold a lock that its store needs.
   func makeChanges(here: Bool) {
     guard state.withLock({ $0.writes.beginRunning() }) else { return }
-    // A task of its own: a caller that gives up must not stop a change half-way.
+    // A separate task, so that a caller that gives up cannot stop a change in the middle.
     let run: @Sendable () async -> Void = {
       while let job = self.state.withLock({ $0.writes.next() }) {
         job.end.resolve(await self.result(of: job))
@@ -178,8 +181,8 @@ extension StoredAccount {
   }
 
   private func result(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
-    // Also without the lease: when another process hangs, a token must not be lost, and a user who
-    // signs out must not stay signed in.
+    // The change is made even without the lease: if another process hangs, a token must not be
+    // lost, and a user who signs out must not stay signed in.
     await leased(from: job.store) { _ in
       do throws(SQOAuthError) {
         try await make(job)

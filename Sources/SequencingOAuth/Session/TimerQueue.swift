@@ -6,24 +6,24 @@ import Basics
   import Foundation
 #endif
 
-/// The timer of any number of sessions: one task that sleeps until the first of them has something
+/// The timer of any number of sessions: one task that sleeps until the first session has something
 /// to do.
 final class TimerQueue: Sendable {
-  /// A session's place in the queue; it belongs to the queue, whose lock it is used under.
+  /// A session's place in one queue; it is used only under that queue's lock.
   final class Place: @unchecked Sendable {
     fileprivate var date = Date.distantFuture
-    /// Where it stands in the heap, -1 for nowhere.
+    /// The place's index in the heap; -1 if it is not there.
     fileprivate var index = -1
-    /// Held while it stands there.
+    /// The session, while its place is in the heap.
     fileprivate var session: TokenSession?
   }
 
   fileprivate struct State {
-    /// A binary heap: the earliest comes first, and none before those at 2i + 1 and 2i + 2.
+    /// A binary heap: the place at i is not later than those at 2i + 1 and 2i + 2.
     var places: [Place] = []
     var sleepsUntil: Date?
     var sleeper: Task<Void, Never>?
-    /// Tells a sleeper that was replaced from the one that counts.
+    /// The number of the current sleeper, so that a replaced sleeper has no effect.
     var count = 0
   }
 
@@ -34,10 +34,10 @@ final class TimerQueue: Sendable {
     self.clock = clock
   }
 
-  /// Puts a session where `dueAt` says now, or takes it out.
+  /// Puts a session's place at the date of `dueAt`, or removes it if `dueAt` returns `nil`.
   func reschedule(_ place: Place, of session: TokenSession, dueAt: @Sendable () -> Date?) {
     let old = state.withLock { state -> Task<Void, Never>? in
-      // Asked here, so that of two calls at once the one with the older news does not win.
+      // `dueAt` is called under the lock, so that of two calls at once the newer date wins.
       if let date = dueAt() {
         state.put(place, at: date, session)
       } else {
@@ -45,12 +45,13 @@ final class TimerQueue: Sendable {
       }
       return resetSleeper(&state)
     }
-    // A clock is an app's own, and its handler of a cancellation runs here.
+    // The clock may be the app's own, and its cancellation handler runs here.
     old?.cancel()
   }
 
-  /// Lets the sleeper sleep as long as it is to; returns one that is not needed any more, which is
-  /// to be cancelled outside the lock.
+  /// Makes a sleeper for the earliest date, if that has changed.
+  ///
+  /// Returns the old sleeper, which the caller must cancel outside the lock.
   private func resetSleeper(_ state: inout State) -> Task<Void, Never>? {
     let date = state.places.first?.date
     guard date != state.sleepsUntil else { return nil }
@@ -61,7 +62,7 @@ final class TimerQueue: Sendable {
     if let date {
       let (clock, count) = (clock, state.count)
       state.sleeper = Task { [weak self] in
-        // The clock is waited for without holding the queue.
+        // The task does not keep the queue alive while it waits for the clock.
         guard (try? await clock.sleep(until: date)) != nil else { return }
         self?.wake(count)
       }
@@ -73,10 +74,10 @@ final class TimerQueue: Sendable {
     let now = clock.now
     let due = state.withLock { state -> [TokenSession] in
       guard state.count == count, let date = state.sleepsUntil else { return [] }
-      // Cancelled it must not be: it is this task.
+      // This task is the sleeper, so it must not be cancelled.
       state.sleeper = nil
       state.sleepsUntil = nil
-      // A clock that was moved back meanwhile may show less than what was waited for.
+      // If the clock was moved back during the wait, it may show an earlier time than `date`.
       let due = state.removeAll(until: max(now, date))
       _ = resetSleeper(&state)
       return due

@@ -1,23 +1,23 @@
 import Basics
 
-/// A change of a session's token that is under way: a renewal, or another token on its way in.
+/// A change of a session's token that is under way: a renewal, or the takeover of another token.
 ///
-/// A session makes one change at a time. A later takeover, or the end of the session, makes it void.
+/// A session makes one change at a time. A later takeover or the end of the session makes it void.
 struct TokenChange: Sendable {
-  /// The work, whose outcome every waiting caller gets.
+  /// The work, whose outcome all waiting callers get.
   ///
-  /// Without a token in the outcome a caller asks the session again.
+  /// If the outcome has no token, a caller asks the session again.
   let work = SharedWork<SQToken?, SQOAuthError>()
-  /// The session's changes are counted; this is the change's number.
+  /// The number of the change among the session's changes.
   let number: Int
 
-  /// Cancels the work and sends every waiting caller to ask the session again.
+  /// Cancels the work and makes all waiting callers ask the session again.
   func makeVoid() {
     work.cancel()
     finish()
   }
 
-  /// Sends every waiting caller to ask the session again.
+  /// Makes all waiting callers ask the session again.
   func finish() {
     work.outcome.resolve(.success(nil))
   }

@@ -4,23 +4,27 @@
   import Foundation
 #endif
 
-/// When a token is no longer handed out, and when the timer replaces it.
+/// The times at which callers no longer get a token, and at which the timer renews it.
 ///
-/// Both come before the expiry that the server named: a request takes time to arrive, and clocks
-/// differ. The date in the token itself stays the server's.
+/// Both come before the server's expiry date, since a request takes time to arrive and clocks
+/// differ. The date in the token itself does not change.
 struct TokenSchedule: Sendable, Hashable {
-  /// A clock that shows a time so long before the token came was moved back, and tells nothing.
+  /// How far the clock may be before the token's issue date, in seconds.
+  ///
+  /// If it is further back, it was moved back, so it cannot tell whether the token is valid.
   static let clockTolerance = 60.0
 
-  /// The token is handed out from here on, in seconds since the reference date, which are compared
-  /// faster than dates are.
+  /// When callers first get the token, in seconds since the reference date.
+  ///
+  /// Seconds are compared faster than dates.
   let usableFrom: Double
-  /// The token is handed out until here; without end where its expiry is not known.
+  /// When callers no longer get the token, in seconds since the reference date; without an expiry
+  /// date it is infinite.
   let usableUntil: Double
-  /// When the timer replaces it, `nil` for never.
+  /// When the timer renews the token; `nil` for never.
   let dueAt: Date?
 
-  /// Nothing is known, or everything is over.
+  /// The schedule without a token, which is never usable.
   static let expired = TokenSchedule(from: nil, until: .distantPast, dueAt: nil)
 
   private init(from: Date?, until: Date?, dueAt: Date?) {
@@ -29,12 +33,12 @@ struct TokenSchedule: Sendable, Hashable {
     self.dueAt = dueAt
   }
 
-  /// The schedule of a token that became known at a moment.
+  /// Makes the schedule of a token that became known at `now`.
   ///
-  /// A pull ends a tenth of the token's life early, 30 s at most. The timer comes before that, so
-  /// that its refresh has time: 11 to 12 percent of the life early, 550 to 600 s at most; `jitter`,
-  /// from 0 to 1, spreads the clients of one server. A token that cannot be renewed is handed out to
-  /// its end.
+  /// Callers get the token until a tenth of its life before its expiry, at most 30 s before it. The
+  /// timer renews it earlier, so that the refresh has time: 11 to 12 percent of the life before the
+  /// expiry, at most 550 to 600 s before it. `jitter`, from 0 to 1, spreads the clients of one
+  /// server. Callers get a token that cannot be renewed until its expiry.
   init(_ token: SQToken, knownAt now: Date, isRenewable: Bool, jitter: Double) {
     guard let expiry = token.expirationDate else {
       self.init(from: nil, until: nil, dueAt: nil)
@@ -52,7 +56,7 @@ struct TokenSchedule: Sendable, Hashable {
       dueAt: expiry.addingTimeInterval(-margin))
   }
 
-  /// Whether a pull hands the token out.
+  /// Whether callers get the token at a time.
   func isUsable(at now: Date) -> Bool {
     let now = now.timeIntervalSinceReferenceDate
     return usableFrom <= now && now < usableUntil

@@ -1,10 +1,10 @@
 import Basics
 
-// How a session ends: by the app, after work with its token, or because of what a renewal found.
+// The ways in which a session ends: by the app, after work with its token, or by a renewal.
 extension TokenSession {
   /// Ends the session: in memory at once, and in the store when the returned change is made.
   ///
-  /// What begins after this call is not touched.
+  /// A session that begins after this call is not affected.
   @discardableResult
   func end(_ reason: SessionEnd) -> StoreWrites.Write {
     let (void, write) = decide { ($0.end(reason, isDismissal: true), account.add(.erase)) }
@@ -13,9 +13,9 @@ extension TokenSession {
     return write
   }
 
-  /// Ends the session because of what a renewal found, unless the renewal was made void.
+  /// Ends the session for a reason that a renewal found, unless the renewal was made void.
   ///
-  /// A sign-in that is under way goes on: it is what helps now.
+  /// A sign-in under way continues, since only a new sign-in brings a token now.
   ///
   /// - Returns: Whether the session ended.
   @discardableResult
@@ -28,9 +28,11 @@ extension TokenSession {
     }
   }
 
-  /// Ends the session once work with its token has succeeded; the token is not renewed meanwhile.
+  /// Runs work with the session's token, which is not renewed during the work, then ends the
+  /// session.
   ///
-  /// Without a token, in memory or in the store, nothing is done.
+  /// If the work fails, the session does not end. If there is no token in memory or in the store,
+  /// the call does nothing.
   func end(
     _ reason: SessionEnd, after work: (AccountRecord) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {
@@ -51,13 +53,15 @@ extension TokenSession {
     }
   }
 
-  /// The record that is held, or the record that another process has stored since.
+  /// The record in memory, or a newer record that another process has stored.
   private func newest(_ held: AccountRecord) async -> AccountRecord {
     guard case .success(let stored?) = await account.look() else { return held }
     return account.prefers(stored, to: held) ? stored : held
   }
 
-  /// Keeps every other caller from changing the token until the change is ended.
+  /// Begins a change, so that no other caller changes the token until the change ends.
+  ///
+  /// Returns `nil` if there is no token in memory or in the store.
   private func reserve() async throws(SQOAuthError) -> (AccountRecord, TokenChange)? {
     while true {
       try await settled()

@@ -6,13 +6,13 @@ import Basics
   import Foundation
 #endif
 
-// What the store does not have yet.
+// Saving a record that the store does not have yet.
 extension TokenSession {
-  /// Saves the record that is held, unless the store has a newer one, which the session takes over.
+  /// Saves the record in memory, unless the store has a newer one, which the session takes over.
   ///
-  /// A store that could not be read is left alone: its record may be newer.
+  /// If the store could not be read, nothing is saved, since its record may be newer.
   ///
-  /// - Returns: Why the store does not have the record.
+  /// - Returns: The error because of which the store does not have the record; `nil` if it has it.
   func save(
     _ record: AccountRecord, unlessNewer found: Result<AccountRecord?, SQOAuthError>,
     if isWanted: (SessionState) -> Bool
@@ -29,7 +29,7 @@ extension TokenSession {
         state.report(.refreshed(stored.token))
         return nil
       case .success(let stored?) where stored.token.isSame(as: record.token):
-        // The same sign-in, which keeps its name.
+        // The stored record is of this sign-in, and has its name.
         hold(stored, in: &state, at: now)
         return nil
       case .success:
@@ -52,8 +52,9 @@ extension TokenSession {
     state.hold(stored, at: now)
   }
 
-  /// Saves a record again that the store had refused: if a date is given, only when the back-off is
-  /// over by then.
+  /// Tries again to save a record that the store could not save.
+  ///
+  /// If a date is given, it does so only if the back-off is over by then.
   func saveAgain(at date: Date?) async {
     guard let record = decide({ $0.recordToSaveAgain(at: date) }) else { return }
     await account.leased { _ in
@@ -63,11 +64,12 @@ extension TokenSession {
     }
   }
 
-  /// Returns when no change of the token is under way and the store has the newest token.
+  /// Waits until no change of the token is under way and the store has the newest state.
   ///
-  /// - Throws: Why the store does not have it; it is in memory only then.
+  /// - Throws: The error because of which the store does not have the newest token, which is then
+  ///   only in memory, or could not erase an ended session.
   func settle() async throws(SQOAuthError) {
-    // In a task of its own: a program that is about to end may have cancelled the caller's.
+    // This runs in a separate task: a program that is about to end may have cancelled the caller's.
     let settling = Task { () -> SQOAuthError? in
       _ = try? await settled()
       await account.allMade()

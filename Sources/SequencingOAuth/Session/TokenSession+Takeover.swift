@@ -1,11 +1,12 @@
 import Basics
 
-// Tokens that come from outside: from a sign-in or another grant, from the app, from the store.
+// Taking over tokens from a sign-in or another grant, from the app, and from the store.
 extension TokenSession {
-  /// Takes over a token that was asked for in an epoch: into the store, then into memory.
+  /// Takes over a token that was requested in an epoch: first into the store, then into memory.
   ///
-  /// If the store fails, the token is kept in memory all the same, since the server may never give it
-  /// again, and an event says so. If the session was ended meanwhile, the call throws.
+  /// If the store fails, the token is still kept in memory, since the server may never issue it
+  /// again; the event ``SessionEvent/refreshFailed(_:)`` reports the failure. If the app has ended
+  /// the session since the request, the call throws.
   func takeOver(_ record: AccountRecord, of epoch: Int) async throws(SQOAuthError) {
     let begun = decide { $0.dismissals == epoch ? $0.beginTakeover() : nil }
     guard let (change, void) = begun else { throw .signInCancelled }
@@ -16,11 +17,11 @@ extension TokenSession {
 
   /// Gets the first token of a client that acts in its own name.
   ///
-  /// The request goes on when the caller's task is cancelled: other callers get its token. A failure
-  /// is theirs too.
+  /// If the caller's task is cancelled, the request continues for other callers, which get its
+  /// token or its error.
   func obtain() async throws(SQOAuthError) {
     let begun = decide { state in
-      // A caller that is here first gets the token for this one.
+      // If another caller came first, it gets the token for this one.
       state.record == nil && state.changeUnderWay == nil ? state.beginTakeover().0 : nil
     }
     guard let change = begun else { return }
@@ -43,7 +44,7 @@ extension TokenSession {
     }
   }
 
-  /// Ends a takeover with a record: into the store, then into memory.
+  /// Puts the record of a takeover first into the store, then into memory, and ends the takeover.
   private func keep(_ record: AccountRecord, by change: TokenChange) async {
     let write = decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
     if let write {
@@ -61,13 +62,13 @@ extension TokenSession {
     change.finish()
   }
 
-  /// Takes over a token that the app kept, in memory at once.
+  /// Takes over a token that the app kept; it is in memory at once.
   ///
-  /// A token that is older than the held or the stored one is an outdated copy, whose refresh token
-  /// must not be used again: it changes nothing.
+  /// A token that is older than the one in memory or in the store changes nothing: it is an
+  /// outdated copy, whose refresh token must not be used again.
   ///
-  /// - Returns: What remains to be done about the store, which other callers wait for too; it returns
-  ///   why the store failed, if it did.
+  /// - Returns: The work that brings the token into the store; other callers wait for it too. It
+  ///   returns the store's error, or `nil`.
   func adopt(_ record: AccountRecord) -> @Sendable () async -> SQOAuthError? {
     let now = now
     let begun = decide { state -> (TokenChange, void: TokenChange?)? in
@@ -97,9 +98,9 @@ extension TokenSession {
     return error
   }
 
-  /// Takes the store's record into memory if there is none.
+  /// Reads the store's record into memory, unless there is a record in memory already.
   ///
-  /// - Returns: Whether there is one now.
+  /// - Returns: Whether there is a record in memory now.
   func restore() async throws(SQOAuthError) -> Bool {
     let ends = decide(\.ends)
     guard let record = try await account.load() else { return token != nil }

@@ -6,26 +6,26 @@ import Basics
   import Foundation
 #endif
 
-/// The life of one account's token: in memory, in the store, from one refresh to the next.
+/// One account's token: the session keeps it in memory and in the store, and renews it.
 ///
-/// One change of the token is under way at a time, and no lock is held while it is. ``SessionState``
-/// decides what each caller does; ``Renewal`` and ``StoredAccount`` do it.
+/// At most one change of the token is under way at a time, and no lock is held during it.
+/// ``SessionState`` decides what each caller does. ``Renewal`` and ``StoredAccount`` do the work.
 final class TokenSession: Sendable {
   private struct State {
     var core = SessionState()
-    /// Whether the clock is the system's, which needs no call through a protocol.
+    /// Whether the clock shows the system's time, which the session then reads itself.
     var hasSystemClock = true
     /// Whether the timer renews the token before it expires.
     var isUpdating = false
     var isReporting = false
-    /// Whether the session's owner is gone.
+    /// Whether the session's owner was released.
     var isClosed = false
-    /// Where the session waits for its time.
+    /// The session's place in a timer queue; `nil` if it needed none so far.
     var place: (queue: TimerQueue, place: TimerQueue.Place)?
 
-    /// When there is something to do.
+    /// When the timer has something to do; `nil` for never.
     ///
-    /// A token that the store refused is saved again whether or not the timer renews tokens.
+    /// The timer saves a token that the store could not save, even if it does not renew tokens.
     var dueAt: Date? { isClosed ? nil : core.dueAt(renews: isUpdating) }
   }
 
@@ -40,9 +40,9 @@ final class TokenSession: Sendable {
     clockDidChange()
   }
 
-  /// Makes one decision under the session's lock; it must not wait, nor call anything of the app's.
+  /// Makes a decision under the session's lock; the closure must not wait, nor call the app's code.
   ///
-  /// Of the SDK's own locks only the account's and the context's may be taken meanwhile.
+  /// The only other locks that the closure may take are those of the account and the context.
   @discardableResult
   func decide<Value>(_ decision: (inout SessionState) -> Value) -> Value {
     state.withLock { decision(&$0.core) }
@@ -55,7 +55,7 @@ final class TokenSession: Sendable {
 
   /// The current token if it is valid, from any thread.
   var validToken: SQToken? {
-    // Asked before the lock is taken, since a clock may be the app's own.
+    // The time is read before the lock is taken, since the clock may be the app's own.
     let now = SystemClock().now
     let (token, isSystems) = state.withLock { state in
       state.hasSystemClock ? (state.core.usableToken(at: now), true) : (nil, false)
@@ -65,7 +65,7 @@ final class TokenSession: Sendable {
     return state.withLock { $0.core.usableToken(at: itsNow) }
   }
 
-  /// Whether a server should take the token as it is.
+  /// Whether there is a token that a server should still accept.
   var isAuthorized: Bool {
     let now = now
     return decide { $0.unexpiredToken(at: now) } != nil
@@ -73,20 +73,20 @@ final class TokenSession: Sendable {
 
   /// How often the app ended the session.
   ///
-  /// What brings a token notes it when it begins.
+  /// A sign-in or another grant reads it when it begins, and passes it on with its token.
   var epoch: Int { decide(\.dismissals) }
 
   /// How often the token was renewed.
   ///
-  /// A caller that wants a fresh token notes it when it asks.
+  /// A caller that needs a fresh token reads it first.
   var renewals: Int { decide(\.renewals) }
 
-  /// Why the store does not have the token that is held; `nil` when it has.
+  /// Why the store could not save the token in memory; `nil` if the store has it.
   var unsavedError: SQOAuthError? { decide(\.unsavedError) }
 
   var now: Date { context.environment.clock.now }
 
-  /// Takes note of the environment's clock.
+  /// Notes that the environment's clock may have changed.
   func clockDidChange() {
     let clock = context.environment.clock
     let isScheduled = state.withLock { state in
@@ -96,7 +96,7 @@ final class TokenSession: Sendable {
     if isScheduled { reschedule() }
   }
 
-  /// Takes note of another client: a failure of the client before says nothing about it.
+  /// Notes that the client has changed, so that a failure of the old client no longer counts.
   func configurationDidChange() {
     decide { $0.forgetFailure() }
     reschedule()
@@ -104,9 +104,9 @@ final class TokenSession: Sendable {
 
   // MARK: Asking for a token
 
-  /// The token that a caller needs; the first caller that needs a renewal starts it.
+  /// Gets the token that a caller needs; the first caller that needs a renewal starts it.
   ///
-  /// A caller that is cancelled stops waiting; the renewal goes on for the others.
+  /// A caller that is cancelled stops waiting; the renewal continues for the others.
   func token(_ need: SessionState.Need) async throws(SQOAuthError) -> SQToken {
     while true {
       let now = now
@@ -136,7 +136,7 @@ final class TokenSession: Sendable {
     }
   }
 
-  /// The token that a change brought a caller; `nil` when the caller has to ask again.
+  /// Waits for a change and returns its token; `nil` if the caller must ask again.
   private func result(
     of change: TokenChange, _ need: SessionState.Need
   ) async throws(SQOAuthError) -> SQToken? {
@@ -144,14 +144,14 @@ final class TokenSession: Sendable {
     do throws(SQOAuthError) {
       return try outcome.get()
     } catch {
-      // After an early renewal the old token has some time left: a caller is better off with it.
+      // After an early renewal fails, the old token has some time left, so the caller gets it.
       let now = now
       if case .valid = need, let token = decide({ $0.unexpiredToken(at: now) }) { return token }
       throw error
     }
   }
 
-  /// Returns when no change of the token is under way.
+  /// Waits until no change of the token is under way.
   func settled() async throws(SQOAuthError) {
     while let change = decide(\.changeUnderWay) {
       guard await change.work.outcome.value() != nil else { throw .waitCancelled }
@@ -166,7 +166,7 @@ final class TokenSession: Sendable {
 
   // MARK: The timer
 
-  /// Whether the session renews its token before it expires, without being asked.
+  /// Whether the timer renews the token before it expires.
   var isUpdating: Bool { state.withLock(\.isUpdating) }
 
   func updates(_ isOn: Bool) {
@@ -174,20 +174,22 @@ final class TokenSession: Sendable {
     changed()
   }
 
-  /// Reports what happened and sets the timer; called after each change, outside the lock.
+  /// Makes the requested changes in the store, reports events and sets the timer.
+  ///
+  /// Call it after each change, outside the lock.
   func changed() {
     account.makeChanges(here: false)
     report()
     reschedule()
   }
 
-  /// When the timer has something to do.
+  /// When the timer has something to do; `nil` for never.
   var dueAt: Date? { state.withLock(\.dueAt) }
 
-  /// Whether an event is on its way to the observers.
+  /// Whether an event has not been delivered to the observers yet.
   var isReporting: Bool { state.withLock { $0.isReporting || $0.core.hasEvents } }
 
-  /// Stops the timer for good, when the session's owner goes.
+  /// Stops the timer for ever, because the session's owner is released.
   func close() {
     state.withLock { $0.isClosed = true }
     reschedule()
@@ -197,8 +199,8 @@ final class TokenSession: Sendable {
     let queue = context.environment.timers
     let (place, old) = state.withLock { state in
       let old = state.place
-      // Most sessions that are not renewed by the timer never need a place; and a place belongs to
-      // its queue, so another queue gets another one.
+      // Most sessions that the timer does not renew never need a place. A place belongs to one
+      // queue, so another queue needs another place.
       if old == nil ? state.dueAt != nil : old?.queue !== queue {
         state.place = (queue, TimerQueue.Place())
       }
@@ -211,10 +213,10 @@ final class TokenSession: Sendable {
     }
   }
 
-  /// Does what is due.
+  /// Saves and renews the token if it is time to; the timer calls it.
   func tend() async {
     await saveAgain(at: now)
-    // An event reports its failure, and the next attempt is due when the back-off is over.
+    // An event reports a failure, and the next attempt is due when the back-off is over.
     let renews = state.withLock { $0.isUpdating && !$0.isClosed }
     if renews { _ = try? await token(.due) }
     changed()

@@ -6,21 +6,22 @@ import Basics
   import Foundation
 #endif
 
-/// A failure and the time in which it stands for every further attempt.
+/// A failure, and the time in which further callers get its error without a new attempt.
 ///
-/// The first lasts 1 s and each one after it twice as long, up to 60 s, or as long as the server
-/// asked for (`Retry-After`, RFC 9110, section 10.2.3).
+/// The first time is 1 s, and each further failure doubles it, up to 60 s. If the server asked for
+/// a longer time, that counts (`Retry-After`, RFC 9110, section 10.2.3), up to ``longest``.
 final class BackOff: Sendable {
-  /// What went wrong.
+  /// The error of the failed attempt.
   let error: SQOAuthError
   let since: Date
   let until: Date
   private let count: Int
 
-  /// A server that asks for more than this is asked again all the same.
+  /// The longest time that a server may ask for, in seconds.
   static let longest: Double = 3600
 
-  /// The failure that follows another one, or the first.
+  /// Makes the back-off of a failure; `previous` is the one of the failure before, if there was
+  /// one.
   init(_ error: SQOAuthError, after previous: BackOff?, at now: Date) {
     self.error = error
     count = min((previous?.count ?? 0) + 1, 16)
@@ -30,7 +31,8 @@ final class BackOff: Sendable {
     until = now.addingTimeInterval(max(delay, asked))
   }
 
-  /// Whether it still stands; a clock that was moved back does not make it last longer.
+  /// Whether the time is not over yet; if the clock was moved back to before the failure, it is
+  /// over.
   func isInForce(at now: Date) -> Bool {
     since <= now && now < until
   }

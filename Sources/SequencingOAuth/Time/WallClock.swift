@@ -6,53 +6,56 @@ import Basics
   public import Foundation
 #endif
 
-/// The time of day, as a value that a test can replace.
+/// A clock that shows date and time, and that a test can replace.
 ///
-/// Expiry is a date, so it is measured by the clock on the wall, which an administrator or a
-/// suspended machine may move in either direction.
+/// The expiry of a token is a date, so the SDK needs the time of day. An administrator or a
+/// suspended machine may move this time forwards or back.
 public protocol WallClock: Sendable {
-  /// The present moment.
+  /// The current date and time.
   var now: Date { get }
 
   /// Whether ``now`` is always the system's time, `Date()`.
   ///
-  /// If it is, the SDK reads the system's time itself, which is faster than a call to the clock. The
-  /// default is `false`.
+  /// If it is, the SDK reads the system's time itself, which is faster than a call to the clock.
+  /// The default is `false`.
   var showsSystemTime: Bool { get }
 
-  /// Returns at a moment or later; throws `CancellationError` when the task is cancelled.
+  /// Waits until a date; throws `CancellationError` if the task is cancelled.
   ///
-  /// A clock that is moved back meanwhile may show less: the wait is over after as long as it was
-  /// to take.
+  /// If the clock is moved back during the wait, the wait ends after its original length, although
+  /// the clock then shows an earlier time.
   func sleep(until date: Date) async throws
 }
 
 extension WallClock {
-  /// `false`: the SDK asks the clock for the time.
+  /// `false`: the SDK calls the clock to get the time.
   public var showsSystemTime: Bool { false }
 }
 
-/// The system's clock.
+/// The clock that shows the system's time, which the SDK uses by default.
 public struct SystemClock: WallClock {
-  /// Makes the clock.
+  /// Makes the clock, which has no settings.
   public init() {}
 
-  /// The present moment.
+  /// The system's current date and time.
   public var now: Date { Date() }
 
-  /// `true`.
+  /// `true`: the SDK reads the system's time itself.
   public var showsSystemTime: Bool { true }
 
-  /// Sleeps until a moment; the time that the machine is suspended counts.
+  /// Waits until a date; time in which the machine is suspended counts.
+  ///
+  /// It throws `CancellationError` if the task is cancelled.
   public func sleep(until date: Date) async throws {
     let start = ContinuousClock.now
-    // Two clocks never run quite alike: only one that was moved back is overtaken by a second.
+    // Two clocks never run exactly alike. Only if the wall clock was moved back can it be more than
+    // a second behind.
     let longest = date.timeIntervalSince(now) + 1
     while true {
       let elapsed = (ContinuousClock.now - start).seconds
       let remaining = min(date.timeIntervalSince(now), longest - elapsed)
       guard remaining > 0 else { return try Task.checkCancellation() }
-      // In steps: a jump of the wall clock is noticed within one of them.
+      // The wait has steps, so that a jump of the wall clock is noticed within one step.
       try await Task.sleep(for: .seconds(min(remaining, 30)), clock: .continuous)
     }
   }

@@ -60,7 +60,7 @@ func curlWillSend(
   transfer(context)?.willSend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// libcurl's progress callback, which comes after each reading.
+/// libcurl's progress callback, which libcurl calls each time it has read.
 func curlHasRead(
   _ context: UnsafeMutableRawPointer?, _ total: curl_off_t, _ received: curl_off_t,
   _ totalToSend: curl_off_t, _ sent: curl_off_t

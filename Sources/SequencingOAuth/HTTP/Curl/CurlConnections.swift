@@ -1,16 +1,17 @@
 import CCurl
 
-/// One of libcurl's multi handles, with connections that serve nothing but its own transfers.
+/// One of libcurl's multi handles, with connections that only its own transfers use.
 ///
 /// It belongs to ``CurlMulti``.
 final class CurlConnections {
   private let multi: UnsafeMutableRawPointer
-  /// When libcurl wants to be called.
+  /// When libcurl wants to be called, in nanoseconds of ``TransferClock``; `UInt64.max` for never.
   private(set) var timer = UInt64.max
   /// How many transfers run.
   private var count = 0
 
-  /// - Parameter areShared: Whether several transfers may use one at a time, over HTTP/2.
+  /// - Parameter areShared: Whether several transfers may use a connection at the same time, over
+  ///   HTTP/2.
   /// - Throws: ``SQOAuthError/Code/connectionFailed`` if libcurl has no memory.
   init(areShared: Bool) throws(SQOAuthError) {
     guard let multi = curl_multi_init() else {
@@ -19,23 +20,25 @@ final class CurlConnections {
     self.multi = multi
     let this = Unmanaged.passUnretained(self).toOpaque()
     sq_multi_set_timer_callback(multi, curlSetTimer, this)
-    // libcurl's own default shrinks with the number of running requests and closes what it kept.
+    // libcurl's default shrinks with the number of running requests, and closes kept connections.
     sq_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 128)
     sq_multi_set_long(
       multi, CURLMOPT_PIPELINING, Int(areShared ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING))
   }
 
-  /// Has libcurl say which sockets to watch.
+  /// Makes libcurl tell which sockets to watch; `context` is a pointer to the ``CurlMulti``.
   func watchSockets(_ context: UnsafeMutableRawPointer) {
     sq_multi_set_socket_callback(multi, curlWatchSocket, context)
   }
 
-  /// libcurl's timer callback; a negative time means none.
+  /// Sets when libcurl wants to be called, for its timer callback; a negative time means never.
   func setTimer(_ milliseconds: Int) {
     timer = milliseconds < 0 ? .max : TransferClock.now() + UInt64(milliseconds) * 1_000_000
   }
 
-  /// Puts a transfer's handle to work; where libcurl does not take it, it is removed all the same.
+  /// Starts the transfer of a handle; returns `false` if libcurl does not take the handle.
+  ///
+  /// Call ``remove(_:)`` in both cases.
   func add(_ handle: CurlHandle) -> Bool {
     count += 1
     return curl_multi_add_handle(multi, handle.easy) == CURLM_OK
@@ -46,14 +49,14 @@ final class CurlConnections {
     curl_multi_remove_handle(multi, handle.easy)
   }
 
-  /// Does what a socket is ready for; one of other connections is passed over.
+  /// Lets libcurl read and write a socket that is ready; does nothing for a foreign socket.
   func handle(_ socket: Int32, _ mask: Int32) {
     guard count > 0 else { return }
     var running: Int32 = 0
     curl_multi_socket_action(multi, socket, mask, &running)
   }
 
-  /// Does what is due by now.
+  /// Calls libcurl if its timer is due.
   func advance(_ now: UInt64) {
     guard timer <= now else { return }
     timer = .max
@@ -61,7 +64,7 @@ final class CurlConnections {
     curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
   }
 
-  /// The next transfer that has come to its end, and how.
+  /// The next transfer that has ended, with libcurl's code; `nil` if there is none.
   func nextEnded() -> (transfer: CurlTransfer, code: CURLcode)? {
     guard count > 0 else { return nil }
     var left: Int32 = 0

@@ -7,14 +7,16 @@ import CCurl
   public import Foundation
 #endif
 
-/// What libcurl said, as the cause of an ``SQOAuthError``.
+/// An error of libcurl, as the cause of an ``SQOAuthError``.
 ///
-/// The text is libcurl's fixed sentence for the code and, for TLS, what OpenSSL found wrong, or the
-/// name of the reason for which a stream of HTTP/2 was reset; never a part of the request or the response.
+/// The text never holds a part of the request or the response.
 public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The `CURLcode`: 6 for a host that was not found, 60 for a certificate that is not trusted.
+  /// The `CURLcode`, such as 6 for an unknown host and 60 for a certificate that is not trusted.
   public let code: Int32
-  /// What it means, in libcurl's words.
+  /// The meaning of the error, in libcurl's words.
+  ///
+  /// It is libcurl's fixed sentence for the code. For TLS, it is OpenSSL's reason; for a stream of
+  /// HTTP/2 that the server reset, it holds the name of the server's reason.
   public let text: String
 
   init(_ code: CURLcode, text: String? = nil) {
@@ -22,7 +24,9 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
     self.text = text ?? String(cString: curl_easy_strerror(code))
   }
 
-  /// Why the server reset the stream, where it did over HTTP/2 (RFC 9113, section 7).
+  /// The code with which the server reset an HTTP/2 stream; `nil` for any other error.
+  ///
+  /// - SeeAlso: RFC 9113, section 7
   package var streamErrorCode: UInt32? {
     guard code == Int32(bitPattern: CURLE_HTTP2_STREAM.rawValue),
       let start = text.firstRange(of: "(err ")?.upperBound
@@ -30,23 +34,23 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
     return UInt32(text[start...].prefix { $0 != ")" })
   }
 
-  /// The text and the code.
+  /// The text and libcurl's code.
   public var description: String { "\(text) (libcurl \(code))" }
 }
 
 extension CurlError: LocalizedError {
-  /// The text and the code, which is what `localizedDescription` says.
+  /// The text and libcurl's code, for `localizedDescription`.
   public var errorDescription: String? { description }
 }
 
 extension SQOAuthError {
-  /// What a finished transfer's code means to the caller.
+  /// Makes the error that the caller gets from the code of a failed transfer.
   ///
-  /// `detail` is libcurl's error buffer, used only where it speaks of TLS or of a stream; `errno` is
-  /// what the operating system said last, or 0.
+  /// `detail` is the text of libcurl's error buffer; only errors of TLS and of HTTP/2 streams use
+  /// it. `errno` is the last error of the operating system, or 0.
   init(_ curl: CURLcode, authority: String, detail: String, errno: Int32) {
     let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
-    // Of a stream of HTTP/2 the detail says why the server reset it, by the standard's name for it.
+    // For an HTTP/2 stream, the detail holds the standard's name of the reason for the reset.
     let hasDetail = (isTLS || curl == CURLE_HTTP2_STREAM) && !detail.isEmpty
     let cause = CurlError(curl, text: hasDetail ? detail : nil)
     if isTLS {
@@ -90,7 +94,7 @@ extension SQOAuthError {
       CURLE_HTTP2:
       self.init(
         .invalidResponse,
-        "\(authority) answered with what is no HTTP response: \(cause.text)", cause: cause)
+        "\(authority) did not answer with a valid HTTP response: \(cause.text)", cause: cause)
     case CURLE_URL_MALFORMAT:
       self.init(.malformedRequest, "the request's URL is malformed", cause: cause)
     default:
@@ -100,7 +104,8 @@ extension SQOAuthError {
     }
   }
 
-  /// Those at which libcurl notes what the operating system said; at others the note is older.
+  /// The codes for which libcurl stores the system's `errno`; for others the value may be an old
+  /// one.
   private static let systemCodes: [CURLcode] = [
     CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
   ]

@@ -2,13 +2,14 @@ import Basics
 import CCurl
 import Glibc
 
-/// The one event loop of the process: a thread that waits on every connection's socket.
+/// The event loop of the process: one thread that waits for the sockets of all connections.
 ///
-/// Callers put commands into the inbox and ring. The thread takes the lock of ``CurlMulti``, executes
-/// the commands, handles the sockets' events, and resumes the callers outside the lock. A request that
-/// runs alone may take a shorter way; see ``LoneRequests``.
+/// Callers put commands into the inbox and ring the bell, which wakes the thread. The thread takes
+/// the lock of ``CurlMulti``, executes the commands and handles the sockets' events. Then it
+/// resumes the callers outside the lock. A request that runs alone may take a shorter way; see
+/// ``LoneRequests``.
 final class CurlEventLoop: Sendable {
-  /// Started when it is first used, and running until the process ends.
+  /// The only loop; it starts when it is first used and runs until the process ends.
   static let shared = Result { () throws(SQOAuthError) in try CurlEventLoop() }
 
   private enum Command: Sendable {
@@ -19,10 +20,10 @@ final class CurlEventLoop: Sendable {
 
   private struct Inbox {
     var commands: [Command] = []
-    /// Whether the thread waits, or is about to, and no caller has rung since.
+    /// Whether the thread waits, or is about to wait, and no caller has rung since.
     var isAsleep = false
 
-    /// Leaves a command; says whether the bell must be rung for it.
+    /// Adds a command; returns whether the caller must ring the bell.
     mutating func leave(_ command: Command) -> Bool {
       commands.append(command)
       defer { isAsleep = false }
@@ -30,7 +31,7 @@ final class CurlEventLoop: Sendable {
     }
   }
 
-  /// What libcurl's socket callbacks get.
+  /// The pointer to the ``CurlMulti`` that libcurl's socket callbacks get.
   nonisolated(unsafe) let multiContext: UnsafeMutableRawPointer
   let multi: Locked<CurlMulti>
   private let lone = LoneRequests()
@@ -42,7 +43,7 @@ final class CurlEventLoop: Sendable {
     OpenSSL.begin()
     poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    // Edge-triggered, the bell needs no reading: every write wakes the thread once.
+    // The bell is edge-triggered, so nothing reads it: every write wakes the thread once.
     var event = epoll_event(
       events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(fd: bell))
     guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK,
@@ -54,23 +55,24 @@ final class CurlEventLoop: Sendable {
     multiContext = Unmanaged.passUnretained(multi).toOpaque()
     self.multi = Locked(multi)
     try startThread()
-    // Where the app has begun OpenSSL before, its clean-up is registered and runs after this.
+    // If the app started OpenSSL earlier, OpenSSL's clean-up is registered already and runs after
+    // this function.
     atexit(stopCurlEventLoop)
   }
 
   // MARK: For callers
 
-  /// Sends a transfer off; its continuation must be in place.
+  /// Starts a transfer, whose continuation must be set.
   func start(_ transfer: CurlTransfer) {
     if !lone.send(transfer, on: self) { leave(.add(transfer)) }
   }
 
-  /// Lets a transfer go on that halted because the app was not ready.
+  /// Continues a transfer that halted because the app was not ready.
   func resume(_ transfer: CurlTransfer) {
     leave(.resume(transfer))
   }
 
-  /// Ends a transfer, unless it has ended by itself.
+  /// Ends a transfer with an error, unless it has ended already.
   func end(_ transfer: CurlTransfer, _ error: SQOAuthError) {
     leave(.end(transfer, error))
   }
@@ -84,17 +86,17 @@ final class CurlEventLoop: Sendable {
     eventfd_write(bell, 1)
   }
 
-  /// Gives transfers that have ended back to their callers.
+  /// Resumes the callers of transfers that have ended; call it outside the lock.
   func finish(_ ended: [CurlTransfer]) {
     if ended.isEmpty { return }
     lone.ended(ended)
     for transfer in ended { transfer.finish() }
   }
 
-  /// Touches libcurl no more, for the rest of the process's life.
+  /// Stops all use of libcurl, since the process is about to end.
   ///
-  /// The process is about to end, and OpenSSL frees what a handshake on the loop's thread would
-  /// still use. Requests that run or come are never answered.
+  /// OpenSSL frees memory that a handshake on the loop's thread would still use. Running and later
+  /// requests never get an answer.
   fileprivate func stop() {
     multi.withLock { $0.isStopped = true }
   }
@@ -131,7 +133,7 @@ final class CurlEventLoop: Sendable {
       }
       for report in news.reports { report() }
       finish(news.ended)
-      // Where cores are few, callers leave their next requests now, to be sent together.
+      // On few cores, callers add their next requests now, and the loop sends them together.
       if !news.ended.isEmpty { sched_yield() }
       timeout = mayRest() ? Self.milliseconds(until: deadline) : 0
     }
@@ -146,7 +148,7 @@ final class CurlEventLoop: Sendable {
     }
   }
 
-  /// Whether there is nothing to do; from then on callers ring.
+  /// Whether the thread may wait because there is no command; if so, callers ring from now on.
   private func mayRest() -> Bool {
     inbox.withLock { inbox in
       inbox.isAsleep = inbox.commands.isEmpty
@@ -162,7 +164,8 @@ final class CurlEventLoop: Sendable {
     }
   }
 
-  /// Rounded up, so that nothing is looked at before it is due.
+  /// The time until a deadline, rounded up, so that the thread does not wake too early; -1 for
+  /// never.
   private static func milliseconds(until deadline: UInt64) -> Int32 {
     guard deadline != .max else { return -1 }
     let now = TransferClock.now()
@@ -170,7 +173,7 @@ final class CurlEventLoop: Sendable {
   }
 }
 
-/// The thread's body; it takes no signal that is meant for the app.
+/// The function of the thread; it blocks all signals, which are meant for the app.
 private func runCurlEventLoop(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   var signals = sigset_t()
   sigfillset(&signals)

@@ -6,28 +6,29 @@ import Basics
   import Foundation
 #endif
 
-/// The HTTP client that stands on libcurl.
+/// The default HTTP client on Linux, which uses libcurl.
 ///
-/// It speaks HTTP/1.1 and HTTP/2, keeps connections open between requests, and shares them only
-/// between clients whose configurations ask for the same TLS and the same proxy. It follows no
-/// redirect, keeps no cookie and no cache, reads no `.netrc`, and answers no challenge.
+/// It speaks HTTP/1.1 and HTTP/2 and keeps connections open between requests. Clients share
+/// connections only if their configurations have the same TLS settings and the same proxy. The
+/// client follows no redirects, keeps no cookies and no cache, reads no `.netrc`, and answers no
+/// challenges.
 ///
-/// A request that is not idempotent (POST, PATCH) goes out once at most. Another one is repeated,
-/// by libcurl, when the kept connection that it was sent on turns out to be closed.
+/// A request that is not idempotent (POST, PATCH) is sent at most once. libcurl sends any other
+/// request again if it was sent on a kept connection that turns out to be closed.
 ///
-/// - Note: Where a request's body or its response is streamed, the app's closures run on tasks that
-///   end before ``send(_:)`` returns; when the request fails they are cancelled.
+/// - Note: If a request's body or its response is a stream, the app's closures run in tasks that
+///   end before ``send(_:)`` returns. If the request fails, these tasks are cancelled.
 public final class CurlHTTPClient: HTTPClient {
-  /// The client that the SDK uses where it is given no other.
+  /// The client that the SDK uses if the app gives it no other.
   public static let shared = CurlHTTPClient()
 
-  /// How it connects.
+  /// How the client connects.
   public let configuration: HTTPClientConfiguration
   private let pool = CurlHandlePool()
-  /// The one that was read last: many apps have one endpoint that they call again and again.
+  /// The target of the last request, since many apps call one endpoint again and again.
   private let lastTarget = Locked<RequestTarget?>(nil)
 
-  /// Makes a client, which costs nothing until the first request.
+  /// Makes a client, which opens no connection before its first request.
   public init(configuration: HTTPClientConfiguration = HTTPClientConfiguration()) {
     self.configuration = configuration
   }
@@ -36,16 +37,18 @@ public final class CurlHTTPClient: HTTPClient {
   ///
   /// - Throws: ``SQOAuthError`` with one of the codes `malformedRequest`, `invalidConfiguration`,
   ///   `connectionFailed`, `tlsFailed`, `requestTimedOut`, `cancelled`, `responseTooLarge`,
-  ///   `invalidResponse`; or, unchanged, the one that a closure of the request threw.
+  ///   `invalidResponse`. An ``SQOAuthError`` that a closure of the request throws is thrown
+  ///   unchanged.
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     try await request.reportingProgress(by: Callbacks()) { request throws(SQOAuthError) in
       try await transfer(request) { _, _ in }
     }
   }
 
-  /// Sends a request that can also be ended while its task goes on; it gets no task of its own.
+  /// Sends a request that the caller can end while its task continues, without a separate task.
   ///
-  /// Throws what ``send(_:)`` throws.
+  /// It throws the errors of ``send(_:)``. The closure that `whenStarted` gets ends the request
+  /// with ``SQOAuthError/Code/cancelled``; any thread may call it.
   public func send(
     _ request: HTTPRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
   ) async throws(SQOAuthError) -> HTTPResponse {
@@ -56,7 +59,7 @@ public final class CurlHTTPClient: HTTPClient {
     }
   }
 
-  /// Whether the libcurl that is loaded is older than 8.14.
+  /// Whether the loaded libcurl is older than 8.14.
   public var mayLoseEndOfResponse: Bool { !LibcurlVersion.hasNewHTTP2 }
 
   /// Sends a request; `willStart` gets the transfer before it starts.
@@ -65,15 +68,15 @@ public final class CurlHTTPClient: HTTPClient {
   ) async throws(SQOAuthError) -> HTTPResponse {
     try request.validate()
     let target = try target(request.url)
-    // A transfer that is sent at once does not wait for the cancellation to reach the event loop.
+    // A transfer may be sent at once, before a cancellation reaches the event loop.
     guard !Task.isCancelled else { throw Self.cancelled(target) }
     let loop = try CurlEventLoop.shared.get()
     let handle = try handle(request, target, loop)
     let transfer = CurlTransfer(
       request, target, handle, upload: try UploadQueue.make(request.body),
       download: DownloadQueue.make(request.destination))
-    // libcurl counts how often it repeats what a handle sends, over all the handle's requests, and
-    // does not do it a sixth time.
+    // libcurl counts for each handle how often it repeated a request, and stops after five times.
+    // So a handle with a repeated request is not used again.
     defer { if !transfer.wasRepeated { pool.give(handle) } }
     try handle.prepare(transfer, configuration)
     willStart(transfer, loop)
@@ -94,8 +97,10 @@ public final class CurlHTTPClient: HTTPClient {
     return target
   }
 
-  /// A handle with room for the response; one that was ended while it waited for a connection may
-  /// have kept its buffer, and is let go.
+  /// A handle with a buffer for the response.
+  ///
+  /// A kept handle may have a buffer that is too small and cannot grow, if its last request ended
+  /// while it waited for a connection. Such a handle is dropped.
   private func handle(
     _ request: HTTPRequest, _ target: RequestTarget, _ loop: CurlEventLoop
   ) throws(SQOAuthError) -> CurlHandle {
@@ -109,7 +114,7 @@ public final class CurlHTTPClient: HTTPClient {
     return handle
   }
 
-  /// Returns when the transfer has ended, one way or another.
+  /// Starts the transfer and returns when it has ended, by success or by failure.
   private func run(_ transfer: CurlTransfer, _ loop: CurlEventLoop) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

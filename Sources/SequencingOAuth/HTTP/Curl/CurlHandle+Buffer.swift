@@ -1,29 +1,32 @@
 import CCurl
 
-/// How much of a response libcurl holds.
+/// The size of libcurl's buffer for a response.
 ///
-/// Over HTTP/2 libcurl 7.88 must never run out of buffer. What one request reads from a connection
-/// may be for another, and goes into that one's buffer. Where there is no room, the HTTP/2 layer
-/// is stopped within a frame, and goes on only when further bytes come. After the last frame none
-/// do: the end of the response goes unnoticed, and the request waits until its time is up.
+/// Over HTTP/2, the buffers of libcurl 7.88 must never get full. Bytes that one request reads from
+/// a connection may belong to another request, and go into the other request's buffer. If that
+/// buffer is full, the HTTP/2 layer stops within a frame and continues only when more bytes come.
+/// After the last frame none come: libcurl misses the end of the response, and the request waits
+/// until its time is over.
 ///
-/// So a request that shares its connection has room for all of its response, and one that has it
-/// for itself (see ``CurlMulti``) has room for a head and what is read at a time. Room that is not
-/// used is never touched, so it takes no memory.
+/// So a request that shares its connection has a buffer for its whole response. A request that has
+/// a connection of its own (see ``CurlMulti``) has a buffer for a head and one read. The unused
+/// part of a buffer is never touched, so it takes no memory.
 extension CurlHandle {
-  /// What libcurl reads from a connection at a time, over HTTP/2.
+  /// How many bytes libcurl reads from a connection at once, over HTTP/2.
   private static let oneRead = 32 * 1024
-  /// What it reads at a time of a response that may be large, over HTTP/1.1.
+  /// How many bytes libcurl reads at once of a response that may be large, over HTTP/1.1.
   private static let manyReads = 256 * 1024
-  /// The largest head that libcurl lets through, over HTTP/2.
+  /// The largest head that libcurl accepts, over HTTP/2.
   private static let largestHead = 128 * 1024
-  /// What libcurl takes where nothing is set.
+  /// libcurl's default size.
   static let ownChoice = 16 * 1024
   /// The largest buffer that libcurl makes.
   private static let largest = 10 * 1024 * 1024
 
-  /// Makes room for the next response; `false` if libcurl has kept a buffer that is too small, as
-  /// it may where the connection was shared.
+  /// Sets the buffer's size for the next response.
+  ///
+  /// Returns `false` if libcurl has kept a buffer that is too small, which may happen after a
+  /// request on a shared connection.
   func setBuffer(for request: HTTPRequest, to target: RequestTarget) -> Bool {
     let size = Self.bufferSize(request, maySpeakHTTP2(to: target))
     if size == bufferSize { return true }

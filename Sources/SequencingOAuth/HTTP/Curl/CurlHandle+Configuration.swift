@@ -6,10 +6,11 @@ import CCurl
   import Foundation
 #endif
 
-/// The options that hold for every request of a client.
+/// The options that are the same for every request of a client.
 extension CurlHandle {
   func setFixedOptions() {
-    // libcurl would use signals for its time-outs, and wait for a resolver's thread at the end.
+    // Without these, libcurl would use signals for its time limits, and would wait for a resolver's
+    // thread at the end.
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_QUICK_EXIT, 1)
     set(CURLOPT_PROTOCOLS_STR, text: "http,https")
@@ -17,14 +18,14 @@ extension CurlHandle {
     set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    // Every coding that this libcurl decodes; sizes are counted behind the decoder.
+    // "" allows every coding that this libcurl decodes; sizes are counted after the decoder.
     set(CURLOPT_ACCEPT_ENCODING, text: "")
-    // The path goes out as the caller wrote it: it may have been signed.
+    // The path is sent as the caller wrote it, since it may be part of a signature.
     set(CURLOPT_PATH_AS_IS, 1)
-    // libcurl reads a length that it cannot hold as none, unless some length is too large for it.
+    // Without a largest size, libcurl ignores a Content-Length that does not fit its integer.
     set(CURLOPT_MAXFILESIZE_LARGE, size: .max)
     set(CURLOPT_NOPROGRESS, 0)
-    // Time is kept by the event loop, more finely; this is only so that libcurl adds no limit.
+    // The event loop checks time limits, more exactly; this only turns off libcurl's own limit.
     set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 3600 * 1000)
     set(CURLOPT_TCP_KEEPALIVE, 1)
   }
@@ -46,7 +47,7 @@ extension CurlHandle {
     sq_set_progress(easy, curlHasRead)
     set(CURLOPT_XFERINFODATA, this)
     set(CURLOPT_PRIVATE, this)
-    // A connection outlives the handle that opened it, so this context never goes away.
+    // A connection outlives the handle that opened it, so its context must live for ever.
     let context = loop.multiContext
     sq_set_open_socket(easy, curlOpenSocket)
     set(CURLOPT_OPENSOCKETDATA, context)
@@ -75,8 +76,10 @@ extension CurlHandle {
     }
   }
 
-  /// The blob stands in the place of the system's bundle; its folder of authorities is looked
-  /// through besides, unless it is taken away.
+  /// Sets the authorities that the handle trusts.
+  ///
+  /// The blob replaces the system's bundle of authorities, so the bundle's content is added to it.
+  /// The system's folder of authorities stays in use, unless it is set to none.
   private func setAuthorities(_ configuration: HTTPClientConfiguration) -> Bool {
     if !configuration.trustsSystemAuthorities {
       guard set(CURLOPT_CAPATH, text: nil), set(CURLOPT_CAINFO, text: nil) else { return false }
@@ -91,8 +94,10 @@ extension CurlHandle {
     return setBlob(CURLOPT_CAINFO_BLOB, authorities)
   }
 
-  /// Certificate and key go in one blob, because libcurl shares a connection between handles whose
-  /// certificates are the same without a look at their keys.
+  /// Sets certificate and key as one blob.
+  ///
+  /// libcurl shares a connection between handles with equal certificates and does not compare their
+  /// keys. With one blob for both, it compares the keys too.
   private func setCertificate(_ certificate: HTTPClientConfiguration.ClientCertificate?) -> Bool {
     guard let certificate else { return true }
     let both = certificate.chain + Data("\n".utf8) + certificate.privateKey

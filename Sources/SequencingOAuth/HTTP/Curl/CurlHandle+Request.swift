@@ -7,12 +7,12 @@ import CCurl
   import Foundation
 #endif
 
-/// What differs from one request to the next.
+/// The options that differ from one request to the next.
 ///
-/// The handle still has what the last request left, so every option here is set each time, but for
-/// the URL where it is the same.
+/// The handle still has the options of the last request, so every option here is set each time.
+/// Only an unchanged URL is not set again.
 extension CurlHandle {
-  /// A body up to this size is copied and leaves in one piece with the head.
+  /// The largest body that is copied and sent in one piece with the head, in bytes.
   private static let copiedBodyLimit = 64 * 1024
 
   func prepare(
@@ -29,25 +29,26 @@ extension CurlHandle {
     }
   }
 
-  /// How the request shares a connection with others.
+  /// Sets how the request shares a connection with others.
   private func setSharing(_ transfer: CurlTransfer) -> Bool {
     let isSecure = transfer.target.isSecure
-    // On a new HTTP/2 connection it is worth waiting whether it carries further requests.
+    // It is worth waiting for a new connection to see whether it can carry further HTTP/2 requests.
     let needsOwn = requiresHTTP2 && !isSecure && transfer.pool == .alone ? 1 : 0
     guard set(CURLOPT_PIPEWAIT, isSecure || requiresHTTP2 ? 1 : 0),
       set(CURLOPT_FORBID_REUSE, needsOwn)
     else { return false }
     guard requiresHTTP2 else { return true }
-    // libcurl 7.88 looks for no trailers behind a body whose length is known.
+    // libcurl 7.88 reads no trailers after a body with a known length.
     return set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
       && set(CURLOPT_FRESH_CONNECT, needsOwn) && set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
   }
 
-  /// Has a request without TLS use a connection that is there, or open one.
+  /// Makes an HTTP/2 request without TLS use a kept connection (`joins`), or open a new one.
   ///
-  /// libcurl 7.88 greets the server again on a kept connection where HTTP/2 is presumed, which
-  /// breaks it. So a request that is to use one says that HTTP/2 would do; where there is none, it
-  /// finds itself on a new one, must not be sent, and is made to open one.
+  /// With the option for prior knowledge, libcurl 7.88 sends the HTTP/2 preface again on a kept
+  /// connection, which breaks it. So a request that joins a kept connection uses the option that
+  /// allows HTTP/2 but does not require it. If no connection is kept, libcurl opens a new one that
+  /// starts with HTTP/1.1; the request must not be sent there, and starts again without joining.
   func setJoining(_ joins: Bool) {
     set(
       CURLOPT_HTTP_VERSION,
@@ -61,7 +62,7 @@ extension CurlHandle {
 
   private func setMethod(_ transfer: CurlTransfer) -> Bool {
     let request = transfer.request
-    // Undoes an upload, a POST and a HEAD alike.
+    // This resets an upload, a POST and a HEAD.
     guard set(CURLOPT_HTTPGET, 1) else { return false }
     var method: String? = request.method
     switch request.body {
@@ -69,7 +70,7 @@ extension CurlHandle {
       guard set(CURLOPT_NOBODY, 1) else { return false }
       method = nil
     case .empty where ["POST", "PUT", "PATCH"].contains(request.method):
-      // RFC 9110, section 8.6: a method that expects content says that there is none.
+      // RFC 9110, section 8.6: for a method that expects content, the client sends the length 0.
       guard setCopied(Data()) else { return false }
     case .empty:
       if request.method == "GET" { method = nil }
@@ -88,7 +89,8 @@ extension CurlHandle {
       return false
     }
     return data.withUnsafeBytes { bytes in
-      // libcurl reads no byte of it when the size is 0, but takes a null pointer for "ask".
+      // With size 0, libcurl reads no byte. But it takes a null pointer as "call the read
+      // function".
       withUnsafeBytes(of: 0) { none in
         let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress ?? none.baseAddress)
         return set(CURLOPT_COPYPOSTFIELDS, start)
@@ -101,7 +103,7 @@ extension CurlHandle {
       && set(CURLOPT_INFILESIZE_LARGE, size: length ?? -1)
   }
 
-  /// Sets the URL and the proxy towards it, unless they are those of the last request.
+  /// Sets the URL and its proxy, unless the last request had the same.
   private func setURL(
     _ target: RequestTarget, _ configuration: HTTPClientConfiguration
   ) -> Bool {
@@ -126,7 +128,7 @@ extension CurlHandle {
     }
   }
 
-  /// Hands the fields over as lines, and takes away those that libcurl would add by itself.
+  /// Sets the header lines, and removes those that libcurl would add by itself.
   private func setFields(_ request: HTTPRequest) -> Bool {
     var list: UnsafeMutablePointer<curl_slist>?
     var hasContentType = false

@@ -3,22 +3,22 @@ import CCurl
 
 /// A libcurl easy handle with the options that every request of one client shares.
 ///
-/// Making and configuring one costs more than a small request, so finished ones are kept and each
-/// request sets only what differs. It belongs to one request at a time; what the callbacks reach
-/// through ``transfer`` is touched only under the event loop's lock while the transfer runs.
+/// To make and configure a handle costs more than a small request. So the client keeps finished
+/// handles, and each request sets only the options that differ. A handle belongs to one request at
+/// a time. While the transfer runs, ``transfer`` is used only under the event loop's lock.
 final class CurlHandle: @unchecked Sendable {
   let easy: UnsafeMutableRawPointer
   private let version: HTTPClientConfiguration.Version
-  /// The request that runs on this handle; held by the event loop meanwhile.
+  /// The transfer that runs on this handle; the event loop keeps it alive while it runs.
   unowned(unsafe) var transfer: CurlTransfer?
-  /// The size of libcurl's buffer for a response.
+  /// The size of libcurl's buffer for a response, in bytes.
   var bufferSize = CurlHandle.ownChoice
-  /// The URL that is set.
+  /// The URL that is set; `nil` if none is.
   var url: String?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var fields: UnsafeMutablePointer<curl_slist>?
 
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if libcurl cannot do what is asked.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if libcurl does not support an option.
   init(_ configuration: HTTPClientConfiguration, _ loop: CurlEventLoop) throws(SQOAuthError) {
     guard let easy = curl_easy_init() else {
       throw SQOAuthError(.connectionFailed, "libcurl has no memory for another request")
@@ -37,7 +37,7 @@ final class CurlHandle: @unchecked Sendable {
     errorText.deallocate()
   }
 
-  /// Whether only HTTP/2 will do; some options that it needs do not suit HTTP/1.1.
+  /// Whether the client accepts only HTTP/2; this needs options that are wrong for HTTP/1.1.
   var requiresHTTP2: Bool { version == .http2PriorKnowledge }
 
   func maySpeakHTTP2(to target: RequestTarget) -> Bool {
@@ -48,27 +48,27 @@ final class CurlHandle: @unchecked Sendable {
     }
   }
 
-  /// libcurl's own words on the request's failure, on one line.
+  /// libcurl's text about the request's failure, on one line.
   var errorDetail: String {
     String(
       String(cString: errorText).prefix(200).map { $0.isASCII && !$0.isNewline ? $0 : " " })
   }
 
-  /// Forgets what failed, and takes no words until ``recordErrors()``.
+  /// Clears libcurl's error text, and stores none until ``recordErrors()``.
   ///
-  /// Before it has a connection for a request, libcurl looks after those that it keeps, and calls a
-  /// failure of another one this request's. It keeps the first words only.
+  /// Before libcurl has a connection for the request, it checks the kept connections. If one of
+  /// them has failed, it reports that failure as the request's. It stores only the first text.
   func ignoreErrors() {
     errorText.pointee = 0
     set(CURLOPT_ERRORBUFFER, nil)
   }
 
-  /// From here on what fails is the request.
+  /// Stores libcurl's error text again, since later failures are the request's own.
   func recordErrors() {
     set(CURLOPT_ERRORBUFFER, errorText)
   }
 
-  /// Takes a list of header lines, which lives until the next one.
+  /// Sets the list of header lines; the handle owns it until the next list is set.
   func setFields(_ list: UnsafeMutablePointer<curl_slist>?) {
     set(CURLOPT_HTTPHEADER, list)
     curl_slist_free_all(fields)
@@ -98,7 +98,7 @@ final class CurlHandle: @unchecked Sendable {
   }
 }
 
-/// Handles at rest.
+/// The handles that no request uses at the moment; any thread may call its methods.
 final class CurlHandlePool: Sendable {
   private let handles = Locked<[CurlHandle]>([])
 
@@ -106,7 +106,7 @@ final class CurlHandlePool: Sendable {
     handles.withLock { $0.popLast() }
   }
 
-  /// Keeps a handle for later, or lets it go where enough are kept.
+  /// Keeps a handle for a later request, or drops it if 64 are kept already.
   func give(_ handle: CurlHandle) {
     handles.withLock { if $0.count < 64 { $0.append(handle) } }
   }

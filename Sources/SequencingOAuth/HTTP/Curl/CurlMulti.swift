@@ -1,33 +1,34 @@
 import CCurl
 import Glibc
 
-/// libcurl's multi handles and everything that may be touched only together with them.
+/// libcurl's multi handles, with the transfers, connections and times that the same lock protects.
 ///
-/// ``CurlEventLoop`` keeps it behind its lock. Here live the transfers that run, the connections
-/// that wait for the next one, and the moments at which something is due.
+/// ``CurlEventLoop`` protects it with its lock. It holds the running transfers, the connections
+/// that are kept for later transfers, and the times at which something is due.
 final class CurlMulti {
-  /// Connections that may serve several transfers at a time, over HTTP/2.
+  /// Connections that may serve several transfers at the same time, over HTTP/2.
   private let shared: CurlConnections
   /// Connections that serve one transfer at a time.
   private let unshared: CurlConnections
-  /// Connections that speak HTTP/2 without TLS, and may serve several transfers at a time.
+  /// Connections that speak HTTP/2 without TLS, and may serve several transfers at the same time.
   private let presumed: CurlConnections
-  /// Servers to which one of those was opened, and may still be there.
+  /// The servers to which a connection of `presumed` was opened; it may still be open.
   private var presumedServers: Set<String> = []
   var sockets: SocketTable
-  /// Until when the loop's thread sleeps, 0 while it is awake or was woken.
+  /// Until when the loop's thread sleeps; 0 while it is awake or was woken.
   var sleepsUntil: UInt64 = 0
-  /// Whether the process ends, and libcurl must be left alone.
+  /// Whether the process is about to end, so that libcurl must not be called.
   var isStopped = false
   private var active: [CurlTransfer] = []
-  /// How many of them have their progress watched.
+  /// How many of the active transfers report their progress.
   private var watchedCount = 0
-  /// Those that ended since the loop's thread last took them; not yet told to their callers.
+  /// The transfers that have ended and whose callers do not know it yet.
   private var ended: [CurlTransfer] = []
-  /// For how long transfers whose time is up may read what has arrived, in nanoseconds: enough for
-  /// all that the system holds for a connection.
+  /// For how long transfers whose time is over may read what has arrived, in nanoseconds.
+  ///
+  /// It is long enough to read all that the system holds for a connection.
   private static let lastReading: UInt64 = 250_000_000
-  /// No transfer's time is up before this.
+  /// The earliest time at which any transfer's time may be over.
   private var nextCheck = UInt64.max
 
   /// - Throws: ``SQOAuthError/Code/connectionFailed`` if libcurl has no memory.
@@ -40,7 +41,7 @@ final class CurlMulti {
     for connections in [shared, unshared, presumed] { connections.watchSockets(this) }
   }
 
-  /// When to come back if no socket speaks up before.
+  /// When the event loop must continue if no socket has an event before.
   var deadline: UInt64 { min(shared.timer, unshared.timer, presumed.timer, nextCheck) }
 
   private func connections(_ transfer: CurlTransfer) -> CurlConnections {
@@ -51,10 +52,10 @@ final class CurlMulti {
     }
   }
 
-  /// Puts a transfer's handle to work.
+  /// Starts a transfer on the connections of its pool; returns `false` if libcurl does not take it.
   private func attach(_ transfer: CurlTransfer) -> Bool {
     if transfer.pool == .presumed {
-      // Forgetting one costs a request to it a second connection.
+      // If a server is forgotten, the next request to it only opens a second connection.
       if presumedServers.count >= 1000 { presumedServers = [] }
       let (isNew, _) = presumedServers.insert(transfer.target.authority)
       transfer.join(!isNew)
@@ -62,7 +63,9 @@ final class CurlMulti {
     return connections(transfer).add(transfer.handle)
   }
 
-  /// Has a transfer that found no connection to use open one; says whether there is such a case.
+  /// Lets a transfer that found no kept connection open a new one.
+  ///
+  /// Returns `false` if the transfer does not need this, or libcurl does not take it.
   private func reattach(_ transfer: CurlTransfer) -> Bool {
     guard transfer.foundNone, transfer.failure == nil else { return false }
     presumed.remove(transfer.handle)
@@ -73,7 +76,7 @@ final class CurlMulti {
   // MARK: What callers ask for
 
   func add(_ transfer: CurlTransfer) {
-    // It was ended before it began.
+    // The transfer was ended before it started.
     guard transfer.failure == nil else {
       transfer.phase = .ended
       ended.append(transfer)
@@ -93,14 +96,14 @@ final class CurlMulti {
     nextCheck = min(nextCheck, transfer.clock.deadline)
   }
 
-  /// Ends a transfer from this side; one that has ended already stays as it is.
+  /// Ends a transfer with an error; does nothing if it has ended already.
   func end(_ transfer: CurlTransfer, _ error: SQOAuthError) {
     if case .ended = transfer.phase { return }
     transfer.giveUp(error)
     remove(transfer)
   }
 
-  /// Goes on where the app was waited for.
+  /// Continues a transfer that waited for the app.
   func resume(_ transfer: CurlTransfer) {
     guard case .running = transfer.phase else { return }
     transfer.clock.resume()
@@ -115,14 +118,14 @@ final class CurlMulti {
     var mask: Int32 = 0
     if events & EPOLLIN.rawValue != 0 { mask |= CURL_CSELECT_IN }
     if events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
-    // A hang-up shows when it is read or written.
+    // After a hang-up, the next read or write returns the error.
     if mask == 0 { mask = CURL_CSELECT_IN | CURL_CSELECT_OUT | CURL_CSELECT_ERR }
     shared.handle(socket, mask)
     unshared.handle(socket, mask)
     presumed.handle(socket, mask)
   }
 
-  /// Does what is due by now, and gathers what has ended.
+  /// Does what is due now, and collects the transfers that have ended.
   func advance() {
     let now = TransferClock.now()
     shared.advance(now)
@@ -139,10 +142,10 @@ final class CurlMulti {
     }
   }
 
-  /// Whether no transfer runs, and the end of every one was taken by ``takeNews()``.
+  /// Whether no transfer runs, and ``takeNews()`` has returned every transfer that has ended.
   var isIdle: Bool { active.isEmpty && ended.isEmpty }
 
-  /// The reports to make and the transfers to give back, both outside the lock.
+  /// Returns the progress reports to call and the ended transfers to finish, both outside the lock.
   func takeNews() -> (reports: [@Sendable () -> Void], ended: [CurlTransfer]) {
     defer { ended.removeAll() }
     // Most requests have no progress to report, and then the lists are not searched.
@@ -152,7 +155,7 @@ final class CurlMulti {
 
   private func finish(_ transfer: CurlTransfer, _ code: CURLcode) {
     if reattach(transfer) { return }
-    // What could not be sent behind a whole answer is of no interest.
+    // After a complete answer, it does not matter that the rest of the request was not sent.
     let code = transfer.isAnswered ? CURLE_OK : code
     if transfer.failure == nil, code != CURLE_OK {
       let handle = transfer.handle
@@ -178,7 +181,7 @@ final class CurlMulti {
     ended.append(transfer)
   }
 
-  /// Ends those whose time is up and finds out when the next one's may be.
+  /// Ends the transfers whose time is over, and finds out when to check again.
   private func checkTime(_ now: UInt64) {
     nextCheck = .max
     readArrived(by: now)
@@ -188,10 +191,11 @@ final class CurlMulti {
     for transfer in active { nextCheck = min(nextCheck, transfer.clock.deadline) }
   }
 
-  /// Reads what lies in the sockets, while the time of any transfer is up.
+  /// Reads what has arrived in the sockets, if any transfer's time is over.
   ///
-  /// The process may have stood still, in a debugger or a frozen container, and an answer that came
-  /// meanwhile may be the only copy of a token. A server that sends without end gains little by it.
+  /// The process may have been suspended, by a debugger or in a frozen container. An answer that
+  /// arrived in that time may be the only copy of a token. ``lastReading`` limits what a server
+  /// gains that sends without end.
   private func readArrived(by now: UInt64) {
     let end = TransferClock.now() + Self.lastReading
     while active.contains(where: { $0.clock.deadline <= now }), TransferClock.now() < end {

@@ -7,9 +7,11 @@ import CCurl
   import Foundation
 #endif
 
-// What libcurl calls for the request.
+// The methods that libcurl's callbacks call for the request.
 extension CurlTransfer {
-  /// Gives the next piece of the body; 0 at its end.
+  /// Copies the next piece of the body and returns its length: 0 at the end of the body.
+  ///
+  /// Returns `CURL_READFUNC_PAUSE` if no piece is ready yet, and `CURL_READFUNC_ABORT` on failure.
   func fill(_ room: UnsafeMutableRawBufferPointer) -> Int {
     clock.touch()
     if case .bytes(let data) = request.body {
@@ -33,23 +35,23 @@ extension CurlTransfer {
     }
   }
 
-  /// Goes back to the first byte of the body, for another attempt.
+  /// Goes back to the first byte of the body, for another attempt to send it.
   func rewind() -> Bool {
     sentOfBytes = 0
     upload?.rewind()
     return true
   }
 
-  /// Whether the request may go out on the connection that is now ready.
+  /// Whether the request may be sent on the connection that is now ready.
   ///
-  /// libcurl tries again on a new connection when a kept one turns out to be closed. The server may
-  /// have acted on the first copy all the same, so what is not idempotent is not sent twice: a
-  /// second use of a code or a rotated refresh token can end the session.
+  /// If a kept connection turns out to be closed, libcurl tries again on a new one. The server may
+  /// already have acted on the first copy, so a request that is not idempotent is not sent twice: a
+  /// second use of a code or of a rotated refresh token can end the session.
   func willSend() -> Bool {
     handle.recordErrors()
     let now = TransferClock.now()
     guard now < clock.deadline else {
-      // It would be given up as soon as it is on its way, and the server may act on it all the same.
+      // The request would be ended right after it was sent, and the server might still act on it.
       failure = failure ?? timeUp(now)
       return false
     }
@@ -58,8 +60,8 @@ extension CurlTransfer {
       attempts.withLock { $0 += 1 }
       failure = SQOAuthError(
         .connectionFailed,
-        "\(target.authority) closed the connection without an answer; the request may have been "
-          + "acted on, so it was not sent again")
+        "\(target.authority) closed the connection without an answer; it may have acted on the "
+          + "request, so the request was not sent again")
       return false
     }
     do throws(SQOAuthError) {
@@ -77,7 +79,7 @@ extension CurlTransfer {
     return true
   }
 
-  /// Has it use a connection that is there, or open one; see ``CurlHandle/setJoining(_:)``.
+  /// Makes the transfer use a kept connection or open a new one; see ``CurlHandle/setJoining(_:)``.
   func join(_ joins: Bool) {
     self.joins = joins
     foundNone = false

@@ -7,48 +7,50 @@ import CCurl
   import Foundation
 #endif
 
-/// One request on its way: what libcurl's callbacks fill, and what became of it.
+/// One request while it is sent and answered: its state for libcurl's callbacks, and its result.
 ///
-/// It passes from hand to hand and never needs a lock of its own: the caller prepares it; from
-/// ``CurlEventLoop/start(_:)`` on it belongs to the event loop, whose lock every callback runs
-/// under; when the continuation is resumed it is the caller's again. What both touch meanwhile,
-/// the two queues of a streamed body, has its own lock.
+/// It needs no lock, since it has one owner at a time. The caller prepares it. From
+/// ``CurlEventLoop/start(_:)`` on, it belongs to the event loop, and every callback runs under the
+/// loop's lock. After its continuation is resumed, it belongs to the caller again. Both use the
+/// queues of a streamed body and the number of attempts in the meantime; these have their own
+/// locks.
 final class CurlTransfer: @unchecked Sendable, Redacted {
   let request: HTTPRequest
   let target: RequestTarget
   let handle: CurlHandle
-  /// What the app's chunks or a file's go through; `nil` for a body in memory.
+  /// The queue of a body that is a file or a stream; `nil` for a body in memory.
   let upload: UploadQueue?
-  /// Where content goes that does not stay in memory.
+  /// The queue of a response that goes to a file or a consumer; `nil` for a response in memory.
   let download: DownloadQueue?
 
-  /// Where it is in its life.
+  /// The steps of a transfer's life.
   enum Phase {
     case prepared
-    /// In the event loop's list, at this place.
+    /// The transfer is in the event loop's list, at this index.
     case running(index: Int)
     case ended
   }
 
-  /// Resumed once, by ``finish()``.
+  /// The caller's continuation, which ``finish()`` resumes once.
   var continuation: CheckedContinuation<Void, Never>?
   var phase = Phase.prepared
   var clock: TransferClock
   var reader = ResponseReader()
   var progress: ProgressMeter?
-  /// Why the transfer was ended from this side, or what libcurl's code means.
+  /// The error with which the SDK ended the transfer, or the meaning of libcurl's code.
   var failure: SQOAuthError?
-  /// The content, where it stays in memory.
+  /// The content of a response in memory.
   private var body = Data()
   private var received: Int64 = 0
-  /// What has come over the wire for it.
+  /// Compares the bytes that came over the wire with the content.
   var wire = WireMeter()
+  /// How many bytes of a body in memory were sent.
   var sentOfBytes = 0
-  /// How often it was sent, or would have been; read by the caller too.
+  /// How often libcurl sent the request or tried to send it; the caller reads it too.
   let attempts = Locked(0)
-  /// Whether it is to use a connection that is there.
+  /// Whether the transfer must use a kept connection.
   var joins = false
-  /// Whether there was none.
+  /// Whether no connection was kept although ``joins`` asked for one.
   var foundNone = false
   private var hasFallenSilent = false
   /// Whether the server has answered, though it may not have read the whole request.
@@ -68,26 +70,28 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }
 
-  /// Which connections a transfer may use.
+  /// The kinds of connections that a transfer may use.
   enum Pool {
-    /// Those of every kind that others may use, too.
+    /// Connections that other transfers may use at the same time.
     case common
-    /// Those that speak HTTP/2 without TLS, which others may use, too.
+    /// Connections with HTTP/2 without TLS that other transfers may use at the same time.
     case presumed
-    /// One for itself.
+    /// A connection that no other transfer uses at the same time.
     case alone
   }
 
-  /// One that halts when the app is not ready has an HTTP/2 connection for itself: libcurl would
-  /// store what others read for it meanwhile, until memory is short.
+  /// The connections that this transfer may use; in three cases it shares no HTTP/2 connection.
   ///
-  /// So has one that must not go out twice, but where HTTP/2 is presumed, as gRPC has it: a server
-  /// may end a connection at any number of requests and leave those that are on their way unread,
-  /// and libcurl does not tell which these are. On a connection that it has for itself, none of its
-  /// own is on its way by then.
-  ///
-  /// And so has one without TLS over the newer HTTP/2 of libcurl, which misses the end of a kept
-  /// connection and, now and then, of a response beside one that was cancelled (seen with 8.14.1).
+  /// - The response is streamed, so it halts when the app is not ready. On a shared connection,
+  ///   other transfers would read bytes for it in the meantime, and libcurl would store them until
+  ///   memory is short.
+  /// - The request must not be sent twice. A server may close a connection after any number of
+  ///   requests, without reading those that are under way, and libcurl does not tell which these
+  ///   are. On an unshared connection, no other request is under way. With prior knowledge of
+  ///   HTTP/2, which gRPC uses, this case does not count.
+  /// - The connection has no TLS, and libcurl has the newer HTTP/2. That version misses the end of
+  ///   a kept connection and sometimes, when another request on the connection was cancelled, the
+  ///   end of a response (seen with 8.14.1).
   var pool: Pool {
     guard handle.maySpeakHTTP2(to: target) else { return .common }
     if download != nil { return .alone }
@@ -99,10 +103,10 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   /// Whether libcurl has sent the request again, or tried to.
   var wasRepeated: Bool { attempts.withLock { $0 > 1 } }
 
-  /// Whether code of the app runs while the transfer does.
+  /// Whether code of the app runs during the transfer.
   var isWatched: Bool { progress != nil || upload != nil || download != nil }
 
-  /// The response, once the transfer has ended.
+  /// The response of a transfer that has ended; throws the transfer's failure.
   func response() throws(SQOAuthError) -> HTTPResponse {
     if let failure { throw failure }
     guard let head = reader.head(), let trailers = reader.trailers() else { throw malformedHead }
@@ -115,27 +119,27 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
       .invalidResponse, "\(target.authority) sent no complete, well-formed response head")
   }
 
-  /// Gives the transfer back to its caller.
+  /// Closes the queues and resumes the caller.
   func finish() {
     upload?.close()
     download?.close()
     continuation.take()?.resume()
   }
 
-  /// Ends it from this side; it is still to be taken from libcurl.
+  /// Notes the error with which the SDK ends the transfer; the caller must remove it from libcurl.
   ///
-  /// libcurl 7.88 tells the server that nobody wants the rest of an HTTP/2 response only with the
-  /// next thing that it has to send on the connection, and a server would go on for as long. So the
-  /// connection is closed, unless others use it, who have something to send.
+  /// libcurl 7.88 tells the server to stop an HTTP/2 response only when it next sends something on
+  /// the connection; until then the server would continue. So the connection is closed, unless
+  /// other transfers use it: those send something.
   func giveUp(_ error: SQOAuthError) {
     if failure == nil { failure = error }
     handle.set(CURLOPT_FORBID_REUSE, 1)
   }
 
-  /// Whether it failed because the connection broke or the server fell silent.
+  /// Whether the transfer failed because the connection broke or the server stopped sending.
   var hasLostServer: Bool { failure?.code == .connectionFailed || hasFallenSilent }
 
-  /// Why it is ended at its deadline.
+  /// The error for a transfer that ends at its deadline.
   func timeUp(_ now: UInt64) -> SQOAuthError {
     let message: String
     switch clock.limit(passedAt: now) {
@@ -150,7 +154,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     case .idle:
       hasFallenSilent = true
       message =
-        "\(target.authority) fell silent for the \(request.idleTimeout ?? .zero) that the request "
+        "\(target.authority) was silent for the \(request.idleTimeout ?? .zero) that the request "
         + "allows"
     }
     return SQOAuthError(.requestTimedOut, message)
@@ -160,8 +164,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
 
   /// Takes decoded content.
   ///
-  /// - Returns: How much was taken; anything but all ends the transfer or, as
-  ///   `CURL_WRITEFUNC_PAUSE`, halts it until there is room.
+  /// - Returns: The number of bytes if all were taken. `CURL_WRITEFUNC_PAUSE` halts the transfer
+  ///   until there is room; any other number ends it.
   func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
     clock.touch()
     guard received + Int64(bytes.count) <= request.maximumResponseBytes else {
@@ -185,17 +189,17 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     return bytes.count
   }
 
-  /// Looks at what has come over the wire; `false` ends the transfer.
+  /// Compares what came over the wire with the content; `false` ends the transfer.
   func mayGoOn() -> Bool {
-    // Over HTTP/2 others may use the connection, and there are no chunks; the head tells.
+    // HTTP/2 has no chunks, and other transfers may use the connection; the head tells the version.
     guard reader.isHeadComplete, !reader.isHTTP2, wire.isExceeded(received: received) else {
       return true
     }
     giveUp(
       SQOAuthError(
         .responseTooLarge,
-        "\(target.authority) sent far more than the content of its response: over "
-          + "\(WireMeter.allowance) bytes and \(WireMeter.bytesEach) for each byte of content",
+        "\(target.authority) sent far more bytes than the content of its response needs: more than "
+          + "\(WireMeter.allowance) bytes plus \(WireMeter.bytesEach) for each byte of content",
         status: reader.head()?.status))
     return false
   }
@@ -216,7 +220,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     return reader.isHeadComplete && !wasComplete && !takeHead() ? 0 : line.count
   }
 
-  /// Takes note that the answer is whole, and has libcurl see the end of a body that it waits for.
+  /// Notes that the answer is complete, and ends the request's body if libcurl still waits for it.
   ///
   /// - SeeAlso: RFC 9113, section 8.1
   private func endUpload() {

@@ -3,26 +3,26 @@ import CCurl
 import Glibc
 package import Synchronization
 
-/// Requests that run while no other does, which their callers' own threads send.
+/// Sends a request on its caller's own thread if no other request is under way.
 ///
-/// Waking two threads costs more than a small request. So the caller sends such a request itself and,
-/// if the last one was answered within ``patience``, waits that long for the answer. After that the
-/// event loop's thread takes over.
+/// To wake two threads costs more than a small request. So the caller's thread sends such a
+/// request. If the last one was answered within ``patience``, the thread also waits that long for
+/// the answer. After that, the event loop's thread takes over.
 ///
-/// This is a shortcut and nothing else. Without this file and the three lines in ``CurlEventLoop`` that
-/// name it, every request goes to the event loop's thread.
+/// This is only a shortcut. Without this file and the three lines in ``CurlEventLoop`` that name
+/// it, every request goes to the event loop's thread.
 package final class LoneRequests: Sendable {
-  /// For how long a caller's thread may be held, in nanoseconds; tests change it.
+  /// How long a caller's thread may wait for an answer, in nanoseconds; tests change it.
   package static let patience = Atomic<UInt64>(300_000)
-  /// For how long an answer is looked for without sleep, in nanoseconds.
+  /// How long a thread looks for an answer without sleeping, in nanoseconds.
   ///
-  /// To put a core to sleep and wake it can take longer than a server that is near.
+  /// To put a core to sleep and wake it again can take longer than the answer of a near server.
   fileprivate static let vigil: UInt64 = 200_000
 
   private struct State {
-    /// How many transfers were started whose callers do not know of their end yet.
+    /// How many transfers were started and have not ended, or have callers that do not know it yet.
     var count = 0
-    /// The transfer that was started while there was no other, until it ends.
+    /// The transfer that was started while there was no other, until it ends; `nil` if none.
     var lone: (transfer: ObjectIdentifier, start: UInt64)?
     /// How long the last such transfer took, in nanoseconds.
     var lastTime = UInt64.max
@@ -30,9 +30,9 @@ package final class LoneRequests: Sendable {
 
   private let state = Locked(State())
 
-  /// Sends a transfer that starts while there is no other, and may wait for its end.
+  /// Sends a transfer if there is no other, and may wait for its end.
   ///
-  /// Returns `false` if the transfer is left to the event loop's thread.
+  /// Returns `false` if the event loop's thread must send the transfer.
   func send(_ transfer: CurlTransfer, on loop: CurlEventLoop) -> Bool {
     guard let (start, lastTime) = begin(transfer) else { return false }
     let patience = Self.patience.load(ordering: .relaxed)
@@ -55,7 +55,8 @@ package final class LoneRequests: Sendable {
     return true
   }
 
-  /// Counts a transfer; returns when it started, and what the last one took, if there is no other.
+  /// Counts a transfer; if there is no other, returns its start and the time that the last one
+  /// took.
   private func begin(_ transfer: CurlTransfer) -> (start: UInt64, lastTime: UInt64)? {
     state.withLock { state in
       state.count += 1
@@ -66,7 +67,7 @@ package final class LoneRequests: Sendable {
     }
   }
 
-  /// Takes note of transfers that have ended, before their callers know.
+  /// Notes transfers that have ended, before their callers know.
   func ended(_ transfers: [CurlTransfer]) {
     state.withLock { state in
       state.count -= transfers.count
@@ -80,7 +81,9 @@ package final class LoneRequests: Sendable {
 }
 
 extension CurlMulti {
-  /// Does the event loop's work on this thread until the transfer has ended, or its time is over.
+  /// Does the event loop's work on this thread until the transfer has ended, or until `end`.
+  ///
+  /// If `awake`, the thread does not sleep for the first ``LoneRequests/vigil`` nanoseconds.
   fileprivate func wait(for transfer: CurlTransfer, until end: UInt64, awake: Bool) {
     let isAwakeUntil = awake ? TransferClock.now() + LoneRequests.vigil : 0
     while case .running = transfer.phase {
@@ -97,9 +100,9 @@ extension CurlMulti {
 }
 
 extension SocketTable {
-  /// Waits for the sockets that libcurl has named since ``settle()``, so many nanoseconds at most.
+  /// Waits, at most so many nanoseconds, for the sockets that libcurl has named since ``settle()``.
   ///
-  /// epoll does not watch them meanwhile: it would wake the event loop's thread.
+  /// epoll does not watch them in the meantime, since it would wake the event loop's thread.
   fileprivate mutating func wait(_ nanoseconds: UInt64) -> [(fd: Int32, events: UInt32)] {
     for socket in named { unregister(socket) }
     var polled = named.compactMap { socket -> pollfd? in

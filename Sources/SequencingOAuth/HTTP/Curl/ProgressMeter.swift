@@ -1,6 +1,6 @@
 import CCurl
 
-/// Keeps the counts of a transfer that is watched, until the event loop reports them.
+/// Counts the bytes of a transfer until the event loop reports the progress.
 struct ProgressMeter {
   private let report: @Sendable (HTTPProgress) -> Void
   private var current = HTTPProgress()
@@ -19,7 +19,7 @@ struct ProgressMeter {
     }
   }
 
-  /// A body that is sent again after a lost connection counts from where it was.
+  /// Notes how much was sent; if the body is sent again, the count does not go back.
   mutating func sent(_ count: Int64) {
     current.sent = max(current.sent, count)
   }
@@ -32,19 +32,19 @@ struct ProgressMeter {
     }
   }
 
-  /// The whole of a small body went out with the head, without a callback.
+  /// Counts the body as sent: a small body goes out with the head, without a callback.
   mutating func finish() {
     current.sent = current.totalToSend ?? current.sent
   }
 
-  /// The call that is due, if anything has moved since the last.
+  /// The report to call outside the lock; `nil` if nothing has changed since the last one.
   mutating func due() -> (@Sendable () -> Void)? {
     guard current != reported else { return nil }
     reported = current
     return { [report, current] in report(current) }
   }
 
-  /// `Content-Length`, unless it counts compressed bytes.
+  /// The value of `Content-Length`; `nil` if it is missing or counts compressed bytes.
   private static func announcedLength(_ handle: CurlHandle) -> Int64? {
     var field: UnsafeMutablePointer<curl_header>?
     let coding = curl_easy_header(

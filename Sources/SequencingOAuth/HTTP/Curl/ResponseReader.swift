@@ -1,31 +1,33 @@
 import Basics
 
-/// Gathers the lines of a response's head and of its trailers as libcurl hands them over.
+/// Collects the lines of a response's head and trailers as libcurl delivers them.
 ///
-/// It copies bytes and counts them; making strings of them is left to ``head()``, which runs on
-/// the caller's thread.
+/// It only copies and counts bytes. ``head()`` and ``trailers()`` make strings of them; without a
+/// streamed response, they run on the caller's thread.
 struct ResponseReader {
-  /// How many fields a response may have, heads of status 1xx and trailers included.
+  /// How many fields a response may have, including heads of status 1xx and trailers.
   static let maximumFields = 256
-  /// How many bytes they may have together.
+  /// How many bytes all fields of a response may have together.
   static let maximumBytes = 256 * 1024
 
   private var headLines: [UInt8] = []
   private var trailerLines: [UInt8] = []
   private var fieldCount = 0
   private var byteCount = 0
-  /// Whether the empty line behind a final head was seen.
+  /// Whether the empty line after the final head was read; a head of status 1xx is not final.
   private(set) var isHeadComplete = false
   private(set) var status = 0
   private(set) var isHTTP2 = false
 
-  /// Whether the response is over: libcurl gives the trailers of HTTP/2 when the server has closed
-  /// the stream, and only where it did so properly.
+  /// Whether the response is known to be complete because its HTTP/2 trailers came.
+  ///
+  /// libcurl delivers HTTP/2 trailers after the server has closed the stream, and only if the
+  /// server has closed it properly.
   var isOver: Bool { isHTTP2 && !trailerLines.isEmpty }
 
   /// Takes a line with its line end.
   ///
-  /// - Returns: `false` when the response has too many of them.
+  /// - Returns: `false` if the response has too many fields, or too many bytes in them.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     byteCount += line.count
     fieldCount += 1
@@ -47,19 +49,19 @@ struct ResponseReader {
     return true
   }
 
-  /// The head, or `nil` where it never came to its end or is malformed.
+  /// The head, or `nil` if it is incomplete or malformed.
   func head() -> HTTPResponseHead? {
     guard isHeadComplete, (200...599).contains(status) else { return nil }
     guard let headers = HTTPFields(lines: headLines), headers.haveOneLength else { return nil }
     return HTTPResponseHead(status: status, headers: headers)
   }
 
-  /// The trailer fields, or `nil` where they are malformed.
+  /// The trailer fields, or `nil` if they are malformed.
   func trailers() -> HTTPFields? {
     trailerLines.isEmpty ? [:] : HTTPFields(lines: trailerLines)
   }
 
-  /// The three digits behind the first space (RFC 9112, section 4), or 0.
+  /// The three digits after the first space (RFC 9112, section 4), or 0.
   private static func status(_ line: UnsafeRawBufferPointer) -> Int {
     let digits = line.drop { $0 != 0x20 }.dropFirst().prefix(3)
     guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return 0 }
@@ -68,9 +70,9 @@ struct ResponseReader {
 }
 
 extension HTTPFields {
-  /// Whether `Content-Length` is one number, where it is there; it may be said several times.
+  /// Whether `Content-Length` is missing or is one number, which may be repeated.
   ///
-  /// libcurl takes the digits that it finds, of the last one.
+  /// libcurl would take any digits that it finds in the last of the fields.
   ///
   /// - SeeAlso: RFC 9112, section 6.3
   fileprivate var haveOneLength: Bool {
@@ -88,10 +90,11 @@ extension HTTPFields {
     return true
   }
 
-  /// Reads field lines (RFC 9112, section 5); `nil` where one has no name.
+  /// Reads field lines (RFC 9112, section 5); returns `nil` if a line has no name.
   ///
-  /// A name may be followed by its value at once. A folded line, which starts with white space,
-  /// continues the value above it (section 5.2). Bytes that are no UTF-8 become U+FFFD.
+  /// White space after the colon is optional. A folded line, which starts with white space,
+  /// continues the value of the line before it (section 5.2). Bytes that are not UTF-8 become
+  /// U+FFFD.
   init?(lines: [UInt8]) {
     var fields: [Field] = []
     fields.reserveCapacity(12)

@@ -1,22 +1,23 @@
 import CCurl
 import Glibc
 
-/// Which sockets the event loop waits for: libcurl names them, and ``settle()`` tells epoll.
+/// The sockets that the event loop waits for: libcurl names them, and ``settle()`` tells epoll.
 ///
-/// libcurl forgets a kept-alive connection's socket after each response and names it again for the
-/// next request. epoll is left as it is meanwhile, which saves two system calls a request; if the
-/// idle socket speaks up (the server closes it), ``isWanted(_:)`` puts epoll right.
+/// After each response, libcurl removes the socket of a kept connection and names it again for the
+/// next request. Between the two, the table leaves epoll unchanged, which saves two system calls
+/// for each request. If the unused socket has an event (the server closes it), ``isWanted(_:)``
+/// removes it from epoll.
 struct SocketTable {
   private struct Entry {
-    /// What libcurl asked for, as epoll events.
+    /// The epoll events that libcurl asked for.
     var wanted: UInt32 = 0
-    /// What epoll was told.
+    /// The events for which the socket is registered with epoll; 0 if it is not registered.
     var registered: UInt32 = 0
-    /// Whether the event loop's callbacks open and close it.
+    /// Whether the event loop's callbacks open and close the socket.
     ///
-    /// Other sockets may be closed without a word, so nothing is left standing for them.
+    /// libcurl may close other sockets without a callback, so they do not stay in epoll unused.
     var isOwn = false
-    /// Whether it is in ``named``.
+    /// Whether the socket is in ``named``.
     var isNamed = false
   }
 
@@ -34,13 +35,13 @@ struct SocketTable {
     entries[Int(socket)] = Entry(isOwn: true)
   }
 
-  /// The kernel takes a closed socket out of epoll by itself.
+  /// Forgets a socket; the kernel removes a closed socket from epoll by itself.
   mutating func closed(_ socket: Int32) {
     grow(socket)
     entries[Int(socket)] = Entry()
   }
 
-  /// Does what libcurl's socket callback says.
+  /// Notes what libcurl's socket callback asks for.
   mutating func watch(_ socket: Int32, _ what: Int32) {
     grow(socket)
     let index = Int(socket)
@@ -69,12 +70,12 @@ struct SocketTable {
     named.removeAll(keepingCapacity: true)
   }
 
-  /// What libcurl waits for at a socket that it has named, as epoll events.
+  /// The epoll events that libcurl waits for at a socket that it has named.
   func wanted(_ socket: Int32) -> UInt32 { entries[Int(socket)].wanted }
 
-  /// The sockets that libcurl wants to read from and that have something, or have come to their end.
+  /// The sockets that libcurl wants to read and that have bytes or have ended.
   ///
-  /// It asks the sockets and not epoll, whose bell is for the loop's thread alone.
+  /// It asks the sockets and not epoll, whose events only the loop's thread may take.
   func readable() -> [Int32] {
     var polled = entries.indices.compactMap { index -> pollfd? in
       guard entries[index].wanted & EPOLLIN.rawValue != 0 else { return nil }
@@ -84,7 +85,7 @@ struct SocketTable {
     return polled.filter { $0.revents != 0 }.map(\.fd)
   }
 
-  /// Whether an event that epoll reported is one that libcurl waits for.
+  /// Whether libcurl waits for a socket for which epoll reported an event; if not, epoll drops it.
   mutating func isWanted(_ socket: Int32) -> Bool {
     grow(socket)
     if wanted(socket) != 0 { return true }
@@ -92,7 +93,7 @@ struct SocketTable {
     return false
   }
 
-  /// Takes a socket from epoll, if it is there.
+  /// Removes a socket from epoll, if it is registered.
   mutating func unregister(_ socket: Int32) {
     guard entries[Int(socket)].registered != 0 else { return }
     epoll_ctl(poller, EPOLL_CTL_DEL, socket, nil)

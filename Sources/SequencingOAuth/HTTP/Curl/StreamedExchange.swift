@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// A request whose body or response passes through async code while it runs.
+/// A request whose body or response is a file or a stream, which async code handles while it runs.
 ///
 /// Three tasks work side by side: one makes the body, one consumes the response, and the caller
 /// waits for the transfer. All have ended when ``run(_:)`` returns.
@@ -12,14 +12,14 @@ struct StreamedExchange {
   let transfer: CurlTransfer
   let loop: CurlEventLoop
 
-  /// Runs it; `wait` starts the transfer and returns when it has ended.
+  /// Runs the request; `wait` must start the transfer and return when it has ended.
   func run(_ wait: @Sendable () async -> Void) async throws(SQOAuthError) -> HTTPResponse {
     async let _: Void = produce()
     async let consumed = consume()
     await wait()
-    // What came before the server was lost is delivered: a download goes on behind it.
+    // Content that came before the server was lost is delivered: a download continues after it.
     if transfer.hasLostServer { _ = await consumed }
-    // Throwing from here cancels both tasks, and waits for them.
+    // An error that is thrown from here cancels both tasks and waits for them.
     var response = try transfer.response()
     let (body, error) = await consumed
     if let error { throw error }
@@ -57,20 +57,21 @@ struct StreamedExchange {
     case let error as SQOAuthError: error
     case let error as FileError:
       SQOAuthError(
-        .malformedRequest, "the response's file cannot be written: \(error)", cause: error)
+        .malformedRequest, "the file for the response cannot be written: \(error)", cause: error)
     default:
       SQOAuthError(
-        .cancelled, "what consumes the response ended the request; see the cause", cause: error)
+        .cancelled, "the closure that consumes the response threw an error; see the cause",
+        cause: error)
     }
   }
 }
 
-/// Where the content of one response goes.
+/// Writes the content of one response to its file, its consumer or memory.
 private struct ResponseSink {
   private let destination: HTTPDestination
   private var head: HTTPResponseHead?
   private var file: OpenFile?
-  /// What stays in memory: a response whose status forbids that it overwrites a file.
+  /// The content that stays in memory, because a status other than 2xx must not overwrite a file.
   private(set) var body = Data()
 
   init(_ destination: HTTPDestination) {

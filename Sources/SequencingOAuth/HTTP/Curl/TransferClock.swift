@@ -1,18 +1,18 @@
 import Basics
 import CCurl
 
-/// When a transfer has had its time: in all, until it is sent, and since a byte last moved.
+/// The time limits of a transfer: in all, until it has a connection, and since the last byte.
 ///
-/// Nanoseconds of the monotonic clock; `UInt64.max` is never.
+/// All values are nanoseconds of the monotonic clock; `UInt64.max` means never.
 struct TransferClock {
   private let end: UInt64
   private let idle: UInt64
-  /// Until when the request must have a connection; never once it has one.
+  /// Until when the request must have a connection; `UInt64.max` after it has one.
   private var connectionEnd: UInt64
   private var lastMove: UInt64
-  /// The app has not yet taken what was received, so silence is not the server's fault.
+  /// Whether the app has not yet taken the received content, so the server may be silent.
   var isWaitingForReader = false
-  /// The app has not yet made the next piece of the body.
+  /// Whether the app has not yet made the next piece of the body, so the server may be silent.
   var isWaitingForWriter = false
 
   init(total: Duration?, idle: Duration?, connection: Duration? = nil) {
@@ -23,31 +23,31 @@ struct TransferClock {
     connectionEnd = connection.map { Self.sum(now, Self.nanoseconds($0)) } ?? .max
   }
 
-  /// The request has a connection and goes out.
+  /// Notes that the request has a connection and is being sent.
   mutating func connected() {
     connectionEnd = .max
   }
 
-  /// A byte moved.
+  /// Notes that a byte was sent or received.
   mutating func touch() {
-    // Four milliseconds coarse, and five times as fast.
+    // The coarse clock is exact to four milliseconds, and five times as fast.
     if idle != .max { lastMove = sq_nanoseconds(CLOCK_MONOTONIC_COARSE) }
   }
 
-  /// The app took or gave something, so the server is expected to move again.
+  /// Notes that the app took or made content, so the time of silence counts again.
   mutating func resume() {
     isWaitingForReader = false
     isWaitingForWriter = false
     lastMove = Self.now()
   }
 
-  /// When to look next.
+  /// The earliest time at which a limit may be over.
   var deadline: UInt64 {
     let end = min(end, connectionEnd)
     return isWaitingForReader || isWaitingForWriter ? end : min(end, Self.sum(lastMove, idle))
   }
 
-  /// Which limit is over.
+  /// The limits of a transfer.
   enum Limit {
     case total
     case connection

@@ -1,16 +1,18 @@
 import CCurl
 
-/// Compares what a server sends over HTTP/1.1 with the content that comes of it.
+/// Compares the bytes that a server sends over HTTP/1.1 with the content that they carry.
 ///
-/// Behind a chunk's size (RFC 9112, section 7.1.1), and between the blocks of a compressed response,
-/// a server may send any number of bytes that are no content. libcurl reads them without a word.
+/// After a chunk's size (RFC 9112, section 7.1.1) and between the blocks of a compressed response,
+/// a server may send any number of bytes that are not content. libcurl reads them and sets no
+/// limit.
 struct WireMeter {
-  /// So many bytes may come in any case.
+  /// How many bytes may come for any response.
   static let allowance: UInt64 = 1 << 20
-  /// So many more may come for each byte of content: a chunk for each byte takes six, and a server
-  /// that compresses byte by byte takes about twenty.
+  /// How many more bytes may come for each byte of content.
+  ///
+  /// A chunk for each byte takes six, and a server that compresses byte by byte takes about twenty.
   static let bytesEach: UInt64 = 64
-  /// A small response is over by then, and is never measured.
+  /// After how many reads the measuring starts; most small responses have ended by then.
   private static let freeReadings = 8
 
   /// The socket that libcurl reads from; negative before it has named one.
@@ -18,7 +20,9 @@ struct WireMeter {
   private var readings = 0
   private var start: (socket: Int32, bytes: UInt64, content: Int64)?
 
-  /// Takes note that libcurl has read; `received` is the content so far.
+  /// Counts a read of libcurl and returns whether the server has sent far more bytes than content.
+  ///
+  /// `received` is the number of bytes of content so far.
   mutating func isExceeded(received: Int64) -> Bool {
     readings += 1
     guard readings > Self.freeReadings, socket >= 0 else { return false }

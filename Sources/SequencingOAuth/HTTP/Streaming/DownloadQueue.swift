@@ -6,17 +6,19 @@ import Basics
   import Foundation
 #endif
 
-/// Between libcurl, which brings content, and the async code that consumes it.
+/// A bounded queue of response content between libcurl and the async code that consumes it.
 ///
-/// It takes up to ``limit`` bytes ahead of the consumer; then libcurl halts, and with it, through
-/// TCP or HTTP/2 flow control, the server.
+/// It holds about ``limit`` bytes at most. When it is full, libcurl stops reading, and the flow
+/// control of TCP or HTTP/2 stops the server.
 final class DownloadQueue: Sendable {
   static let limit = 1024 * 1024
 
-  /// What the consumer gets next.
+  /// The next step for the consumer: the head first, then pieces of content.
   enum Event {
     case head(HTTPResponseHead)
-    /// Whatever has come since, and whether libcurl halted and must be told to go on.
+    /// All content that has arrived since the last event.
+    ///
+    /// `wasHalted` tells that libcurl has stopped reading; the consumer must make it continue.
     case content(Data, wasHalted: Bool)
   }
 
@@ -30,7 +32,8 @@ final class DownloadQueue: Sendable {
 
   private let state = Locked(State())
 
-  /// The queue for a response that does not stay in memory.
+  /// Makes a queue for a response that goes to a file or a consumer; returns `nil` for one in
+  /// memory.
   static func make(_ destination: HTTPDestination) -> DownloadQueue? {
     if case .memory = destination { nil } else { DownloadQueue() }
   }
@@ -45,7 +48,8 @@ final class DownloadQueue: Sendable {
     consumer?.resume()
   }
 
-  /// Takes bytes, or none of them when the consumer is too far behind.
+  /// Takes all of the bytes and returns `true`; if the queue is full, takes none and returns
+  /// `false`.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let (isTaken, consumer) = state.withLock { state in
       guard state.content.count < Self.limit else {
@@ -59,7 +63,7 @@ final class DownloadQueue: Sendable {
     return isTaken
   }
 
-  /// No more will come.
+  /// Marks the end of the content.
   func close() {
     let consumer = state.withLock { state in
       state.isClosed = true
@@ -70,7 +74,7 @@ final class DownloadQueue: Sendable {
 
   // MARK: The consumer's side
 
-  /// The next event; `nil` when there will be none.
+  /// Waits for the next event; returns `nil` at the end of the content.
   func next() async -> Event? {
     while true {
       let (event, isClosed) = state.withLock { state -> (Event?, Bool) in

@@ -4,12 +4,12 @@
   import Foundation
 #endif
 
-/// A file that is read or written piece by piece, by one task at a time.
+/// An open file that one task at a time reads or writes piece by piece.
 final class OpenFile: @unchecked Sendable {
   static let pieceSize = 1024 * 1024
 
   private let file: FileDescriptor
-  /// The last piece, whose memory the next one uses again when no caller has it any more.
+  /// The last piece; the next one uses its memory again if no caller still holds it.
   private var buffer = Data()
 
   private init(
@@ -27,19 +27,19 @@ final class OpenFile: @unchecked Sendable {
     try OpenFile(url) { path throws(FileError) in try .reading(path, followsLink: true) }
   }
 
-  /// Makes a file that only its owner may read, or empties the one that is there.
+  /// Creates a file that only its owner may read, or empties an existing file.
   static func writing(_ url: URL) throws(FileError) -> OpenFile {
     try OpenFile(url) { path throws(FileError) in try .writing(path) }
   }
 
-  /// The length of the file, which must be an ordinary one: a pipe or a device has no length.
+  /// Returns the length of the file; throws for a pipe or a device, which have no length.
   func length() throws(FileError) -> Int64 {
     let status = try file.status()
     guard status.isRegular else { throw .notRegular }
     return status.size
   }
 
-  /// The next piece of at most so many bytes; empty at the end.
+  /// Reads the next piece, of at most `limit` bytes and ``pieceSize``; it is empty at the end.
   func piece(_ limit: Int64) throws(FileError) -> Data {
     let room = Int(min(limit, Int64(Self.pieceSize)))
     if buffer.count != room { buffer = Data(count: room) }
@@ -51,7 +51,7 @@ final class OpenFile: @unchecked Sendable {
 }
 
 extension UploadQueue {
-  /// The queue of a body that is made while it is sent; `nil` for one in memory.
+  /// Makes a queue for a body that is a file or a stream; returns `nil` for a body in memory.
   static func make(_ body: HTTPRequestBody) throws(SQOAuthError) -> UploadQueue? {
     switch body {
     case .empty, .bytes: return nil
@@ -63,13 +63,13 @@ extension UploadQueue {
         return UploadQueue(length: length) { try chunks(of: url, length) }
       } catch {
         throw SQOAuthError(
-          .malformedRequest, "the file to be sent cannot be read: \(error); nothing was sent",
+          .malformedRequest, "the file to send cannot be read: \(error); nothing was sent",
           cause: error)
       }
     }
   }
 
-  /// The pieces of a file up to the length that was announced, should it grow meanwhile.
+  /// The pieces of a file, up to the announced length even if the file grows in the meantime.
   private static func chunks(
     of url: URL, _ length: Int64
   ) throws(FileError) -> @Sendable () async throws -> Data? {
@@ -82,7 +82,7 @@ extension UploadQueue {
     }
   }
 
-  /// Counts down; touched by the one task that makes the chunks.
+  /// How many bytes of the file are left to send; only the task that makes the chunks uses it.
   private final class FileRest: @unchecked Sendable {
     var count: Int64
 

@@ -6,17 +6,18 @@ import Basics
   import Foundation
 #endif
 
-/// Between the chunks of a request's body, made by async code, and libcurl, which asks for bytes.
+/// A queue between the async code that makes a request's body and libcurl, which sends it.
 ///
-/// One chunk is held at most: the next is asked for when the last byte of this one has gone.
+/// It holds one chunk at most: it asks for the next one after libcurl has taken the last byte of
+/// this one.
 final class UploadQueue: Sendable {
   typealias MakeChunks = @Sendable () throws -> @Sendable () async throws -> Data?
 
-  /// What libcurl gets.
+  /// The answer to libcurl when it asks for bytes.
   enum Fill {
-    /// So many bytes, 0 at the end.
+    /// The number of bytes that were copied; 0 at the end of the body.
     case bytes(Int)
-    /// Nothing yet.
+    /// No chunk is ready yet.
     case wait
     case failed(SQOAuthError)
   }
@@ -26,19 +27,21 @@ final class UploadQueue: Sendable {
     var sent: Int64 = 0
     var isEnded = false
     var isWanted = false
-    /// For which attempt a chunk is being made; libcurl may ask again before it is there, and must
-    /// not be given a second one for that.
+    /// The attempt for which a chunk is being made.
+    ///
+    /// libcurl may ask again before the chunk is ready; then no second chunk must be made.
     var making: Int?
     var isClosed = false
     var error: (any Error)?
-    /// Whether the server has answered and reads no further.
+    /// Whether the server has answered and reads no more of the body.
     var isAnswered = false
-    /// How often the body was begun, so that a chunk of an attempt that was given up is dropped.
+    /// How often the body was started again; a chunk that was made for an earlier attempt is
+    /// dropped.
     var attempt = 0
     var producer: CheckedContinuation<Int?, Never>?
   }
 
-  /// The length that was announced.
+  /// The length that was announced, in bytes; `nil` if none was.
   let length: Int64?
   private let makeChunks: MakeChunks
   private let state = Locked(State())
@@ -59,7 +62,7 @@ final class UploadQueue: Sendable {
       if !state.chunk.isEmpty { return (take(&state, room), nil) }
       if state.isEnded { return (end(state), nil) }
       if state.making == state.attempt { return (.wait, nil) }
-      // Either the producer waits and hears it now, or it finds it when it has time.
+      // If the producer is waiting, it is resumed now; otherwise it sees `isWanted` later.
       let demand = Demand(state.producer.take(), state.attempt)
       if demand == nil { state.isWanted = true } else { state.making = state.attempt }
       return (.wait, demand)
@@ -78,7 +81,7 @@ final class UploadQueue: Sendable {
     }
   }
 
-  /// Ends the body where it is, since the server has answered without the rest.
+  /// Ends the body before its last byte, since the server has answered without the rest.
   func endAnswered() {
     state.withLock { $0.isAnswered = true }
   }
@@ -95,7 +98,7 @@ final class UploadQueue: Sendable {
   private func take(_ state: inout State, _ room: UnsafeMutableRawBufferPointer) -> Fill {
     let piece = state.chunk.prefix(room.count)
     piece.copyBytes(to: room)
-    // Whoever made a chunk may use its memory again once it is empty.
+    // When the chunk is empty, the producer may use its memory again.
     state.chunk = piece.count == state.chunk.count ? Data() : state.chunk.dropFirst(piece.count)
     state.sent += Int64(piece.count)
     if let length, state.sent > length { return .failed(Self.mismatch) }
@@ -109,7 +112,9 @@ final class UploadQueue: Sendable {
 
   // MARK: The producer's side
 
-  /// Makes chunks whenever one is wanted, until ``close()``; `available` is called for each.
+  /// Makes a chunk each time that libcurl asks for one, until ``close()``.
+  ///
+  /// It calls `available` after each chunk, after the end of the body, and after an error.
   func produce(_ available: @Sendable () -> Void) async {
     var attempt = -1
     var next: (@Sendable () async throws -> Data?)?
@@ -119,7 +124,7 @@ final class UploadQueue: Sendable {
           next = try makeChunks()
           attempt = wanted
         }
-        // An empty chunk is not the end.
+        // An empty chunk does not end the body, so it is skipped.
         var chunk = try await next?()
         while let empty = chunk, empty.isEmpty, !Task.isCancelled { chunk = try await next?() }
         provide(chunk, wanted)
@@ -138,7 +143,8 @@ final class UploadQueue: Sendable {
     }
   }
 
-  /// Waits until a chunk is wanted; says for which attempt, or `nil` when none ever will be.
+  /// Waits until libcurl asks for a chunk; returns the attempt it is for, or `nil` after
+  /// ``close()``.
   private func demand() async -> Int? {
     await withCheckedContinuation { continuation in
       let answer = state.withLock { state -> Int?? in
@@ -155,7 +161,7 @@ final class UploadQueue: Sendable {
     }
   }
 
-  /// A producer that waits, and what to tell it.
+  /// A waiting producer, and the attempt for which it must make a chunk.
   private struct Demand {
     let producer: CheckedContinuation<Int?, Never>
     let attempt: Int
@@ -177,10 +183,11 @@ final class UploadQueue: Sendable {
   private static func wrap(_ error: any Error) -> SQOAuthError {
     if let error = error as? FileError {
       return SQOAuthError(
-        .malformedRequest, "the file to be sent cannot be read: \(error)", cause: error)
+        .malformedRequest, "the file to send cannot be read: \(error)", cause: error)
     }
     return error as? SQOAuthError
       ?? SQOAuthError(
-        .cancelled, "what makes the request's body ended the request; see the cause", cause: error)
+        .cancelled, "the closure that makes the request's body threw an error; see the cause",
+        cause: error)
   }
 }

@@ -1,13 +1,13 @@
-/// Which bytes of a resource a response holds, or how many the resource has.
+/// The value of `Content-Range`: the bytes that a response holds, or the length of the resource.
 ///
 /// - SeeAlso: RFC 9110, section 14.4
 enum ContentRange: Hashable {
   /// `bytes first-last/total`.
   case part(first: Int64, last: Int64, total: Int64)
-  /// `bytes */total`, which a response of status 416 says.
+  /// `bytes */total`, in a response of status 416.
   case unsatisfied(total: Int64)
 
-  /// Reads a field; `nil` for another unit, for an unknown total, and for what makes no sense.
+  /// Reads a field; `nil` for a unit other than bytes, an unknown total or a malformed value.
   init?(_ field: String?) {
     guard let words = field?.split(separator: " "), words.count == 2,
       words[0].lowercased() == "bytes"
@@ -25,7 +25,7 @@ enum ContentRange: Hashable {
     self = .part(first: first, last: last, total: total)
   }
 
-  /// Digits only: neither a sign nor a space.
+  /// Reads a number of digits only; `nil` if there is a sign or a space.
   static func number(_ text: some StringProtocol) -> Int64? {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
   }

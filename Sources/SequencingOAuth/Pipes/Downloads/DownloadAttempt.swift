@@ -4,27 +4,27 @@
   import Foundation
 #endif
 
-/// One request of a download, and what came of it.
+/// One request of a download, and its result.
 ///
-/// It is used by the one task that consumes the response, and before and after that by the one that
-/// sends the request.
+/// The task that sends the request uses it first. While the response arrives, only the task that
+/// consumes the response uses it; after that, the sending task again.
 final class DownloadAttempt: @unchecked Sendable {
-  /// What ended the transfer from this side.
+  /// The error with which this attempt ended the transfer; `nil` if it did not.
   private(set) var failure: SQOAuthError?
-  /// How many bytes of the file it has brought.
+  /// How many bytes of the file the attempt has received.
   private(set) var receivedBytes: Int64 = 0
 
-  /// What the response is.
+  /// The kinds of responses to the request.
   private enum Answer {
-    /// None has begun.
+    /// No response has begun.
     case none
-    /// The content; it ends there, where that was announced.
+    /// The content; it ends before byte `end`, or at an unknown byte if `end` is `nil`.
     case content(end: Int64?)
-    /// Not the content. The bytes are what the server says instead.
+    /// An answer that is not the content, with the bytes of its body.
     case refusal(Data)
-    /// Bytes that do not continue those that are there.
+    /// Bytes that do not continue the bytes of the partial file.
     case misfit
-    /// There was nothing more to be had.
+    /// The partial file has all bytes already.
     case complete
   }
 
@@ -32,7 +32,7 @@ final class DownloadAttempt: @unchecked Sendable {
   private let partial: PartialFile
   private let meter: TransferMeter?
   private let timeout: Duration?
-  /// The first byte that is asked for.
+  /// The position of the first byte that the request asks for.
   private let start: Int64
   private var answer = Answer.none
   private var head: HTTPResponseHead?
@@ -47,12 +47,13 @@ final class DownloadAttempt: @unchecked Sendable {
     self.partial = partial
     self.meter = meter
     self.timeout = timeout
-    // One byte of a complete file is asked for again: whoever sends it vouches for the others.
+    // Of a complete file, the last byte is requested again: if the server sends it as a part of the
+    // same content, the other bytes are still right.
     let last = (partial.record?.total ?? .max) - 1
     start = partial.record == nil ? 0 : max(0, min(partial.length, last))
   }
 
-  /// Whether the file has all its bytes.
+  /// Whether the partial file has all its bytes.
   var isComplete: Bool {
     switch answer {
     case .content: partial.length == total ?? partial.length
@@ -61,21 +62,21 @@ final class DownloadAttempt: @unchecked Sendable {
     }
   }
 
-  /// Whether the server has other bytes than those that were to be continued.
+  /// Whether the server's bytes do not continue the bytes of the partial file.
   var isMisfit: Bool {
     if case .misfit = answer { true } else { false }
   }
 
-  /// Whether the server went on where it was asked to.
+  /// Whether the server continued the content at the requested position.
   var isContinuation: Bool { head?.status == 206 }
 
-  /// Returns the last response: of the complete file, or of a refusal.
+  /// Sends the request and returns its response: of the complete file, or a refusal.
   func run(_ send: ResumableDownload.Send) async throws(SQOAuthError) -> HTTPResponse {
     var response: HTTPResponse
     do throws(SQOAuthError) {
       response = try await send(request())
     } catch {
-      // A client may have made another error of it.
+      // The client may have replaced this attempt's own error by another one.
       throw failure ?? error
     }
     if let failure { throw failure }
@@ -89,16 +90,17 @@ final class DownloadAttempt: @unchecked Sendable {
       return HTTPResponse(status: 200, headers: response.headers)
     default:
       guard isComplete else {
-        throw SQOAuthError(.connectionFailed, "the server's answer ended before the file did")
+        throw SQOAuthError(
+          .connectionFailed, "the server's answer ended before the end of the file")
       }
       return response
     }
   }
 
-  /// All of the resource, or what is missing if it is still the same.
+  /// The request for the whole resource, or for its missing bytes if it has not changed.
   private func request() -> HTTPRequest {
     var request = download.request
-    // Positions are those of the file's own bytes.
+    // Positions count bytes of the file, so the server must not encode them.
     request.headers["Accept-Encoding"] = "identity"
     if start > 0, let record = partial.record {
       request.headers["Range"] = "bytes=\(start)-"
@@ -117,9 +119,9 @@ final class DownloadAttempt: @unchecked Sendable {
       if !data.isEmpty {
         try await append(data)
       } else if case .content = answer, head == self.head {
-        // No bytes between others.
+        // An empty piece of the content changes nothing.
       } else {
-        // A second response may come, after a token was refreshed.
+        // A second response may come after a token was refreshed.
         try await begin(head)
       }
     } catch {
@@ -133,7 +135,8 @@ final class DownloadAttempt: @unchecked Sendable {
     switch head.status {
     case 206 where start > 0: try await beginPart(head)
     case 206:
-      throw SQOAuthError(.invalidResponse, "the server sent a part though the whole was asked for")
+      throw SQOAuthError(
+        .invalidResponse, "the server sent a part of the file to a request for the whole file")
     case 200...299: try await beginWhole(head)
     default: answer = .refusal(Data())
     }
@@ -166,7 +169,8 @@ final class DownloadAttempt: @unchecked Sendable {
       let length = partial.length + Int64(data.count)
       try checkSize(length)
       guard length <= end ?? .max else {
-        throw SQOAuthError(.invalidResponse, "the server sent more than it announced")
+        throw SQOAuthError(
+          .invalidResponse, "the server sent more bytes of the file than it announced")
       }
       try await partial.append(data)
       receivedBytes += Int64(data.count)
@@ -176,7 +180,7 @@ final class DownloadAttempt: @unchecked Sendable {
         throw SQOAuthError(
           .responseTooLarge,
           "the server answered with status \(head?.status ?? 0) and more than the "
-            + "\(download.request.maximumResponseBytes) bytes that the request allows for that",
+            + "\(download.request.maximumResponseBytes) bytes that the request allows for an error",
           status: head?.status)
       }
       answer = .refusal(body + data)
@@ -192,7 +196,7 @@ final class DownloadAttempt: @unchecked Sendable {
       "the file has more than the \(download.maximumBytes ?? .max) bytes that are allowed")
   }
 
-  /// Whether a refusal to send what is behind the bytes says that there is nothing.
+  /// Whether a response of status 416 means that the partial file has all bytes of the resource.
   private func isWhole(_ head: HTTPResponseHead) -> Bool {
     ContentRange(head.headers["Content-Range"]) == .unsatisfied(total: partial.length)
       && [head.headers["ETag"], head.headers["Last-Modified"]].contains(partial.record?.validator)
@@ -201,6 +205,6 @@ final class DownloadAttempt: @unchecked Sendable {
   private func misfit() -> SQOAuthError {
     answer = .misfit
     return SQOAuthError(
-      .invalidResponse, "the server sent bytes that do not continue those that were there")
+      .invalidResponse, "the server sent bytes that do not continue the partial file")
   }
 }

@@ -1,15 +1,15 @@
 import Basics
 
-/// How often and how soon a download is tried again whose connection was lost.
+/// Decides how often and how soon a download is tried again after its connection was lost.
 struct DownloadPatience {
-  /// An attempt that brings less than this is as good as none.
+  /// An attempt that receives fewer bytes than this counts as fruitless.
   static let worthwhile: Int64 = 64 * 1024
-  /// So many such attempts in a row are enough.
+  /// After this number of fruitless attempts in a row, the download fails.
   static let maximumFruitlessAttempts = 5
 
   private let timeout: Duration?
   private let deadline: ContinuousClock.Instant?
-  /// The furthest byte that was ever reached.
+  /// The largest length that the partial file ever had.
   private var furthest: Int64
   private var fruitlessAttempts = 0
   private var hasReceived = false
@@ -20,23 +20,23 @@ struct DownloadPatience {
     furthest = length
   }
 
-  /// What is left of the time for all attempts.
+  /// Returns the rest of the time for all attempts, or `nil` for no limit; throws if it is over.
   func timeLeft() throws(SQOAuthError) -> Duration? {
     guard let deadline, let timeout else { return nil }
     let left = ContinuousClock.now.duration(to: deadline)
-    // The first attempt is made whatever the time, and its request then says that it is over.
+    // The first attempt is always made; if its time is over, its request fails.
     guard left > .zero || !hasReceived else {
       throw SQOAuthError(.requestTimedOut, "the download did not end within \(timeout)")
     }
     return max(left, .zero)
   }
 
-  /// Returns when it is time for another attempt; throws the error where none makes sense.
+  /// Waits until it is time for another attempt; throws the error if another attempt is useless.
   mutating func wait(
     after error: SQOAuthError, of attempt: DownloadAttempt, _ partial: PartialFile
   ) async throws(SQOAuthError) {
     hasReceived = hasReceived || attempt.receivedBytes > 0
-    // One that had to start anew has brought only what is beyond the one before it.
+    // If the attempt started from the first byte, only bytes beyond the largest length are new.
     let brought =
       attempt.isContinuation ? attempt.receivedBytes : partial.length - furthest
     furthest = max(furthest, partial.length)
@@ -52,11 +52,11 @@ struct DownloadPatience {
     }
   }
 
-  /// Whether it was the network's fault and there is time to try again.
+  /// Whether the connection was lost and there is time to try again.
   private func isLost(_ error: SQOAuthError) -> Bool {
     switch error.code {
     case .connectionFailed: true
-    // The server fell silent, or the time for all is over.
+    // Either the server stopped sending, or the time for all attempts is over.
     case .requestTimedOut: deadline.map { ContinuousClock.now < $0 } ?? true
     default: false
     }

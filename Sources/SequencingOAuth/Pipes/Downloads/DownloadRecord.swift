@@ -4,25 +4,28 @@
   import Foundation
 #endif
 
-/// What is known of the resource whose bytes a partial file holds; it is kept in a file beside it.
+/// What the SDK knows of the resource of a partial file; it is stored in a file in the same folder.
 struct DownloadRecord: Codable, Hashable, Sendable {
-  /// Another number is another program's; then the download starts anew.
+  /// The version of the format; a record with another version is ignored.
   private(set) var version = Self.currentVersion
   /// The SHA-256 of the URL, which may hold secrets.
   var url: String
   /// A strong entity tag with its quotes, or else the date of the last modification, as it came.
   var validator: String
-  /// The length of the whole, where the server announced it.
+  /// The length of the whole resource; `nil` if the server did not announce it.
   var total: Int64?
-  /// When the bytes were written: a system that runs on has all of them, killed processes or not.
+  /// The start of the system under which the bytes were written; `nil` if it is not known.
+  ///
+  /// Until the next start, the system has all written bytes, even if the process was killed.
   var boot: String?
-  /// How many of them a loss of power leaves as they are.
+  /// How many bytes are certainly on the disk, even after a loss of power.
   var synced: Int64 = 0
 
   private static let currentVersion = 1
 
-  /// What a complete response says of its resource; `nil` where a later one could not be told to be
-  /// of the same bytes, so that the download cannot be resumed.
+  /// Makes the record of a complete response's resource; `nil` if its download cannot be resumed.
+  ///
+  /// It can be resumed only if the SDK can recognize that a later response has the same bytes.
   init?(_ head: HTTPResponseHead, url: URL, total: Int64?, now: Date = Date()) {
     let acceptsRanges = head.headers["Accept-Ranges"]?.lowercased() != "none"
     // Ranges would count the bytes of the coded form.
@@ -35,7 +38,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     boot = Self.currentBoot
   }
 
-  /// Reads what an earlier call has left for the same URL.
+  /// Reads the record that an earlier call has left; `nil` if it is malformed or of another URL.
   init?(_ content: Data, url: URL) {
     guard let record = try? JSONDecoder().decode(Self.self, from: content),
       record.version == Self.currentVersion, record.url == Self.digest(url),
@@ -46,7 +49,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 
   var json: Data { (try? JSONEncoder().encode(self)) ?? Data() }
 
-  /// Whether a part of a resource is one of this.
+  /// Whether a response of status 206 is a part of this record's resource.
   ///
   /// - SeeAlso: RFC 9110, section 15.3.7: a 206 has the entity tag that a 200 would have
   func matches(_ head: HTTPResponseHead) -> Bool {
@@ -56,9 +59,9 @@ struct DownloadRecord: Codable, Hashable, Sendable {
       && head.headers.values(for: "Last-Modified").allSatisfy { $0 == validator }
   }
 
-  /// How many of so many bytes are sure to be those that were written.
+  /// How many bytes of a file of `size` bytes are certainly as they were written.
   func trusted(_ size: Int64) -> Int64 {
-    // More than the whole is nothing that this program wrote.
+    // A file larger than the whole resource was not written by this program.
     if size > total ?? .max { return 0 }
     return boot != nil && boot == Self.currentBoot ? size : min(size, synced)
   }
@@ -67,7 +70,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     boot = Self.currentBoot
   }
 
-  /// Changes whenever the system starts; `nil` where the system does not tell.
+  /// An identifier that changes each time the system starts; `nil` if the system has none.
   private static let currentBoot: String? = {
     guard let id = try? Data(contentsOf: URL(filePath: "/proc/sys/kernel/random/boot_id")) else {
       return nil
@@ -81,15 +84,16 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 }
 
 extension HTTPResponseHead {
-  /// Whether the content is the resource's bytes as they are.
+  /// Whether the content has no coding, so that it is the resource's own bytes.
   var isUncoded: Bool {
     headers.values(for: "Content-Encoding").allSatisfy { $0.lowercased() == "identity" }
   }
 
-  /// What `If-Range` may hold later on.
+  /// The validator that a later request may send in `If-Range`; `nil` if there is none.
   ///
-  /// A date will do only where there is no entity tag, not even a weak one, and the resource was
-  /// left alone for a minute: within one second it may change twice.
+  /// It is a strong entity tag. If there is no entity tag, not even a weak one, it may be the date
+  /// of the last modification, but only if that is at least a minute before the response: within
+  /// one second, a resource may change twice.
   ///
   /// - SeeAlso: RFC 9110, sections 8.8.2.2 and 13.1.5
   fileprivate func strongValidator(_ now: Date) -> String? {
@@ -103,7 +107,7 @@ extension HTTPResponseHead {
     return dates[0]
   }
 
-  /// RFC 9110, section 8.8.3.
+  /// Whether an entity tag is strong and well-formed (RFC 9110, section 8.8.3).
   private static func isStrong(_ tag: String) -> Bool {
     tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
       && tag.utf8.dropFirst().dropLast().allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 }
@@ -111,6 +115,6 @@ extension HTTPResponseHead {
 }
 
 extension String {
-  /// Whether a request's field may have it as its value.
+  /// Whether a request's field may have the text as its value.
   fileprivate var isSendable: Bool { utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 }

@@ -4,19 +4,21 @@
   import Foundation
 #endif
 
-/// The bytes of a download until it is complete: `NAME.partial` beside the file that it will be.
+/// The file `NAME.partial` in the destination's folder, which holds a download's bytes until all
+/// are there.
 ///
-/// Whoever has it open has it locked, in all processes. `NAME.partial.info` says what the bytes are
-/// of; it is on the disk before the first of them is written, and gone before the file gets its
-/// name. So a process may be killed at any point: what the two files say is true, or the download
-/// starts anew. After a loss of power only those bytes count that an earlier end has synced, since
-/// a file system may have lengthened the file before it wrote the others.
+/// The download locks the file against all other downloads, also of other processes.
+/// `NAME.partial.info` holds the ``DownloadRecord``. It is written to the disk before the first
+/// byte and removed before the file gets the destination's name. So a process may be killed at any
+/// point: either the two files are right, or the download starts from the first byte. After a loss
+/// of power, only the bytes count that an earlier call has synced, since the file system may have
+/// lengthened the file before it wrote the others.
 ///
-/// It is used by one task at a time, and works on a queue of its own.
+/// One task at a time uses it. Its file operations run on a separate queue.
 final class PartialFile: @unchecked Sendable {
-  /// How many bytes there are.
+  /// How many bytes the file has.
   private(set) var length: Int64 = 0
-  /// What they are of; `nil` where they cannot be continued later.
+  /// The record of the bytes' resource; `nil` if the download cannot be resumed later.
   private(set) var record: DownloadRecord?
 
   private let destination: String
@@ -26,7 +28,8 @@ final class PartialFile: @unchecked Sendable {
   private let queue = BlockingQueue("download")
   private var isOpen = true
 
-  /// Opens the partial file of a destination, with what an earlier download of the URL has left.
+  /// Opens and locks the partial file of a destination, with the bytes that an earlier download of
+  /// the URL has left.
   static func locked(
     _ destination: URL, of url: URL
   ) async throws(SQOAuthError) -> PartialFile {
@@ -50,18 +53,18 @@ final class PartialFile: @unchecked Sendable {
 
   // MARK: While bytes come
 
-  /// Starts with another resource; `record` is `nil` where it cannot be resumed.
+  /// Empties the file for another resource; `record` is `nil` if its download cannot be resumed.
   func begin(_ record: DownloadRecord?) async throws(SQOAuthError) {
     try await run { [self] () throws(FileError) in
-      // Bytes of the one must never stand beside the record of the other, whatever reaches the
-      // disk first.
+      // Writes may reach the disk in any order, and the new record must never be on it with bytes
+      // of the old resource.
       try truncate(0)
       if record != nil { try lock.file.sync() }
       try save(record)
     }
   }
 
-  /// Takes bytes away at the end.
+  /// Removes the bytes after `length`, if there are any.
   func cut(to length: Int64) async throws(SQOAuthError) {
     guard length < self.length else { return }
     try await run { [self] () throws(FileError) in
@@ -73,7 +76,7 @@ final class PartialFile: @unchecked Sendable {
     }
   }
 
-  /// Notes the length of the whole, which was not known before.
+  /// Stores the length of the whole resource, which was not known before.
   func learn(total: Int64) async throws(SQOAuthError) {
     guard var record else { return }
     record.total = total
@@ -93,13 +96,14 @@ final class PartialFile: @unchecked Sendable {
 
   // MARK: At the end
 
-  /// Gives the complete file its name, for good.
+  /// Syncs the complete file, gives it the destination's name and releases the lock.
   func finish() async throws(SQOAuthError) {
     try await run(on: destination) { [self] () throws(FileError) in
       let isSynced = Result { () throws(FileError) in try lock.file.sync() }
       let record = record
-      // Before the name: once that is given, another download may have a record here. And where
-      // the disk failed, nobody knows which of the bytes are on it.
+      // The record is removed before the move, since after it, another download may write its own
+      // record. It is also removed if the sync failed, since it is unknown which bytes are on the
+      // disk then.
       try save(nil)
       try isSynced.get()
       do throws(FileError) {
@@ -113,7 +117,7 @@ final class PartialFile: @unchecked Sendable {
     }
   }
 
-  /// Leaves what there is to a later call, and nothing where that could not use it.
+  /// Keeps the bytes for a later call, or removes the files if a later call could not use them.
   func leave() async {
     try? await queue.run { [self] () throws(SQOAuthError) in
       guard isOpen else { return }
@@ -132,7 +136,7 @@ final class PartialFile: @unchecked Sendable {
 
   private func readRecord(_ url: URL) throws(FileError) {
     let size = try lock.file.status().size
-    // One that cannot be read is as good as none.
+    // A record that cannot be read is ignored.
     if let content = try? recordFile.read(), var record = DownloadRecord(content, url: url) {
       self.record = record
       length = record.trusted(size)

@@ -4,34 +4,34 @@
   package import Foundation
 #endif
 
-/// Brings a resource into a file, and goes on where an earlier attempt stopped.
+/// Downloads a resource to a file, and continues where an earlier attempt stopped.
 ///
-/// The bytes are gathered in `NAME.partial` beside the destination, which only the user can read.
-/// When all are there and on the disk, that file gets the destination's name: what was there before
-/// stays until then, and half a file never stands there. A later call for the same URL, also of
-/// another process, goes on behind the bytes that are there, provided that the server gave a strong
-/// validator and says by it that the resource is still the same (RFC 9110, section 13.1.5). In any
-/// other case it starts from the first byte.
+/// The bytes go into `NAME.partial` in the folder of the destination, which only the user can read.
+/// When all bytes are there and on the disk, that file gets the destination's name. An old file
+/// with that name stays until then, so the destination is never an incomplete file. A later call
+/// for the URL, also of another process, continues after the bytes that are there. For this, the
+/// server must have sent a strong validator, and must confirm with it that the resource has not
+/// changed (RFC 9110, section 13.1.5). In all other cases the download starts from the first byte.
 ///
-/// Within a call, a connection that is lost is resumed at once as long as it brought 64 KiB or more.
-/// Those that bring less are followed by a growing wait, and the fifth of them in a row ends the
-/// call. A download that nothing was received of, that was cancelled, or whose request's `timeout`
-/// is over, is not tried again: the timeout holds for the whole call.
+/// Within a call, the download continues at once after a lost connection that has brought 64 KiB or
+/// more. After one that has brought less, it waits before it tries again, longer each time; after
+/// five of them in a row, the call fails. The download is not tried again if nothing was received,
+/// if it was cancelled, or if the request's `timeout` is over, which holds for the whole call.
 ///
 /// - SeeAlso: RFC 9110, section 14
 package struct ResumableDownload: Sendable {
-  /// Sends one request, with a token where one is needed.
+  /// Sends one request, with a token if it needs one.
   package typealias Send = @Sendable (HTTPRequest) async throws(SQOAuthError) -> HTTPResponse
 
-  /// A GET without `Range`, whose `maximumResponseBytes` bounds the content of a refusal only.
+  /// A GET without `Range`; its `maximumResponseBytes` limits only the content of a refusal.
   ///
-  /// Its own `progress` is told of each attempt by itself.
+  /// Its `progress` gets the progress of each attempt separately.
   package var request: HTTPRequest
-  /// The file; its folder must be there.
+  /// The URL of the file to write; its folder must exist.
   package var destination: URL
-  /// The longest file that is accepted.
+  /// The largest length of the file, in bytes; `nil` for no limit.
   package var maximumBytes: Int64?
-  /// Told how far it is; what an earlier call has brought counts as done.
+  /// Gets the progress over all attempts; the bytes of an earlier call count as done.
   package var progress: (@Sendable (TransferProgress) -> Void)?
 
   package init(
@@ -44,13 +44,14 @@ package struct ResumableDownload: Sendable {
     self.progress = progress
   }
 
-  /// Returns when the file is in its place or the server has refused it.
+  /// Runs the download; returns when the file is complete or the server has refused the request.
   ///
-  /// - Returns: The last response. The file is there exactly if its status is 200 to 299; any other
-  ///   has its content in the body, and has changed neither the file nor the bytes gathered so far.
-  /// - Throws: What `send` throws; ``SQOAuthError/Code/fileFailed`` with the path, such as where the
-  ///   disk is full; ``SQOAuthError/Code/fileInUse`` where another download to the same file is
-  ///   under way; ``SQOAuthError/Code/responseTooLarge``.
+  /// - Returns: The last response. If its status is 200 to 299, the file is complete. With any
+  ///   other status, the response has its content in its body, and has changed neither the file nor
+  ///   the partial file.
+  /// - Throws: The errors of `send`; ``SQOAuthError/Code/fileFailed`` with the path, for example if
+  ///   the disk is full; ``SQOAuthError/Code/fileInUse`` if another download to the same file is
+  ///   under way; ``SQOAuthError/Code/responseTooLarge`` if the file is too long.
   package func run(_ send: Send) async throws(SQOAuthError) -> HTTPResponse {
     try checkRequest()
     let partial = try await PartialFile.locked(destination, of: request.url)
@@ -71,7 +72,8 @@ package struct ResumableDownload: Sendable {
     else {
       throw SQOAuthError(
         .malformedRequest,
-        "a download is a GET without content, and asks for ranges by itself; nothing was sent")
+        "a download must be a GET without content and without Range and If-Range, which the SDK "
+          + "adds itself; nothing was sent")
     }
   }
 

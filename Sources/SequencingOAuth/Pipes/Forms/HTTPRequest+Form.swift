@@ -1,11 +1,11 @@
 extension HTTPRequest {
-  /// Makes a form the request's body, and sets the `Content-Type` that goes with it.
+  /// Sets a form as the request's body, and sets the `Content-Type` of the form.
   ///
-  /// The request's length is announced where that of every part is known.
+  /// If the lengths of all parts are known, the request announces its length.
   ///
-  /// - Throws: ``SQOAuthError/Code/malformedRequest`` where a name or a content type cannot be
-  ///   written, or a file cannot be read; ``SQOAuthError/Code/bodyNotReplayable`` where a one-time
-  ///   stream of the form was begun already. The request is then as it was.
+  /// - Throws: ``SQOAuthError/Code/malformedRequest`` if a name or a content type cannot be
+  ///   written, or a file cannot be read; ``SQOAuthError/Code/bodyNotReplayable`` if a part that
+  ///   can be read only once was read before. In both cases, the request does not change.
   public mutating func setForm(_ form: MultipartForm) throws(SQOAuthError) {
     let content = try MultipartBody(form)
     try Self.check(content.oneTimeStreams)
@@ -14,13 +14,14 @@ extension HTTPRequest {
     headers["Content-Type"] = content.contentType
   }
 
-  /// Whether the request can be sent more than once: no part of its body is a one-time stream.
+  /// Whether the request can be sent more than once, because all parts of its body can be read
+  /// again.
   public var isReplayable: Bool { oneTimeStreams.isEmpty }
 
-  /// Whether the request cannot be sent any more: an attempt to send it began a one-time stream.
+  /// Whether the request can no longer be sent, because a part that can be read only once was read.
   public var isSpent: Bool { oneTimeStreams.contains(where: \.wasBegun) }
 
-  /// Refuses a body that cannot be sent any more, before a byte of it is.
+  /// Throws if the body can no longer be sent, before any byte of it is sent.
   func checkNotSpent() throws(SQOAuthError) {
     if !oneTimeStreams.isEmpty { try Self.check(oneTimeStreams) }
   }

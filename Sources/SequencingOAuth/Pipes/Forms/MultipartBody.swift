@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// A form as it goes over the wire: what is in memory, and what is read while it is sent.
+/// A form as a sequence of pieces: bytes in memory, and files and streams that are read while sent.
 struct MultipartBody: Sendable {
   enum Piece: Sendable {
     case bytes(Data)
@@ -22,16 +22,16 @@ struct MultipartBody: Sendable {
     }
   }
 
-  /// What is smaller than this is copied behind what stands before it.
+  /// Bytes up to this size are appended to the piece before them instead of being their own piece.
   private static let smallSize = 64 * 1024
 
   let contentType: String
   private(set) var pieces: [Piece] = []
   private(set) var oneTimeStreams: [OneTimeStream] = []
-  /// Of the whole body, framing included; `nil` where a part's is not known.
+  /// The length of the whole body, including the framing; `nil` if a part's length is not known.
   private(set) var length: Int64? = 0
 
-  /// Checks the form, and that its files are there.
+  /// Makes the pieces of a form; throws if a part is malformed or a file cannot be read.
   init(
     _ form: MultipartForm, framing: MultipartFraming = .random()
   ) throws(SQOAuthError) {

@@ -7,21 +7,23 @@ public import Basics
 #endif
 
 extension MultipartForm {
-  /// One part of a form.
+  /// A part of a form: a text field, a file, bytes in memory or a stream.
   ///
-  /// In names and file names `"`, CR and LF are percent-encoded, as HTML asks, and all else goes out
-  /// as UTF-8; another control character is refused when the form is put into a request. A name that
-  /// ends in a backslash is better avoided: some servers take it and the quote behind it for one.
+  /// In names and file names, `"`, CR and LF are percent-encoded, as HTML requires; everything else
+  /// is sent as UTF-8. ``HTTPRequest/setForm(_:)`` refuses other control characters. Avoid names
+  /// that end with a backslash: some servers read the backslash and the quote after it as one
+  /// escaped quote.
   ///
-  /// A file, data or a stream without a content type is sent as `application/octet-stream`. None is
-  /// guessed from a name's extension: what an extension means differs from machine to machine, a
-  /// server that cares looks at the content, and the caller knows it.
+  /// Without a content type, a file, data or a stream is sent as `application/octet-stream`. The
+  /// SDK does not guess the type from the name's extension: the meaning of an extension differs
+  /// from machine to machine, a server that needs the type examines the content, and the caller
+  /// knows it.
   ///
   /// - SeeAlso: RFC 7578, section 4.2; HTML, "Multipart form data"
   public struct Part: Sendable {
-    /// The name of the form's field; several parts may have the same one.
+    /// The name of the form's field; several parts may have one name.
     public let name: String
-    /// The file name that the server is told.
+    /// The file name that the server gets; `nil` for none.
     public let filename: String?
     /// The media type of the content; `nil` for a text field.
     public let contentType: String?
@@ -34,19 +36,19 @@ extension MultipartForm {
       case oneTime(length: Int64?, OneTimeStream)
     }
 
-    /// What a part has that says no more of itself (RFC 2046, section 4.5.1).
+    /// The content type of unknown content (RFC 2046, section 4.5.1).
     public static let defaultContentType = "application/octet-stream"
 
-    /// A text field; its text goes out as UTF-8 and as it is, line ends included.
+    /// Makes a text field; its text is sent as UTF-8 and unchanged, including line ends.
     public static func field(_ name: String, _ text: String) -> Self {
       Self(name: name, filename: nil, contentType: nil, content: .data(Data(text.utf8)))
     }
 
-    /// A file, read while it is sent; without a file name the server is told the last part of its
-    /// path.
+    /// Makes a part from a file, which is read while it is sent.
     ///
-    /// Its length is taken when the form is put into a request. Of a file that grows meanwhile, so
-    /// many bytes are sent; one that shrinks ends the request.
+    /// Without a `filename`, the server gets the last component of the file's path.
+    /// ``HTTPRequest/setForm(_:)`` reads the file's length. If the file grows after that, only that
+    /// many bytes are sent; if it shrinks, the request fails.
     public static func file(
       _ name: String, _ url: URL, filename: String? = nil,
       contentType: String = defaultContentType
@@ -56,7 +58,7 @@ extension MultipartForm {
         content: .file(url))
     }
 
-    /// Bytes in memory.
+    /// Makes a part from bytes in memory.
     public static func data(
       _ name: String, _ data: Data, filename: String? = nil,
       contentType: String = defaultContentType
@@ -64,11 +66,12 @@ extension MultipartForm {
       Self(name: name, filename: filename, contentType: contentType, content: .data(data))
     }
 
-    /// Chunks that are asked for one at a time, when there is room for them; `nil` ends the part.
+    /// Makes a part from a stream of chunks that can be read again for another attempt.
     ///
-    /// The outer closure is called once for each time that the form is sent. `length` is in bytes,
-    /// and the stream must keep to it; one part without it leaves the length of the whole form
-    /// unknown.
+    /// The outer closure is called once for each time that the form is sent. The inner closure
+    /// returns one chunk at a time, when it can be sent; `nil` ends the part. `length` is in bytes,
+    /// and the stream must have exactly that length. If a part has no length, the length of the
+    /// whole form is unknown.
     public static func stream(
       _ name: String, filename: String? = nil, contentType: String = defaultContentType,
       length: Int64? = nil, makeChunks: @escaping @Sendable () -> @Sendable () async throws -> Data?
@@ -78,11 +81,11 @@ extension MultipartForm {
         content: .stream(length: length, makeChunks))
     }
 
-    /// Chunks that can be had once only, such as those of a pipe.
+    /// Makes a part from chunks that can be read only once, such as those of a pipe.
     ///
-    /// The closure is asked for one chunk at a time, when there is room for it; `nil` ends the part.
-    /// A request that would need them again, because its token was refused or a connection was
-    /// lost, ends with ``SQOAuthError/Code/bodyNotReplayable``.
+    /// The closure returns one chunk at a time, when it can be sent; `nil` ends the part. If the
+    /// request needs the chunks again, because the server refused its token or a connection was
+    /// lost, it fails with ``SQOAuthError/Code/bodyNotReplayable``.
     public static func stream(
       _ name: String, filename: String? = nil, contentType: String = defaultContentType,
       length: Int64? = nil, once chunks: @escaping @Sendable () async throws -> Data?
@@ -92,7 +95,10 @@ extension MultipartForm {
         content: .oneTime(length: length, OneTimeStream(name, chunks)))
     }
 
-    /// The chunks of a sequence, which is gone through once only.
+    /// Makes a part from the chunks of a sequence, which is read only once.
+    ///
+    /// If the request needs the chunks again, because the server refused its token or a connection
+    /// was lost, it fails with ``SQOAuthError/Code/bodyNotReplayable``.
     public static func stream<Chunks: AsyncSequence & Sendable>(
       _ name: String, filename: String? = nil, contentType: String = defaultContentType,
       length: Int64? = nil, once chunks: Chunks
@@ -104,7 +110,7 @@ extension MultipartForm {
     }
   }
 
-  /// Touched by the one task that sends the one-time stream.
+  /// The iterator of a sequence; only the task that sends the part uses it.
   private final class Iteration<Chunks: AsyncSequence>: @unchecked Sendable
   where Chunks.Element == Data {
     private var iterator: Chunks.AsyncIterator
@@ -120,6 +126,6 @@ extension MultipartForm {
 }
 
 extension MultipartForm.Part: Redacted {
-  /// The name, without the content.
+  /// The name of the part, without its content.
   public var description: String { name }
 }

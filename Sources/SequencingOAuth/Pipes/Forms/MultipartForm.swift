@@ -1,6 +1,6 @@
 public import Basics
 
-/// A form with files, as a browser sends it: `multipart/form-data`.
+/// A form with fields and files, which is sent as `multipart/form-data`, as browsers do.
 ///
 /// ```swift
 /// let form: MultipartForm = [
@@ -11,25 +11,25 @@ public import Basics
 /// try request.setForm(form)
 /// ```
 ///
-/// Files and streams are read while they are sent, a piece at a time, and every sending of the
-/// request reads them anew.
+/// Files and streams are read while they are sent, one piece at a time. If the request is sent
+/// again, they are read again.
 ///
 /// - SeeAlso: RFC 7578
 public struct MultipartForm: Sendable, ExpressibleByArrayLiteral {
   /// The parts, in the order in which they are sent.
   public var parts: [Part]
 
-  /// Makes a form.
+  /// Makes a form from its parts.
   public init(_ parts: [Part] = []) {
     self.parts = parts
   }
 
-  /// Makes a form from a literal.
+  /// Makes a form from an array literal of its parts.
   public init(arrayLiteral elements: Part...) {
     parts = elements
   }
 
-  /// Adds a part behind those that are there.
+  /// Adds a part at the end of the form.
   public mutating func append(_ part: Part) {
     parts.append(part)
   }

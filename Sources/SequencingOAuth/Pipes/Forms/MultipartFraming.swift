@@ -4,21 +4,21 @@
   import Foundation
 #endif
 
-/// What stands between the contents of a form's parts.
+/// The boundary and the head of each part, which stand between the contents of a form's parts.
 ///
 /// - SeeAlso: RFC 2046, section 5.1.1; RFC 7578, section 4
 struct MultipartFraming: Sendable {
   let boundary: String
 
-  /// A boundary that no content holds but by a chance of one in 2^132.
+  /// Makes a random boundary; the chance that a content holds it is one in 2^132.
   static func random() -> Self {
     Self(boundary: String(RandomString.make().prefix(22)))
   }
 
-  /// The value of the request's field; the boundary's characters need no quotes.
+  /// The value of the request's `Content-Type`; the boundary's characters need no quotes.
   var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-  /// All that comes before a part's content.
+  /// The boundary and the fields before a part's content.
   func head(of part: MultipartForm.Part) throws(SQOAuthError) -> Data {
     var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(try escape(part.name))\""
     if let filename = part.filename { head += "; filename=\"\(try escape(filename))\"" }
@@ -32,17 +32,19 @@ struct MultipartFraming: Sendable {
     return Data("\(head)\r\n".utf8)
   }
 
-  /// What ends a part's content.
+  /// The line end after a part's content.
   static let tail = Data("\r\n".utf8)
 
-  /// What ends the form.
+  /// The boundary at the end of the form.
   var end: Data { Data("--\(boundary)--\r\n".utf8) }
 
   static func malformed(_ what: String, cause: (any Error)? = nil) -> SQOAuthError {
     SQOAuthError(.malformedRequest, "\(what); nothing was sent", cause: cause)
   }
 
-  /// HTML's way, which is not RFC 2616's backslash: servers know it from browsers.
+  /// Percent-encodes `"`, CR and LF, as HTML requires and browsers do.
+  ///
+  /// The backslash of RFC 2616 is not used, since servers expect the form of the browsers.
   private func escape(_ name: String) throws(SQOAuthError) -> String {
     var escaped: [UInt8] = []
     escaped.reserveCapacity(name.utf8.count)

@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// One sending of a form's body, asked for chunk by chunk by the one task that sends it.
+/// Reads a form's body chunk by chunk, for one attempt to send it; only the sending task uses it.
 final class MultipartReader: @unchecked Sendable {
-  /// What is being read.
+  /// The file or the stream that is being read.
   private enum Source {
     case file(OpenFile, path: String)
     case stream(MultipartBody.Piece.Next, part: String)
@@ -14,14 +14,14 @@ final class MultipartReader: @unchecked Sendable {
 
   private var pieces: ArraySlice<MultipartBody.Piece>
   private var source: Source?
-  /// How much of the source is still to come, where that was announced.
+  /// How many bytes of the source are left; `nil` if its length was not announced.
   private var rest: Int64?
 
   init(_ pieces: [MultipartBody.Piece]) {
     self.pieces = pieces[...]
   }
 
-  /// The next chunk; `nil` at the end.
+  /// Reads the next chunk; returns `nil` at the end.
   func next() async throws -> Data? {
     while true {
       if let chunk = try await nextOfSource() { return chunk }
@@ -54,7 +54,7 @@ final class MultipartReader: @unchecked Sendable {
     case .file(let file, let path): chunk = try nextPiece(of: file, path)
     case .stream(let next, let part):
       chunk = try await next()
-      // Bytes too many or too few would make nonsense of all that follows.
+      // With too many or too few bytes, the server would misread everything after this part.
       let isLong = Int64(chunk?.count ?? 0) > rest ?? .max
       let isShort = chunk == nil && rest ?? 0 > 0
       if isLong || isShort { throw Self.mismatch("the stream of the part \(part)") }

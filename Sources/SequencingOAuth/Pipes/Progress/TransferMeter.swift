@@ -6,11 +6,11 @@ import Basics
   import Foundation
 #endif
 
-/// Makes one account of progress out of those of several attempts.
+/// Combines the progress of several attempts into one progress that never goes back.
 ///
-/// A request that is sent again counts from nothing; that is not told until it is further than the
-/// one before. The whole is told by ``finish(_:)`` only, since an attempt that has sent all of a
-/// body may still be refused.
+/// If a request is sent again, its count starts at zero; the meter reports nothing until the count
+/// is higher than before. Only ``finish(_:)`` reports the whole, since the server may still refuse
+/// an attempt that has sent the whole body.
 package final class TransferMeter: Sendable {
   private struct State {
     var latest = TransferProgress(completed: 0, total: nil)
@@ -18,7 +18,7 @@ package final class TransferMeter: Sendable {
     var fraction = 0.0
     var isFinished = false
 
-    /// Whether this is to be told.
+    /// Notes progress; returns whether it must be reported.
     mutating func advance(_ progress: TransferProgress) -> Bool {
       if isFinished { return false }
       latest = progress
@@ -46,26 +46,26 @@ package final class TransferMeter: Sendable {
     self.report = report
   }
 
-  /// Follows a request's body, in all the attempts to send it.
+  /// Reports the progress of a request's body, over all attempts to send it.
   package func followUpload(of request: inout HTTPRequest) {
     advance(to: 0, of: request.body.knownLength)
     request.progress = { [self] in advance(to: $0.sent, of: $0.totalToSend) }
   }
 
-  /// Takes note of where an attempt is; attempts come one after the other.
+  /// Notes the progress of the current attempt; attempts come one after the other.
   package func advance(to completed: Int64, of total: Int64?) {
     let progress = TransferProgress(completed: completed, total: total)
     if state.withLock({ $0.advance(progress) }) { report(progress) }
   }
 
-  /// Tells that all is done, once; without a total it is what was last heard of.
+  /// Reports once that the transfer is complete; without `total`, the last known one is used.
   package func finish(_ total: Int64? = nil) {
     if let progress = state.withLock({ $0.finish(total) }) { report(progress) }
   }
 }
 
 extension HTTPRequestBody {
-  /// The length, where it can be told without a look at a file.
+  /// The length of the body; `nil` for a file and for a stream without a length.
   fileprivate var knownLength: Int64? {
     switch self {
     case .empty: 0

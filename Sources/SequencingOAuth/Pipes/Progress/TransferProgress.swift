@@ -1,21 +1,25 @@
-/// How far an upload or a download is, over all of its attempts.
+/// The progress of an upload or a download, over all of its attempts.
 ///
-/// From one statement to the next ``fraction`` does not fall. It is 1 in the last one of a transfer
-/// that succeeds, and in no other.
+/// ``fraction`` never falls from one report to the next. It is 1 only in the last report of a
+/// transfer that succeeds.
 public struct TransferProgress: Sendable, Hashable {
-  /// The bytes that are done: of an upload the form's framing counts too, of a download what an
-  /// earlier call has brought.
+  /// The number of bytes that are done.
+  ///
+  /// For an upload, the framing of a form counts too. For a download, the bytes that an earlier
+  /// call has received count too.
   public let completed: Int64
-  /// The bytes in all, where that is known.
+  /// The number of bytes in all; `nil` if it is not known.
   public let total: Int64?
 
-  /// Makes a statement of progress.
+  /// Makes a value from the number of bytes that are done and of all bytes.
   public init(completed: Int64, total: Int64?) {
     self.completed = completed
     self.total = total
   }
 
-  /// The part that is done, from 0 to 1, where the total is known; nothing is the whole of nothing.
+  /// The part that is done, from 0 to 1; `nil` if the total is not known.
+  ///
+  /// If the total is 0, the part is 1.
   public var fraction: Double? {
     total.map { $0 > 0 ? Double(completed) / Double($0) : 1 }
   }
