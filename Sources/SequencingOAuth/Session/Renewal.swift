@@ -2,9 +2,10 @@ import Basics
 
 /// One renewal of a session's token: it reads the store, gets a new token and stores that token.
 ///
-/// It runs in a separate task, which no waiting caller can cancel. It sends a refresh token only
-/// when it knows that the next token can be stored: the session has the account's lease, the stored
-/// record was read, and the store has made room for the next record.
+/// It runs in a separate task, which no waiting caller can cancel. It sends a one-time refresh token
+/// only when it knows that the next token can be stored: the session has the account's lease, the
+/// stored record was read, and the store has made room for the next record. An app can choose
+/// otherwise by ``ClientEnvironment/refreshesUnkeptTokens``.
 struct Renewal: Sendable {
   typealias Outcome = SharedWork<SQToken?, SQOAuthError>.Outcome
 
