@@ -237,7 +237,7 @@ import Testing
     let outcome = try await rpc(
       ["http://127.0.0.1:1"], environment: ["SQ_ACCESS_TOKEN": "hunter 2"])
     #expect(outcome.status == 2)
-    #expect(outcome.firstError.hasPrefix("error: usage: SQ_ACCESS_TOKEN: an access token"))
+    #expect(outcome.firstError.hasPrefix("error: usage: SQ_ACCESS_TOKEN: the access token"))
     #expect(!outcome.errors.contains("hunter"))
     let token = Secret(.accessToken, "hunter2")
     #expect(!"\(token) \(String(reflecting: token))".contains("hunter2"))
