@@ -42,7 +42,7 @@ import Testing
   func `is pasted, and a weak scheme is told once`(uri: String, isWeak: Bool) async throws {
     let sandbox = try await sandbox(uri)
     let demo = try start(at: sandbox, uri)
-    try await eventually("it asks") { demo.errors.contains("It starts with \(uri), ") }
+    try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
     let url = try #require(URL(string: String(demo.output.dropLast())))
     let redirect = try await SandboxVisitor().visit(url).redirect
     try write("")
