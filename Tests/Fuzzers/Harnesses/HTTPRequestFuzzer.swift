@@ -115,7 +115,7 @@ private struct Request: Equatable {
     try require(body.isEmpty || lengths.count + codings.count == 1, "a body without framing")
   }
 
-  /// The same request, with its length behind its other fields where it has a body.
+  /// This request with its length as the last field, if it has a body.
   var withLength: Request {
     var request = self
     request.fields.removeAll { ["content-length", "transfer-encoding"].contains($0.name) }
