@@ -76,7 +76,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// A shell's `<(command)` is a pipe; nobody can know how long it is.
+  /// A shell's `<(command)` is a pipe, whose length is not known in advance.
   @Test(arguments: [("<(printf 'from a pipe')", "from a pipe"), ("/dev/null", "")])
   func `sends what a pipe or a device has`(file: String, content: String) async throws {
     let sandbox = try await SandboxServer.start()
@@ -179,7 +179,7 @@ import Testing
     await other.stop()
   }
 
-  /// Google's APIs are known; a person may mean another server all the same.
+  /// The SDK knows Google's APIs, but the user may name another server.
   @Test func `sends the token to the server that was typed, also where the provider's are known`()
     async throws
   {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `A redirect that reaches no program` {
   private let folder: TemporaryFolder
-  /// What the program reads, and what a person writes into it.
+  /// The program's standard input, and the end of its pipe to which the test writes.
   private let input: FileHandle
   private let keyboard: FileHandle
 

@@ -38,7 +38,7 @@ private struct Conversation: Equatable {
   }()
 
   var requests: [Request] = []
-  /// The status of the refusal, where there was one.
+  /// The status of the refusal; `nil` if the request was accepted.
   var status: Int?
 
   init(_ input: Data, pieces: Int = .max, limits: LoopbackLimits = limits) throws {
