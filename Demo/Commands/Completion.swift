@@ -10,7 +10,7 @@ struct Completion: Command {
   static let operand = "bash|zsh|fish"
 
   static let name = "completion"
-  static let summary = "Print a script that lets your shell complete commands and options."
+  static let summary = "Print a script that lets your shell complete commands."
   static let details = """
     For the shell that is running, if sq-demo is in PATH:
 

@@ -31,7 +31,7 @@ struct CommandLineSignIn: Sendable {
     }
   }
 
-  /// Lets the SDK sign in when a request needs a token; the user is told at that moment.
+  /// Lets the SDK sign in when a request needs a token; a line announces the sign-in.
   func whenNeeded() {
     useBrowser { announce() }
   }
