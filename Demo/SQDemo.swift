@@ -1,18 +1,18 @@
 import Glibc
 
-/// The program: finds the command that the arguments name, runs it, and ends with its status.
+/// The program: finds the command that the arguments name, runs it, and exits with its status.
 @main
 struct SQDemo {
-  /// Every command; adding one is a file of its own and a line here.
+  /// Every command; to add a command, write a file for it and a line here.
   static let commands: [any Command.Type] = [
     Tour.self, Cookbook.self, Login.self, Token.self, Call.self, Files.self, RPC.self,
     Watch.self, Accounts.self, Revoke.self, Logout.self, Sandbox.self, Completion.self,
   ]
 
-  /// Ends at once; all that was to be written is written.
+  /// Ends the program at once; all output was written before.
   ///
-  /// An ordinary end first frees OpenSSL's tables, which the threads of a transfer that was
-  /// interrupted may still read.
+  /// A normal exit would first free OpenSSL's tables, which the threads of an interrupted transfer
+  /// may still read.
   private static func end(_ status: ExitStatus) -> Never {
     _exit(status.rawValue)
   }

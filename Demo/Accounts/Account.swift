@@ -1,24 +1,24 @@
 import SequencingOAuth
 
-/// The account that a command works with.
+/// The account that a command uses.
 struct Account: Sendable {
   let oauth: SQOAuth
-  /// An address at its authorization server, where one is known.
+  /// An address of its authorization server, if one is known.
   let server: String?
-  /// The server's name for a person, or its address.
+  /// The name or the address of its server, to show to the user.
   var place: String?
-  /// What signs the account in again, for a person to type.
+  /// The command that signs the account in again, to show to the user.
   var signInCommand = "sq-demo login"
-  /// Whether the servers that may see its token were listed.
+  /// Whether the user listed the servers that may get its token.
   var hasListedResources = false
-  /// Where it is kept.
+  /// The store that keeps the account.
   let store: OpenStore
-  /// How its user signs in, where that is known.
+  /// The way in which its user signs in, if it is known.
   let signIn: CommandLineSignIn?
 
   var id: String { oauth.module.accountID }
 
-  /// The SDK, for an account in a store.
+  /// Creates the SDK's object for an account in a store.
   static func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {
     var environment = ClientEnvironment()
     environment.tokenStore = store.store

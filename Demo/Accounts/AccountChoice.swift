@@ -3,29 +3,29 @@ import SequencingOAuth
 extension Option {
   static let account = Option(
     "--account", value: "ID",
-    help: "The account, by the name that its login gave it. Without this option it is "
-      + "\"default\", or else the only one that is kept.")
+    help: "The account, by the name that its login gave it. Without this option it is the account "
+      + "\"default\" or, if there is none, the only account in the store.")
 }
 
-/// Which of the accounts that are kept a command means.
+/// The account that a command uses, of those in the store.
 struct AccountChoice: Sendable {
-  /// The account where none is named.
+  /// The name of the account if the command line names none.
   static let defaultID = "default"
 
-  /// The account that was named.
+  /// The name of the account on the command line, if there is one.
   let id: String?
-  /// Whether an account is one of the client that was named, if one was.
+  /// Whether an account belongs to the client on the command line; always if none is named.
   var fits: @Sendable (AccountRecord) -> Bool = { _ in true }
 
-  /// The name of an account that is signed in anew.
+  /// The name for an account that a new sign-in creates.
   var newID: String { id ?? Self.defaultID }
 
-  /// What is said where there is none.
+  /// The sentence for the user if there is no such account.
   var nobody: String {
     id.map { "Nobody is signed in as \"\($0.printable)\"." } ?? "Nobody is signed in."
   }
 
-  /// The account, or `nil` where there is none.
+  /// Loads the account; returns `nil` if the store has none that is meant.
   func record(in store: OpenStore) async throws(Failure) -> AccountRecord? {
     let id = newID
     let record = try await store.attempt { try await $0.load(id) }
@@ -33,11 +33,11 @@ struct AccountChoice: Sendable {
     guard self.id == nil else { return nil }
     let fitting = try await store.attempt { try await $0.all() }.filter(fits)
     guard fitting.count <= 1 else { throw Self.isOpen(among: fitting) }
-    // An account that does not fit is another's, which is told when it is used.
+    // An account of another client fails with a clear error when it is used.
     return fitting.first ?? record
   }
 
-  /// How the account was signed in, where it is known and the account is not signed in any more.
+  /// How an account that is no longer signed in was signed in before; `nil` if that is not known.
   func remembered(in store: OpenStore?) async throws(Failure) -> AccountRecord? {
     guard let clients = store?.clients else { return nil }
     if let record = try await clients.record(newID) { return record }
@@ -46,7 +46,7 @@ struct AccountChoice: Sendable {
     return fitting.count == 1 ? fitting.first : nil
   }
 
-  /// The failure when the account that was named, or any account, is not kept.
+  /// The failure if the store has no account of this name or, without a name, no account at all.
   func isMissing(in store: OpenStore?) async throws(Failure) -> Failure {
     guard id != nil else { return Self.nobodyIsSignedIn }
     let failure = Failure(
@@ -55,7 +55,7 @@ struct AccountChoice: Sendable {
     guard !ids.isEmpty else {
       return failure.withHint("Sign it in with 'sq-demo login' and the provider's options.")
     }
-    return failure.withHint("Kept are:\n" + Self.options(ids))
+    return failure.withHint("The accounts in the store are:\n" + Self.options(ids))
   }
 
   private static let nobodyIsSignedIn = Failure(
@@ -66,11 +66,11 @@ struct AccountChoice: Sendable {
 
   private static func isOpen(among records: [AccountRecord]) -> Failure {
     Failure(
-      "account_needed", "\(records.count) accounts are kept; name one", status: .wrongUsage
+      "account_needed", "the store has \(records.count) accounts; name one", status: .wrongUsage
     ).withHint(options(records.map(\.id)))
   }
 
-  /// The ids as a person may copy them.
+  /// The accounts as options that the user can copy.
   private static func options(_ ids: [String]) -> String {
     let shown = ids.prefix(20).map { "  --account \(ShellWords.quote($0.printable))" }
     let rest = ids.count - shown.count

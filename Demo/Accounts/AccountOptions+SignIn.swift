@@ -1,8 +1,8 @@
 import SequencingOAuth
 
-// Signing in, at the provider that the options or an account name, or at the built-in sandbox.
+// Sign-ins at the provider that the options or an account name, or at the built-in sandbox.
 extension AccountOptions {
-  /// Works with an account whose session has ended; its user can sign in again at the same server.
+  /// Does work with an account whose session has ended, after its user signs in there again.
   func resume(
     _ record: AccountRecord, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {
@@ -13,7 +13,8 @@ extension AccountOptions {
     try await resuming.signIn(options, opened, console, work)
   }
 
-  /// Signs in and works with that account; one of the built-in sandbox lasts as long.
+  /// Signs in and does work with the new account; without a provider, at the built-in sandbox,
+  /// which ends with the work.
   func signIn(
     _ options: SignInOptions, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {
@@ -24,7 +25,7 @@ extension AccountOptions {
       return try await self.work(options, configuration, server, opened, console, work)
     }
     try options.checkForSandbox()
-    // The default store is for accounts that last.
+    // An account of the built-in sandbox does not last, so it is not put into the default store.
     let opened =
       store.areGiven && !options.usesSandbox ? try await orOpen(opened, console) : .memory()
     try await EmbeddedSandbox.running(
@@ -51,7 +52,7 @@ extension AccountOptions {
     oauth.module.attributes = KeptClient(configuration, at: server).attributes
     let signIn = CommandLineSignIn(
       oauth, options, at: place ?? configuration.provider.name, console)
-    // A sandbox that ends with the program signs nobody in again.
+    // A sandbox that ends with the program cannot sign its users in again.
     let remember: () async -> Void = { [self] in
       guard place == nil, oauth.module.hasAccessToken else { return }
       let client = KeptClient(configuration, at: server)

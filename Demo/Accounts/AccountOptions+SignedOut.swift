@@ -1,8 +1,8 @@
 import SequencingOAuth
 
-// What is kept of an account whose session ends, and what is said of it.
+// Accounts whose session has ended: what the store remembers of them, and their error messages.
 extension AccountOptions {
-  /// Keeps how an account was signed in; what goes wrong with it is no failure of the command.
+  /// Remembers how an account was signed in; if that fails, the command warns and continues.
   func remember(
     _ id: String, _ clientID: String, _ client: KeptClient, in store: OpenStore, _ console: Console
   ) async {
@@ -10,12 +10,12 @@ extension AccountOptions {
       try await store.clients?.remember(id, clientID, client)
     } catch {
       console.warn(
-        "how the account was signed in cannot be kept, so a later sign-in needs the provider's "
+        "the client of the account could not be stored, so a later sign-in needs the provider's "
           + "options again: \(error.message)")
     }
   }
 
-  /// The failure where an account's session has ended.
+  /// The failure for an account whose session has ended.
   func signedOut(_ record: AccountRecord) -> Failure {
     Failure(
       SQOAuthError.Code.notAuthorized.rawValue,
@@ -23,14 +23,14 @@ extension AccountOptions {
     ).withHint(Failure.signInAgain).naming(signInCommand(record))
   }
 
-  /// What signs an account in again; `nil` where the account does not tell its server.
+  /// The command that signs an account in again; `nil` if the account's server is not known.
   func signInCommand(_ record: AccountRecord) -> String? {
     KeptClient(record).server == nil ? nil : store.signInCommand(record.id)
   }
 }
 
 extension Failure {
-  /// This failure with a hint that names the account in the command that signs it in again.
+  /// Returns the failure with the command that signs the account in again, if it has such a hint.
   func naming(_ command: String?) -> Failure {
     guard let command, let hint, [Self.signInAgain, Self.signInForMore].contains(hint) else {
       return self

@@ -1,28 +1,31 @@
 import SequencingOAuth
 
-/// Which account a command works with: one that is kept, or that of a new sign-in.
+/// The options for the account of a command: an account in the store, or one that signs in now.
 struct AccountOptions: Sendable {
   static let options = [Option.account] + SignInOptions.options + StoreOptions.options
-  /// The options of a command that can do its work at the sandbox inside the program too.
+  /// The options of a command that can also use the sandbox inside the program.
   static let optionsOrSandbox = options + [.sandbox]
 
   typealias Work = (Account) async throws(Failure) -> Void
 
   let signIn: SignInOptions
-  /// How long the built-in sandbox's tokens live.
+  /// The lifetime of the tokens of the built-in sandbox.
   var tokenLifetime: Duration = .seconds(3600)
-  /// Whether the user signs in when a token is needed, and not before the work is begun.
+  /// Whether the user signs in only when a token is needed, and not before the work starts.
   var signsInWhenNeeded = false
-  /// Whether the command can go on with an account whose session has ended, by a new sign-in.
+  /// Whether the command signs in again if the session of its account has ended.
   var resumesSignedOut = false
-  /// Whether the command can do its work at the sandbox inside the program.
+  /// Whether the command can use the sandbox inside the program.
   var canUseSandbox = true
-  /// Hears what becomes of the token, from its first moment on.
+  /// The delegate that learns of each refresh, from the first token on.
   var delegate: (any TokenRefreshDelegate & Sendable)?
   var choice: AccountChoice
   let store: StoreOptions
 
-  /// Checks the options; `areForNew` says that only an account that is named is of interest.
+  /// Checks the options.
+  ///
+  /// With `areForNew` the command signs in a new account: it uses one from the store only if
+  /// `--account` names it.
   init(_ arguments: Arguments, areForNew: Bool = false) throws(Failure) {
     let id = arguments[.account]
     signIn = try SignInOptions(arguments, orAccount: !areForNew || id != nil)
@@ -33,10 +36,11 @@ struct AccountOptions: Sendable {
     choice = AccountChoice(id: id) { [signIn] in signIn.fit($0) }
   }
 
-  /// Works with the account that is kept; when there is none, signs in at the provider that the
-  /// options name, or at the sandbox inside the program when they ask for it, and fails otherwise.
+  /// Does work with the account in the store.
   ///
-  /// An account whose session has ended is not signed in by the way: that is for 'login'.
+  /// If there is none, it signs in at the provider that the options name, or at the sandbox inside
+  /// the program if they ask for it; otherwise it fails. An account whose session has ended is not
+  /// signed in again unless ``resumesSignedOut`` is set: that is the task of 'login'.
   func withAccount(_ console: Console, _ work: Work) async throws(Failure) {
     guard !signIn.usesSandbox else { return try await self.signIn(signIn, nil, console, work) }
     let (opened, isDone) = try await tryKept(console, work)
@@ -52,9 +56,10 @@ struct AccountOptions: Sendable {
     try await self.signIn(signIn, opened, console, work)
   }
 
-  /// Works with the account that is kept; returns `false` where there is none.
+  /// Does work with the account in the store; returns `false` if there is none.
   ///
-  /// `mayBeSignedOut` says that an account whose session has ended is none; else it is a failure.
+  /// If the account's session has ended, this method returns `false` with `mayBeSignedOut`, and
+  /// fails without it.
   func withKeptAccount(
     _ console: Console, mayBeSignedOut: Bool = false, _ work: Work
   ) async throws(Failure) -> Bool {
@@ -65,9 +70,10 @@ struct AccountOptions: Sendable {
     return false
   }
 
-  /// Signs in and works with that account, whether or not there is one.
+  /// Signs in and does work with that account, even if the store has it already.
   ///
-  /// An account that is named is signed in where it was before, unless the options say otherwise.
+  /// An account that `--account` names is signed in at its earlier server, unless the options name
+  /// another one.
   func withNewAccount(_ console: Console, _ work: Work) async throws(Failure) {
     guard choice.id != nil, signIn.server == nil, let opened = try await store.openIfThere(console)
     else { return try await self.signIn(signIn, nil, console, work) }
@@ -107,7 +113,7 @@ extension AccountOptions {
       }
     } catch {
       guard !oauth.module.hasAccessToken else { throw error.naming(signInCommand(record)) }
-      // The program that signed the account out has also forgotten how it was signed in.
+      // If another program signed the account out, it also forgot how the account was signed in.
       guard error.code == SQOAuthError.Code.invalidGrant.rawValue else { throw error }
       await remember(record.id, record.clientID, KeptClient(record), in: opened, console)
       throw error.naming(signInCommand(record))
@@ -123,19 +129,21 @@ extension AccountOptions {
 }
 
 extension Failure {
-  /// This failure with a hint that names the sandbox too.
+  /// This failure with a hint that also names the sandbox.
   fileprivate var offeringSandbox: Failure {
     withHint(
       [
         hint,
-        "With --sandbox the command works at a sandbox inside the program, for this run only.",
+        "With --sandbox the command uses a sandbox inside the program, for this run only.",
       ]
       .compactMap(\.self).joined(separator: "\n"))
   }
 
-  /// The same with what helps where the account is not of the client that was named.
+  /// Returns this failure with a hint, if the account belongs to another client than the options.
   fileprivate func isOfAnotherClient(_ error: SQOAuthError) -> Failure {
     guard error.code == .invalidConfiguration else { return self }
-    return withHint("Name another --account: its own one, or a new one to sign in there.")
+    return withHint(
+      "The account belongs to another client. With --account, name an account of this client, or a "
+        + "new account to sign in.")
   }
 }

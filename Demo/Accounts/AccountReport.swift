@@ -6,11 +6,11 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// An account that is kept, without its secrets.
+/// An account in the store, without its secrets.
 struct AccountReport: Encodable {
   private let account: String
   private let name: String?
-  /// Its authorization server, for a person.
+  /// Its authorization server, to show to the user.
   private let server: String?
   private let clientId: String
   private let issuer: String?
@@ -19,11 +19,11 @@ struct AccountReport: Encodable {
   private let expiresAt: String?
   private let expiresIn: Int?
   private let canRefresh: Bool
-  /// Whether the account is of no use before its user signs in again.
+  /// Whether the account cannot be used before its user signs in again.
   private let needsSignIn: Bool
-  /// What signs the account in again; `nil` where it is signed in.
+  /// The command that signs the account in again; `nil` if it is signed in.
   private let signInCommand: String?
-  /// When the token expires, in words.
+  /// The time when the token expires, in words.
   private let expiry: (name: String, value: String)
 
   private enum CodingKeys: String, CodingKey {
@@ -48,7 +48,7 @@ struct AccountReport: Encodable {
     expiry = Self.expiry(record.token, at: date)
   }
 
-  /// The account for a person, with its id as the first line.
+  /// The account as text for the user, with its name in the first line.
   var text: String {
     let client: [(name: String, value: String?)] = [
       ("name", name?.printable), ("client", clientId.printable),
@@ -57,19 +57,19 @@ struct AccountReport: Encodable {
     return account.printable + "\n" + Fields.text(client + state)
   }
 
-  /// What can be done with the account.
+  /// The lines about the account's session: whether it can be used and refreshed.
   private var state: [(name: String, value: String?)] {
     if let signInCommand {
       return [("session", "ended; '\(signInCommand)' signs in again")]
     }
     return [
-      ("scope", scope.map { $0.isEmpty ? "none" : $0.printable } ?? "not told"),
+      ("scope", scope.map { $0.isEmpty ? "none" : $0.printable } ?? "not known"),
       expiry, ("refresh", canRefresh ? "possible" : "not possible, only a new sign-in is"),
     ]
   }
 
   private static func expiry(_ token: SQToken, at date: Date) -> (name: String, value: String) {
-    guard let expirationDate = token.expirationDate else { return ("expires", "not told") }
+    guard let expirationDate = token.expirationDate else { return ("expires", "not known") }
     let moment = expirationDate.formatted(.iso8601)
     guard token.isExpired(at: date) else {
       return ("expires", "\(token.expiryInWords(at: date)), at \(moment)")
@@ -78,10 +78,10 @@ struct AccountReport: Encodable {
   }
 }
 
-/// The accounts that are kept, for a program.
+/// The accounts in the store, as JSON for a program.
 struct AccountsReport: Encodable {
   let accounts: [AccountReport]
 
-  /// The object in one line.
+  /// The JSON object in one line.
   func json() throws(Failure) -> String { try oneLineOfJSON(self) }
 }

@@ -1,16 +1,17 @@
 import Basics
 import SequencingOAuth
 
-/// The client that signed an account in, as the account's attributes keep it.
+/// The client that signed an account in, as the account's attributes store it.
 ///
-/// They are named as the standards name them: `issuer`, `authorization_endpoint`, `token_endpoint`
-/// and `revocation_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope` and
-/// `token_endpoint_auth_method` (RFC 7591). The client's identifier is the record's own. `provider` is
-/// the name that `--provider` takes, `name` is whose account it is, if that is known, and
-/// `resource_origins` are the servers that alone may see the tokens, with spaces between them.
+/// The attributes have the names that the standards use: `issuer`, `authorization_endpoint`,
+/// `token_endpoint` and `revocation_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope`
+/// and `token_endpoint_auth_method` (RFC 7591). The record itself has the client's identifier.
+/// `provider` is the name that `--provider` takes, and `name` is the name of the account's user, if
+/// it is known. `resource_origins` lists the only servers that may get the tokens, with spaces
+/// between them.
 ///
-/// The secret is as safe there as the tokens are, which are in the same record. What outlives the
-/// tokens (``RememberedClients``) has `needs_client_secret` in its place.
+/// The secret is in the same record as the tokens, so it is as safe as they are. The records that
+/// remain after the tokens (``RememberedClients``) have `needs_client_secret` instead.
 struct KeptClient: Sendable, Equatable, Redacted {
   private enum Key: String {
     case provider
@@ -29,7 +30,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
 
   private var values: [Key: String]
 
-  /// What is to be kept of a client.
+  /// Takes from a client what the store must keep.
   init(_ client: ClientConfiguration, at server: Server) {
     values = [:]
     switch server {
@@ -51,7 +52,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     values[.resources] = resources.isEmpty ? nil : resources.joined(separator: " ")
   }
 
-  /// What was kept with an account; one that has only its issuer is understood too.
+  /// Reads the client of an account; a record that names only its issuer is enough.
   init(_ record: AccountRecord) {
     let pairs = record.attributes.compactMap { name, value in
       Key(rawValue: name).map { ($0, value) }
@@ -60,19 +61,19 @@ struct KeptClient: Sendable, Equatable, Redacted {
     if server == nil { values[.issuer] = record.issuer }
   }
 
-  /// What goes into the record.
+  /// The attributes for the record.
   var attributes: [String: String] {
     Dictionary(uniqueKeysWithValues: values.map { ($0.rawValue, $1) })
   }
 
-  /// The client without its secret, and with the note that it had one.
+  /// The client without its secret, marked as a client that had one.
   var withoutSecret: KeptClient {
     var client = self
     if client.values.removeValue(forKey: .secret) != nil { client.values[.needsSecret] = "true" }
     return client
   }
 
-  /// Whether the client had a secret that is not kept.
+  /// Whether the client had a secret that was not stored.
   var needsSecret: Bool { values[.needsSecret] != nil }
 
   var server: Server? {
@@ -84,13 +85,13 @@ struct KeptClient: Sendable, Equatable, Redacted {
       authorization: authorization, token: token, revocation: values[.revocationEndpoint])
   }
 
-  /// The provider that the SDK knows, if it is one.
+  /// The provider, if the SDK knows it by name.
   private var known: KnownProvider? {
     guard let name = values[.provider] else { return nil }
     return try? KnownProvider(name, issuer: name == "keycloak" ? values[.issuer] : nil)
   }
 
-  /// An address at a provider that the SDK knows.
+  /// The address of the provider, if the SDK knows it by name.
   var knownAddress: String? { known?.address }
 
   var secret: Secret? { values[.secret].map { Secret(.clientSecret, $0) } }
@@ -99,7 +100,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
   var authentication: ClientAuthentication? {
     values[.authentication].map(ClientAuthentication.init(rawValue:))
   }
-  /// The servers that alone may see the tokens.
+  /// The only servers that may get the tokens.
   var resources: Set<ResourceOrigin> {
     let texts = values[.resources]?.split(separator: " ") ?? []
     return Set(texts.compactMap { try? ResourceOrigin(String($0)) })

@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// Where the key of an encrypted store comes from.
+/// Finds the key of an encrypted store: a passphrase or a key file.
 struct KeySource: Sendable {
   enum Key: Sendable, Equatable {
     case passphrase(Secret)
@@ -13,7 +13,7 @@ struct KeySource: Sendable {
       }
     }
 
-    /// What there is to say of it behind the store's place.
+    /// The words about the key that follow the store's place in a message.
     var inWords: String {
       switch self {
       case .passphrase: ""
@@ -22,16 +22,17 @@ struct KeySource: Sendable {
     }
   }
 
-  /// The store's own file, which need not be there yet.
+  /// The path of the store, which may not exist yet.
   let path: String
-  /// A passphrase that was given, which settles it.
+  /// The passphrase from the options or the environment; if there is one, it is the key.
   let passphrase: Secret?
   var prompt: PassphrasePrompt? = .atTerminal
 
   /// The key file that belongs to the store.
   private var keyPath: String { path + ".key" }
 
-  /// Finds it, and asks a person only where nothing else tells.
+  /// Finds the key; asks the user for a passphrase only if there is neither a passphrase nor a key
+  /// file.
   func find(_ console: Console) async throws(Failure) -> Key {
     if let passphrase { return .passphrase(passphrase) }
     if FileReading.isThere(keyPath) { return .file(keyPath) }
@@ -49,8 +50,8 @@ struct KeySource: Sendable {
   private var needsPassphrase: Failure {
     Failure(
       "passphrase_needed",
-      "\(path.printable) has no key file \(keyPath.printable), so it needs its passphrase, and "
-        + "there is no terminal to ask at",
+      "\(path.printable) has no key file \(keyPath.printable), so its passphrase is needed, and "
+        + "there is no terminal on which to ask for it",
       status: .notAuthorized
     ).withHint("Put it into SQ_STORE_PASSPHRASE, or into a file that --passphrase-file names.")
   }

@@ -1,10 +1,10 @@
 import SequencingOAuth
 import SequencingOAuthSecretService
 
-/// A store of accounts, and where it is in words.
+/// A store of accounts, with its place in words.
 struct OpenStore: Sendable {
   let store: any TokenStore
-  /// How its accounts were signed in; `nil` for a store that does not last.
+  /// How the store's accounts were signed in; `nil` for a store in memory.
   let clients: RememberedClients?
   private let findPlace: @Sendable () async -> String?
 
@@ -14,24 +14,24 @@ struct OpenStore: Sendable {
     findPlace = { place }
   }
 
-  /// The desktop user's, which chooses its place when the first account is saved.
+  /// Creates the default store, which chooses its place when the first account is saved.
   init(_ store: DesktopTokenStore, clients: any TokenStore) {
     self.store = store
     self.clients = RememberedClients(clients)
     findPlace = { (try? await store.place)?.description ?? "a place that cannot be told" }
   }
 
-  /// A store that ends with the program.
+  /// Creates a store in memory, which ends with the program.
   static func memory() -> OpenStore {
     OpenStore(MemoryTokenStore(), place: nil)
   }
 
-  /// Where accounts are kept, in words that a terminal can show; `nil` for nowhere.
+  /// The place of the store, in words that a terminal can show; `nil` for a store in memory.
   var place: String? {
     get async { await findPlace()?.printable }
   }
 
-  /// Makes a call of the store, with its error as a failure.
+  /// Calls the store, and turns its error into a failure.
   func attempt<Value: Sendable>(
     _ body: @Sendable (any TokenStore) async throws -> Value
   ) async throws(Failure) -> Value {
@@ -40,7 +40,7 @@ struct OpenStore: Sendable {
 }
 
 extension Failure {
-  /// Makes a call of a store, with its error as a failure.
+  /// Calls a store, and turns its error into a failure.
   static func calling<Value: Sendable>(
     _ store: any TokenStore, _ body: @Sendable (any TokenStore) async throws -> Value
   ) async throws(Failure) -> Value {

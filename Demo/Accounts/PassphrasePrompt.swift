@@ -1,16 +1,16 @@
 import Dispatch
 import Glibc
 
-/// Asks for a passphrase at the terminal, which does not show what is typed.
+/// Asks for a passphrase on the terminal, which does not show the typed letters.
 struct PassphrasePrompt: Sendable {
   private static let input: Int32 = 0
 
-  /// The prompt, if a person reads standard error and types into standard input.
+  /// The prompt, if standard input and standard error are a terminal.
   static var atTerminal: PassphrasePrompt? {
     isatty(input) == 1 && isatty(2) == 1 ? PassphrasePrompt() : nil
   }
 
-  /// Asks until something is typed.
+  /// Asks until the answer is not empty.
   func ask(_ question: String, _ console: Console) async throws(Failure) -> Secret {
     while true {
       let answer = try await line(question, console)
@@ -18,7 +18,7 @@ struct PassphrasePrompt: Sendable {
     }
   }
 
-  /// Asks twice for the passphrase of a store that is to be made; `nil` where none is wanted.
+  /// Asks twice for the passphrase of a new store; returns `nil` if the user gives none.
   func askForNew(
     for path: String, _ console: Console
   ) async throws(Failure) -> Secret? {
@@ -29,7 +29,7 @@ struct PassphrasePrompt: Sendable {
       let answer = try await line("Passphrase: ", console)
       guard !answer.isEmpty else { return nil }
       if try await line("Once more: ", console) == answer { return Secret(.passphrase, answer) }
-      try? console.errors.write("These were two different ones.\n")
+      try? console.errors.write("The two passphrases differ.\n")
     }
   }
 
@@ -43,12 +43,12 @@ struct PassphrasePrompt: Sendable {
     let terminal = HiddenInput(Self.input)
     defer { terminal.show() }
     try? console.errors.write(question)
-    // A thread of its own, since the read waits for a person.
+    // The read gets a thread of its own, since it waits for the user.
     DispatchQueue(label: "sq-demo.passphrase").async {
       continuation.yield(Self.read())
     }
     guard case .line(let bytes) = await answers.first(where: { _ in true }) else {
-      // Below the question.
+      // The message must start on the line below the question.
       try? console.errors.write("\n")
       throw Failure("cancelled", "no passphrase was given", status: .cancelled)
     }
@@ -58,7 +58,7 @@ struct PassphrasePrompt: Sendable {
     return text
   }
 
-  /// The terminal gives a line at a time.
+  /// Reads one line; a terminal returns at most one line for each read.
   private static func read() -> Answer {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {

@@ -1,10 +1,10 @@
 import SequencingOAuth
 
-/// How accounts were signed in, kept apart from their tokens.
+/// The clients and servers of accounts, stored apart from their tokens.
 ///
-/// A session's end erases the account's record, and with it the client and the server. What is here
-/// outlives that, so that the account can be signed in again by its name. It is a store beside the
-/// tokens' own, as private as that one is, of records without a token and without a secret.
+/// When a session ends, the account's record is erased, and with it the client and the server. This
+/// store remains, so that the account can be signed in again by its name. It is beside the store of
+/// the tokens and as private as that, and its records contain no token and no secret.
 struct RememberedClients: Sendable {
   private let store: any TokenStore
 
@@ -12,23 +12,23 @@ struct RememberedClients: Sendable {
     self.store = store
   }
 
-  /// Keeps how an account was signed in, in the place of what was kept of it before.
+  /// Stores how an account was signed in; replaces the earlier record of that account.
   func remember(_ id: String, _ clientID: String, _ client: KeptClient) async throws(Failure) {
     guard let record = client.record(id, clientID) else { return }
     try await Failure.calling(store) { try await $0.save(record) }
   }
 
-  /// How an account was signed in: a record that has no token.
+  /// Loads how an account was signed in: a record without a token, or `nil` if there is none.
   func record(_ id: String) async throws(Failure) -> AccountRecord? {
     try await Failure.calling(store) { try await $0.load(id) }
   }
 
-  /// How every account was signed in, in the order of their names.
+  /// Loads how every account was signed in, in the order of their names.
   func all() async throws(Failure) -> [AccountRecord] {
     try await Failure.calling(store) { try await $0.all() }
   }
 
-  /// Forgets how an account was signed in; says whether that was known.
+  /// Forgets how an account was signed in; returns `false` if nothing was stored.
   @discardableResult
   func forget(_ id: String) async throws(Failure) -> Bool {
     guard try await record(id) != nil else { return false }
@@ -38,7 +38,7 @@ struct RememberedClients: Sendable {
 }
 
 extension KeptClient {
-  /// The record of an account that has no token; `nil` where its server is not known.
+  /// The record for an account without a token; `nil` if the account's server is not known.
   fileprivate func record(_ id: String, _ clientID: String) -> AccountRecord? {
     let (issuer, tokenEndpoint): (String?, String?)
     switch server {

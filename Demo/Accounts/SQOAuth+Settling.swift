@@ -1,9 +1,9 @@
 import SequencingOAuth
 
 extension SQOAuth {
-  /// Does some work, then waits until the store has the newest token, however the work ended.
+  /// Does work, then waits until the store has the newest token, even if the work failed.
   ///
-  /// Every command that works with an account ends here, also by a signal.
+  /// Every command with an account ends here, also when a signal interrupts it.
   func settling(
     _ console: Console, _ work: () async throws(Failure) -> Void
   ) async throws(Failure) {
@@ -14,7 +14,7 @@ extension SQOAuth {
       failure = error
     }
     module.refreshesAutomatically = false
-    // After the first signal the next one ends the program.
+    // After the first signal, the next one ends the program at once.
     let advice = Task.isCancelled ? " Ctrl-C ends this at once." : ""
     let patience = Task {
       try await Task.sleep(for: .seconds(1))

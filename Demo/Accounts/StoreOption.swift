@@ -1,6 +1,6 @@
 import Glibc
 
-/// What `--store` asks for.
+/// The value of `--store`: the kind of store and its path.
 enum StoreOption: Sendable, Equatable {
   case memory
   case keyring
@@ -28,7 +28,7 @@ enum StoreOption: Sendable, Equatable {
     }
   }
 
-  /// The file that it is in, if it is in one.
+  /// The path of the store's file; `nil` if the store has no file.
   var path: String? {
     switch self {
     case .memory, .keyring: nil
@@ -43,7 +43,7 @@ enum StoreOption: Sendable, Equatable {
     }
   }
 
-  /// A shell leaves the `~` of `file:~/tokens` alone.
+  /// Replaces `~` with the home folder: a shell does not do that in `file:~/tokens`.
   private static func expandingHome(_ path: String) -> String {
     guard path.hasPrefix("~/"), let home = getenv("HOME") else { return path }
     return String(cString: home) + path.dropFirst()

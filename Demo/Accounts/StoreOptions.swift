@@ -7,21 +7,21 @@ extension Option {
     "--store", value: "STORE",
     choices: ["keyring", "file:", "encrypted:", "sqlite:", "encrypted-sqlite:", "memory"],
     help: "Where accounts are kept: keyring, file:PATH, encrypted:PATH, sqlite:PATH, "
-      + "encrypted-sqlite:PATH or memory; 'sq-demo help stores' tells of each, and of the default.")
+      + "encrypted-sqlite:PATH or memory; 'sq-demo help stores' explains each, and the default.")
   static let passphraseFile = Option(
     "--passphrase-file", value: "FILE",
     help: "A file whose first line is the passphrase of an encrypted store; the environment "
-      + "variable SQ_STORE_PASSPHRASE can hold it too. Without either a key file beside the "
-      + "store is used, or a terminal asks.")
+      + "variable SQ_STORE_PASSPHRASE can hold it too. Without either, the key is in a file beside "
+      + "the store, or the program asks for the passphrase.")
 }
 
-/// Which store a command works with, and how it is opened.
+/// The store of a command, and how to open it.
 struct StoreOptions: Sendable {
   static let options: [Option] = [.store, .passphraseFile]
 
   private let option: StoreOption?
   private let passphrase: Secret?
-  /// The options as they were given, for a command that a person may type.
+  /// The options as the user typed them, to show in a command that signs in again.
   private let words: [String]
 
   init(_ arguments: Arguments) throws(Failure) {
@@ -40,23 +40,23 @@ struct StoreOptions: Sendable {
     passphrase = try Secret(.passphrase, file: file)
   }
 
-  /// Whether a store was named.
+  /// Whether the user named a store.
   var areGiven: Bool { option != nil }
-  /// Whether a store was named that lasts.
+  /// Whether the user named a store other than memory.
   var last: Bool { option != nil && option != .memory }
 
-  /// What signs an account of the store in again, for a person to type.
+  /// The command that signs an account of the store in again, to show to the user.
   func signInCommand(_ id: String) -> String {
     (["sq-demo", "login", "--account", id] + words)
       .map { ShellWords.quote($0.printable) }.joined(separator: " ")
   }
 
-  /// Where nothing is kept yet, in words.
+  /// The place of a store that does not exist yet, in words.
   var emptyPlace: String {
-    option?.path.map { "\($0.printable), which is not there" } ?? "memory, which does not last"
+    option?.path.map { "\($0.printable), which does not exist" } ?? "memory, which does not last"
   }
 
-  /// Opens the store, or returns `nil` where none was made yet; making one asks for a passphrase.
+  /// Opens the store; returns `nil` if its file does not exist yet, and asks for no new passphrase.
   func openIfThere(_ console: Console) async throws(Failure) -> OpenStore? {
     if let path = option?.path, !FileReading.isThere(path) { return nil }
     return try await open(console)
@@ -66,7 +66,7 @@ struct StoreOptions: Sendable {
 // MARK: - Opening
 
 extension StoreOptions {
-  /// Opens the store; it is looked into, and made, when it is used.
+  /// Opens the store; its file is read, or created, at the first use.
   func open(_ console: Console) async throws(Failure) -> OpenStore {
     switch option {
     case .memory:
@@ -96,7 +96,7 @@ extension StoreOptions {
     }
   }
 
-  /// The desktop user's store; how its accounts were signed in is sealed, as the tokens are.
+  /// Opens the default store; a second, sealed store remembers how its accounts were signed in.
   private func openDesktop() throws(SQOAuthError) -> OpenStore {
     let folder = try StateFolder.path(service: Self.service)
     let clients = EncryptedFileTokenStore(
@@ -109,9 +109,9 @@ extension StoreOptions {
       place: "the desktop's keyring")
   }
 
-  /// Where it is kept how the accounts of a store's file were signed in.
+  /// The path of the second store, which remembers how the accounts of a store were signed in.
   private static func clients(of path: String) -> String { path + ".clients" }
 
-  /// The name under which the program's accounts are kept apart from those of others.
+  /// The name that separates this program's accounts from those of other programs.
   private static let service = "sq-demo"
 }

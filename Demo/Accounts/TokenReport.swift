@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A token for a program: the members of a token response, with the moment of its expiry.
+/// A token as JSON for a program: the members of a token response, and the time when it expires.
 struct TokenReport: Encodable {
   private let accessToken: String
   private let tokenType: String
@@ -15,7 +15,7 @@ struct TokenReport: Encodable {
   private let scope: String?
   private let refreshToken: String?
 
-  /// The report of a token; who asks for the access token alone needs no refresh token.
+  /// Creates the report of a token, with or without the refresh token.
   init(_ token: SQToken, at date: Date, withRefreshToken: Bool = true) {
     accessToken = token.accessToken
     tokenType = token.tokenType
@@ -25,44 +25,44 @@ struct TokenReport: Encodable {
     refreshToken = withRefreshToken ? token.refreshToken : nil
   }
 
-  /// The object in one line; what the server did not send is left out.
+  /// The JSON object in one line, without members that the server did not send.
   func json() throws(Failure) -> String { try oneLineOfJSON(self) }
 }
 
-/// A token for a person, without its secrets.
+/// A token as text for the user, without its secrets.
 struct TokenSummary {
   let text: String
 
-  /// The summary of an account's token; without an id it is not kept.
+  /// Creates the summary of an account's token; without an id, the account is not kept.
   init(_ token: SQToken, at date: Date, of id: String?, keptIn place: String?) {
     text =
       "Signed in.\n"
       + Fields.text([
         ("account", id?.printable), ("scope", token.scopesInWords),
         ("expires", token.expiryInWords(at: date)), ("kept in", place),
-      ]) + (place == nil ? "\nNothing is kept: the account ends with this run." : "")
+      ]) + (place == nil ? "\nThe account is not kept: it ends with this run." : "")
   }
 }
 
 extension SQToken {
   /// The scopes with spaces between them, safe to show.
   var scopesInWords: String {
-    scopes.isEmpty ? "not told" : scopes.joined(separator: " ").printable
+    scopes.isEmpty ? "not known" : scopes.joined(separator: " ").printable
   }
 
-  /// How many seconds the token has left; none is 0.
+  /// The seconds until the token expires: 0 if it has expired, `nil` if the time is not known.
   func secondsLeft(at date: Date) -> Int? {
     expirationDate.map { Int(clamping: $0.timeIntervalSince(date)) }
   }
 
-  /// When the token expires, seen from a moment.
+  /// The time until the token expires, in words.
   func expiryInWords(at date: Date) -> String {
-    guard let expirationDate else { return "not told" }
+    guard let expirationDate else { return "not known" }
     let seconds = expirationDate.timeIntervalSince(date)
     return seconds <= 0 ? "now" : "in \(Self.inWords(seconds: Int(clamping: seconds.rounded(.up))))"
   }
 
-  /// A number of seconds in the largest units that say enough.
+  /// A number of seconds in words, in its two largest units.
   static func inWords(seconds: Int) -> String {
     switch seconds {
     case ..<60: "\(seconds) s"
@@ -74,7 +74,7 @@ extension SQToken {
 }
 
 extension Int {
-  /// A number of seconds from 0 on; a store's file may hold a date that no Int can count to.
+  /// A number of seconds that is never negative; a store may contain a date too far for an `Int`.
   fileprivate init(clamping seconds: Double) {
     self = Int(Swift.max(0, Swift.min(seconds, 1e15)))
   }

@@ -1,4 +1,4 @@
-/// A way to call a command: perhaps a word for what it is to do, then the names of its operands.
+/// A form in which a command can be called: an optional action word, then its operands.
 struct Form: Sendable, Equatable {
   var action: String?
   var operands: [String] = []
@@ -6,16 +6,16 @@ struct Form: Sendable, Equatable {
 
 /// The words after a command, sorted into its operands and its options.
 struct Arguments: Sendable {
-  /// The secrets, which never are among the words.
+  /// The secrets from the environment; they are never among the words.
   let secrets: Secrets
-  /// What the command is to do, where it has a word for that.
+  /// The action word of the command, if it has one.
   private(set) var action: String?
-  /// What stands for itself, in order: as many words as the form has names for.
+  /// The words that are not options, in order: one for each operand of the form.
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
   private var values: [String: [String]] = [:]
 
-  /// Sorts the words; one too many or too few, or one that no option explains, is an error.
+  /// Sorts the words; throws if there are too many or too few operands, or for an unknown option.
   init(
     _ words: [String], forms: [Form] = [Form()], options: [Option], secrets: Secrets = Secrets()
   ) throws(Failure) {
@@ -36,16 +36,16 @@ struct Arguments: Sendable {
     try fit(plain, forms)
   }
 
-  /// The value of an option that was given.
+  /// The value of an option; `nil` if the option was not given.
   subscript(option: Option) -> String? { values[option.name]?.first }
 
-  /// Every value of an option that may be given more than once, in order.
+  /// All values of an option that may be given more than once, in order.
   func all(_ option: Option) -> [String] { values[option.name] ?? [] }
 
   /// Whether an option was given.
   func contains(_ option: Option) -> Bool { values[option.name] != nil }
 
-  /// Finds the form that the first word names, or else the one without a name.
+  /// Finds the form whose action is the first word, or else the form without an action.
   private mutating func fit(_ words: [String], _ forms: [Form]) throws(Failure) {
     let named = forms.first { $0.action != nil && $0.action == words.first }
     let names = (named ?? forms.first { $0.action == nil })?.operands ?? []
@@ -68,7 +68,7 @@ struct Arguments: Sendable {
   private mutating func read(
     _ word: String, _ rest: inout ArraySlice<String>, _ options: [Option]
   ) throws(Failure) {
-    // Only the name is ever repeated in a message: the value may be meant to be a secret.
+    // Messages repeat only the name: the value may be a secret.
     let name = String(word.prefix { $0 != "=" })
     try Secrets.refuseAsArgument(name)
     guard let option = options.first(where: { $0.name == name || $0.short == name }) else {
@@ -95,7 +95,7 @@ struct Arguments: Sendable {
       rest.removeFirst()
       return try nonEmpty(next, option, placeholder)
     }
-    // What starts with two dashes is the next option; a value that does is written after an "=".
+    // A word with two dashes is the next option; a value that starts so must follow an "=".
     return try nonEmpty(attached ?? "", option, placeholder)
   }
 

@@ -1,20 +1,20 @@
-/// One command: what it accepts, what it says of itself, and what it does.
+/// A command of the program: its arguments, its help and its work.
 protocol Command: Sendable {
-  /// The word that calls it.
+  /// The word that calls the command.
   static var name: String { get }
-  /// One line for the list of commands.
+  /// The line for the command in the list of commands.
   static var summary: String { get }
-  /// What the summary leaves out, in paragraphs.
+  /// The rest of the help, in paragraphs.
   static var details: String { get }
-  /// The ways to call it, by the words that it needs besides options.
+  /// The forms in which it can be called, without options.
   static var forms: [Form] { get }
-  /// The options that it takes, besides `--help`.
+  /// The options of the command, without `--help`.
   static var options: [Option] { get }
 
-  /// Checks the arguments; nothing is started, opened or asked for yet.
+  /// Checks the arguments, before the command starts, opens or asks for anything.
   init(_ arguments: Arguments) throws(Failure)
 
-  /// Does the work; returning is success.
+  /// Does the work; the command succeeds if this method returns.
   func run(_ console: Console) async throws(Failure)
 }
 
@@ -22,12 +22,12 @@ extension Command {
   static var forms: [Form] { [Form()] }
 }
 
-/// What the words after `sq-demo` ask for.
+/// The command to run or the text to print, from the words after `sq-demo`.
 enum Invocation {
   case run(any Command)
   case print(String)
 
-  /// Finds the command; without one it is the first, the tour.
+  /// Finds the command; without a name it is the first command, the tour.
   init(
     _ words: [String], commands: [any Command.Type], secrets: Secrets = Secrets()
   ) throws(Failure) {
@@ -72,7 +72,7 @@ enum Invocation {
       try command(name, in: commands, orAmong: Help.topics.map { $0.name }))
   }
 
-  /// The command of a name; `topics` are other words that could be meant.
+  /// Finds a command by its name; an error may also suggest one of the `topics`.
   private static func command(
     _ name: String, in commands: [any Command.Type], orAmong topics: [String] = ["help"]
   ) throws(Failure) -> any Command.Type {

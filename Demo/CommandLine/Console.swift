@@ -1,23 +1,23 @@
-/// Where a command speaks: its result on standard output, and how it comes about where it fits.
+/// The output of a command: its result on standard output, and its progress and errors.
 struct Console: Sendable {
   var output = TextStream(descriptor: 1)
   var errors = TextStream(descriptor: 2)
-  /// Whether standard output is for the result alone, so that a program can read it.
+  /// Whether standard output gets only the result, so that a program can read it.
   var reservesOutput = false
 
-  /// The same console with standard output for the result alone.
+  /// A copy of this console that writes only the result to standard output.
   var reservingOutput: Console {
     var console = self
     console.reservesOutput = true
     return console
   }
 
-  /// Prints the result, or a part of it.
+  /// Prints the result or a part of it, and ends the line.
   func result(_ text: String) throws(Failure) {
     try write(Array("\(text)\n".utf8))
   }
 
-  /// Prints bytes as they are; for a person, without what a terminal would obey.
+  /// Prints bytes unchanged; on a terminal, without control characters.
   func content(_ bytes: [UInt8]) throws(Failure) {
     guard output.isTerminal else { return try write(bytes) }
     let text = String(decoding: bytes, as: UTF8.self)
@@ -36,25 +36,25 @@ struct Console: Sendable {
     }
   }
 
-  /// Tells a person how far it is; a reader of standard output never sees it.
+  /// Shows the progress to the user; a program that reads standard output never gets it.
   func progress(_ text: String) {
     let stream = !reservesOutput && output.isTerminal ? output : errors
-    // Nobody may be there to read it, and the work goes on all the same.
+    // The work continues even if the text cannot be written.
     try? stream.write(text + "\n")
   }
 
-  /// Shows something that the person must act on: with the result, unless a program reads that.
+  /// Shows a text on which the user must act: on standard output, unless a program reads that.
   func show(_ text: String) throws(Failure) {
     guard reservesOutput else { return try result(text) }
     try? errors.write(text + "\n")
   }
 
-  /// Tells of something that is not as it should be, and does not end the command.
+  /// Prints a warning on standard error; the command continues.
   func warn(_ text: String) {
     try? errors.write("warning: \(text)\n")
   }
 
-  /// Tells why the command failed.
+  /// Prints the reason why the command failed on standard error.
   func report(_ failure: Failure) {
     try? errors.write(failure.lines.joined(separator: "\n") + "\n")
   }

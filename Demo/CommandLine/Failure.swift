@@ -1,24 +1,24 @@
 import SequencingOAuth
 
-/// The statuses with which the program ends.
+/// The exit status of the program.
 enum ExitStatus: Int32, Sendable {
   case success = 0
   case notAuthorized = 1
   case wrongUsage = 2
-  /// Denied, cancelled or timed out.
+  /// The user denied or cancelled the work, or it took too long.
   case cancelled = 3
-  /// The newest token could not be kept: it ended with the program.
+  /// The newest token could not be stored, so it is lost when the program ends.
   case notKept = 4
 }
 
-/// Why a command did not succeed: what it says on standard error, and how it ends.
+/// The reason why a command failed: its message on standard error, and its exit status.
 struct Failure: Error, Equatable {
   let code: String
   private(set) var message: String
   let status: ExitStatus
-  /// What a resource server asks for.
+  /// The challenge of a resource server, which says what it requires.
   var challenge: String?
-  /// A further line that says what to do.
+  /// A further line that tells the user what to do.
   var hint: String?
 
   init(_ code: String, _ message: String, status: ExitStatus) {
@@ -27,7 +27,7 @@ struct Failure: Error, Equatable {
     self.status = status
   }
 
-  /// What the SDK reports.
+  /// Creates a failure from an error of the SDK.
   init(_ error: SQOAuthError) {
     self.init(
       error.code.rawValue, error.message, status: error.isCancellation ? .cancelled : .notAuthorized
@@ -36,7 +36,7 @@ struct Failure: Error, Equatable {
     hint = Self.hint(error)
   }
 
-  /// A token that is in memory only when the program ends.
+  /// Creates the failure for a token that could not be stored before the program ends.
   init(notKept error: SQOAuthError) {
     self.init(
       "not_kept", "the newest token could not be kept: \(error.code): \(error.message)",
@@ -44,25 +44,25 @@ struct Failure: Error, Equatable {
     hint = Self.signInAgain
   }
 
-  /// The command was ended by a signal before it was done.
+  /// The failure of a command that a signal interrupted.
   static let interrupted = Failure("cancelled", "it was interrupted", status: .cancelled)
 
   private static func hint(_ error: SQOAuthError) -> String? {
     switch error.code {
     case .notRegistered:
-      "Name the provider, with the options that 'login' was given."
+      "Name the provider, with the options that you gave to 'login'."
     case .originNotAllowed:
-      "Name the server with --resource, beside those that 'login' was given."
+      "Name the server with --resource, besides those that you gave to 'login'."
     case .insufficientScope:
       signInForMore
     case .wrongPassphrase:
-      "Nothing was changed. 'sq-demo help stores' tells where the key comes from."
+      "Nothing was changed. 'sq-demo help stores' explains where the key comes from."
     case .storeDamaged:
-      "Nothing was changed. Bring a copy back, or name another place with --store."
+      "Nothing was changed. Restore a copy of the store, or name another place with --store."
     case .storeTooNew:
       "Nothing was changed. Use the program that wrote it, or another --store."
     case .storeFailed:
-      "Another place to keep accounts in can be named with --store."
+      "You can name another place for accounts with --store."
     case _ where error.requiresSignIn:
       signInAgain
     default:
@@ -73,17 +73,17 @@ struct Failure: Error, Equatable {
   static let signInAgain = "Sign in again with 'sq-demo login'."
   static let signInForMore = "Sign in again with 'sq-demo login' and a wider --scope."
 
-  /// The command line is not one that the command understands.
+  /// The failure for a command line that the command does not accept.
   static func usage(_ message: String) -> Failure {
     Failure("usage", message, status: .wrongUsage)
   }
 
-  /// What was typed is well-formed, but the SDK refuses to work with it.
+  /// The failure for a well-formed command line with a value that the SDK refuses.
   static func refused(_ error: SQOAuthError) -> Failure {
     Failure(error.code.rawValue, error.message, status: .wrongUsage)
   }
 
-  /// Runs what the SDK does, with its errors as failures.
+  /// Runs code of the SDK and turns its error into a failure.
   static func translating<Value>(
     _ body: () async throws(SQOAuthError) -> Value
   ) async throws(Failure) -> Value {
@@ -100,7 +100,7 @@ struct Failure: Error, Equatable {
     return failure
   }
 
-  /// The same without a token that a server may have repeated.
+  /// Returns a copy of this failure without the token, which a server may have repeated.
   func hiding(_ token: SQToken?) -> Failure {
     var failure = self
     for secret in [token?.accessToken, token?.refreshToken].compactMap(\.self) {
@@ -118,7 +118,7 @@ struct Failure: Error, Equatable {
 }
 
 extension BearerChallenge {
-  /// The challenge as a server writes it, its parameters in the order of their names.
+  /// The challenge in the form of a server's header field, with its parameters sorted by name.
   var inWords: String {
     let parameters = parameters.sorted { $0.key < $1.key }
       .map { "\($0.key)=\"\($0.value)\"" }

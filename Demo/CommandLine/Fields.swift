@@ -1,9 +1,9 @@
-/// Names and values below each other, for a person.
+/// Formats names and values below each other, for the user.
 enum Fields {
   private static let indent = 11
   private static let width = 80
 
-  /// The fields that have a value, a line each; a long value goes on below itself.
+  /// Returns a line for each field that has a value; a long value takes several lines.
   static func text(_ fields: [(name: String, value: String?)]) -> String {
     let margin = String(repeating: " ", count: indent)
     return fields.compactMap { name, value in

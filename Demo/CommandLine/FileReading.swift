@@ -1,11 +1,11 @@
 import Glibc
 
-/// Reads files and standard input, with the reason where that fails.
+/// Reads files and standard input, and says why if that fails.
 enum FileReading {
-  /// How soon an interruption ends a wait, in milliseconds.
+  /// The longest time, in milliseconds, until an interruption ends a wait.
   private static let patience: Int32 = 100
 
-  /// Why it failed.
+  /// The reason why a read failed.
   struct ReadError: Error, CustomStringConvertible {
     let description: String
     /// Whether the wait for a pipe or a terminal was interrupted.
@@ -16,20 +16,20 @@ enum FileReading {
       self.isInterruption = isInterruption
     }
 
-    /// What the last system call reported.
+    /// The error of the last system call.
     static var last: ReadError { ReadError(String(cString: strerror(errno))) }
   }
 
-  /// The start of a file, which may be one that never ends.
+  /// Reads the start of a file, which may have no end.
   static func start(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {
     let file = try opened(path)
     defer { close(file) }
     return try bytes(of: file, atMost: limit)
   }
 
-  /// The content of what can be read once only, such as a pipe or a device; `nil` for a file.
+  /// Reads a pipe, a device or another source that can be read only once; returns `nil` for a file.
   ///
-  /// It waits until a pipe's writer is done.
+  /// It waits until the writer of a pipe has finished.
   static func stream(at path: String, atMost limit: Int) throws(ReadError) -> [UInt8]? {
     let file = try opened(path)
     defer { close(file) }
@@ -37,27 +37,28 @@ enum FileReading {
     guard fstat(file, &status) == 0 else { throw .last }
     switch status.st_mode & S_IFMT {
     case S_IFDIR: throw ReadError("it is a folder")
-    // The system's own files have a content too, and no size.
+    // Files of the system, such as those in /proc, have content although their size is 0.
     case S_IFREG where status.st_size > 0: return nil
     default: return try whole(file, atMost: limit)
     }
   }
 
-  /// Whether a path leads to a file, which has a name of its own.
+  /// Whether a path leads to a regular file, whose name can serve as a title.
   static func isFile(_ path: String) -> Bool {
     var status = stat()
     return lookUp(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Whether there is something of that name, be it a link that leads nowhere.
+  /// Whether anything exists at a path, even a link that leads nowhere.
   ///
-  /// What cannot be looked at counts as there: who uses it finds out why.
+  /// If the path cannot be looked up, the result is `true`: a later use of the path fails and says
+  /// why.
   static func isThere(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
   }
 
-  /// All of standard input.
+  /// Reads standard input to its end.
   static func input(atMost limit: Int) throws(ReadError) -> [UInt8] {
     try whole(0, atMost: limit)
   }
@@ -69,7 +70,7 @@ enum FileReading {
   }
 
   private static func opened(_ path: String) throws(ReadError) -> Int32 {
-    // Opening a pipe would wait for its writer, and could not be interrupted.
+    // Without O_NONBLOCK, opening a pipe would wait for its writer and could not be interrupted.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw .last }
     return file
@@ -89,7 +90,7 @@ enum FileReading {
     return content
   }
 
-  /// Waits until there is something to read, or the end, unless the task is cancelled first.
+  /// Waits until there is something to read, or the end; throws if the task is cancelled first.
   private static func waitForContent(of file: Int32) throws(ReadError) {
     var request = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
     while poll(&request, 1, patience) == 0 {
@@ -99,11 +100,11 @@ enum FileReading {
 }
 
 extension Failure {
-  /// Why something that the command line names cannot be read.
+  /// The failure for a file that the command line names and that cannot be read.
   static func unreadable(_ what: String, _ error: FileReading.ReadError) -> Failure {
     error.isInterruption ? .interrupted : .usage("\(what.printable) cannot be read: \(error)")
   }
 }
 
-/// The function `stat`, whose name is the type's too.
+/// Calls the function `stat`, which has the same name as its type.
 private func lookUp(_ path: String, _ status: inout stat) -> Int32 { stat(path, &status) }

@@ -1,9 +1,9 @@
-/// What a page of HTML tells a person in a line: its heading.
+/// A summary of an HTML page in one line: its heading.
 struct HTMLSummary: Sendable {
-  /// The most characters of the page that are looked at, and of its heading that are shown.
+  /// The most characters of the page that are searched, and of its heading that are shown.
   private static let (mostOfPage, mostOfHeading) = (1 << 16, 200)
 
-  /// The first heading that has words, or else the page's title; `nil` without either.
+  /// The first heading that is not empty, or else the page's title; `nil` if both are missing.
   let heading: String?
 
   init(_ page: String) {
@@ -13,10 +13,10 @@ struct HTMLSummary: Sendable {
     heading = (headings + titles).lazy.map { Self.words(of: $0) }.first { !$0.isEmpty }
   }
 
-  /// The heading for a terminal, with a word on what is left out of a page of so many bytes.
+  /// The heading for a terminal, with a note that the page of so many bytes is not shown.
   func text(ofBytes count: Int) -> String {
     let note =
-      "(An HTML page, \(ByteCount.inWords(Int64(count))): a file or a pipe gets all of it.)"
+      "(An HTML page, \(ByteCount.inWords(Int64(count))). Write to a file or a pipe to get all of it.)"
     return [heading, note].compactMap { $0?.printable }.joined(separator: "\n")
   }
 

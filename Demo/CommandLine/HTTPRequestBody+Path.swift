@@ -7,10 +7,10 @@ import SequencingOAuth
 #endif
 
 extension HTTPRequestBody {
-  /// The most that is read into memory.
+  /// The most bytes that are read into memory.
   static let mostInMemory = 64 << 20
 
-  /// What a path leads to: a file is read while it is sent, a pipe or a device is read at once.
+  /// Creates a body from a path: a file is read while it is sent, a pipe or a device at once.
   init(contentOf path: String) throws(FileReading.ReadError) {
     guard let content = try FileReading.stream(at: path, atMost: Self.mostInMemory) else {
       self = .file(URL(filePath: path))

@@ -1,4 +1,4 @@
-/// Something that the help has a page on and that is no command.
+/// A subject with a page in the help that is not a command.
 protocol HelpTopic: Sendable {
   static var name: String { get }
   static var summary: String { get }
@@ -6,46 +6,46 @@ protocol HelpTopic: Sendable {
   static var details: String { get }
 }
 
-/// Terms and their explanations, perhaps under a heading.
+/// Terms with their explanations, under an optional heading.
 struct HelpSection: Sendable {
   var heading: String?
   let rows: [(String, String)]
 }
 
-/// What the program says of itself.
+/// The pages of the program's help.
 enum Help {
   static let topics: [any HelpTopic.Type] = [OptionsTopic.self, StoreTopic.self]
 
   static let version = "0.1.0"
   private static let width = 80
 
-  /// The list of commands.
+  /// The first page, with the list of commands.
   static func overview(_ commands: [any Command.Type]) -> String {
     let list = commands.map { row($0.name, $0.summary, indent: 14) }
     return """
-      sq-demo shows what SequencingOAuth does, at a server of its own or at yours.
+      sq-demo shows what SequencingOAuth can do, at a server of its own or at yours.
 
       Usage: sq-demo [COMMAND] [OPTIONS]
 
-      Without a command it is the tour.
+      Without a command it starts the tour.
 
       \(list.joined(separator: "\n"))
 
-      'sq-demo help COMMAND' tells what a command takes, 'sq-demo help options'
-      explains the options that many commands share, 'sq-demo help stores' where
-      accounts are kept, and 'sq-demo help completion' how your shell completes them.
+      'sq-demo help COMMAND' explains a command, 'sq-demo help options' the options
+      that many commands share, 'sq-demo help stores' where accounts are kept, and
+      'sq-demo help completion' how your shell can complete commands and options.
       --version prints the version.
 
       Exit status: 0 done, 1 not authorized, 2 wrong usage, 3 denied, cancelled or
-      timed out, 4 the newest token could not be kept. Standard error has the reason:
-      'error: CODE: message'.
+      timed out, 4 the newest token could not be stored. Standard error has the
+      reason: 'error: CODE: message'.
 
-      Ctrl-C and the signals that ask a program to end let a refresh that is under way
-      come to its end; a second one ends the program at once.
+      After Ctrl-C, or another signal that asks a program to end, sq-demo waits for the
+      end of a refresh; a second signal ends the program at once.
       """
   }
 
-  /// A command's own page: its own options, and the names of those that it shares with others.
+  /// A command's page: its own options, and the names of the options that it shares with others.
   static func page(_ command: any Command.Type) -> String {
     let own = command.options.filter { !OptionsTopic.shared.contains($0) }
     let list = (own + [Option(Option.helpName, help: "Show this page.")]).map {
@@ -66,7 +66,7 @@ enum Help {
       """
   }
 
-  /// The names of a command's shared options, and where they are explained.
+  /// The names of a command's shared options, with the command that explains them.
   private static func sharedOptions(of command: any Command.Type) -> String {
     let shared = OptionsTopic.shared.filter { command.options.contains($0) }.map(\.name)
     guard !shared.isEmpty else { return "" }
@@ -75,7 +75,7 @@ enum Help {
       + names.map { "  " + $0 }.joined(separator: "\n")
   }
 
-  /// A topic's page.
+  /// The page of a topic.
   static func page(_ topic: any HelpTopic.Type) -> String {
     let sections = topic.sections.map { section in
       (section.heading.map { ["\($0):"] } ?? []) + section.rows.map { row($0, $1) }
@@ -89,9 +89,9 @@ enum Help {
       """
   }
 
-  /// The line after an error of usage.
+  /// The hint after a usage error.
   static func pointer(to command: any Command.Type) -> String {
-    "Run 'sq-demo \(command.name) --help' for what it takes."
+    "Run 'sq-demo \(command.name) --help' for its arguments and options."
   }
 
   private static func paragraphs(_ text: String) -> String {
@@ -101,7 +101,7 @@ enum Help {
       .joined(separator: "\n\n")
   }
 
-  /// A term and its explanation, side by side, or below each other where the term is long.
+  /// A term with its explanation beside it, or below it if the term is long.
   private static func row(_ term: String, _ text: String, indent: Int = 28) -> String {
     let margin = String(repeating: " ", count: indent)
     let lines = TextLayout.wrap(text, width: width - indent).joined(separator: "\n" + margin)

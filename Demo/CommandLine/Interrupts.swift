@@ -1,11 +1,11 @@
 import SequencingOAuth
 
-/// Lets Ctrl-C, and the other signals that ask a program to end, cancel what a command does.
+/// Lets Ctrl-C, and the other signals that ask a program to end, cancel the work of a command.
 ///
-/// Every command ends in the same way then: its work stops, a refresh that is under way comes to its
-/// end, and the program ends with status 3. A second signal ends it at once.
+/// Every command ends in the same way then: its work stops, the program waits for the end of a
+/// refresh, and exits with status 3. A second signal ends the program at once.
 enum Interrupts {
-  /// Runs a body in a task that such a signal cancels.
+  /// Runs a body in a task that a signal cancels.
   static func cancelling(
     _ body: @escaping @Sendable () async throws(Failure) -> Void
   ) async throws(Failure) {
@@ -18,7 +18,7 @@ enum Interrupts {
         return .failure(error)
       }
     }
-    // The listening begins before anyone can know that something is under way.
+    // The program listens for signals before the body starts and becomes visible.
     let signals = TerminationSignals { _ in task.cancel() }
     defer { signals.stop() }
     opening.finish()

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// A value as one line of JSON, its members in the order of their names.
+/// Encodes a value as one line of JSON, with its members sorted by name.
 func oneLineOfJSON(_ value: some Encodable) throws(Failure) -> String {
   let encoder = JSONEncoder()
   encoder.keyEncodingStrategy = .convertToSnakeCase

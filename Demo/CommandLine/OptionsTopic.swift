@@ -11,17 +11,17 @@ enum OptionsTopic: HelpTopic {
     ("Without an account", [.sandbox]),
   ]
 
-  /// All of them, in the order of the page.
+  /// All shared options, in the order of the page.
   static let shared = groups.flatMap(\.options)
 
   static let sections = groups.map { group in
     HelpSection(heading: group.heading, rows: group.options.map { ($0.term, $0.help) })
   }
   static let details = """
-    Only a first sign-in needs the provider and the client: they are kept with the account.
-    A command that names them signs in first if the account is not there yet. If the
-    account is there, what the command names counts for that run.
+    Only the first sign-in needs the provider and the client: they are kept with the
+    account. If a command names them and the account does not exist yet, the command signs
+    in first. If the account exists, the options of the command count for that run.
 
-    A secret is never an argument, since every user of the machine can see those.
+    A secret is never an argument, since every user of the machine can see arguments.
     """
 }

@@ -1,8 +1,8 @@
 import Basics
 
-/// A text that no argument may hold and no output shows.
+/// A text that must not be an argument, and that no output shows.
 struct Secret: Sendable, Equatable {
-  /// What a secret is for.
+  /// The purpose of a secret.
   enum Kind: Sendable {
     case clientSecret, passphrase, accessToken
   }
@@ -32,7 +32,7 @@ struct Secret: Sendable, Equatable {
   }
 
   private static func read(_ path: String) throws(FileReading.ReadError) -> String {
-    // Longer than any secret, and short enough for a path that never ends.
+    // The limit is longer than any secret, and it ends the read of a source without an end.
     let bytes = try FileReading.start(of: path, atMost: 64 * 1024)
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw FileReading.ReadError("it is not text in UTF-8")
@@ -42,7 +42,7 @@ struct Secret: Sendable, Equatable {
 }
 
 extension Secret.Kind {
-  /// What an error message calls it.
+  /// The name of the secret in error messages.
   var name: String {
     switch self {
     case .clientSecret: "client secret"
@@ -51,7 +51,7 @@ extension Secret.Kind {
     }
   }
 
-  /// The environment variable that may hold it.
+  /// The environment variable that may contain the secret.
   var variable: String {
     switch self {
     case .clientSecret: "SQ_CLIENT_SECRET"
@@ -62,6 +62,6 @@ extension Secret.Kind {
 }
 
 extension Secret: Redacted {
-  /// The kind alone.
+  /// The kind of the secret, not its value.
   var description: String { "a secret: \(kind.name)" }
 }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// The secrets that a person gave the program in its environment.
+/// The secrets from the environment of the program.
 struct Secrets: Sendable {
   var client: Secret?
   var passphrase: Secret?
   var accessToken: Secret?
 
-  /// The secrets in the environment, which are taken out of it: a browser must not inherit them.
+  /// Reads the secrets and removes them from the environment: a browser must not inherit them.
   ///
-  /// Call it before there is a second thread.
+  /// Call it before the program has a second thread.
   static func takeFromEnvironment() -> Secrets {
     Secrets(
       client: take(.clientSecret), passphrase: take(.passphrase), accessToken: take(.accessToken))
@@ -20,7 +20,7 @@ struct Secrets: Sendable {
     return value.isEmpty ? nil : Secret(kind, value)
   }
 
-  /// Says why a secret cannot be an argument, to a person who tries.
+  /// Throws if a word is an option for a secret, with a message that says what to do instead.
   static func refuseAsArgument(_ name: String) throws(Failure) {
     let (what, kind, option): (String, Secret.Kind, Option?)
     switch name {
@@ -34,8 +34,8 @@ struct Secrets: Sendable {
       return
     }
     throw .usage(
-      "\(what) is never an argument, since every user of the machine can see those; put it into "
-        + "the environment variable \(kind.variable)"
+      "\(what) is never an argument, since every user of the machine can see arguments; put it "
+        + "into the environment variable \(kind.variable)"
         + (option.map { ", or into a file that \($0.name) names" } ?? ""))
   }
 }

@@ -1,8 +1,9 @@
-/// Splits a command into words as a POSIX shell does, with quotes and backslashes and no expansion.
+/// Splits a command into words as a POSIX shell does, with quotes and backslashes, but without
+/// expansions.
 ///
 /// - SeeAlso: POSIX.1, Shell Command Language, section 2.2
 enum ShellWords {
-  /// The words, or `nil` where a quote is not closed or a backslash ends the text.
+  /// Splits a text; returns `nil` if a quote is not closed or if a backslash ends the text.
   static func split(_ text: String) -> [String]? {
     var words: [String] = []
     var word: String?
@@ -31,7 +32,7 @@ enum ShellWords {
     return words + [word].compactMap(\.self)
   }
 
-  /// A word as a shell has to be given it.
+  /// Quotes a word for a shell, if necessary.
   static func quote(_ word: String) -> String {
     let isPlain = word.unicodeScalars.allSatisfy {
       $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0))

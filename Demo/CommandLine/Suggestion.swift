@@ -1,16 +1,17 @@
-/// Finds the word that a misspelt one was meant to be.
+/// Finds the word that the user probably meant when a word is misspelt.
 enum Suggestion {
-  /// Longer words are not compared.
+  /// The most letters of a word that is compared.
   private static let longest = 40
 
-  /// What to write after an error about an unknown word: the likeliest word as a question, or nothing.
+  /// A question with the likeliest word, to append to an error about an unknown word; else empty.
   static func question(_ word: String, among words: [String]) -> String {
     nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
   }
 
-  /// The word that differs least, or `nil` when each of them differs in more than a third.
+  /// The word that differs least, or `nil` if every word differs in more than a third.
   ///
-  /// A word that begins with what was typed comes first. Case and leading dashes do not count.
+  /// A word that begins with the typed letters comes first. Letter case and leading dashes do not
+  /// count.
   static func nearest(to word: String, among words: [String]) -> String? {
     let typed = letters(word)
     guard (2...longest).contains(typed.count) else { return nil }
@@ -29,7 +30,7 @@ enum Suggestion {
     Array(word.lowercased().drop { $0 == "-" })
   }
 
-  /// How many letters have to be added, removed, replaced or swapped with their neighbour.
+  /// The number of letters to add, remove, replace or swap with their neighbour.
   static func distance(_ one: [Character], _ other: [Character]) -> Int {
     var before: [Int] = []
     var last = Array(0...other.count)

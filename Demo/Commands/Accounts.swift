@@ -6,19 +6,20 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// `accounts`: shows the accounts that are kept.
+/// `accounts`: shows the accounts in the store.
 struct Accounts: Command {
   static let name = "accounts"
   static let summary = "List the accounts that are kept."
   static let details = """
-    It shows for each its client and its server, what its token allows, when that
-    expires, and whether it can be refreshed without you. An account whose session has
-    ended is shown with what signs it in again. With --account it shows that one, and the
-    exit status is 1 where it is not kept. Nothing is asked of a server.
+    For each account it shows the client, the server, the scope of the token, when the
+    token expires, and whether it can be refreshed without you. For an account whose
+    session has ended it shows the command that signs it in again. With --account it shows
+    that account only, and the exit status is 1 if it is not kept. The command sends
+    nothing to a server.
 
-    Where it looked is told on standard error.
+    Standard error says where the command looked.
 
-    With --json it is one object: accounts, a list of objects with account, client_id,
+    With --json it prints one object: accounts, a list of objects with account, client_id,
     issuer, token_endpoint, scope, expires_at (ISO 8601), expires_in (seconds, 0 when it
     has expired), can_refresh, needs_sign_in and name, as far as they are known.
     """
@@ -38,7 +39,7 @@ struct Accounts: Command {
   }
 
   func run(_ console: Console) async throws(Failure) {
-    // The list alone is the result.
+    // Standard output gets nothing but the list.
     let console = console.reservingOutput
     let opened = try await store.openIfThere(console)
     let records = try await records(in: opened)
@@ -53,7 +54,7 @@ struct Accounts: Command {
         ? "No account is kept." : reports.map(\.text).joined(separator: "\n\n"))
   }
 
-  /// What is to be shown; `nil` where an account was named that is not there.
+  /// The accounts to show; `nil` if the command names an account that the store does not have.
   private func records(in store: OpenStore?) async throws(Failure) -> [AccountRecord]? {
     guard let id else {
       let records = try await store?.attempt { try await $0.all() } ?? []

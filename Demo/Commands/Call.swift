@@ -9,7 +9,7 @@ import SequencingOAuth
 extension Option {
   static let body = Option(
     "--body", value: "FILE|-",
-    help: "What to send: the content of a file or a pipe, or standard input's.")
+    help: "The body to send: the content of a file or a pipe, or - for standard input.")
   static let header = Option(
     "--header", value: "'NAME: VALUE'", repeats: true,
     help: "A header field of the request; may be given more than once.")
@@ -20,21 +20,21 @@ struct Call: Command {
   static let name = "call"
   static let summary = "Send a request with the account's token and print the answer."
   static let details = """
-    The answer's body goes to standard output as it is; but of an error that is a page of
-    HTML, a terminal shows the heading only. Where the status is not 2xx the
-    exit status is 1, and standard error tells the status and what the server asks for.
+    The body of the answer goes to standard output unchanged. If it is an HTML page of an
+    error, a terminal shows only its heading. If the status is not 2xx, the exit status is
+    1, and standard error shows the status and the server's challenge.
 
-    A token that has expired, or that the server refuses, is refreshed first. It goes to
-    the server of the URL alone, since no redirect is followed, and to https only, or to
-    http on this machine; where the account was given servers by --resource, to those
-    only. A field Authorization is replaced by it. A URL that begins with a slash is one
-    at the authorization server.
+    If the token has expired, or if the server refuses it, it is refreshed first. The token
+    goes only to the server of the URL, since the command follows no redirect, and only by
+    https, or by http on this machine. If you listed servers with --resource, it goes only
+    to those. It replaces an Authorization field of yours. A URL that begins with a slash
+    is an address at the authorization server.
 
-    It is an account that a login before has kept, or a new one, as for 'sq-demo
-    token'. Try it without an account: 'sq-demo call GET /api/me --sandbox'.
+    The account is one that 'sq-demo login' has kept, or a new one, as for 'sq-demo token'.
+    Try it without an account: 'sq-demo call GET /api/me --sandbox'.
 
-    With --json it is one object: status, headers (by names in lower case), and body, or
-    body_base64 if the answer is not text in UTF-8.
+    With --json it prints one object: status, headers (by names in lower case), and body,
+    or body_base64 if the answer is not text in UTF-8.
     """
   static let forms = [Form(operands: ["METHOD", "URL"])]
   static let options = [.header, .body, .json] + AccountOptions.optionsOrSandbox
@@ -48,13 +48,13 @@ struct Call: Command {
     request = try CallRequest(arguments)
     printsJSON = arguments.contains(.json)
     guard !request.readsInput || account.signIn.readsNoInput else {
-      throw .usage("--body - and a redirect that is pasted both read standard input")
+      throw .usage("--body - and a redirect that you paste cannot both read standard input")
     }
   }
 
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
-    // Before a user signs in: what cannot be sent needs no token.
+    // Read the body before a user signs in: if it cannot be read, no token is needed.
     let body = try request.body()
     try await account.withAccount(console) { account throws(Failure) in
       let http = try request.http(
@@ -62,7 +62,7 @@ struct Call: Command {
       let response: HTTPResponse
       do throws(Failure) {
         response = try await Failure.translating { () throws(SQOAuthError) in
-          // A person, or a script of theirs, has named the server; a list says more than that.
+          // The user named this server on the command line, which counts unless there is a list.
           if !account.hasListedResources {
             try account.oauth.allowTokens(at: http.url.absoluteString)
           }
@@ -85,7 +85,7 @@ struct Call: Command {
   }
 }
 
-/// A server's answer for a program.
+/// A server's answer as JSON for a program.
 private struct CallReport: Encodable {
   private let status: Int
   private let headers: [String: String]
@@ -103,7 +103,7 @@ private struct CallReport: Encodable {
 }
 
 extension HTTPResponse {
-  /// The words of a page of HTML that tells a person of an error; `nil` for any other answer.
+  /// A short text of an HTML page about an error; `nil` for any other answer.
   fileprivate var summaryOfErrorPage: String? {
     let isHTML = headers["content-type"]?.lowercased().hasPrefix("text/html") == true
     guard isHTML, !(200...299).contains(status) else { return nil }
@@ -112,7 +112,7 @@ extension HTTPResponse {
 }
 
 extension Failure {
-  /// An answer that is not what was hoped for.
+  /// Creates the failure for an answer whose status is not 2xx.
   fileprivate init(_ response: HTTPResponse, to request: HTTPRequest) {
     self.init(
       "http_\(response.status)",

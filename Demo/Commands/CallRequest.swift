@@ -6,9 +6,9 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// What `call` is to send, as it was typed.
+/// The request that `call` sends, from the words of the command line.
 struct CallRequest: Sendable {
-  /// The most that is read from standard input, and the most that an answer may have.
+  /// The most bytes that are read from standard input, or that an answer may have.
   private static let limit = HTTPRequestBody.mostInMemory
 
   private let method: String
@@ -16,7 +16,7 @@ struct CallRequest: Sendable {
   private let headers: HTTPFields
   private let bodyFile: String?
 
-  /// Checks what can be checked without a server.
+  /// Checks everything that can be checked without a server.
   init(_ arguments: Arguments) throws(Failure) {
     method = arguments.operands[0].uppercased()
     url = arguments.operands[1]
@@ -29,7 +29,7 @@ struct CallRequest: Sendable {
   /// Whether the body comes from standard input.
   var readsInput: Bool { bodyFile == "-" }
 
-  /// Reads what is to be sent, or makes sure that it can be read.
+  /// Reads the body from standard input or a pipe, or checks that its file can be read.
   func body() throws(Failure) -> HTTPRequestBody {
     guard let bodyFile else { return .empty }
     do throws(FileReading.ReadError) {
@@ -42,14 +42,14 @@ struct CallRequest: Sendable {
     }
   }
 
-  /// The request; a path is one at `server`, which may be silent for as long as `patience`.
+  /// The request; a path is resolved at `server`, which may be silent for as long as `patience`.
   func http(
     body: HTTPRequestBody, at server: String?, patience: Duration
   ) throws(Failure) -> HTTPRequest {
     var request = HTTPRequest(
       method: method, url: try Self.url(try address(at: server)), headers: headers, body: body)
     request.maximumResponseBytes = Int64(Self.limit)
-    // A large body may take long, as long as it moves.
+    // A large body may take any time while bytes move.
     request.timeout = nil
     request.idleTimeout = patience
     return request
@@ -60,7 +60,7 @@ struct CallRequest: Sendable {
   private func address(at server: String?) throws(Failure) -> String {
     guard isPath else { return url }
     guard let server, let origin = try? ResourceOrigin(server) else {
-      throw .usage("a URL that begins with a slash needs a provider")
+      throw .usage("a URL that begins with a slash needs an account with a known server")
     }
     return origin.description + url
   }
@@ -75,11 +75,11 @@ struct CallRequest: Sendable {
     return url
   }
 
-  /// Only the name is ever repeated in a message: the value may be a secret.
+  /// Reads a header field; messages never repeat its value, which may be a secret.
   private static func field(_ text: String) throws(Failure) -> HTTPFields.Field {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else {
-      throw .usage("--header takes a name, a colon and a value")
+      throw .usage("--header takes a name, a colon and a value: --header 'NAME: VALUE'")
     }
     let value = parts[1].drop { $0 == " " || $0 == "\t" }
     return HTTPFields.Field(name: String(parts[0]), value: String(value))

@@ -1,4 +1,4 @@
-/// `completion`: prints what lets a shell complete the commands and their options.
+/// `completion`: prints a script with which a shell completes the commands and their options.
 struct Completion: Command {
   enum Shell: String, CaseIterable {
     case bash
@@ -6,13 +6,13 @@ struct Completion: Command {
     case fish
   }
 
-  /// What stands for the shell.
+  /// The placeholder for the shell's name in the help.
   static let operand = "bash|zsh|fish"
 
   static let name = "completion"
-  static let summary = "Print what lets your shell complete commands and options."
+  static let summary = "Print a script that lets your shell complete commands."
   static let details = """
-    For the shell that runs, where sq-demo is in PATH:
+    For the shell that is running, if sq-demo is in PATH:
 
     bash: source <(sq-demo completion bash)
 
@@ -20,8 +20,8 @@ struct Completion: Command {
 
     fish: sq-demo completion fish | source
 
-    Put the line into ~/.bashrc, into ~/.zshrc below compinit, or into
-    ~/.config/fish/config.fish, to have it in every shell.
+    To have it in every shell, put the line into ~/.bashrc, into ~/.zshrc below compinit,
+    or into ~/.config/fish/config.fish.
     """
   static let forms = [Form(operands: [operand])]
   static let options: [Option] = []

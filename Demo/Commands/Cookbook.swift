@@ -1,16 +1,16 @@
 import SequencingOAuth
 
-/// `cookbook`: what an app does with an API, step by step, on a drive inside the program.
+/// `cookbook`: shows what an app does with an API, step by step, on a drive inside the program.
 struct Cookbook: Command {
   static let name = "cookbook"
   static let summary = "See what an app does with an API, from sign-in to revocation."
   static let details = """
     It configures a client, gets access, lists the files of a drive, uploads, renames and deletes
-    one, refreshes its token, revokes it, and reads again, for which it is asked for access again.
-    Each step is a line. The server and the drive are a sandbox inside the program, whose user is
-    played unless --browser says who is to sign in.
+    a file, refreshes its token and revokes it. Then it reads again, so the user is asked for
+    access again. Each step prints a line. The server and the drive are a sandbox inside the
+    program. The program plays the sandbox's user, unless --browser lets you sign in yourself.
 
-    The code is Demo/Drive/DriveCookbook.swift, and is meant to be read.
+    The code is in Demo/Drive/DriveCookbook.swift and is written to be read.
     """
   static let options = [
     .browser,
@@ -53,7 +53,7 @@ struct Cookbook: Command {
 }
 
 extension Failure {
-  /// What code reports that does not say which errors it has.
+  /// Creates a failure from an error of code whose errors have no declared type.
   fileprivate init(any error: any Error) {
     switch error {
     case let error as Failure: self = error

@@ -3,31 +3,34 @@ import SequencingOAuth
 extension Option {
   static let output = Option(
     "--output", short: "-o", value: "PATH",
-    help: "Where 'get' puts the content; a file of the title's name by default, unless there is "
-      + "one. What is there is replaced.")
+    help: "The file into which 'get' writes the content; an existing file is replaced. By default "
+      + "it has the title as its name, and must not exist.")
   static let title = Option(
-    "--title", value: "TITLE", help: "What 'put' calls the file; its name here by default.")
+    "--title", value: "TITLE",
+    help: "The title that 'put' gives to the file; its name on this machine by default.")
   static let filesAsJSON = Option(
     "--json",
     help: "Print each file as one JSON object on a line: id, title, size (bytes), modified "
       + "(ISO 8601) and type, as far as they are known.")
 }
 
-/// `files`: lists the account's files, brings them here, adds, renames and deletes them.
+/// `files`: lists the account's files; downloads, uploads, renames and deletes them.
 struct Files: Command {
   static let name = "files"
   static let summary = "List an account's files; get, put, rename and delete them."
   static let details = """
-    Alone it prints one file a line: ID, bytes, date and title, all pages of them. FILE is an
-    ID, or a title that only one file has. 'put' and 'rename' print the file as it is then.
+    Without an action it prints all files, one in a line: ID, bytes, date and title. FILE is
+    an ID, or a title that only one file has. 'put' and 'rename' print the file after the
+    change.
 
-    A terminal shows how far 'get' and 'put' are. A 'get' that was interrupted goes on where
-    it stopped when it is run again; until all is there, the content is in PATH.partial.
+    A terminal shows the progress of 'get' and 'put'. If a 'get' was interrupted, run it
+    again: it continues where it stopped. Until the content is complete, it is in
+    PATH.partial.
 
-    It is an account that a login before has kept, or a new one, as for 'sq-demo token': the
-    first request signs in, where that is needed. With --sandbox it is the drive of a sandbox
-    inside the program, which lasts as long as the run. Reading needs the scope 'demo' or
-    'files' there, and changing needs 'files'.
+    The account is one that 'sq-demo login' has kept, or a new one, as for 'sq-demo token';
+    if nobody is signed in, the first request signs in. With --sandbox the command uses the
+    drive of a sandbox inside the program, which ends with the run. There, reading needs the
+    scope 'demo' or 'files', and changes need 'files'.
     """
   static let forms = [
     Form(), Form(action: "get", operands: ["FILE"]), Form(action: "put", operands: ["PATH"]),
@@ -53,11 +56,11 @@ struct Files: Command {
   }
 
   private static let isListOnly = Failure.usage(
-    "Sequencing's files can be listed only, not got or changed")
+    "Sequencing's files can only be listed, not downloaded or changed")
 
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
-    // Before a user signs in: a file that cannot be read or written needs no token.
+    // Read the file before a user signs in: if it cannot be read, no token is needed.
     let content = try work.prepare()
     try await account.withAccount(console) { account throws(Failure) in
       let address = try DriveAddress(drive, at: account.server)

@@ -17,26 +17,25 @@ struct Login: Command {
   static let summary = "Sign in, in your browser or without one."
   static let details = """
     Without a provider, or with --sandbox, you sign in at a sandbox inside the program, for
-    this run only; its login page shows its users. But an account that was signed in
-    before, and is named by --account, is signed in again where it was, also when its
-    session has ended.
+    this run only; its login page shows its users. If --account names an account that was
+    signed in before, you sign in again at its server, even if its session has ended.
 
-    If no browser opens, the address is printed, to be opened by hand.
+    If no browser opens, the program prints the address, and you open it yourself.
 
     Examples: 'sq-demo login --provider google --client-id ID --scope openid'; 'sq-demo
     login --browser sandbox', which plays the user of a sandbox.
 
-    The account is kept under the name that --account gives it, with all that the other
-    commands need to go on with it, the client's secret included. One of the same name
-    is replaced. How it was signed in is kept beside it, without the secret, until 'sq-demo
-    logout' or 'sq-demo revoke': a client with a secret needs that again when the session
-    has ended.
+    The account is kept under the name that --account gives it, with everything that the
+    other commands need, including the client's secret. It replaces an account of the same
+    name. The program also remembers how the account was signed in, without the secret,
+    until 'sq-demo logout' or 'sq-demo revoke'. If the session has ended, you must give the
+    client's secret again.
 
-    A redirect URI with a scheme of its own, or with https, leads to no program here.
-    When you have signed in, copy the address that the browser is sent to and paste it
-    into this program; a script may write it to standard input.
+    A redirect URI with a scheme of its own, or with https, does not reach this program.
+    When you have signed in, copy the address to which your browser is redirected and paste
+    it into this program; a script may write it to standard input.
 
-    The access token itself is printed with --json only, since it is as good as a
+    Only with --json the command prints the access token, since it is as valuable as a
     password: access_token, token_type, expires_at (ISO 8601), expires_in (seconds),
     scope and refresh_token, as far as the server sent them.
     """

@@ -1,21 +1,21 @@
 import SequencingOAuth
 
-/// `logout`: forgets an account that was kept.
+/// `logout`: erases an account from the store.
 struct Logout: Command {
   static let name = "logout"
   static let summary = "Forget an account on this machine."
   static let details = """
-    Its record is erased from the store, and with it how the account was signed in, so
-    the next login needs the provider's options again. The server is not told, and other
-    programs stay signed in; 'sq-demo revoke' has the server end the tokens too.
+    The command erases the account from the store and forgets how it was signed in, so the
+    next login needs the provider's options again. The server does not learn of it, and
+    other programs stay signed in; 'sq-demo revoke' makes the server end the tokens too.
 
-    An account whose session has ended can be forgotten too; until then 'sq-demo login
-    --account ID' signs it in again where it was before.
+    You can also forget an account whose session has ended; until then 'sq-demo login
+    --account ID' signs it in again at its server.
 
-    Where there is no such account it says so, and the exit status is 0.
+    If there is no such account, the command says so, and the exit status is 0.
 
-    With --json it is one object: account, and forgotten, which is false if there was no
-    such account.
+    With --json it prints one object: account, and forgotten, which is false if there was
+    no such account.
     """
   static let options = [Option.json, .account] + StoreOptions.options
 
@@ -44,7 +44,7 @@ struct Logout: Command {
         ? "Signed out." : "Signed out of the account \"\(record.id.printable)\".")
   }
 
-  /// Forgets how an account was signed in whose session has ended.
+  /// Forgets an account whose session has ended.
   private func forgetSignedOut(in store: OpenStore?, _ console: Console) async throws(Failure) {
     guard let record = try await choice.remembered(in: store) else {
       return try report(choice.id, hasForgotten: false, console, choice.nobody)

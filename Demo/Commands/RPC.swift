@@ -7,18 +7,19 @@ struct RPC: Command {
   static let summary = "Call a gRPC server with the account's token."
   static let details = """
     It calls grpc.testing.TestService/UnaryCall, as gRPC's own examples of authentication do,
-    and prints the scope and the user that the server tells of the token, or the server's
-    challenge. URL is http://HOST:PORT in clear, on this machine only, or https://HOST:PORT.
+    and prints the token's scope and user, which the server returns, or the server's
+    challenge. URL is https://HOST:PORT or, on this machine only, http://HOST:PORT without
+    encryption.
 
-    The token is that of the environment variable SQ_ACCESS_TOKEN, where that is set; else
-    that of an account that a login before has kept, or of a new one, where the options name
-    its provider. An account's token that has expired, or that the server refuses, is
-    refreshed, and the call made again once. A server that refuses the call may say in a
-    challenge what it asks for: that is printed too.
+    The token is in the environment variable SQ_ACCESS_TOKEN. If that is not set, it is the
+    token of an account that 'sq-demo login' has kept, or of a new account if the options
+    name its provider. If an account's token has expired, it is refreshed first; if the
+    server refuses it, it is refreshed and the call is made once more. If the server sends a
+    challenge, the command prints it.
 
-    With --json it is one object: scope and user.
+    With --json it prints one object: scope and user.
 
-    The code is in Demo/RPC, and is meant to be read.
+    The code is in Demo/RPC and is written to be read.
     """
   static let forms = [Form(operands: ["URL"])]
   static let options = [.authorities, .json] + AccountOptions.options
@@ -30,7 +31,7 @@ struct RPC: Command {
 
   init(_ arguments: Arguments) throws(Failure) {
     var account = try AccountOptions(arguments)
-    // No gRPC server knows the tokens of a sandbox that begins now.
+    // No gRPC server knows the tokens of a sandbox that starts now.
     account.canUseSandbox = false
     self.account = account
     server = try RPCServer(
@@ -41,7 +42,7 @@ struct RPC: Command {
     if let token { try Self.check(token) }
   }
 
-  /// Makes sure that a token can be sent.
+  /// Checks that the token can be sent.
   private static func check(_ token: Secret) throws(Failure) {
     var metadata = RPCMetadata()
     do throws(RPCError) {

@@ -1,17 +1,17 @@
 import SequencingOAuth
 
-/// `revoke`: has the server end the tokens.
+/// `revoke`: makes the server end the tokens, and erases the account.
 struct Revoke: Command {
   static let name = "revoke"
-  static let summary = "Have the server end the tokens, and forget the account."
+  static let summary = "Make the server end the tokens, and forget the account."
   static let details = """
-    When the server cannot be asked, or refuses, the account is kept. Where there is no
-    such account it says so, and the exit status is 0: nobody is signed in to be revoked.
-    What is forgotten is the same as for 'sq-demo logout'.
+    If the server cannot be reached, or if it refuses, the account is kept. If there is no
+    such account, the command says so, and the exit status is 0. The command forgets
+    everything that 'sq-demo logout' forgets.
 
-    Where the endpoints are given by hand the revocation endpoint is needed too.
+    If you give the endpoints by hand, the revocation endpoint is needed too.
 
-    With --json it is one object: account, and revoked, which is false if there was no
+    With --json it prints one object: account, and revoked, which is false if there was no
     such account.
     """
   static let options = [.json] + AccountOptions.options

@@ -10,21 +10,23 @@ extension Option {
   static let port = Option(
     "--port", value: "N", help: "The port on 127.0.0.1; any free one by default.")
   static let lifetime = Option(
-    "--lifetime", value: "SECONDS", help: "How long its access tokens live; 3600 by default.")
+    "--lifetime", value: "SECONDS",
+    help: "How long the sandbox's access tokens are valid; 3600 by default.")
   static let describeAsJSON = Option(
-    "--json", help: "Describe it in one JSON object on one line.")
+    "--json", help: "Describe the sandbox in one JSON object on one line.")
 }
 
-/// `sandbox`: runs an authorization server by itself.
+/// `sandbox`: runs the sandbox, an authorization server, until it is interrupted.
 struct Sandbox: Command {
   static let name = "sandbox"
   static let summary = "Run an authorization server to play with, until interrupted."
   static let details = """
-    It listens on this machine only, keeps everything in memory, and ends with Ctrl-C.
+    The server listens on this machine only, keeps everything in memory, and ends with
+    Ctrl-C.
 
-    With --json: issuer, authorization_endpoint, token_endpoint, revocation_endpoint, api \
-    (me, list, drive, upload), scopes (scope, summary), clients (client_id, client_secret) \
-    and users (user_name, password).
+    With --json it prints one object: issuer, authorization_endpoint, token_endpoint, \
+    revocation_endpoint, api (me, list, drive, upload), scopes (scope, summary), clients \
+    (client_id, client_secret) and users (user_name, password).
     """
   static let options: [Option] = [.port, .lifetime, .describeAsJSON]
 
@@ -58,7 +60,7 @@ struct Sandbox: Command {
     let server = try await EmbeddedSandbox.start(options)
     let report = SandboxReport(server, scopes: options.scopes)
     try console.result(printsJSON ? try report.json() : report.text)
-    // It ends with the task, which a signal cancels.
+    // The server runs until a signal cancels the task.
     while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
     await server.stop()
   }

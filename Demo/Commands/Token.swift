@@ -9,16 +9,16 @@ import SequencingOAuth
 /// `token`: prints the access token, for scripts.
 struct Token: Command {
   static let name = "token"
-  static let summary = "Print the access token alone on one line."
+  static let summary = "Print only the access token, on one line."
   static let details = """
-    It is the token of an account that a login before has kept, refreshed if it has
-    expired; no option of a provider is needed then, and one that is given counts for
-    this run. If there is no such account, the command signs in first at the provider
-    that the options name. Without a provider it fails with no_account and exit status 1.
+    The token is that of an account that 'sq-demo login' has kept, refreshed if it has
+    expired. Then no provider's option is needed; an option that you give counts for this
+    run. If there is no such account, the command first signs in at the provider that the
+    options name. Without a provider it fails with no_account and exit status 1.
 
     Several programs may ask at once: the token is refreshed once for all of them.
 
-    With --json it is one object: access_token, token_type, expires_at (ISO 8601),
+    With --json it prints one object: access_token, token_type, expires_at (ISO 8601),
     expires_in (seconds) and scope, as far as the server sent them.
     """
   static let options = [.json] + AccountOptions.optionsOrSandbox

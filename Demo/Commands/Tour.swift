@@ -11,19 +11,20 @@ extension Option {
     "--rpc", value: "URL", help: "A gRPC server that the main screen calls with the token.")
 }
 
-/// `tour`: the two screens of an app that signs its user in, on a server inside the program or yours.
+/// `tour`: shows the two screens of an app that signs its user in, at a server inside the program
+/// or at yours.
 struct Tour: Command {
   static let name = "tour"
   static let summary = "See a whole sign-in: login screen, browser, main screen."
   static let details = """
     Without options the tour starts a sandbox, an authorization server inside the program,
-    and signs its user in there. Its tokens live for 30 seconds, so that you see one
-    refreshed. The screens need a terminal; without one the tour goes by itself and prints
-    lines.
+    and signs its user in there. Its tokens are valid for 30 seconds, so that you see a
+    refresh. The screens need a terminal; without a terminal the tour runs by itself and
+    prints lines.
 
-    With a provider, an account or a store the tour shows that account: its main screen at
-    once if the stored token is good, otherwise the login screen. An account that signs in
-    is kept, as 'sq-demo login' keeps it.
+    With a provider, an account or a store, the tour shows that account: the main screen if
+    the stored token can be used, otherwise the login screen. An account that signs in is
+    kept, as 'sq-demo login' keeps it.
 
     With --rpc the main screen calls a gRPC server with the token too, as 'sq-demo rpc'
     does.
@@ -46,12 +47,12 @@ struct Tour: Command {
     self.account = account
     browser = arguments[.browser] == nil ? nil : account.signIn.browser
     if browser == .print {
-      throw .usage("--browser print is for 'login'; the tour shows the address by itself")
+      throw .usage("--browser print is for 'login'; the tour itself shows the address")
     }
     guard account.signIn.redirectURI.isLoopback else {
       throw .usage(
-        "the tour takes redirects on a loopback address only; 'login' takes others too, and then "
-          + "'tour' goes on with the account")
+        "the tour takes redirects on a loopback address only; sign in with 'login', which takes "
+          + "others too, then run 'tour' with the account")
     }
     drive = arguments[.drive]
     try DriveAddress.check(drive)
@@ -74,7 +75,7 @@ struct Tour: Command {
       }
     }
     let signIn = account.signIn
-    // Short enough to see the bar run down and the token refreshed.
+    // Short enough that the user sees the bar run down and the token refreshed.
     try await EmbeddedSandbox.running(
       redirectURI: signIn.redirectURI.string, tokenLifetime: .seconds(30)
     ) { sandbox throws(Failure) in
@@ -89,7 +90,7 @@ struct Tour: Command {
       place, browser: (browser ?? .system).userAgent(show: { _ in }), server: server)
     let environment = ProcessInfo.processInfo.environment
     guard RawTerminal.isAvailable(environment: environment) else {
-      // Nobody can press a key, so nobody would see a browser either, unless it was asked for.
+      // Without keys there is probably no user for a browser, unless an option asks for one.
       let isPlayed = browser == .sandbox || (browser == nil && place.server.isSandbox)
       return try await TourInLines(
         app: app, server: place.server, player: isPlayed ? .visitor : .browser,

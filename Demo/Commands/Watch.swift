@@ -6,18 +6,18 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// `watch`: keeps the token fresh, and tells of each refresh.
+/// `watch`: keeps the token valid, and prints a line for each refresh.
 struct Watch: Command {
   static let name = "watch"
   static let summary = "Keep the token fresh and print a line for each refresh."
   static let details = """
-    It runs until it is interrupted, with Ctrl-C or SIGTERM, which is its ordinary end:
-    exit status 0. A refresh that fails is told on standard error and tried again. When
-    the session ends, because the server refuses to refresh it or because the account
-    was signed out by another program, the exit status is 1.
+    It runs until Ctrl-C or SIGTERM, which is its normal end: the exit status is 0. If a
+    refresh fails, standard error says so, and the command tries again. If the session
+    ends, because the server refuses to refresh it or because another program signed the
+    account out, the exit status is 1.
 
-    It is an account that a login before has kept, or a new one, as for 'sq-demo
-    token'. With --sandbox the tokens live for 15 seconds.
+    The account is one that 'sq-demo login' has kept, or a new one, as for 'sq-demo token'.
+    With --sandbox the tokens are valid for 15 seconds.
 
     Each line is like: refreshed 2025-06-01T12:00:00Z, expires in 15 s
 
@@ -46,9 +46,9 @@ struct Watch: Command {
       guard let token = account.oauth.result.token else { return }
       try Self.announce(token, console)
       account.oauth.refreshesAutomatically = true
-      // It ends with the task, which a signal cancels.
+      // The loop ends when a signal cancels the task.
       for await event in events { try report(event, console) }
-      // Below the sign of the key that was pressed.
+      // The shell's prompt must start below the "^C" that the terminal shows.
       if console.output.isTerminal, !printsJSON { try console.result("") }
     }
   }
@@ -57,11 +57,11 @@ struct Watch: Command {
     guard token.refreshToken != nil else {
       throw Failure(
         SQOAuthError(
-          .notAuthorized, "the server gave no refresh token, so nothing can be refreshed"))
+          .notAuthorized, "the server gave no refresh token, so the token cannot be refreshed"))
     }
     console.progress(
       token.expirationDate == nil
-        ? "The server does not tell when its tokens expire, so none will be refreshed."
+        ? "The server does not say when its tokens expire, so none will be refreshed."
         : "The token expires \(token.expiryInWords(at: Date())). Ctrl-C ends this.")
   }
 
@@ -77,7 +77,7 @@ struct Watch: Command {
       console.warn("another program signed a user in to the account")
       try report(.refreshed(token), console)
     case .refreshFailed(let error):
-      let advice = error.requiresSignIn ? "; it may be that only a new sign-in helps" : ""
+      let advice = error.requiresSignIn ? "; perhaps you must sign in again" : ""
       console.warn("\(error.code.rawValue.printable): \(error.message)\(advice)")
     case .ended(let reason):
       throw Failure(reason)
@@ -85,7 +85,7 @@ struct Watch: Command {
   }
 }
 
-/// A refresh for a program.
+/// A refresh as JSON for a program.
 private struct RefreshReport: Encodable {
   private let event = "refreshed"
   private let at: String
@@ -99,7 +99,7 @@ private struct RefreshReport: Encodable {
   }
 }
 
-/// Hears what becomes of the token, as an app's own screen would.
+/// Learns of each refresh and of the session's end, as an app's own screen would.
 private final class Watcher: TokenRefreshDelegate, Sendable {
   private let tell: @Sendable (SessionEvent) -> Void
 
@@ -113,7 +113,7 @@ private final class Watcher: TokenRefreshDelegate, Sendable {
 }
 
 extension Failure {
-  /// The end of a session that was to go on.
+  /// Creates the failure for a session that has ended.
   init(_ reason: SessionEnd) {
     switch reason {
     case .refused(let error):

@@ -37,7 +37,7 @@ struct BashScript {
     """
   }
 
-  /// What follows an option: words, a file, or anything.
+  /// The cases for the word after an option: known words, a file, or any text.
   private var values: [String] {
     table.optionsWithValues.map { option in
       let names = option.names.joined(separator: "|")
@@ -47,7 +47,7 @@ struct BashScript {
     }
   }
 
-  /// What follows a command; before one there are the commands, and the options of the tour.
+  /// The cases for each command; before a command, its names and the options of the tour.
   private var commands: [String] {
     let first = table.entries.map(\.name)
     let tour = table.entries.first?.options ?? []

@@ -1,4 +1,4 @@
-/// What a shell can complete: the commands with their words and options, as the help has them.
+/// The commands, words and options that a shell can complete, as in the help.
 struct ShellTable {
   struct Entry {
     let name: String
@@ -12,11 +12,11 @@ struct ShellTable {
 
   let entries: [Entry]
 
-  /// The table of these commands, and of `help`.
+  /// Creates the table of these commands and of `help`.
   init(_ commands: [any Command.Type]) {
     let names = commands.map { $0.name }
     let help = Entry(
-      name: "help", summary: "Tell what a command takes.",
+      name: "help", summary: "Explain a command.",
       words: names + Help.topics.map { $0.name }, takesFile: false, options: [])
     entries = commands.map { Entry($0) } + [help]
   }
@@ -37,10 +37,10 @@ extension ShellTable.Entry {
       name: command.name, summary: command.summary,
       words: command.forms.compactMap(\.action) + operands.flatMap { Self.choices[$0] ?? [] },
       takesFile: operands.contains("PATH"),
-      options: command.options + [Option(Option.helpName, help: "Show what the command takes.")])
+      options: command.options + [Option(Option.helpName, help: "Explain the command.")])
   }
 
-  /// The words that stand for operands.
+  /// The words that an operand can be.
   private static let choices = [
     "METHOD": ["GET", "POST", "PUT", "PATCH", "DELETE"],
     Completion.operand: Completion.Shell.allCases.map(\.rawValue),
@@ -48,7 +48,7 @@ extension ShellTable.Entry {
 }
 
 extension Option {
-  /// The names by which it is given.
+  /// The long and the short name of the option.
   var names: [String] { [name] + [short].compactMap(\.self) }
 
   /// The first clause of the help, for a list of options.

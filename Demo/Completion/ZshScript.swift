@@ -48,7 +48,7 @@ struct ZshScript {
     return "    \(entry.name)) _arguments -S \(specifications.map(quote).joined(separator: " ")) ;;"
   }
 
-  /// An option as `_arguments` takes it: `--name=[hint]:value:action`.
+  /// An option in the form for `_arguments`: `--name=[hint]:value:action`.
   private func specification(_ name: String, _ option: Option) -> String {
     let start = (option.repeats ? "*" : "") + name
     let hint = "[\(escape(option.hint, "[]:"))]"

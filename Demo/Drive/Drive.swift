@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The files of an account, by way of pipes, which sign in where nobody is signed in yet.
+/// The files of an account, read and changed with pipes, which sign the user in if necessary.
 struct Drive: Sendable {
   typealias Progress = @Sendable (TransferProgress) -> Void
 
@@ -14,10 +14,10 @@ struct Drive: Sendable {
   private let uploads: Pipeline.Pipe
   private let failure: @Sendable (PipeError) -> Failure
 
-  /// Makes the pipes of a drive; nothing is sent.
+  /// Creates the pipes of a drive; nothing is sent yet.
   ///
-  /// `base` is the URL below which `files` is. Contents are sent to the same path below `/upload`, as
-  /// Google has it.
+  /// The files are at `base` and `/files`. Contents are sent to the same path after `/upload`, as
+  /// in Google's API.
   init(
     _ base: String, _ module: AuthorizationModule, timeout: Duration = .seconds(60),
     failure: @escaping @Sendable (PipeError) -> Failure
@@ -36,7 +36,7 @@ struct Drive: Sendable {
     }
   }
 
-  /// All files, however many pages they fill.
+  /// Lists all files, from all pages.
   func list() async throws(Failure) -> [DriveFile] {
     try await attempt { () async throws(PipeError) in
       var list: [DriveFile] = []
@@ -45,7 +45,7 @@ struct Drive: Sendable {
     }
   }
 
-  /// The file of an ID, or the only one of a title.
+  /// Finds a file by its ID, or by a title that only one file has.
   func file(_ name: String) async throws(Failure) -> DriveFile {
     if let file = try await file(id: name) { return file }
     let found = try await list().filter { $0.id == name || $0.title == name }
@@ -56,14 +56,14 @@ struct Drive: Sendable {
     guard found.count == 1 else {
       throw Failure(
         "file_ambiguous",
-        "\(found.count) files are called \"\(name.printable)\"; name one by its ID",
+        "\(found.count) files are called \"\(name.printable)\"; use the ID of one",
         status: .wrongUsage
       ).withHint(FileTable(found).text)
     }
     return file
   }
 
-  /// The file of an ID; `nil` where there is none, or where the text is no ID at all.
+  /// Finds a file by its ID; returns `nil` if there is none, or if the text cannot be an ID.
   private func file(id: String) async throws(Failure) -> DriveFile? {
     let isID = id.utf8.allSatisfy { byte in
       let letter = Character(UnicodeScalar(byte))
@@ -80,7 +80,7 @@ struct Drive: Sendable {
     }
   }
 
-  /// Brings a file's content here.
+  /// Downloads the content of a file to a path.
   func get(_ file: DriveFile, to path: String, progress: Progress?) async throws(Failure) {
     try await attempt { () async throws(PipeError) in
       try await files.download(
@@ -88,7 +88,7 @@ struct Drive: Sendable {
     }
   }
 
-  /// Adds a file with a content.
+  /// Uploads a new file.
   func put(
     _ content: HTTPRequestBody, title: String, progress: Progress?
   ) async throws(Failure) -> DriveFile {
@@ -97,7 +97,7 @@ struct Drive: Sendable {
         content, parameters: ["uploadType": "media", "title": title],
         returning: DriveFile.self, progress: progress)
     }
-    // Google takes the content only, and the title from no parameter.
+    // Google ignores the parameter with the title, so the title needs a second request.
     return file.title == title ? file : try await rename(file, to: title)
   }
 
@@ -129,7 +129,7 @@ struct Drive: Sendable {
 }
 
 extension URL {
-  /// The same path below `/upload`.
+  /// The URL with `/upload` before its path.
   fileprivate var belowUpload: URL {
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
     parts.percentEncodedPath = "/upload" + parts.percentEncodedPath

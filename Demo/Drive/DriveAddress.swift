@@ -9,19 +9,19 @@ import SequencingOAuth
 extension Option {
   static let drive = Option(
     "--drive", value: "URL",
-    help: "The API that has the files: the base of one like Google Drive v2, or a list like "
-      + "Sequencing's, which ends in DataSourceList. The default goes by the provider: Google's "
-      + "and Sequencing's own, and /drive/v2 at any other.")
+    help: "The API that has the files: the base URL of an API like Google Drive v2, or a list like "
+      + "Sequencing's, which ends in DataSourceList. The default depends on the provider: the "
+      + "APIs of Google and of Sequencing, and /drive/v2 at any other provider.")
 }
 
-/// Which API has the files of an account.
+/// The address of the API that has the files of an account.
 enum DriveAddress: Sendable, Equatable {
-  /// The base of an API in the manner of Google Drive v2.
+  /// The base URL of an API like Google Drive v2.
   case drive(String)
-  /// A list in the manner of Sequencing's, which can only be read.
+  /// A list like Sequencing's, which can only be read.
   case sequencing(String)
 
-  /// Goes by the option, or else by the account's authorization server.
+  /// Takes the address from the option or, without it, from the account's authorization server.
   init(_ option: String?, at server: String?) throws(Failure) {
     if let option {
       self = try Self.named(option, at: server)
@@ -30,12 +30,12 @@ enum DriveAddress: Sendable, Equatable {
     }
   }
 
-  /// Whether an address is a list in the manner of Sequencing's.
+  /// Whether an address is that of a list like Sequencing's.
   static func isList(_ url: String) -> Bool {
     url.prefix { $0 != "?" }.hasSuffix("/DataSourceList")
   }
 
-  /// Refuses what can be no address, whatever the account.
+  /// Refuses a text that cannot be an address for any account.
   static func check(_ option: String?) throws(Failure) {
     if let option, !isPath(option) { _ = try origin(option) }
   }
@@ -66,7 +66,7 @@ enum DriveAddress: Sendable, Equatable {
     }
   }
 
-  /// The server of a URL, and the path and the query behind it.
+  /// Splits a URL into its server, and its path with the query.
   static func parts(of url: String) throws(SQOAuthError) -> (origin: String, endpoint: String) {
     let endpoint = url.split(separator: "/").dropFirst(2).joined(separator: "/")
     return (try ResourceOrigin(url).description, endpoint)

@@ -6,35 +6,35 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// All that an app does with an API behind OAuth 2, as a program to be read from top to bottom.
+/// All that an app does with an API that OAuth 2 protects, as a program to read from top to bottom.
 ///
-/// The API is a drive in the manner of Google Drive v2. `sq-demo cookbook` runs it at a sandbox; an
-/// app of yours has its own client, `provider: .google` and Google's address instead.
+/// The API is a drive like Google Drive v2. `sq-demo cookbook` runs the program at a sandbox; your
+/// app has its own client, `provider: .google` and Google's address instead.
 struct DriveCookbook: Sendable {
-  /// Where users sign in.
+  /// The issuer of the authorization server at which users sign in.
   let issuer: String
   let clientID: String
-  /// Where the API is: `https://www.googleapis.com`, for example.
+  /// The URL of the API: `https://www.googleapis.com`, for example.
   let api: String
-  /// What shows the server's pages: in an app the system's browser, which is the default.
+  /// The user agent that shows the server's pages: in an app the system's browser, the default.
   var browser: any UserAgent = SystemBrowser()
-  /// Tells what each step has come to.
+  /// Reports the result of each step.
   let tell: @Sendable (_ step: String, _ result: String) throws -> Void
 
-  /// A record of the API, as much of it as this app needs.
+  /// A record of the API, with the members that this app needs.
   struct File: Codable, Sendable {
     let id: String
     var title: String
   }
 
-  /// What the API answers when it is asked for its files.
+  /// The answer of the API to a request for its files.
   struct FileList: Decodable, Sendable {
     let items: [File]
   }
 
   func run() async throws {
-    // Configure: who the app is, where its users sign in, and what it asks them for. Each pipe
-    // stands for one resource of the API. Nothing is sent yet.
+    // Configure: who the app is, where its users sign in, and what access it asks for. Each pipe
+    // represents one resource of the API. Nothing is sent yet.
     let client = try ClientConfiguration(
       clientID: clientID, redirectURI: "http://127.0.0.1/callback", scope: "files",
       provider: .issuer(issuer))
@@ -52,19 +52,19 @@ struct DriveCookbook: Sendable {
       "uploads", PipeConfiguration(endpoint: "upload/drive/v2/files"))
     try tell("configure", "a client of \(issuer)")
 
-    // Authorize: the browser opens, the user signs in and allows what the app asks for. A pipe does
-    // this by itself when it needs a token and there is none; an app may want to choose the moment.
+    // Authorize: the browser opens, and the user signs in and allows the access. A pipe does this
+    // by itself when it needs a token and there is none; an app may want to choose the moment.
     let token = try await account.requestAccess()
     try tell("authorize", "access until revoked, for: \(token.scopes.joined(separator: " "))")
 
-    // List: page after page, each asked for when the loop comes to it.
+    // List: page after page; each is requested when the loop reaches it.
     var titles: [String] = []
     for try await page in files.pages(FileList.self, parameters: ["maxResults": "3"]) {
       titles += page.value.items.map(\.title)
     }
     try tell("list", "\(titles.count) files, from \"\(titles.first ?? "")\" on")
 
-    // Upload: a form with a file. From the disk it would be `.file("file", url)`, of any size.
+    // Upload: a form with a file. For a file on the disk, of any size, use `.file("file", url)`.
     let form: MultipartForm = [
       .field("title", "Shopping list.txt"),
       .data("file", Data("bread, butter\n".utf8), contentType: "text/plain; charset=utf-8"),
@@ -74,7 +74,7 @@ struct DriveCookbook: Sendable {
     }
     try tell("upload", "\"\(file.title)\" is \(file.id)")
 
-    // Rename: a record that has an id is replaced, one without an id would be added.
+    // Rename: a record with an id is replaced; a record without an id would be added.
     file.title = "Groceries.txt"
     file = try await files.save(file, returning: File.self)
     try tell("rename", "\(file.id) is \"\(file.title)\"")
@@ -83,18 +83,18 @@ struct DriveCookbook: Sendable {
     try await files.remove(id: file.id)
     try tell("delete", "\(file.id) is gone")
 
-    // Refresh: when the token has expired, the next request gets a new one first. Here the app says
-    // that it has, rather than wait for an hour.
+    // Refresh: when the token has expired, the next request gets a new one first. Here the app
+    // invalidates the token instead of waiting for an hour.
     account.invalidateAccessToken()
     titles = try await files.read(FileList.self).items.map(\.title)
     try tell("refresh", "a new token, and still \(titles.count) files")
 
-    // Revoke: the server ends the tokens, and the app forgets them, and what it got by them.
+    // Revoke: the server ends the tokens. The app forgets them, and the data that it got with them.
     try await account.revoke()
     titles = []
     try tell("revoke", "access is over, \(titles.count) files are shown")
 
-    // Who reads again is asked again.
+    // Read again: the pipe asks the user for access again.
     titles = try await files.read(FileList.self).items.map(\.title)
     try tell("again", "the user was asked for access, \(titles.count) files")
   }

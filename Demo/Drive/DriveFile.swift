@@ -4,13 +4,13 @@
   import Foundation
 #endif
 
-/// A file of a drive, as far as the demo shows it; encoded it is what `files --json` prints.
+/// A file of a drive, with the members that the demo shows; `files --json` prints its encoded form.
 struct DriveFile: Sendable, Equatable, Encodable {
   let id: String
   let title: String
-  /// In bytes; `nil` for what has no content of its own.
+  /// The size in bytes; `nil` for a file without content, such as a folder.
   let size: Int64?
-  /// When it was changed last, by ISO 8601.
+  /// The time of the last change, in the form of ISO 8601.
   let modified: String?
   let type: String?
 }
@@ -20,7 +20,7 @@ extension DriveFile: Decodable {
     case id, title, fileSize, modifiedDate, mimeType
   }
 
-  /// Reads a file as Google Drive v2 writes one, where sizes are text.
+  /// Reads a file in the format of Google Drive v2, where sizes are texts.
   init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: Key.self)
     id = try values.decode(String.self, forKey: .id)
@@ -31,7 +31,7 @@ extension DriveFile: Decodable {
     type = try values.decodeIfPresent(String.self, forKey: .mimeType)
   }
 
-  /// A page of a drive's list; what Sequencing lists is a page too.
+  /// A page of a drive's list; it can also read Sequencing's list, which has only one page.
   struct Page: Decodable, Sendable {
     private enum CodingKeys: CodingKey {
       case items
@@ -51,7 +51,7 @@ extension DriveFile: Decodable {
 }
 
 extension DriveFile {
-  /// A file as Sequencing lists it.
+  /// A file in the format of Sequencing's list.
   struct OfSequencing: Decodable, Sendable {
     private enum CodingKeys: String, CodingKey {
       case id = "Id"
@@ -74,7 +74,7 @@ extension DriveFile {
       type: file.category)
   }
 
-  /// A moment to the second and in UTC; what is no date with a time zone stays, as one word.
+  /// A time to the second in UTC; a text that is not a date with a time zone stays, as one word.
   private static func moment(_ text: String) -> String {
     let date =
       (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
@@ -84,9 +84,10 @@ extension DriveFile {
 }
 
 extension DriveFile {
-  /// What the file is called on this machine.
+  /// The name for the file on this machine.
   ///
-  /// A title is any text: it must not lead out of the folder, nor hide what it names.
+  /// A title can be any text, so it is changed: the name must not lead to another folder or hide
+  /// the file.
   var localName: String {
     let name = (title.isEmpty ? id : title).printable.replacing("/", with: "_")
     return name.hasPrefix(".") ? "_" + name.dropFirst() : name

@@ -7,7 +7,7 @@ import SequencingOAuth
 #endif
 
 extension Failure {
-  /// What a pipe reports; `signIn` is how it had access, where it had to sign in.
+  /// Creates a failure from a pipe's error; `signIn` is the sign-in that the pipe used, if any.
   init(_ error: PipeError, signIn: CommandLineSignIn? = nil) {
     switch error {
     case .noAccess(let cause):
@@ -21,7 +21,7 @@ extension Failure {
     }
   }
 
-  /// What an API answered instead of what was asked.
+  /// Creates a failure from an API's refusal.
   private init(_ refusal: PipeError.Refusal) {
     self.init(
       refusal.challenge?.error?.rawValue.printable ?? "http_\(refusal.status)",
@@ -33,7 +33,7 @@ extension Failure {
     }
   }
 
-  /// What Google's APIs, and those like them, say of an error.
+  /// The reason in the body of the answer, in the format of Google's APIs; `nil` if there is none.
   private static func reason(_ refusal: PipeError.Refusal) -> String? {
     struct Answer: Decodable {
       struct Fault: Decodable {
@@ -45,6 +45,6 @@ extension Failure {
       !answer.error.message.isEmpty
     else { return nil }
     let text = answer.error.message.prefix(300).printable
-    return "the API says with status \(refusal.status): \(text)"
+    return "the API answered with status \(refusal.status): \(text)"
   }
 }

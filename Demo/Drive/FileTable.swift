@@ -1,7 +1,7 @@
-/// Files below each other, a line each: ID, size in bytes, date and title, in columns.
+/// A table of files with a line for each: ID, size in bytes, date and title.
 ///
-/// The title is last, since it may hold spaces; what is not known is a dash. It is the same on a
-/// terminal and in a script.
+/// The title is last, since it may contain spaces. A dash means that a value is not known. A
+/// terminal and a script get the same table.
 struct FileTable {
   let text: String
 
@@ -23,14 +23,14 @@ struct FileTable {
     }.joined(separator: "\n")
   }
 
-  /// A text that is one column, whatever a server sent.
+  /// A server's text as one column, without spaces.
   private static func word(_ text: String) -> String {
     text.isEmpty ? "-" : text.printable.replacing(" ", with: "_")
   }
 }
 
 extension String {
-  /// The text with spaces behind it, or before it, up to a width.
+  /// The text with spaces after it, or before it, up to a width.
   func padded(to width: Int, onTheLeft: Bool = false) -> String {
     let space = String(repeating: " ", count: max(0, width - TextLayout.columns(self)))
     return onTheLeft ? space + self : self + space

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// What `files` is to do.
+/// The task of the command `files`.
 enum FilesWork: Sendable, Equatable {
   case list
   case get(String, to: String?)
@@ -29,12 +29,12 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Checks what needs no server, and returns the content of a new file.
+  /// Checks everything that needs no server, and returns the content of a new file.
   func prepare() throws(Failure) -> HTTPRequestBody {
     switch self {
     case .put(let path, let title):
       if title == nil, FileReading.isThere(path), !FileReading.isFile(path) {
-        throw .usage("--title is needed: \(path.printable) is no file")
+        throw .usage("--title is needed: \(path.printable) is not a file")
       }
       do throws(FileReading.ReadError) {
         return try HTTPRequestBody(contentOf: path)
@@ -42,7 +42,7 @@ enum FilesWork: Sendable, Equatable {
         throw .unreadable(path, error)
       }
     case .get(_, to: "-"?):
-      throw .usage("--output takes a file's path; 'sq-demo call' prints what it gets")
+      throw .usage("--output takes a file's path; to print a content, use 'sq-demo call'")
     case .rename(_, to: ""):
       throw .usage("TITLE is empty")
     case .list, .get, .rename, .delete:
@@ -50,7 +50,7 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Does it, and reports what came of it; `content` is for a new file.
+  /// Does the task and reports its result; `content` is that of a new file.
   func run(_ drive: Drive, _ content: HTTPRequestBody, _ report: FilesReport) async throws(Failure)
   {
     switch self {
@@ -83,32 +83,33 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// A name that no file here has: what a server calls a file is not to replace one.
+  /// Returns the name if no file here has it: a server's title must not replace a file.
   private static func unused(_ name: String) throws(Failure) -> String {
     guard !FileReading.isThere(name) else {
       throw Failure(
         "file_exists", "there is a file \(name.printable) here already", status: .wrongUsage
-      ).withHint("Name another with --output, or the same to replace it.")
+      ).withHint("Name another file with --output, or this file to replace it.")
     }
     return name
   }
 }
 
 extension Failure {
-  /// The same with what is to be known of a download that can be continued.
+  /// Returns this failure with a hint, if the download can be continued.
   fileprivate func tellingOf(_ partial: String) -> Failure {
     guard hint == nil, FileReading.isThere("\(partial).info") else { return self }
     return withHint(
-      "What has come is in \(partial.printable); the same command goes on from there.")
+      "The first part of the file is in \(partial.printable). "
+        + "Run the same command again to continue.")
   }
 }
 
-/// How `files` tells what it did.
+/// The output of the command `files`.
 struct FilesReport: Sendable {
   let console: Console
   let printsJSON: Bool
 
-  /// A line for each file.
+  /// Prints a line for each file.
   func list(_ files: [DriveFile]) throws(Failure) {
     guard printsJSON else {
       guard !files.isEmpty else { return console.progress("There are no files.") }
@@ -117,7 +118,7 @@ struct FilesReport: Sendable {
     for file in files { try console.result(try oneLineOfJSON(file)) }
   }
 
-  /// One file, and what was done with it.
+  /// Prints what was done with a file: the sentence, or the file as JSON.
   func done(_ file: DriveFile, _ sentence: String) throws(Failure) {
     try console.result(printsJSON ? try oneLineOfJSON(file) : sentence)
   }

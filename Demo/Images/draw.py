@@ -1,4 +1,4 @@
-"""Draws screens of a terminal, as `tmux capture-pane -e -p` writes them, beside each other as SVG.
+"""Draws screens of a terminal, in the output of `tmux capture-pane -e -p`, side by side as SVG.
 
 It takes the files of the screens and writes to standard output. The picture follows the reader's
 light or dark theme, and its text is text.
@@ -23,7 +23,7 @@ STYLE = """
   .line { fill: var(--text) }
 """ % FONT
 
-# What is drawn rather than written, since fonts leave gaps in it: its length and its thickness.
+# Signs that are drawn as lines, since fonts leave gaps in them: length and thickness.
 LINES = {"─": (1, 1), "━": (1, 2.6), "╸": (0.5, 2.6)}
 
 
@@ -37,7 +37,7 @@ def colour(number):
 
 
 def change(style, codes):
-    """The style, bold or not and its colour, after an escape sequence."""
+    """The style (bold or not, and the colour) after an escape sequence."""
     bold, fill = style
     codes = [int(code or 0) for code in codes.split(";")]
     while codes:
@@ -74,7 +74,7 @@ def screen(lines, left):
 
 
 def element(text, style, x, baseline):
-    """A piece of text, or a line in its place."""
+    """A piece of text, or the line that replaces it."""
     bold, fill = style
     looks = (["fill: " + fill] if fill else []) + (["font-weight: bold"] if bold else [])
     look = ' style="%s"' % "; ".join(looks) if looks else ""

@@ -2,14 +2,14 @@ import SequencingOAuth
 import SequencingOAuthGRPC
 
 extension Failure {
-  /// Why a call failed, by gRPC's name of the status, and what a screen shows of it.
+  /// Creates a failure from the error of a call; its code is gRPC's name of the status.
   init(_ error: RPCError) {
     let code = error.status.description.lowercased()
     switch error.status {
     case .cancelled where !error.isFromServer:
       self.init("cancelled", "it was interrupted", status: .cancelled)
     case .unauthenticated:
-      // Where there was no token to send, the SDK says why.
+      // If there was no token to send, the SDK's error says why.
       if !error.isFromServer, let cause = error.oauthError {
         self.init(cause)
         return
@@ -30,7 +30,7 @@ extension Failure {
   private static func hint(_ error: RPCError) -> String? {
     switch error.status {
     case .deadlineExceeded where !error.isFromServer:
-      "The server did not answer in time; --timeout gives it longer."
+      "The server did not answer in time; --timeout gives it more time."
     case .permissionDenied where error.challenge?.error == .insufficientScope:
       signInForMore
     default:

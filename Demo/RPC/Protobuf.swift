@@ -4,35 +4,38 @@
   import Foundation
 #endif
 
-/// As much of protobuf's wire format as two small messages need: fields one after the other, each a
-/// number, a kind and a value.
+/// The part of protobuf's wire format that two small messages need.
+///
+/// A message is a sequence of fields, each with a number, a kind and a value.
 ///
 /// - SeeAlso: https://protobuf.dev/programming-guides/encoding
 enum Protobuf {
-  /// The bytes are no message.
+  /// The error for bytes that are not a message.
   struct Malformed: Error {}
 
   enum Value: Equatable {
     case number(UInt64)
     case bytes(Data)
-    /// A number of a fixed width, of which no message here has any.
+    /// A number of a fixed width, which no message of the demo uses.
     case fixed
   }
 
   // MARK: Writing
 
-  /// A `bool` field; one that is false is left out.
+  /// Encodes a `bool` field; a false value is left out.
   static func field(_ number: UInt64, _ value: Bool) -> Data {
     value ? varint(number << 3) + varint(1) : Data()
   }
 
-  /// A `string` field; an empty one is left out.
+  /// Encodes a `string` field; an empty text is left out.
   static func field(_ number: UInt64, _ value: String) -> Data {
     let bytes = Data(value.utf8)
     return bytes.isEmpty ? bytes : varint(number << 3 | 2) + varint(UInt64(bytes.count)) + bytes
   }
 
-  /// Seven bits to a byte, the lowest first; the highest bit says that more follow.
+  /// Encodes a number with seven bits in each byte, the lowest bits first.
+  ///
+  /// The highest bit of a byte says that another byte follows.
   private static func varint(_ value: UInt64) -> Data {
     var (data, rest) = (Data(), value)
     while rest >= 0x80 {
@@ -44,7 +47,7 @@ enum Protobuf {
 
   // MARK: Reading
 
-  /// The fields of a message by their numbers; of one that is there twice the last counts.
+  /// Decodes the fields of a message by their numbers; if a field comes twice, the last counts.
   static func fields(_ message: Data) throws -> [UInt64: Value] {
     var fields: [UInt64: Value] = [:]
     var rest = message[...]
@@ -74,7 +77,7 @@ enum Protobuf {
 
   private static func takeVarint(_ rest: inout Data) throws -> UInt64 {
     var value: UInt64 = 0
-    // Ten bytes hold 64 bits; what they hold beyond is cut off, as protobuf has it.
+    // Ten bytes have more than 64 bits; the highest are dropped, as protobuf requires.
     for shift in stride(from: UInt64(0), to: 70, by: 7) {
       guard let byte = rest.popFirst() else { throw Malformed() }
       value |= UInt64(byte & 0x7F) << shift

@@ -10,11 +10,11 @@ import SequencingOAuthGRPC
 extension Option {
   static let authorities = Option(
     "--ca", value: "FILE",
-    help: "Certificates in PEM of authorities that the gRPC server's certificate may be from, "
-      + "besides the system's.")
+    help: "A file of certificates in PEM: authorities for the gRPC server's certificate, besides "
+      + "the system's.")
 }
 
-/// What a server tells of the token that came with a call.
+/// A server's answer about the token of a call.
 struct RPCAnswer: Encodable {
   let scope: String
   let user: String
@@ -27,11 +27,11 @@ struct RPCAnswer: Encodable {
   var sentence: String { "Used scope: \(scope.printable) on behalf of user \(user.printable)" }
 }
 
-/// A gRPC server as the command line names it, and the call that the demo makes there.
+/// A gRPC server that the command line names, and the call that the demo makes there.
 struct RPCServer: Sendable {
-  /// What is shown until the call has ended.
+  /// The text that is shown until the call has ended.
   static let waiting = "Waiting for RPC to complete..."
-  /// The most that a file of certificates may have.
+  /// The most bytes of a file of certificates.
   private static let limit = 1 << 20
 
   private let url: URL
@@ -44,7 +44,7 @@ struct RPCServer: Sendable {
   ) throws(Failure) {
     self.timeout = timeout
     do throws(SQOAuthError) {
-      // A token goes there: not in clear to another machine.
+      // The server gets a token, which must not go to another machine without encryption.
       _ = try ResourceOrigin(text)
     } catch {
       throw .refused(error)
@@ -54,7 +54,7 @@ struct RPCServer: Sendable {
     var configuration = HTTPClientConfiguration()
     if let path {
       guard url.scheme?.lowercased() == "https" else {
-        throw .usage("--ca is for a server that is named by https")
+        throw .usage("--ca is for a server whose URL begins with https")
       }
       configuration.additionalAuthorities = try Self.authorities(path)
     }
@@ -75,9 +75,9 @@ struct RPCServer: Sendable {
     return Data(bytes)
   }
 
-  /// Calls the server and returns what it tells of the token.
+  /// Calls the server and returns its answer about the token.
   ///
-  /// The call carries the credential's token; an account's is refreshed where it has to be, also
+  /// The call carries the credential's token. An account's token is refreshed if necessary, also
   /// when the server refuses it.
   func ask(with credential: RPCCredential) async throws(Failure) -> RPCAnswer {
     let channel = try channel(credential)
@@ -89,7 +89,7 @@ struct RPCServer: Sendable {
     }
   }
 
-  /// Calls the server for a screen, whose completion gets what the server tells.
+  /// Calls the server for a screen, and passes the answer to the completion.
   @MainActor
   func ask(
     with credential: RPCCredential,

@@ -6,8 +6,8 @@ import SequencingOAuthGRPC
   import Foundation
 #endif
 
-/// The service that gRPC's own examples of authentication call, and the one method that tells whose
-/// token it was given.
+/// The service of gRPC's own authentication examples, with its method that returns the user of a
+/// token.
 ///
 /// ```proto
 /// package grpc.testing;
@@ -28,7 +28,7 @@ enum TestService {
   static let unaryCall = RPCMethod(
     "/grpc.testing.TestService/UnaryCall", request: Request.Codec(), response: Response.Codec())
 
-  /// What the server is to tell of the token.
+  /// The request: whether the answer must have the token's user and its scope.
   struct Request: Sendable, Equatable {
     var fillUsername = false
     var fillOAuthScope = false
@@ -46,7 +46,7 @@ enum TestService {
     }
   }
 
-  /// Whose it is, and what for.
+  /// The response: the token's user and its scope.
   struct Response: Sendable, Equatable {
     var username = ""
     var oauthScope = ""

@@ -9,12 +9,13 @@ import SequencingOAuth
 extension Option {
   static let browser = Option(
     "--browser", value: "system|print|sandbox|COMMAND",
-    help: "What shows the server's pages: your browser (the default); nothing, and the address "
-      + "is printed for you to open; nobody, and the user of a sandbox is played; or a command, "
-      + "split into words as a shell would and run with the address as its last word.")
+    help: "How the server's pages are opened. system: in your browser (the default). print: not at "
+      + "all; the program prints the address for you to open. sandbox: the program plays the user "
+      + "of a sandbox. COMMAND: by a command, which is split into words as in a shell and gets "
+      + "the address as its last word.")
 }
 
-/// What `--browser` asks for.
+/// The value of `--browser`: the way in which the server's pages are opened.
 enum BrowserOption: Sendable, Equatable {
   case system
   case print
@@ -37,7 +38,7 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// What a person is told while it is under way.
+  /// The line that tells the user how the sign-in goes on.
   var announcement: String? {
     switch self {
     case .system: "Your browser opens; sign in there. Ctrl-C cancels."
@@ -47,10 +48,10 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// The user agent that does it, which fails when a browser does not open.
+  /// The user agent that opens the pages; it fails if a browser does not open.
   ///
-  /// `show` is called with the address where it is to be printed, and `pass` with a redirect that
-  /// the sandbox's visitor cannot call.
+  /// With `print` it calls `show` with the address. The sandbox's visitor calls `pass` with a
+  /// redirect that it cannot request itself.
   func userAgent(
     show: @escaping @Sendable (String) throws -> Void,
     pass: @escaping @Sendable (String) -> Void = { _ in }
@@ -63,8 +64,8 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// The user agent of a command, which prints the address when a browser does not open, and how
-  /// long it waits then.
+  /// The user agent of a command; if a browser does not open, it prints the address and how long it
+  /// waits.
   func commandLine(
     _ console: Console, wait: SignInWait, pass: @escaping @Sendable (String) -> Void = { _ in }
   ) -> any UserAgent {

@@ -1,10 +1,10 @@
 import SequencingOAuth
 
-/// How an account's user signs in from the command line: at once, or when a token is needed.
+/// Signs an account's user in from the command line, at once or when a token is needed.
 struct CommandLineSignIn: Sendable {
   private let oauth: SQOAuth
   private let options: SignInOptions
-  /// Where, in words.
+  /// The server, in words.
   private let place: String
   private let console: Console
   private let pasted: PastedRedirects
@@ -17,10 +17,10 @@ struct CommandLineSignIn: Sendable {
     pasted = PastedRedirects(oauth, console)
   }
 
-  /// Whether the redirect comes by itself, so that standard input is not read.
+  /// Whether the program gets the redirect by itself, so that it does not read standard input.
   var readsNoInput: Bool { options.readsNoInput }
 
-  /// Signs in.
+  /// Signs in at once.
   func run() async throws(Failure) {
     useBrowser(announce: {})
     announce()
@@ -31,12 +31,12 @@ struct CommandLineSignIn: Sendable {
     }
   }
 
-  /// Lets whatever needs a token sign in, and tells a person when it comes to that.
+  /// Lets the SDK sign in when a request needs a token; a line announces the sign-in.
   func whenNeeded() {
     useBrowser { announce() }
   }
 
-  /// Why a sign-in did not succeed.
+  /// The failure for a sign-in that ended with an error.
   func failure(_ error: SQOAuthError) -> Failure {
     if error.code == .cancelled, let failure = pasted.failure { return failure }
     if error.code == .browserUnavailable, let failure = error.cause as? Failure { return failure }
@@ -49,7 +49,7 @@ struct CommandLineSignIn: Sendable {
       console, wait: wait, pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
     oauth.environment.userAgent = CustomUserAgent { [options, pasted] url in
       announce()
-      // A browser may not return before it is closed; the printed address comes before the question.
+      // A browser's command may run until it is closed, so read first; but print the address first.
       if !options.readsNoInput, options.browser != .print { pasted.read(for: options.redirectURI) }
       try await browser.open(url)
       if !options.readsNoInput, options.browser == .print { pasted.read(for: options.redirectURI) }
@@ -59,7 +59,7 @@ struct CommandLineSignIn: Sendable {
   private func announce() {
     console.progress("Signing in at \(place.printable).")
     if options.redirectURI.hasWeakScheme {
-      console.warn("the redirect URI's scheme has no dot, so that any other app may claim it")
+      console.warn("the redirect URI's scheme has no dot, so another app may claim it easily")
     }
     if let announcement = options.browser.announcement { console.progress(announcement) }
   }

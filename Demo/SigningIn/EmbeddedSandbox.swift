@@ -8,7 +8,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// What a person must know of a sandbox to sign in there.
+/// The data that a user needs to sign in at a sandbox.
 struct SandboxDescription: Sendable, Equatable, Redacted {
   let issuer: String
   let user: String
@@ -23,10 +23,10 @@ final class EmbeddedSandbox: Sendable {
   private let server: SandboxServer
 
   var issuer: String { description.issuer }
-  /// The base of its drive.
+  /// The base URL of its drive.
   var drive: String { server.driveURL.absoluteString }
 
-  /// Starts it, with a client that may send its users to a redirect URI.
+  /// Starts the sandbox, with a client that has this redirect URI.
   init(
     redirectURI: String = SignInOptions.defaultRedirectURI, tokenLifetime: Duration
   ) async throws(Failure) {
@@ -41,7 +41,7 @@ final class EmbeddedSandbox: Sendable {
       issuer: server.issuer.absoluteString, user: user.name, password: user.password)
   }
 
-  /// Runs a body with a sandbox that ends with it.
+  /// Runs a body with a sandbox, and stops the sandbox after it.
   static func running(
     redirectURI: String = SignInOptions.defaultRedirectURI, tokenLifetime: Duration,
     _ body: (EmbeddedSandbox) async throws(Failure) -> Void
@@ -58,7 +58,7 @@ final class EmbeddedSandbox: Sendable {
     try outcome.get()
   }
 
-  /// Starts a sandbox, with the reason where it does not.
+  /// Starts a sandbox; throws a failure with the reason if it cannot start.
   static func start(_ options: SandboxOptions) async throws(Failure) -> SandboxServer {
     do throws(SandboxError) {
       return try await SandboxServer.start(options)
@@ -66,7 +66,7 @@ final class EmbeddedSandbox: Sendable {
       throw switch error {
       case .portInUse(let port):
         Failure(
-          "port_in_use", "port \(port) belongs to another program", status: .notAuthorized)
+          "port_in_use", "another program uses port \(port)", status: .notAuthorized)
       default:
         Failure(
           "sandbox_unavailable", "the sandbox could not listen on 127.0.0.1",
@@ -75,17 +75,17 @@ final class EmbeddedSandbox: Sendable {
     }
   }
 
-  /// Ends it; its tokens are worth nothing from then on.
+  /// Stops the sandbox; its tokens cannot be used after that.
   private func stop() async {
     await server.stop()
   }
 
-  /// Ends every session, as an administrator does; the apps find out at their next request.
+  /// Ends every session, as an administrator would; an app learns of it at its next request.
   func endSessions() {
     server.revokeEverything()
   }
 
-  /// Its client, with what the options ask for.
+  /// The configuration of its client, with the values of the options.
   func configuration(for options: SignInOptions) throws(Failure) -> ClientConfiguration {
     do throws(SQOAuthError) {
       var configuration = try ClientConfiguration(
@@ -100,11 +100,11 @@ final class EmbeddedSandbox: Sendable {
     }
   }
 
-  /// Where the sandbox's API says whose a token is.
+  /// The address at which the sandbox's API names the user of a token.
   var userAddress: URL { server.url(.me) }
 }
 
-/// What the sandbox's API says of the user.
+/// The answer of the sandbox's API about the user.
 struct SandboxUserReport: Decodable {
   let userName: String
 
@@ -112,7 +112,7 @@ struct SandboxUserReport: Decodable {
     case userName = "user_name"
   }
 
-  /// The user's name in an answer.
+  /// The user's name in an answer; `nil` if the answer has none.
   static func name(in response: HTTPResponse) -> String? {
     guard response.status == 200 else { return nil }
     return try? JSONDecoder().decode(Self.self, from: response.body).userName

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A provider that the SDK knows, as `--provider` names it.
+/// A provider that the SDK knows, by its name for `--provider`.
 enum KnownProvider: Sendable, Equatable {
   case sequencing
   case google
@@ -17,7 +17,7 @@ enum KnownProvider: Sendable, Equatable {
   /// The words that `--provider` takes.
   static let names = ["sequencing", "google", "facebook", "keycloak"]
 
-  /// The provider of a name; only Keycloak has an issuer to be told.
+  /// Finds a provider by its name; only Keycloak needs an issuer, and no other provider takes one.
   init(_ name: String, issuer: String?) throws(Failure) {
     switch name {
     case "sequencing": self = .sequencing
@@ -64,7 +64,7 @@ enum KnownProvider: Sendable, Equatable {
     }
   }
 
-  /// The issuer by which its accounts are known; `nil` for a provider that has none.
+  /// The issuer in the records of its accounts; `nil` for a provider that has none.
   var issuer: String? {
     switch self {
     case .sequencing, .facebook: nil
@@ -73,7 +73,7 @@ enum KnownProvider: Sendable, Equatable {
     }
   }
 
-  /// An address at its authorization server.
+  /// An address of its authorization server.
   var address: String {
     switch self {
     case .sequencing: "https://sequencing.com"
@@ -87,7 +87,7 @@ enum KnownProvider: Sendable, Equatable {
   private static func realm(_ issuer: String?) -> KnownProvider? {
     guard let issuer, let marker = issuer.firstRange(of: "/realms/") else { return nil }
     let realm = issuer[marker.upperBound...].prefix { $0 != "/" }
-    // A realm whose name has to be escaped is found by --issuer alone.
+    // A realm whose name needs escapes works with --issuer alone, without --provider.
     let isPlain = realm.utf8.allSatisfy { byte in
       let letter = Character(UnicodeScalar(byte))
       return letter.isASCII && (letter.isLetter || letter.isNumber || "-_.".contains(letter))

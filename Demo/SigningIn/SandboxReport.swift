@@ -7,7 +7,7 @@ import OAuthSandbox
   import Foundation
 #endif
 
-/// What there is to know of a sandbox: its addresses, its API, its scopes, its clients and its users.
+/// A description of a sandbox: its addresses, its API, its scopes, its clients and its users.
 struct SandboxReport: Encodable {
   private struct Client: Encodable, Redacted {
     let clientId: String
@@ -19,7 +19,7 @@ struct SandboxReport: Encodable {
     let password: String
   }
 
-  /// Where a token is of use.
+  /// The addresses that take a token.
   private struct API: Encodable {
     let me: String
     let list: String
@@ -41,7 +41,7 @@ struct SandboxReport: Encodable {
   private let clients: [Client]
   private let users: [User]
 
-  /// The report of a server that was started with the scopes.
+  /// Describes a server that was started with these scopes.
   init(_ server: SandboxServer, scopes: [SandboxScope]) {
     issuer = server.issuer.absoluteString
     authorizationEndpoint = server.authorizationEndpoint.absoluteString
@@ -55,13 +55,13 @@ struct SandboxReport: Encodable {
     users = server.users.map { User(userName: $0.name, password: $0.password) }
   }
 
-  /// The description in one line, for a program.
+  /// The description as JSON in one line, for a program.
   func json() throws(Failure) -> String { try oneLineOfJSON(self) }
 
-  /// The description for a person, with commands to copy.
+  /// The description as text for the user, with commands to copy.
   var text: String {
     """
-    The sandbox listens. Ctrl-C ends it.
+    The sandbox is running. Ctrl-C ends it.
 
     \(addresses)
 
@@ -99,7 +99,7 @@ struct SandboxReport: Encodable {
   private var apiLines: String {
     Self.lines(
       [
-        ("me", "\(api.me) (whose token it is)"),
+        ("me", "\(api.me) (the user of the token)"),
         ("list", "\(api.list) (sample files and the user's own)"),
         ("drive", "\(api.drive) (the user's files)"), ("upload", "\(api.upload) (for new files)"),
       ] + scopes.map { ("scope", "\($0.scope): \($0.summary)") })

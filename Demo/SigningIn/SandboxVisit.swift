@@ -7,12 +7,12 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Visits to a sandbox, here or in another process, by a user who is played.
+/// Visits to a sandbox, here or in another process, by a program that plays the user.
 extension EmbeddedSandbox {
-  /// Plays the user without a browser.
+  /// Creates a user agent that plays the user without a browser.
   ///
-  /// It calls a redirect on a loopback address itself; `pass` gets any other. A visit that ends on a
-  /// page of the sandbox fails with what that page says.
+  /// It requests a redirect on a loopback address itself, and calls `pass` with any other redirect.
+  /// A visit that ends on a page of the sandbox fails with the text of that page.
   static func visitor(pass: @escaping @Sendable (String) -> Void = { _ in }) -> any UserAgent {
     CustomUserAgent { url in
       let redirect: String
@@ -27,7 +27,7 @@ extension EmbeddedSandbox {
     }
   }
 
-  /// Whether the visitor may type the sandbox's password at an address: on this machine only.
+  /// Whether an address is on this machine: only there may the visitor type the sandbox's password.
   static func canBeVisited(_ address: String) -> Bool {
     guard let url = URL(string: address), url.scheme == "http", let host = url.host() else {
       return false

@@ -1,17 +1,17 @@
 import SequencingOAuth
 
-/// An authorization server as the options name it.
+/// An authorization server that the options name.
 enum Server: Sendable, Equatable {
   case known(KnownProvider)
   case issuer(String)
   case endpoints(authorization: String, token: String, revocation: String?)
 
-  /// The options that name one.
+  /// The options that name a server.
   static let options: [Option] = [
     .provider, .issuer, .authorize, .tokenEndpoint, .revocationEndpoint,
   ]
 
-  /// The server that the options name; `nil` for the built-in sandbox, or for a kept account's.
+  /// The server that the options name; `nil` if they name none, as for the sandbox.
   init?(_ arguments: Arguments) throws(Failure) {
     let revocation = arguments[.revocationEndpoint]
     let endpoints = [arguments[.authorize], arguments[.tokenEndpoint], revocation]
@@ -33,7 +33,7 @@ enum Server: Sendable, Equatable {
     case (_?, _, _):
       throw .usage("--issuer finds the endpoints; leave --authorize, --token and --revocation out")
     default:
-      throw .usage("--authorize and --token go together, and --revocation with them")
+      throw .usage("--authorize and --token need each other, and --revocation needs both")
     }
   }
 
@@ -48,7 +48,7 @@ enum Server: Sendable, Equatable {
     }
   }
 
-  /// An address at it.
+  /// An address of the server.
   var address: String {
     switch self {
     case .known(let known): known.address
@@ -57,7 +57,7 @@ enum Server: Sendable, Equatable {
     }
   }
 
-  /// Whether an account was signed in there.
+  /// Whether an account was signed in at this server.
   func has(_ record: AccountRecord) -> Bool {
     switch self {
     case .known(let known):

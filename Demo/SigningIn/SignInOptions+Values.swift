@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-// What the options' values mean, and how those are refused that mean nothing.
+// The meaning of the options' values, and the errors for values without a meaning.
 extension SignInOptions {
   static func redirectURI(_ text: String?) throws(Failure) -> RedirectURI {
     do throws(SQOAuthError) {
@@ -43,7 +43,7 @@ extension SignInOptions {
   static func needsSecret(_ id: String) -> Failure {
     Failure(
       "secret_needed",
-      "the client of the account \"\(id.printable)\" has a secret, which was not kept",
+      "the client of the account \"\(id.printable)\" needs its secret, which was not stored",
       status: .notAuthorized
     ).withHint(placesOfSecret)
   }
@@ -51,7 +51,7 @@ extension SignInOptions {
   static let placesOfSecret =
     "Put it into \(Secret.Kind.clientSecret.variable), or into a file that --client-secret-file names."
 
-  /// Refuses options that name another place than the sandbox inside the program.
+  /// Refuses options for another server or account, together with the sandbox inside the program.
   static func checkSandboxAlone(_ arguments: Arguments) throws(Failure) {
     let others = Server.options + [.account, .passphraseFile]
     guard let other = others.first(where: { arguments.contains($0) }) else { return }

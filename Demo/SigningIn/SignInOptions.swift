@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// Where and how to sign in, for every command that may have to.
+/// The server, the client and the way to sign in, for every command that may need a sign-in.
 struct SignInOptions: Sendable {
   static let options: [Option] =
     Server.options + [
@@ -9,30 +9,30 @@ struct SignInOptions: Sendable {
 
   static let defaultRedirectURI = "http://127.0.0.1/callback"
 
-  /// The client of a provider that was named; `nil` for the built-in sandbox.
+  /// The client at the named provider; `nil` for the built-in sandbox.
   private(set) var configuration: ClientConfiguration?
-  /// The provider that was named.
+  /// The provider that the options name, if they name one.
   private(set) var server: Server?
   private(set) var redirectURI: RedirectURI
   private(set) var scope: String?
-  /// The servers that alone may see the token; empty where none was named.
+  /// The only servers that may get the token; empty if the options name none.
   private(set) var resources: Set<ResourceOrigin>
   let browser: BrowserOption
   let timeout: Duration
-  /// How long a server may let a request wait.
+  /// The longest time that a server may be silent during a request.
   let patience: Duration
   private var secret: Secret?
   private var authentication: ClientAuthentication?
-  /// Whether the redirect URI is not the default one.
+  /// Whether the options name a redirect URI.
   private let namesRedirectURI: Bool
-  /// The client's identifier, if one was named.
+  /// The client's identifier, if the options name one.
   let clientID: String?
-  /// An option that is of use to a client of another provider than the sandbox only.
+  /// An option that the sandbox's client cannot use, if one was given.
   private let strayOption: Option?
-  /// Whether the sandbox inside the program was asked for, and no account is.
+  /// Whether `--sandbox` was given: the command uses the sandbox inside the program.
   let usesSandbox: Bool
 
-  /// Checks the options; `orAccount` says that an account that is kept may tell what they leave out.
+  /// Checks the options; with `orAccount`, an account in the store may supply missing ones.
   init(_ arguments: Arguments, orAccount: Bool = false) throws(Failure) {
     server = try Server(arguments)
     clientID = arguments[.clientID]
@@ -59,16 +59,16 @@ struct SignInOptions: Sendable {
     authentication = try Self.authentication(arguments[.auth])
     guard let server else { return }
     guard let clientID else {
-      throw .usage("--client-id is missing: every provider knows its clients by one")
+      throw .usage("--client-id is missing: every provider needs it")
     }
     configuration = try client(clientID, of: server)
     try checkVisitor()
   }
 
-  /// The same options with what an account tells of its client where they leave it out.
+  /// Returns these options, with missing values taken from an account's record.
   ///
-  /// Where they name another client or another server than the account's they stay as they are:
-  /// what was kept for the one is not the other's to see.
+  /// If the options name another client or another server than the record, nothing is taken: a
+  /// client or a server must not get values that were stored for another one.
   func completed(by record: AccountRecord) throws(Failure) -> SignInOptions {
     guard fit(record) else { return self }
     let kept = KeptClient(record)
@@ -88,21 +88,21 @@ struct SignInOptions: Sendable {
     return options
   }
 
-  /// Whether an account was signed in by the client that is named; any was where none is.
+  /// Whether an account was signed in by the named client; `true` if the options name none.
   func fit(_ record: AccountRecord) -> Bool {
     guard let server, let clientID else { return true }
     return server.has(record) && record.clientID == clientID
   }
 
-  /// Refuses options of a client where it is the built-in sandbox: their user meant another provider.
+  /// Refuses options that the built-in sandbox cannot use: the user meant another provider.
   func checkForSandbox() throws(Failure) {
     if let strayOption { throw Self.needsProvider(strayOption) }
   }
 
-  /// Whether the redirect needs nobody to paste it.
+  /// Whether the program gets the redirect without a user who pastes it.
   var readsNoInput: Bool { redirectURI.isLoopback || browser == .sandbox }
 
-  /// Keeps the visitor, who types the sandbox's passwords, from other machines.
+  /// Refuses to send the visitor, who types the sandbox's password, to another machine.
   func checkVisitor() throws(Failure) {
     guard browser == .sandbox, let server, !EmbeddedSandbox.canBeVisited(server.address) else {
       return
@@ -110,11 +110,11 @@ struct SignInOptions: Sendable {
     throw .usage("--browser sandbox plays the user of a sandbox on this machine only")
   }
 
-  /// Refuses a sign-in whose end would fail for want of the client's secret.
+  /// Refuses a sign-in that would fail at its end because the client's secret is missing.
   func checkSecret() throws(Failure) {
     guard server == .known(.sequencing), secret == nil, authentication == nil else { return }
     throw Failure(
-      "secret_needed", "Sequencing.com asks every client for its secret", status: .wrongUsage
+      "secret_needed", "Sequencing.com requires the secret of every client", status: .wrongUsage
     ).withHint(Self.placesOfSecret)
   }
 
@@ -135,7 +135,9 @@ struct SignInOptions: Sendable {
 }
 
 extension RedirectURI {
-  /// Whether the SDK receives the redirect; others reach the app, and this one is not registered
-  /// with the system for any.
+  /// Whether the SDK receives the redirect.
+  ///
+  /// The system delivers any other redirect to the app that is registered for its scheme, and this
+  /// program is registered for none.
   var isLoopback: Bool { string.lowercased().hasPrefix("http:") }
 }

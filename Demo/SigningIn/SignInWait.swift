@@ -1,14 +1,14 @@
-/// How long a command waits for a person who has to open an address, and what helps without a
-/// browser.
+/// The time for which a command waits for the user to open an address, with advice for users
+/// without a browser.
 struct SignInWait: Sendable, Equatable {
-  /// How long the person may take.
+  /// The longest time that the user may take.
   let timeout: Duration
-  /// The option that changes the time; `nil` where a command has none.
+  /// The option that changes the time; `nil` if the command has none.
   var option: Option? = .timeout
   /// The address of the authorization server; `nil` for the sandbox inside the program.
   var server: String?
 
-  /// The lines that a person reads below the address.
+  /// The lines below the address.
   var inWords: String {
     let change = option.map { " (\($0.name) changes that)" } ?? ""
     let wait =
@@ -21,7 +21,7 @@ struct SignInWait: Sendable, Equatable {
     guard let server else {
       return "Without a browser: --browser sandbox plays the sandbox's user."
     }
-    // On this machine the server may be a sandbox; nothing but its pages would tell.
+    // A server on this machine may be a sandbox; only its pages would show that.
     guard EmbeddedSandbox.canBeVisited(server) else { return nil }
     return "Without a browser: if the server is a sandbox, --browser sandbox plays its user."
   }

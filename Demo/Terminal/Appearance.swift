@@ -1,10 +1,10 @@
-/// What the terminal can show: which colours, and which signs.
+/// The colours and signs that the terminal can show.
 struct Appearance: Sendable, Equatable {
   enum Colours: Sendable {
     case none
-    /// The sixteen that the terminal's own theme defines.
+    /// The sixteen colours that the terminal's theme defines.
     case basic
-    /// The 256 that look the same everywhere.
+    /// The palette of 256 colours, which look the same on every terminal.
     case palette
   }
 
@@ -16,7 +16,7 @@ struct Appearance: Sendable, Equatable {
     self.glyphs = glyphs
   }
 
-  /// Reads what the environment says of the terminal and of the person's wishes.
+  /// Reads the terminal's abilities and the user's wishes from the environment.
   ///
   /// - SeeAlso: https://no-color.org
   init(environment: [String: String]) {
@@ -29,7 +29,7 @@ struct Appearance: Sendable, Equatable {
     } else {
       colours = isRich ? .palette : .basic
     }
-    // The first of the three that is set decides, as for every program.
+    // The first variable that is set decides, as POSIX requires.
     let locale =
       ["LC_ALL", "LC_CTYPE", "LANG"]
       .compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
@@ -37,14 +37,14 @@ struct Appearance: Sendable, Equatable {
     glyphs = encoding.contains("utf8") ? .unicode : .ascii
   }
 
-  /// Whether a screen can be drawn on such a terminal at all.
+  /// Whether a screen can be drawn on the terminal.
   static func canDraw(environment: [String: String]) -> Bool {
     let terminal = environment["TERM"] ?? ""
     return !terminal.isEmpty && terminal != "dumb"
   }
 }
 
-/// The signs that screens are drawn with.
+/// The signs with which screens are drawn.
 struct Glyphs: Sendable, Equatable {
   let rule: String
   let dot: String

@@ -1,6 +1,6 @@
-/// The width and the signs that a view draws with, and the parts that views share.
+/// The width and the signs with which a view draws, and the parts that views share.
 struct Canvas: Sendable, Equatable {
-  /// No wider than a text can be read well.
+  /// The largest width, in which a text is still easy to read.
   static let widest = 76
   /// The column in which the values of fields begin.
   static let fieldIndent = 10
@@ -18,7 +18,7 @@ struct Canvas: Sendable, Equatable {
     TextLayout.wrap(text.printable, width: width).map { Line(Span($0, style)) }
   }
 
-  /// A text over several lines, no more than `most`; the last ends in an ellipsis if more follows.
+  /// A text on at most `most` lines; the last ends in an ellipsis if the text is cut.
   func lines(_ text: String, indent: Int, atMost most: Int, _ style: Style) -> [Line] {
     let lines = TextLayout.wrap(text.printable, width: width - indent)
     guard lines.count > max(1, most) else { return lines.map { Line(Span($0, style)) } }
@@ -34,19 +34,19 @@ struct Canvas: Sendable, Equatable {
     return Line(Span(name + padding, .faint), value)
   }
 
-  /// A name and its value of several lines, below each other.
+  /// A name with a value of several lines below each other.
   func field(_ name: String, _ lines: [Line]) -> [Line] {
     lines.enumerated().map { index, line in
       Line(spans: field(index == 0 ? name : "", Span("")).spans.prefix(1) + line.spans)
     }
   }
 
-  /// A line across.
+  /// A horizontal line over the whole width.
   var rule: Line {
     Line(Span(String(repeating: glyphs.rule, count: width), .faint)).weighing(.rule)
   }
 
-  /// The keys that can be pressed, over as many lines as they need.
+  /// The keys that the user can press, on as many lines as they need.
   func keys(_ keys: [KeyHint]) -> [Line] {
     let separator = Span("  \(glyphs.dot)  ", .faint)
     return keys.reduce(into: [Line]()) { lines, hint in
@@ -60,7 +60,7 @@ struct Canvas: Sendable, Equatable {
     }
   }
 
-  /// A bar of which a fraction is left.
+  /// A bar that is filled to a fraction.
   func bar(_ fraction: Double, width: Int, _ style: Style) -> [Span] {
     let halves = Int((max(0, min(1, fraction)) * Double(width * 2)).rounded())
     let hasHalf = halves % 2 == 1
@@ -71,7 +71,7 @@ struct Canvas: Sendable, Equatable {
   }
 }
 
-/// A key and what it does.
+/// A key and its effect.
 struct KeyHint: Sendable, Equatable {
   let key: String
   let meaning: String

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Gives the terminal back when the program crashes while a screen is drawn.
+/// Restores the terminal if the program crashes while a screen is drawn.
 enum CrashGuard {
-  /// The alternate screen, and no cursor.
+  /// Switches to the alternate screen and hides the cursor.
   static let enterSequence = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[H\u{1B}[2J"
-  /// The cursor, the normal colours, and the screen from before.
+  /// Restores the cursor, the normal colours and the earlier screen.
   static var leaveSequence: StaticString { "\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l" }
 
   private static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
@@ -18,10 +18,11 @@ enum CrashGuard {
   }
 }
 
-/// Runs inside a signal handler: only calls that POSIX allows there, no memory, no locks.
+/// Restores the terminal in a signal handler: it makes only calls that POSIX allows there, and uses
+/// no heap memory and no locks.
 ///
-/// It turns the ordinary settings on again in place of restoring the saved ones, which would have
-/// to be a global variable.
+/// It turns on the normal settings instead of restoring the saved ones, which would need a global
+/// variable.
 private func restoreTerminal(_ number: Int32) {
   var settings = termios()
   if tcgetattr(0, &settings) == 0 {

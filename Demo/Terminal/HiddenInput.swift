@@ -1,6 +1,6 @@
 import Glibc
 
-/// A terminal that does not show what is typed, until it is told to again.
+/// Hides the typed letters on a terminal until ``show()``.
 struct HiddenInput {
   private let terminal: Int32
   private let before: termios
@@ -12,9 +12,9 @@ struct HiddenInput {
     tcgetattr(terminal, &settings)
     before = settings
     settings.c_lflag &= ~tcflag_t(ECHO)
-    // The end of the line, so that what follows does not stand behind the question.
+    // The end of the line stays visible, so that the next text starts below the question.
     settings.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
-    // A shell that gets the terminal meanwhile would show what is typed later.
+    // If the user stopped the program, its shell would show the letters that are typed later.
     stopHandler = signal(SIGTSTP, SIG_IGN)
     tcsetattr(terminal, TCSAFLUSH, &settings)
   }

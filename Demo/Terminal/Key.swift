@@ -1,4 +1,4 @@
-/// A key that was pressed.
+/// A key that the user pressed.
 enum Key: Sendable, Equatable {
   case character(Character)
   case enter
@@ -8,7 +8,7 @@ enum Key: Sendable, Equatable {
   /// Ctrl-Z.
   case suspend
 
-  /// Reads what a terminal in raw mode has sent; keys that no screen uses are left out.
+  /// Reads the keys from the bytes of a terminal in raw mode; keys that no screen uses are skipped.
   static func decode(_ bytes: some Sequence<UInt8>) -> [Key] {
     var keys: [Key] = []
     var rest = Array(bytes)[...]
@@ -18,7 +18,7 @@ enum Key: Sendable, Equatable {
       case 0x1A: keys.append(.suspend)
       case 0x0A, 0x0D: keys.append(.enter)
       case 0x1B:
-        // Alone it is the Escape key; otherwise an arrow or a function key, which is one sequence.
+        // A single byte is the Escape key; an arrow or a function key sends a sequence of bytes.
         if rest.isEmpty { keys.append(.escape) } else { skipSequence(&rest) }
       case 0x20...0x7E: keys.append(.character(Character(Unicode.Scalar(byte))))
       default: break
@@ -27,7 +27,7 @@ enum Key: Sendable, Equatable {
     return keys
   }
 
-  /// Skips `[` and its parameters, or the one character of Alt with a key.
+  /// Skips `[` with its parameters, or the one character after Alt.
   ///
   /// - SeeAlso: ECMA-48, section 5.4
   private static func skipSequence(_ rest: inout ArraySlice<UInt8>) {

@@ -13,7 +13,7 @@ struct Span: Sendable, Equatable, ExpressibleByStringLiteral {
   }
 }
 
-/// What a text means, from which its looks follow.
+/// The meaning of a text, which decides how it looks.
 enum Style: Sendable {
   case plain
   case heading
@@ -23,10 +23,10 @@ enum Style: Sendable {
   case warning
   case bad
 
-  /// The terminal's code for it.
+  /// The terminal's code for the style.
   ///
-  /// The colours of the palette have a contrast of about 4.5 to 1 on white and on black alike, so
-  /// that nobody needs to know which of the two the terminal has.
+  /// The colours of the palette have a contrast of about 4.5 to 1 on white and on black, so the
+  /// program need not know the terminal's background.
   func code(_ colours: Appearance.Colours) -> String? {
     switch (self, colours) {
     case (.plain, _): nil
@@ -47,19 +47,19 @@ enum Style: Sendable {
   }
 }
 
-/// How soon a line goes from a screen that is too low for all of them: the first goes first.
+/// The importance of a line: a screen that is too low drops the lines of the first cases first.
 enum Weight: Int, Sendable, CaseIterable {
   case detail
   case context
-  /// A line across, which only divides.
+  /// A horizontal line, which only separates.
   case rule
   /// The title of the screen.
   case title
-  /// Why something is as it is.
+  /// A reason, such as that of an error.
   case reason
-  /// What the program does meanwhile.
+  /// The progress of the program's work.
   case progress
-  /// What the person must know to go on, such as a password to type.
+  /// Information that the user needs to continue, such as a password to type.
   case needed
   case essential
 }
@@ -67,13 +67,13 @@ enum Weight: Int, Sendable, CaseIterable {
 /// One line of a screen.
 struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
   var spans: [Span]
-  /// Whether the terminal itself wraps it from the first column on, so that it can be copied whole.
+  /// Whether the terminal itself wraps the line, from the first column, so that it can be copied.
   var isAddress = false
   var weight = Weight.essential
 
   static let blank = Line()
 
-  /// Whether nothing is on it, whatever it weighs.
+  /// Whether the line is empty.
   var isBlank: Bool { spans.isEmpty }
 
   init(_ spans: Span...) {
@@ -88,7 +88,7 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
     self.init(Span(text))
   }
 
-  /// An address in full.
+  /// A line with a whole address.
   static func address(_ text: String) -> Line {
     var line = Line(Span(text, .accent))
     line.isAddress = true
@@ -118,14 +118,14 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
     return line
   }
 
-  /// The line as it is written over what stands in its row, or in its rows if it is an address.
+  /// The bytes that draw the line over its row or, for an address, over its rows.
   func row(_ colours: Appearance.Colours, columns: Int) -> String {
     let clearRest = "\u{1B}[K"
     guard isAddress else {
       let indent = spans.isEmpty ? "" : String(repeating: " ", count: Page.margin)
       return indent + encoded(colours) + clearRest
     }
-    // In a row that is full the cursor still stands on the last sign, which would be cleared.
+    // In a full row the cursor is still on the last sign, and clearing would remove that.
     let isFull = TextLayout.columns(text).isMultiple(of: max(1, columns))
     return encoded(colours) + (isFull ? "" : clearRest)
   }

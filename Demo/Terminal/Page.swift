@@ -1,20 +1,20 @@
-/// A whole screen: a head, a body and the keys, made to fit the terminal.
+/// A whole screen: a head, a body and the keys, fitted into the terminal.
 struct Page: Sendable, Equatable {
-  /// The columns left free on either side.
+  /// The free columns on each side.
   static let margin = 2
 
   var title: String
   var status: Span
   var body: [Line]
-  /// What is shown instead of the body where that has no room: the first that has, or the last.
+  /// Bodies for terminals that are too low for `body`: the first that fits is shown, or the last.
   var shorterBodies: [[Line]] = []
   var keys: [KeyHint]
 
   /// The lines from the top, none wider than the terminal and no more than it has rows.
   ///
-  /// On a low terminal the spaces go first; then a shorter body takes the body's place; then what
-  /// weighs little goes, and then the end of the body. The keys stay. An address has to be whole: it
-  /// stays alone when it must, even without the keys.
+  /// On a low terminal the empty lines are dropped first. Then a shorter body replaces the body.
+  /// Then the least important lines are dropped, and at last the end of the body. The keys stay. An
+  /// address is always whole, if necessary alone on the screen, without the keys.
   func lines(_ canvas: Canvas, columns: Int, rows: Int) -> [Line] {
     var foot = [canvas.rule] + canvas.keys(keys)
     var body = body(canvas, columns, room: rows - foot.count)
@@ -31,7 +31,7 @@ struct Page: Sendable, Equatable {
       .map { $0.fitted(canvas.width, canvas.glyphs) }
   }
 
-  /// The head and the longest body that has room, without spaces if it must.
+  /// The head and the longest body that fits, without empty lines if necessary.
   private func body(_ canvas: Canvas, _ columns: Int, room: Int) -> [Line] {
     let head = [.blank, headline(canvas), canvas.rule, .blank]
     let whole = head + body + [.blank]
@@ -44,7 +44,7 @@ struct Page: Sendable, Equatable {
     return shorter
   }
 
-  /// As many of the first lines as there is room for.
+  /// The first lines, as many as fit.
   private static func start(of lines: [Line], rows: Int, _ columns: Int) -> [Line] {
     var room = rows
     return Array(
@@ -54,7 +54,7 @@ struct Page: Sendable, Equatable {
       })
   }
 
-  /// The title on the left and the status on the right, as far as there is room for both.
+  /// The title on the left and the status on the right, if both fit.
   private func headline(_ canvas: Canvas) -> Line {
     let gap = canvas.width - TextLayout.columns(title) - TextLayout.columns(status.text)
     guard gap >= 2 else { return Line(Span(title, .heading)).weighing(.title) }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The terminal while a screen is drawn on it: keys come one by one and are not echoed.
+/// The terminal while a screen is drawn on it: keys arrive one by one and are not shown.
 ///
-/// What was there before comes back with ``leave()``, and also when the program crashes.
+/// ``leave()`` restores the earlier content; so does a crash of the program.
 final class RawTerminal {
   private static let input: Int32 = 0
   private static let output = TextStream(descriptor: 1)
@@ -11,22 +11,22 @@ final class RawTerminal {
   private var isEntered = false
   private var lastFrame = ""
 
-  /// Whether both ends are a terminal that a screen can be drawn on.
+  /// Whether standard input and output are a terminal on which a screen can be drawn.
   static func isAvailable(environment: [String: String]) -> Bool {
     isatty(input) == 1 && output.isTerminal && Appearance.canDraw(environment: environment)
   }
 
-  /// The columns and rows at this moment.
+  /// The current number of columns and rows.
   var size: (columns: Int, rows: Int) { Self.output.size }
 
-  /// Takes the terminal over.
+  /// Saves the terminal's settings and switches to the screen.
   func enter() {
     guard !isEntered else { return }
     isEntered = true
     tcgetattr(Self.input, &before)
     CrashGuard.install()
     var raw = before
-    // ISIG too: Ctrl-C and Ctrl-Z come as keys, so that the screen can be left in order.
+    // Without ISIG, Ctrl-C and Ctrl-Z are keys, so the program can leave the screen first.
     raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
     raw.c_iflag &= ~tcflag_t(IXON | ICRNL)
     tcsetattr(Self.input, TCSAFLUSH, &raw)
@@ -34,7 +34,7 @@ final class RawTerminal {
     lastFrame = ""
   }
 
-  /// Gives the terminal back as it was.
+  /// Restores the terminal.
   func leave() {
     guard isEntered else { return }
     isEntered = false
@@ -43,19 +43,19 @@ final class RawTerminal {
     CrashGuard.remove()
   }
 
-  /// Stops the program as Ctrl-Z does, and takes the terminal over again when it goes on.
+  /// Stops the program as Ctrl-Z does; when it continues, switches to the screen again.
   func suspend() {
     leave()
-    // To the process: the threads of the cooperative pool have their signals blocked.
+    // Send it to the process: the threads of the cooperative pool block signals.
     kill(getpid(), SIGTSTP)
-    // Another thread takes the signal, so it is a moment until all of them stand still.
+    // Another thread gets the signal, so it takes a moment until all threads stop.
     usleep(50_000)
     enter()
   }
 
-  /// Draws lines from the top; line by line over what is there, so that nothing flickers.
+  /// Draws lines from the top, each over the earlier content, so that nothing flickers.
   ///
-  /// An unchanged frame is drawn again only where `anyway` asks for it.
+  /// An unchanged frame is drawn again only with `anyway`.
   func draw(_ lines: [Line], _ colours: Appearance.Colours, anyway: Bool) {
     guard isEntered else { return }
     let columns = size.columns

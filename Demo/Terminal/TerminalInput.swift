@@ -1,14 +1,14 @@
-// Its sources may be used from any thread, which their declarations do not say.
+// Any thread may use Dispatch's sources, but their declarations do not say so.
 @preconcurrency import Dispatch
 import Glibc
 
-/// What comes from the terminal: keys, its end, and changes of its size.
+/// The events of the terminal: keys, its end, and changes of its size.
 final class TerminalInput: Sendable {
   enum Event: Sendable, Equatable {
     case key(Key)
-    /// The window has another size, or the program goes on after it was stopped.
+    /// The window has another size, or the program continues after it was stopped.
     case needsDrawing
-    /// Nothing can come any more: the window was closed.
+    /// No further event comes: the window was closed.
     case ended
   }
 
@@ -36,14 +36,14 @@ final class TerminalInput: Sendable {
     }
   }
 
-  /// Delivers nothing more.
+  /// Stops the delivery of events.
   func stop() {
     keys.cancel()
     signals.forEach { $0.cancel() }
   }
 }
 
-/// What the terminal has sent, or `nil` at its end.
+/// Reads the bytes that the terminal has sent; returns `nil` at its end.
 private func readAvailable() -> [UInt8]? {
   var bytes = [UInt8](repeating: 0, count: 256)
   let count = bytes.withUnsafeMutableBytes { read(0, $0.baseAddress, $0.count) }

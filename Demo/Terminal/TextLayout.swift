@@ -1,4 +1,4 @@
-/// How text fits into columns.
+/// Fits text into columns.
 enum TextLayout {
   /// Breaks a paragraph between words into lines of at most a width; a longer word stays whole.
   static func wrap(_ text: String, width: Int) -> [String] {
@@ -13,7 +13,7 @@ enum TextLayout {
     return lines
   }
 
-  /// Shortens a text to a width; what was left out shows as an ellipsis.
+  /// Shortens a text to a width; an ellipsis replaces the end.
   static func fit(_ text: String, width: Int, ellipsis: String = "…") -> String {
     guard columns(text) > width else { return text }
     var fitted = ""
@@ -26,7 +26,7 @@ enum TextLayout {
     return width < columns(ellipsis) ? "" : fitted + ellipsis
   }
 
-  /// The columns that a terminal gives to a text.
+  /// The number of columns that a terminal uses for a text.
   static func columns(_ text: some StringProtocol) -> Int {
     text.reduce(0) { $0 + columns($1) }
   }
@@ -43,7 +43,8 @@ enum TextLayout {
 }
 
 extension StringProtocol {
-  /// The text without what a terminal would obey: what a server or a person sent is only shown.
+  /// The text without control characters, so that texts of servers and users cannot command the
+  /// terminal.
   var printable: String {
     var text = String.UnicodeScalarView()
     for scalar in unicodeScalars {

@@ -1,19 +1,19 @@
 import Glibc
 
-/// A file descriptor that text is written to, at once and whole.
+/// A file descriptor to which text is written at once and completely.
 struct TextStream: Sendable {
   let descriptor: Int32
 
-  /// A write that failed for another reason than a reader that went away.
+  /// The error of a write that failed, but not because the reader of a pipe has ended.
   struct WriteError: Error, CustomStringConvertible {
     let errno: Int32
     var description: String { String(cString: strerror(errno)) }
   }
 
-  /// Whether a person sees it.
+  /// Whether the descriptor is a terminal.
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// The columns and rows of the terminal at this moment.
+  /// The current number of columns and rows of the terminal.
   var size: (columns: Int, rows: Int) {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
@@ -21,12 +21,12 @@ struct TextStream: Sendable {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Writes all of a text; ends the program quietly when the reader of a pipe has gone away.
+  /// Writes a whole text; ends the program quietly if the reader of a pipe has ended.
   func write(_ text: String) throws(WriteError) {
     try write(Array(text.utf8))
   }
 
-  /// The same for bytes.
+  /// Writes all bytes; ends the program quietly if the reader of a pipe has ended.
   func write(_ bytes: [UInt8]) throws(WriteError) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -44,7 +44,7 @@ struct TextStream: Sendable {
     }
   }
 
-  /// A terminal or a pipe that someone else made non-blocking.
+  /// Waits until the descriptor takes more, if another program made it non-blocking.
   private func waitUntilWritable() {
     var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     poll(&request, 1, -1)
@@ -55,20 +55,20 @@ private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
   write(file, bytes, count)
 }
 
-/// What must hold of standard input, output and error before anything else is done.
+/// Prepares standard input, output and error before the program does anything else.
 enum StandardStreams {
-  /// Makes sure that all three are open, and that a write to a closed pipe is an error, not the end.
+  /// Makes sure that all three are open, and that a write to a closed pipe is only an error.
   static func prepare() {
-    // A file opened later would take a closed one's number, and get what is printed.
+    // Otherwise a file that is opened later could get the number of a closed one, and its output.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
-      // Open for reading only, so that printing to it still fails as it should.
+      // Open it for reading only, so that printing to it still fails.
       _ = open("/dev/null", O_RDONLY)
     }
-    // A handler and not SIG_IGN, which a browser that we start would inherit.
+    // Use a handler, not SIG_IGN, which the browser's process would inherit.
     signal(SIGPIPE, ignore)
   }
 
-  /// Ends as a program does that was never told of SIGPIPE.
+  /// Ends the program by SIGPIPE, as the system does by default.
   static func endByBrokenPipe() -> Never {
     signal(SIGPIPE, SIG_DFL)
     raise(SIGPIPE)

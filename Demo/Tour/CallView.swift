@@ -1,4 +1,4 @@
-/// How the main screen shows the gRPC call.
+/// The lines of the main screen about the gRPC call.
 struct CallView {
   let call: Coordinator.Call
   /// The most lines of the answer.
@@ -15,7 +15,7 @@ struct CallView {
 
   private func field(_ text: String, _ style: Style, _ canvas: Canvas) -> [Line] {
     let paragraphs = text.split(separator: "\n").map(String.init)
-    // Where there is little room the paragraphs become one, so that it ends in an ellipsis.
+    // If there is little room, the paragraphs become one, so that a cut ends in an ellipsis.
     let shown = most == Int.max ? paragraphs : [paragraphs.joined(separator: " ")]
     return canvas.field(
       "rpc",

@@ -7,18 +7,18 @@ import SequencingOAuth
 #endif
 
 extension Coordinator {
-  /// A session that is under way.
+  /// The main screen: a session with its token, its files and its news.
   struct Main: Sendable, Equatable {
     var token: SQToken
     var user: String?
     var files = Files.unread
-    /// What became of the gRPC call; `nil` without a server to call.
+    /// The state of the gRPC call; `nil` if there is no server to call.
     var call: Call?
-    /// Whether the person asked for a refresh that has not ended.
+    /// Whether a refresh that the user asked for has not ended yet.
     var isRefreshing = false
-    /// Whether the server has ended the session, of which the app does not know yet.
+    /// Whether the server has ended the session, while the app does not know it yet.
     var isOverAtServer = false
-    /// What the SDK told of the token, the newest first.
+    /// The SDK's notifications about the token, the newest first.
     var news: [News] = []
 
     init(_ token: SQToken, user: String? = nil, files: Files = .unread) {
@@ -28,7 +28,7 @@ extension Coordinator {
     }
   }
 
-  /// The user's files, as far as they are known.
+  /// The user's files, or the state of reading them.
   enum Files: Sendable, Equatable {
     case unread
     case reading
@@ -44,7 +44,7 @@ extension Coordinator {
     case failed(message: String)
   }
 
-  /// One notification, and when it came.
+  /// A notification of the SDK, with its time.
   struct News: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
       case refreshed
@@ -58,7 +58,7 @@ extension Coordinator {
 }
 
 extension Coordinator.Main {
-  /// As many notifications as are kept.
+  /// The most notifications that are kept.
   static let mostNews = 5
 
   mutating func handle(_ event: Coordinator.Event) -> Coordinator.Action? {
@@ -87,11 +87,11 @@ extension Coordinator.Main {
     case .tokenRefreshDidFail(let code, let message, let date):
       add(.failed(code: code, message: message), at: date)
     case .endSessionAtServer:
-      // The screen changes when the SDK tells that the session is over.
+      // The screen changes later, when the SDK reports the end of the session.
       isOverAtServer = true
       return .endSessionAtServer
     case .revoke:
-      // Here too.
+      // The screen changes later, when the SDK reports the end of the session.
       return .revoke
     case .revocationDidFail(let code, let message, let date):
       add(.notRevoked(code: code, message: message), at: date)
@@ -102,12 +102,12 @@ extension Coordinator.Main {
   }
 
   private mutating func readFiles() -> Coordinator.Action {
-    // What was read before stays until the answer is there.
+    // The files that were read before stay until the answer arrives.
     if case .read = files {} else { files = .reading }
     return .readFiles
   }
 
-  /// The call that is made without being asked for, once the files are there.
+  /// Makes the first call by itself, after the files were read.
   private mutating func firstCall() -> Coordinator.Action? {
     call == .notMade ? makeCall() : nil
   }
@@ -118,7 +118,7 @@ extension Coordinator.Main {
   }
 
   private mutating func add(_ kind: Coordinator.News.Kind, at date: Date) {
-    // A failure that goes on, or that whoever asked for the refresh was told too, is one.
+    // A failure that repeats, or that both the delegate and the caller report, is shown once.
     if kind != .refreshed, news.first?.kind == kind { news.removeFirst() }
     news.insert(Coordinator.News(kind: kind, date: date), at: 0)
     news = Array(news.prefix(Self.mostNews))

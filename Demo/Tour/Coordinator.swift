@@ -6,10 +6,10 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Which screen the demo shows, and what leads to the next: a value, without a terminal or a server.
+/// The screen that the demo shows, and the rules for the next: a value without terminal and server.
 ///
 /// Success leads from the login screen to the main screen, with the token; a failure stays on the
-/// login screen; signing out leads back to it, and so does the session's end, with the reason.
+/// login screen; signing out leads back to it, and the session's end too, with the reason.
 struct Coordinator: Sendable, Equatable {
   enum Screen: Sendable, Equatable {
     case login(notice: Notice?)
@@ -17,7 +17,7 @@ struct Coordinator: Sendable, Equatable {
     case main(Main)
   }
 
-  /// Why nobody is signed in, if it is not by the user's own will.
+  /// The reason why no user is signed in, if the user did not sign out.
   enum Notice: Sendable, Equatable {
     case cancelled
     case failed(code: String, message: String)
@@ -28,24 +28,24 @@ struct Coordinator: Sendable, Equatable {
   /// A sign-in that is under way.
   struct Waiting: Sendable, Equatable {
     var player: Player
-    /// The server's page, once the SDK has asked for it to be opened.
+    /// The address of the server's page, once the SDK wants to open it.
     var address: String?
     var showsAddress = false
-    /// Why the page could not be opened.
+    /// The reason why the page could not be opened.
     var problem: String?
-    /// Whether reading the files has asked for it.
+    /// Whether reading the files has started the sign-in.
     var isForFiles = false
-    /// The files, where they are read before the login screen is told of the token.
+    /// The files, if they are read before the login screen gets the token.
     var files: Files?
   }
 
-  /// Who goes through the server's pages.
+  /// The one who signs in on the server's pages: the user in a browser, or the sandbox's visitor.
   enum Player: Sendable, Equatable {
     case browser
     case visitor
   }
 
-  /// What the person did, or the SDK told.
+  /// An action of the user, or a notification of the SDK.
   enum Event: Sendable, Equatable {
     case signIn(Player)
     case readFiles
@@ -72,7 +72,7 @@ struct Coordinator: Sendable, Equatable {
     case quit
   }
 
-  /// What is to be done about it.
+  /// The action that the app must take after an event.
   enum Action: Sendable, Equatable {
     case signIn(Player)
     case playUser(address: String)
@@ -91,7 +91,7 @@ struct Coordinator: Sendable, Equatable {
   var hasServerToCall = false
   private(set) var screen = Screen.login(notice: nil)
 
-  /// Goes to the next screen; an event that the screen has no use for changes nothing.
+  /// Goes to the next screen; an event without a meaning on the screen changes nothing.
   mutating func handle(_ event: Event) -> Action? {
     switch (event, screen) {
     case (.quit, _):
@@ -100,7 +100,7 @@ struct Coordinator: Sendable, Equatable {
       screen = .waiting(Waiting(player: player))
       return .signIn(player)
     case (.readFiles, .login):
-      // Nobody is signed in: the pipe asks for access first.
+      // No user is signed in, so the pipe first asks for access.
       screen = .waiting(Waiting(player: .browser, isForFiles: true))
       return .readFiles
     case (.userIsAuthorized(let token), .login):
@@ -111,7 +111,7 @@ struct Coordinator: Sendable, Equatable {
     case (.userIsNotAuthorized(let notice), .waiting):
       screen = .login(notice: notice)
     case (.pageIsReady(let address), .login):
-      // The session ended before its files were asked for, and the pipe asks for access.
+      // The session ended before the request for its files, so the pipe asks for access.
       screen = .waiting(Waiting(player: .browser, address: address, isForFiles: true))
     case (.signOut, .main):
       screen = .login(notice: nil)
@@ -157,7 +157,7 @@ extension Coordinator.Waiting {
       player = .visitor
       return .playUser(address: address)
     case .cancelSignIn:
-      // The screen changes when the SDK tells how the sign-in ended: it may have succeeded.
+      // The screen changes when the SDK reports the end of the sign-in, which may be a success.
       return .cancelSignIn
     default:
       break

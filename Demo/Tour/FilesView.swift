@@ -1,9 +1,9 @@
-/// How the main screen shows the files.
+/// The lines of the main screen about the files.
 struct FilesView {
   let files: Coordinator.Files
-  /// The most files that have room.
+  /// The most files that are shown.
   var most = MainExtent.whole.files
-  /// The most lines of the reason why there are none.
+  /// The most lines for the reason why the files could not be read.
   var linesOfText = Int.max
 
   func lines(_ canvas: Canvas) -> [Line] {
@@ -14,7 +14,7 @@ struct FilesView {
       return canvas.field(
         "files",
         canvas.lines(
-          "\(code): \(message)", indent: Canvas.fieldIndent, atMost: linesOfText, .warning))
+          "\(message) (\(code))", indent: Canvas.fieldIndent, atMost: linesOfText, .warning))
     case .read([], _):
       return [canvas.field("files", "none")]
     case .read(let files, let isAll):
@@ -25,7 +25,7 @@ struct FilesView {
     }
   }
 
-  /// How many files there are beside those that are shown.
+  /// The number of files that are not shown, in words.
   private func rest(_ count: Int, _ isAll: Bool) -> String? {
     let atLeast = isAll ? "" : "at least "
     switch count - most {

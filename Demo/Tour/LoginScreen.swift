@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// The login screen: it starts a sign-in and hears how that ended.
+/// The login screen: it starts a sign-in and is the delegate that learns of its end.
 @MainActor
 final class LoginScreen: AuthorizationDelegate {
   private let oauth: SQOAuth

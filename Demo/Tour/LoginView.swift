@@ -1,4 +1,4 @@
-/// How the login screen looks.
+/// Draws the login screen.
 struct LoginView {
   let server: TourServer
   let screen: Coordinator.Screen
@@ -24,7 +24,7 @@ struct LoginView {
     return page
   }
 
-  /// The key for a sign-in whose user is played.
+  /// The key for a sign-in in which the sandbox's visitor plays the user.
   private var alone: [KeyHint] {
     server.isSandbox ? [KeyHint("s", "sign in without a browser")] : []
   }
@@ -38,7 +38,7 @@ struct LoginView {
       + canvas.paragraph(words).weighing(.detail) + [.blank] + credentials(canvas)
   }
 
-  /// The server, and what has to be known to sign in there.
+  /// The server, with the account or with the name and the password to sign in there.
   private func credentials(_ canvas: Canvas) -> [Line] {
     guard let user = server.user else { return Self.account(server, canvas).weighing(.context) }
     return [
@@ -48,23 +48,23 @@ struct LoginView {
     ]
   }
 
-  /// The server and the account, of any server but the sandbox inside the program.
+  /// The server and the account; nothing for the sandbox inside the program.
   static func account(_ server: TourServer, _ canvas: Canvas) -> [Line] {
     guard !server.isSandbox else { return [] }
     return [canvas.field("server", Span(server.name))]
       + (server.account.map { [canvas.field("account", Span($0))] } ?? [])
   }
 
-  /// What became of the last sign-in.
+  /// The result of the last sign-in.
   static func notice(_ notice: Coordinator.Notice?, _ canvas: Canvas) -> [Line] {
     switch notice {
     case nil: []
     case .cancelled: [.blank] + canvas.paragraph("You did not sign in.", .warning)
     case .failed(let code, let message):
-      [.blank] + canvas.paragraph("\(canvas.glyphs.failure) \(code): \(message)", .bad)
+      [.blank] + canvas.paragraph("\(canvas.glyphs.failure) \(message) (\(code))", .bad)
     case .ended(let code, let message):
       [.blank] + canvas.paragraph("Your session has ended.", .warning)
-        + canvas.paragraph("\(code): \(message)", .faint)
+        + canvas.paragraph("\(message) (\(code))", .faint)
     }
   }
 
@@ -84,7 +84,7 @@ struct LoginView {
       .blank,
     ]
     if let problem = waiting.problem {
-      // What follows is advice for the developer of an app.
+      // After the semicolon the message has advice for the developer of an app.
       let reason = problem.prefix { $0 != ";" }
       lines +=
         canvas.paragraph("No browser was opened: \(reason).", .warning).weighing(.reason)

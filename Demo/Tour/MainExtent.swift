@@ -1,22 +1,22 @@
-/// How much the main screen shows: less on a low terminal.
+/// The amount of content on the main screen: less on a low terminal.
 struct MainExtent: Sendable, Equatable {
-  /// The most files.
+  /// The most files that are shown.
   var files = 5
-  /// The most notifications.
+  /// The most notifications that are shown.
   var news = Coordinator.Main.mostNews
-  /// Whether the time that is left is a bar too, and not in words alone.
+  /// Whether a bar shows the remaining time, besides the words.
   var hasBar = true
-  /// Whether it tells what the token is for and of which kind it is.
+  /// Whether the screen shows the scope and the kind of the token.
   var hasFacts = true
-  /// Whether it tells what is going to happen, and not only what has happened.
+  /// Whether the screen also says what will happen next.
   var hasOutlook = true
   /// The most lines of one text, such as the reason of a failure.
   var linesOfText = Int.max
 
-  /// All that there is to show.
+  /// The whole content.
   static let whole = MainExtent()
 
-  /// Less and less, until what happened last has room; that goes before the files.
+  /// Smaller and smaller contents, until the last notification fits: it matters more than files.
   static let shorter: [MainExtent] = {
     let steps: [(inout MainExtent) -> Void] = [
       { $0.hasBar = false }, { $0.news = 2 }, { $0.hasOutlook = false }, { $0.files = 3 },

@@ -7,14 +7,16 @@ import SequencingOAuthGRPC
   import Foundation
 #endif
 
-/// The main screen: it shows whose token it is and the user's files, makes a gRPC call with the
-/// token, hears what becomes of it, refreshes and revokes it, and signs out.
+/// The main screen: it asks for the user's name and files, and makes a gRPC call with the token.
+///
+/// It also refreshes and revokes the token, signs out, and is the delegate that learns of each
+/// refresh and of the session's end.
 @MainActor
 final class MainScreen: TokenRefreshDelegate {
   private let oauth: SQOAuth
   private let files: Pipeline.Pipe?
   private let server: RPCServer?
-  /// Where the resource server says whose the token is.
+  /// The address at which the resource server names the user of the token.
   private let userAddress: URL?
   private let tell: @Sendable (Coordinator.Event) -> Void
 
@@ -31,7 +33,7 @@ final class MainScreen: TokenRefreshDelegate {
     oauth.tokenRefreshDelegate = self
   }
 
-  /// Asks the resource server, with the token, whose it is.
+  /// Asks the resource server for the name of the token's user.
   func askWhoSignedIn() {
     guard let userAddress else { return tell(.userIsKnown(oauth.module.attributes["name"])) }
     oauth.send(HTTPRequest(url: userAddress)) { result in
@@ -65,10 +67,11 @@ final class MainScreen: TokenRefreshDelegate {
     }
   }
 
-  /// Refreshes the token although it may be valid.
+  /// Refreshes the token even if it is still valid.
   func refresh() {
     oauth.refresh { result in
-      // Within the time in which a failure stands nothing is sent, and no delegate hears of it.
+      // Shortly after a failure the SDK returns the same error without a request, and without a
+      // call of the delegate.
       if case .failure(let error) = result, self.oauth.currentToken != nil {
         self.tokenRefreshDidFail(error)
       }
@@ -76,7 +79,7 @@ final class MainScreen: TokenRefreshDelegate {
     }
   }
 
-  /// Makes the server end the tokens; the delegate hears that the session is over, as always.
+  /// Makes the server end the tokens; the delegate learns of the session's end.
   func revoke() {
     oauth.revoke { result in
       guard case .failure(let error) = result else { return }

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// How the main screen looks.
+/// Draws the main screen.
 struct MainView {
   let main: Coordinator.Main
   let date: Date
@@ -47,7 +47,7 @@ struct MainView {
     ]
   }
 
-  /// The time that is left, as a bar where its whole length is known.
+  /// The remaining time, with a bar if the token's whole lifetime is known.
   private func expiry(_ canvas: Canvas, hasBar: Bool) -> [Line] {
     let left = fractionLeft
     let style: Style =
@@ -66,10 +66,10 @@ struct MainView {
   }
 
   private var advice: String {
-    canBeRefreshed ? "; it is refreshed as soon as that works" : "; sign out and in again"
+    canBeRefreshed ? "; it is refreshed as soon as possible" : "; sign out and in again"
   }
 
-  /// What has happened at the server, and what is about to happen.
+  /// What happened at the server, and what will happen next.
   private func outlook(_ canvas: Canvas, _ extent: MainExtent) -> [Line] {
     guard main.isOverAtServer else {
       guard canBeRefreshed, extent.hasOutlook else { return [] }
@@ -81,7 +81,7 @@ struct MainView {
     return [.blank] + canvas.paragraph("The server has ended the session." + outlook, .warning)
   }
 
-  /// What the delegate was told, the newest first.
+  /// The delegate's notifications, the newest first.
   private func news(_ canvas: Canvas, _ extent: MainExtent) -> [Line] {
     guard !main.news.isEmpty else { return [] }
     return [.blank]
@@ -96,12 +96,12 @@ struct MainView {
     case .refreshed:
       return [
         Line(
-          Span(canvas.glyphs.success, .good), " tokenIsRefreshed", Span("  \(age)", .faint))
+          Span(canvas.glyphs.success, .good), " Token refreshed", Span("  \(age)", .faint))
       ]
     case .failed(let code, let message):
-      return failure("tokenRefreshDidFail", age, reason(code, message, most, canvas), canvas)
+      return failure("Refresh failed", age, reason(code, message, most, canvas), canvas)
     case .notRevoked(let code, let message):
-      return failure("revoke() failed", age, reason(code, message, most, canvas), canvas)
+      return failure("Revocation failed", age, reason(code, message, most, canvas), canvas)
     }
   }
 
@@ -114,7 +114,7 @@ struct MainView {
   private func reason(
     _ code: String, _ message: String, _ most: Int, _ canvas: Canvas
   ) -> [Line] {
-    canvas.lines("\(code): \(message)", indent: 2, atMost: most, .warning)
+    canvas.lines("\(message) (\(code))", indent: 2, atMost: most, .warning)
       .map { Line(spans: ["  "] + $0.spans) }
   }
 

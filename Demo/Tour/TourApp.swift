@@ -6,10 +6,10 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The app that the tour shows: the SDK, a client of a server, and two screens.
+/// The app that the tour shows: the SDK with a client of a server, and two screens.
 @MainActor
 final class TourApp {
-  /// What happened, in order.
+  /// The events of the app, in order.
   let events: AsyncStream<Coordinator.Event>
   let tell: @Sendable (Coordinator.Event) -> Void
   private let oauth: SQOAuth
@@ -34,10 +34,10 @@ final class TourApp {
       userAddress: place.sandbox?.userAddress, tell: tell)
   }
 
-  /// The current token, which the screens may hear of a moment later.
+  /// The current token; the screens may get it a moment later.
   var token: SQToken? { oauth.result.token }
 
-  /// Does what the coordinator has decided.
+  /// Performs an action that the coordinator has decided.
   func perform(_ action: Coordinator.Action) {
     switch action {
     case .signIn(let player):
@@ -71,7 +71,7 @@ final class TourApp {
     }
   }
 
-  /// Tells the screen that is shown why the files cannot be read.
+  /// Tells the current screen why the files cannot be read.
   private func fail(_ failure: Failure, isSignedIn: Bool) {
     let (code, message) = (failure.code, failure.message)
     tell(

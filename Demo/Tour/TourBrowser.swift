@@ -7,9 +7,9 @@ import Synchronization
   import Foundation
 #endif
 
-/// Opens the server's page, and lets the sign-in wait where that cannot be done.
+/// Opens the server's page; if that fails, the sign-in waits until the user opens the page.
 ///
-/// The SDK's own browser ends the sign-in then; a screen that shows the address can do better.
+/// The SDK's own browser would end the sign-in with an error, but a screen can show the address.
 final class TourBrowser: UserAgent {
   private let browser: any UserAgent
   private let visitor: any UserAgent
@@ -25,7 +25,7 @@ final class TourBrowser: UserAgent {
     self.tell = tell
   }
 
-  /// Chooses who goes through the pages of the next sign-in.
+  /// Chooses the browser or the visitor for the pages of the next sign-in.
   func use(_ player: Coordinator.Player) {
     isPlayed.store(player == .visitor, ordering: .relaxed)
   }
@@ -41,7 +41,7 @@ final class TourBrowser: UserAgent {
     }
   }
 
-  /// Plays the user on a page that no browser has opened.
+  /// Lets the visitor play the user on a page that no browser has opened.
   func play(_ address: String) {
     guard let url = URL(string: address) else { return }
     Task {

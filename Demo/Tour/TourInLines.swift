@@ -6,10 +6,10 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tour where no key can be pressed: it signs in, shows the main screen with the files, makes
-/// the gRPC call if it has a server, and at the sandbox refreshes the token and signs out by itself.
+/// The tour without a terminal: it prints lines and needs no keys.
 ///
-/// An account that lasts stays signed in, with the token that it has.
+/// It signs in, shows the files, and makes the gRPC call if it has a server. At the sandbox it then
+/// refreshes the token and signs out; an account from a store stays signed in with its token.
 @MainActor
 struct TourInLines {
   let app: TourApp
@@ -26,7 +26,7 @@ struct TourInLines {
       try console.result("Please sign in.")
       app.tell(.signIn(player))
     }
-    // The token that the tour's own refresh replaces; one before that may be a refused call's doing.
+    // The token that the tour's own refresh replaces; a refused call may have caused one before.
     var replaced: SQToken?
     for await event in app.events {
       if let action = coordinator.handle(event) { app.perform(action) }
@@ -34,7 +34,7 @@ struct TourInLines {
     }
   }
 
-  /// Says what happened, and goes on; `true` at the end.
+  /// Prints what happened and takes the next step; returns `true` at the end.
   private func report(
     _ event: Coordinator.Event, _ screen: Coordinator.Screen, _ console: Console,
     _ replaced: inout SQToken?
@@ -66,11 +66,11 @@ struct TourInLines {
       for file in files { try console.result("  \(file.title.printable)") }
       return try filesAreShown(console, &replaced)
     case (.callHasEnded(.done(let sentence)), .main), (.callHasEnded(.failed(let sentence)), .main):
-      // A server that takes no token of this sandbox is no failure of the tour.
+      // The tour does not fail if the server refuses the sandbox's token.
       try console.result(sentence)
       return try isDone(console, &replaced)
     case (.filesAreRead(.failed(let code, let message)), .main) where !server.isSandbox:
-      // Few servers have a drive.
+      // Most servers have no drive, so this is only a warning.
       console.warn("no files: \(code.printable): \(message.printable)")
       return try filesAreShown(console, &replaced)
     case (.filesAreRead(.failed(let code, let message)), .main):
@@ -103,7 +103,7 @@ struct TourInLines {
     return try isDone(console, &replaced)
   }
 
-  /// Ends the tour of an account that lasts; at the sandbox the token is refreshed next.
+  /// Ends the tour of an account from a store; at the sandbox, refreshes the token next.
   private func isDone(_ console: Console, _ replaced: inout SQToken?) throws(Failure) -> Bool {
     guard server.isSandbox else {
       try console.result("The account stays signed in.")

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tour on a terminal: draws the screens and turns keys into events.
+/// The tour on a terminal: it draws the screens and turns keys into events.
 @MainActor
 struct TourOnScreen {
   private enum Input: Sendable {
@@ -21,7 +21,7 @@ struct TourOnScreen {
   var hasServerToCall = false
   var start = TourStart.login
 
-  /// Returns when the person quits.
+  /// Runs the tour until the user quits.
   func run() async {
     let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
     let terminal = RawTerminal()
@@ -66,7 +66,7 @@ struct TourOnScreen {
       case .tick: ticks += 1
       }
       if let event {
-        // The time that is shown is that of the sign-in, which either begins.
+        // Both start a sign-in, and the screen shows the seconds since its start.
         switch event {
         case .signIn, .readFiles: ticks = 0
         default: break
@@ -75,10 +75,10 @@ struct TourOnScreen {
         if let action { app.perform(action) }
         if action == .quit { return }
       }
-      // Once a second in any case: a browser's own messages may have been printed over the screen.
+      // Draw at least once a second: a browser may have printed messages over the screen.
       draw(coordinator.screen, ticks, terminal, anyway: isOther(input) || ticks % 10 == 0)
     }
-    // A signal has cancelled the task.
+    // The input ends when a signal cancels the task.
     app.perform(.quit)
   }
 
@@ -102,8 +102,9 @@ struct TourOnScreen {
       page.lines(canvas, columns: columns, rows: rows), appearance.colours, anyway: anyway)
   }
 
-  /// What a key means on a screen; a user is played, and a server told to end a session, at the
-  /// sandbox only.
+  /// The event of a key on a screen.
+  ///
+  /// Only at the sandbox can a visitor play the user, and the server end the session.
   nonisolated static func event(
     for key: Key, on screen: Coordinator.Screen, atSandbox: Bool = true
   ) -> Coordinator.Event? {

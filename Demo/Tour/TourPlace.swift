@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The server at which the tour's user signs in, as the screens tell of it.
+/// The server at which the tour's user signs in, with the texts for the screens.
 struct TourServer: Sendable, Equatable {
   /// A user whom the sandbox's visitor can play.
   struct User: Sendable, Equatable, Redacted {
@@ -15,7 +15,7 @@ struct TourServer: Sendable, Equatable {
     let password: String
   }
 
-  /// Its address or its name.
+  /// The address or the name of the server.
   let name: String
   /// The user of the sandbox inside the program; `nil` at any other server.
   var user: User?
@@ -26,22 +26,22 @@ struct TourServer: Sendable, Equatable {
   var isSandbox: Bool { user != nil }
 }
 
-/// Where the tour goes: the SDK with a client of a server, and what the main screen reads there.
+/// The account of the tour: the SDK with a client of a server, and the files to read there.
 struct TourPlace: Sendable {
   let oauth: SQOAuth
   let server: TourServer
   /// The sandbox inside the program; `nil` at any other server.
   let sandbox: EmbeddedSandbox?
-  /// The user's files; `nil` if no API is known that has them.
+  /// The pipe for the user's files; `nil` if no API for them is known.
   let files: Pipeline.Pipe?
-  /// Why a sign-in from the login screen cannot work, if that is known.
+  /// The reason why a sign-in from the login screen cannot work, if there is one.
   var signInProblem: Failure?
 
-  /// The failure of reading files when no API is known that has them.
+  /// The failure of reading files if no API for them is known.
   static let noFiles = Failure(
-    "no_drive", "--drive names the API that has the files", status: .notAuthorized)
+    "no_drive", "no API for files is known; name one with --drive", status: .notAuthorized)
 
-  /// The sandbox inside the program.
+  /// Creates the place for the sandbox inside the program.
   static func sandbox(
     _ sandbox: EmbeddedSandbox, _ options: SignInOptions, oauth: SQOAuth = .shared
   ) throws(Failure) -> TourPlace {
@@ -55,7 +55,7 @@ struct TourPlace: Sendable {
       sandbox: sandbox, files: try? Pipeline(sandbox.drive, module: oauth.module).add("files"))
   }
 
-  /// The server of an account, which may not be signed in yet.
+  /// Creates the place for an account, which may not be signed in yet.
   static func account(
     _ account: Account, drive: String?
   ) throws(Failure) -> TourPlace {
@@ -68,12 +68,12 @@ struct TourPlace: Sendable {
     return place
   }
 
-  /// The pipe on an account's files, in the manner of Google Drive or of Sequencing.
+  /// The pipe for an account's files, at an API like Google Drive's or Sequencing's.
   private static func files(
     of account: Account, _ drive: String?
   ) throws(Failure) -> Pipeline.Pipe? {
     guard let address = try? DriveAddress(drive, at: account.server) else {
-      // An address that was named is worth an error.
+      // An unusable address is an error only if the user named it.
       if drive != nil { _ = try DriveAddress(drive, at: account.server) }
       return nil
     }
@@ -91,7 +91,9 @@ struct TourPlace: Sendable {
     }
   }
 
-  /// A redirect that reaches no program has to be pasted, for which the screens have no place.
+  /// The reason why the account cannot sign in from the login screen; `nil` if it can.
+  ///
+  /// A redirect that does not reach the program must be pasted, and the screens cannot take it.
   private static func signInProblem(_ account: Account) -> Failure? {
     guard let signIn = account.signIn else {
       return Failure(

@@ -1,17 +1,17 @@
 import SequencingOAuth
 
-/// Where the tour begins: on the main screen with a stored token, or on the login screen.
+/// The first screen of the tour: the main screen with a stored token, or the login screen.
 struct TourStart: Sendable {
   var token: SQToken?
-  /// Why a stored token is of no use, for the login screen.
+  /// The reason why a stored token cannot be used, for the login screen.
   var notice: Coordinator.Notice?
 
-  /// The login screen, without a word.
+  /// The login screen without a notice.
   static let login = TourStart()
 
-  /// The main screen when a stored token is good; one that has expired is refreshed first.
+  /// Starts on the main screen if the stored token can be used; refreshes an expired token first.
   ///
-  /// A refresh that fails for another reason than the session's end is tried again on the main screen.
+  /// If the refresh fails but the session continues, the main screen tries it again.
   static func resuming(_ oauth: SQOAuth, _ console: Console) async -> TourStart {
     guard oauth.result.token != nil else { return .login }
     if oauth.validToken == nil { console.progress("The token has expired; refreshing it.") }
@@ -27,7 +27,7 @@ struct TourStart: Sendable {
   }
 
   private static func begin(_ oauth: SQOAuth, with token: SQToken) -> TourStart {
-    // As after a sign-in, the token is kept fresh without being asked for.
+    // As after a sign-in, the SDK refreshes the token by itself.
     oauth.module.refreshesAutomatically = true
     return TourStart(token: token)
   }

@@ -4,27 +4,26 @@
   public import Foundation
 #endif
 
-/// Turns messages of one type into bytes and back.
+/// Converts messages of one type to bytes and back.
 public protocol MessageCodec<Message>: Sendable {
-  /// What a caller holds.
+  /// The type of the messages, as the app uses them.
   associatedtype Message: Sendable
 
-  /// The bytes of a message; an error that it throws ends the call with ``RPCStatus/internal``.
+  /// Encodes a message; an error that it throws ends the call with ``RPCStatus/internal``.
   func encode(_ message: Message) throws -> Data
 
-  /// The message of these bytes; an error that it throws ends the call with
-  /// ``RPCStatus/internal``.
+  /// Decodes a message; an error that it throws ends the call with ``RPCStatus/internal``.
   func decode(_ bytes: Data) throws -> Message
 }
 
-/// Messages that are bytes already.
+/// A codec for messages that are bytes already: it changes nothing.
 public struct BytesCodec: MessageCodec {
-  /// Makes the codec.
+  /// Creates the codec.
   public init() {}
 
-  /// The bytes themselves.
+  /// Returns the bytes unchanged.
   public func encode(_ message: Data) -> Data { message }
-  /// The bytes themselves.
+  /// Returns the bytes unchanged.
   public func decode(_ bytes: Data) -> Data { bytes }
 }
 

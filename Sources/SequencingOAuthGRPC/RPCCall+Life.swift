@@ -32,30 +32,32 @@ extension RPCCall {
 
   // MARK: Starting
 
-  /// Starts the call; ``response()`` or ``messages`` have what comes of it.
+  /// Starts the call; read its result with ``response()`` or ``messages``.
   ///
-  /// - Throws: ``RPCStatus/failedPrecondition`` where it was started before, and
-  ///   ``RPCStatus/cancelled`` where it was cancelled.
+  /// - Throws: ``RPCStatus/failedPrecondition`` if the call was started before,
+  ///   ``RPCStatus/cancelled`` if it was cancelled, ``RPCStatus/unimplemented`` if libcurl is too
+  ///   old for a call of this ``RPCCall/Kind``.
   public func start() throws(RPCError) {
     try begin(nil)
   }
 
-  /// Starts the call and gives the completion what comes of it, once: on its actor, or on the
-  /// channel's ``RPCChannel/callbackQueue``.
+  /// Starts the call and calls the completion once, when the call has ended.
   ///
-  /// Throws what ``start()`` throws, and then calls nothing. Where the server sends any number of
-  /// messages the result has none of them; give a closure for those too.
+  /// The completion runs on its actor if it belongs to one, otherwise on the channel's
+  /// ``RPCChannel/callbackQueue``. If the server sends any number of messages, the result contains
+  /// none of them: use ``start(onMessage:completion:)`` to get them. If this method throws, which
+  /// it does when ``start()`` would, the completion is not called.
   public func start(
     _ completion: @escaping @isolated(any) (Result<Data, RPCError>) -> Void
   ) throws(RPCError) {
     try begin(Completion(completion))
   }
 
-  /// Starts a call whose server sends any number of messages, and tells each of them in order, and
-  /// the end, once.
+  /// Starts a call whose server sends any number of messages; calls `onMessage` with each of them,
+  /// in order, and the completion once at the end.
   ///
-  /// The next message is read when the closure has returned from this one. Throws what ``start()``
-  /// throws, and then calls nothing.
+  /// The next message is read after `onMessage` has returned from the one before. If this method
+  /// throws, which it does when ``start()`` would, neither closure is called.
   public func start(
     onMessage: @escaping @isolated(any) (Data) -> Void,
     completion: @escaping @isolated(any) (Result<Void, RPCError>) -> Void
@@ -66,7 +68,7 @@ extension RPCCall {
       let end: Result<Void, RPCError>
       do throws(RPCError) {
         while let message = try await nextMessage() {
-          // Not after the end of a call that was cancelled meanwhile.
+          // The app gets no message after the call was cancelled.
           await channel.callbacks.call(onMessage, with: message) { self.status != .cancelled }
         }
         end = .success(())
@@ -77,8 +79,9 @@ extension RPCCall {
     }
   }
 
-  /// What is begun `here`, for a task that waits for it anyway, runs on its thread up to where it
-  /// first waits.
+  /// Starts the call; with `here`, it runs on the caller's thread until it first waits.
+  ///
+  /// Use `here` in a task that waits for the call anyway.
   private func begin(
     _ completion: Completion<Result<Data, RPCError>>?, here: Bool = false
   ) throws(RPCError) {
@@ -100,23 +103,25 @@ extension RPCCall {
     interruption.whenRaised(task.cancel)
   }
 
-  /// Refuses a kind of call of which the transport may lose messages.
+  /// Refuses a call that sends any number of messages if the transport may lose its answer.
   private func checkKind() throws(RPCError) {
     guard kind.sendsMany, channel.client.mayLoseEndOfResponse else { return }
     throw RPCError(
       .unimplemented,
-      "a call that sends any number of messages needs libcurl 8.14 or newer: an older one loses what "
-        + "a server says that ends the call early; nothing was sent")
+      "a call that sends any number of messages needs libcurl 8.14 or newer: an older libcurl "
+        + "loses the answer of a server that ends the call early; nothing was sent")
   }
 
   // MARK: Ending
 
-  /// Ends the call with ``RPCStatus/cancelled``, unless it has ended; before the start, for good.
+  /// Ends the call with ``RPCStatus/cancelled``; does nothing if the call has ended.
+  ///
+  /// A call that is cancelled before its start can no longer be started.
   public func cancel() {
     end(.failure(.cancelled))
   }
 
-  /// Ends the call, once; who comes later changes nothing.
+  /// Ends the call with a result; returns `false` and does nothing if the call has ended.
   @discardableResult
   func end(_ result: Result<Data, RPCError>) -> Bool {
     let (isEnd, completion) = state.withLock { state in
@@ -139,14 +144,16 @@ extension RPCCall {
 
   // MARK: One message from the server
 
-  /// The server's one message; starts the call where nobody has.
+  /// Waits for the server's one message; starts the call if it was not started yet.
   ///
   /// Any number of tasks may wait for it. Cancelling one of them cancels the call.
   ///
-  /// - Throws: ``RPCError``: how the call ended, if not with ``RPCStatus/ok``.
+  /// - Throws: ``RPCError`` if the call ends with another status than ``RPCStatus/ok``.
   public func response() async throws(RPCError) -> Data {
     guard !kind.receivesMany else {
-      throw RPCError(.failedPrecondition, "the server sends any number of messages: read messages")
+      throw RPCError(
+        .failedPrecondition,
+        "the server sends any number of messages: read the call's messages, not its response")
     }
     try startIfPrepared()
     if let outcome = await outcome.value() { return try outcome.get() }
@@ -154,9 +161,10 @@ extension RPCCall {
     return try await outcome.wait().get()
   }
 
-  /// The server's one message, decoded.
+  /// Waits for the server's one message and decodes it; starts the call if it was not started yet.
   ///
-  /// Throws what ``response()`` throws, and ``RPCStatus/internal`` where it cannot be decoded.
+  /// Throws what ``response()`` throws, and ``RPCStatus/internal`` if the message cannot be
+  /// decoded.
   public func response<Codec: MessageCodec>(
     as codec: Codec
   ) async throws(RPCError) -> Codec.Message {
@@ -167,14 +175,14 @@ extension RPCCall {
     do throws(RPCError) {
       try begin(nil, here: true)
     } catch {
-      // Started by somebody else, or ended, which is what the caller is to hear.
+      // The call was started elsewhere or has ended: the caller gets its result.
       if error.status == .unimplemented { throw error }
     }
   }
 }
 
 extension OneShot where Value == Result<Data, RPCError> {
-  /// Whether the call was cancelled from this side.
+  /// Whether the call ended with the status `CANCELLED`.
   var isCancelled: Bool {
     if case .failure(let error)? = current { error.status == .cancelled } else { false }
   }

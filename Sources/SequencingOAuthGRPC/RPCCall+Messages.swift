@@ -10,22 +10,28 @@ import SequencingOAuth
 extension RPCCall {
   // MARK: Any number of messages from the server
 
-  /// The server's messages, in order; reading them starts the call where nobody has.
+  /// The server's messages, in order; reading them starts the call if it was not started yet.
   ///
-  /// The server is held back while nobody reads. The sequence throws how the call ended, if not
-  /// with ``RPCStatus/ok``. To stop early, leave the loop: an iterator that goes before the end
-  /// cancels the call.
+  /// While the app reads no messages, the server must wait. The sequence throws if the call ends
+  /// with another status than ``RPCStatus/ok``. To stop early, leave the loop: an iterator that is
+  /// released before the end cancels the call.
   public var messages: RPCMessages<BytesCodec> { RPCMessages(call: self, codec: BytesCodec()) }
 
-  /// The server's messages, decoded; like ``messages``.
+  /// The server's messages, decoded, in order; reading them starts the call if it was not started
+  /// yet.
+  ///
+  /// It behaves like ``messages``. A message that cannot be decoded ends the call with
+  /// ``RPCStatus/internal``.
   public func messages<Codec: MessageCodec>(as codec: Codec) -> RPCMessages<Codec> {
     RPCMessages(call: self, codec: codec)
   }
 
-  /// The next message; `nil` at the end.
+  /// Waits for the next message; returns `nil` at the end.
   func nextMessage() async throws(RPCError) -> Data? {
     guard kind.receivesMany else {
-      throw RPCError(.failedPrecondition, "the server sends one message: await the response")
+      throw RPCError(
+        .failedPrecondition,
+        "the server sends one message: read the call's response, not its messages")
     }
     try startIfPrepared()
     guard let next = await inbox.next() else {
@@ -44,59 +50,69 @@ extension RPCCall {
 
   // MARK: Any number of messages to the server
 
-  /// Sends a message of a call that sends any number, and returns when the transport has taken it.
+  /// Sends a message of a call that sends any number; returns when the transport has taken it.
   ///
-  /// Starts the call where nobody has. Messages of several tasks go out in the order in which they
-  /// asked. Cancelling the task withdraws the message, where it still waits.
+  /// Starts the call if it was not started yet. Messages from several tasks are sent in the order
+  /// of the calls to this method. Cancelling the task withdraws the message if the transport has
+  /// not taken it yet.
   ///
-  /// - Throws: how the call ended, where it has; ``RPCStatus/failedPrecondition`` behind
-  ///   ``finishSending()``; ``RPCStatus/resourceExhausted`` for a message that is too large.
+  /// - Throws: the call's error if the call has failed; ``RPCStatus/failedPrecondition`` after
+  ///   ``finishSending()``; ``RPCStatus/resourceExhausted`` if the message is too large.
   public func send(_ message: Data) async throws(RPCError) {
     guard kind.sendsMany else {
-      throw RPCError(.failedPrecondition, "the call sends one message, which it was made with")
+      throw RPCError(
+        .failedPrecondition,
+        "the call sends one message, the request it was created with; nothing more can be sent")
     }
     let frame = try MessageFrame(
       message, compression: channel.options.compression, limit: channel.options.maximumRequestBytes)
     try startIfPrepared()
     switch await outbox.send(frame.bytes) {
     case .taken: return
-    case .withdrawn: throw RPCError(.cancelled, "the message was withdrawn; it was not sent")
+    case .withdrawn:
+      throw RPCError(.cancelled, "the task was cancelled, so the message was not sent")
     case .refused:
       if case .failure(let error)? = outcome.current { throw error }
-      throw RPCError(.failedPrecondition, "nothing more can be sent: the call's messages ended")
+      throw RPCError(
+        .failedPrecondition,
+        "the message was not sent: finishSending was called before, or the call has ended")
     }
   }
 
-  /// Sends a message, encoded; like ``send(_:)``.
+  /// Encodes a message and sends it; returns when the transport has taken it.
+  ///
+  /// Throws what ``send(_:)`` throws, and ``RPCStatus/internal`` if the message cannot be encoded.
   public func send<Codec: MessageCodec>(
     _ message: Codec.Message, as codec: Codec
   ) async throws(RPCError) {
     try await send(try codec.bytes(of: message))
   }
 
-  /// Tells the server that no further message comes.
+  /// Tells the server that no further message comes; starts the call if it was not started yet.
   ///
-  /// - Throws: ``RPCStatus/failedPrecondition`` where the call has no such end.
+  /// - Throws: ``RPCStatus/failedPrecondition`` if the call sends only one message.
   public func finishSending() throws(RPCError) {
     guard kind.sendsMany else {
-      throw RPCError(.failedPrecondition, "the call sends one message, which it was made with")
+      throw RPCError(
+        .failedPrecondition,
+        "the call sends one message, the request it was created with; it has no end to announce")
     }
     try startIfPrepared()
     _ = outbox.finish()
   }
 }
 
-/// The messages that a server sends to one call.
+/// The messages that a server sends in one call, decoded.
 public struct RPCMessages<Codec: MessageCodec>: AsyncSequence, Sendable {
-  /// A message.
+  /// The type of a decoded message.
   public typealias Element = Codec.Message
-  /// How a call ends.
+  /// The error with which a call ends.
   public typealias Failure = RPCError
 
   let call: RPCCall
   let codec: Codec
 
-  /// Reads the messages that nobody has read.
+  /// Creates an iterator over the messages that were not read yet.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(reader: Reader(call: call), codec: codec)
   }
@@ -106,7 +122,7 @@ public struct RPCMessages<Codec: MessageCodec>: AsyncSequence, Sendable {
     fileprivate let reader: Reader
     fileprivate let codec: Codec
 
-    /// The next message; `nil` at the end.
+    /// Waits for the next message on the given actor; returns `nil` at the end.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(RPCError) -> Codec.Message? {
@@ -119,13 +135,13 @@ public struct RPCMessages<Codec: MessageCodec>: AsyncSequence, Sendable {
       }
     }
 
-    /// The next message; `nil` at the end.
+    /// Waits for the next message; returns `nil` at the end.
     public mutating func next() async throws(RPCError) -> Codec.Message? {
       try await next(isolation: #isolation)
     }
   }
 
-  /// Ends the call with the last copy of an iterator.
+  /// Cancels the call when the last copy of an iterator is released.
   fileprivate final class Reader: Sendable {
     let call: RPCCall
 

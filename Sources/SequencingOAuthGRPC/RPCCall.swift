@@ -7,51 +7,55 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// One call of a method: made and configured now, started later, ended once.
+/// One call of a gRPC method: created and configured first, started later, ended once.
 ///
-/// Nothing is sent before it is started. From then on it can be watched and cancelled, and no
+/// Nothing is sent before the call is started. After that it can be watched and cancelled, but no
 /// longer changed. Every method may be called from any thread. A call that was started lives until
-/// it ends, whether or not somebody holds it.
+/// it ends, even if the app keeps no reference to it.
 public final class RPCCall: Sendable {
-  /// How many messages each side sends.
+  /// How many messages the client and the server send in a call.
   ///
-  /// Those that send any number of messages need libcurl 8.14 (Debian 13, or Debian 12's backports):
-  /// with an older one such a call fails with ``RPCStatus/unimplemented``, and nothing is sent.
+  /// A call in which the client sends any number of messages needs libcurl 8.14 or newer (Debian
+  /// 13, or Debian 12's backports). With an older libcurl such a call fails with
+  /// ``RPCStatus/unimplemented``, and nothing is sent.
   public enum Kind: Sendable, Hashable {
-    /// One and one.
+    /// The client sends one message, and the server sends one.
     case unary
-    /// One, and any number from the server.
+    /// The client sends one message, and the server sends any number.
     case serverStreaming
-    /// Any number, and one from the server.
+    /// The client sends any number of messages, and the server sends one.
     case clientStreaming
-    /// Any number and any number, in whatever order the method has.
+    /// Both sides send any number of messages, in an order that the method defines.
     case bidirectional
 
     var sendsMany: Bool { self == .clientStreaming || self == .bidirectional }
     var receivesMany: Bool { self == .serverStreaming || self == .bidirectional }
   }
 
-  /// The server, and whose token the call carries.
+  /// The channel that names the server and the token for this call.
   public let channel: RPCChannel
-  /// The method: `/package.Service/Method`.
+  /// The path of the method: `/package.Service/Method`.
   public let method: String
-  /// How many messages each side sends.
+  /// How many messages the client and the server send in this call.
   public let kind: Kind
   let url: URL
   let request: Data
   let state: Locked<State>
-  /// Ends what it does once it is started.
+  /// Cancels the task of the call, when it is started.
   let interruption = Interruption()
-  /// The messages from the server, where they are any number.
+  /// The messages from the server, if it sends any number.
   let inbox = MessageInbox()
-  /// The messages to the server, where they are any number.
+  /// The messages to the server, if the call sends any number.
   let outbox = MessageOutbox()
-  /// The one message from the server, and how the call ended.
+  /// The result of the call: the server's one message or, if it sends any number, empty data.
   let outcome = OneShot<Result<Data, RPCError>>()
 
-  /// Makes a call with its one message, encoded; a method that takes many gets them by ``send(_:)``.
+  /// Creates a call that is not started; `request` is its one message, encoded.
   ///
-  /// - Throws: ``RPCStatus/invalidArgument`` for what is not the name of a method.
+  /// If the client sends any number of messages, leave `request` empty and use ``send(_:)``.
+  ///
+  /// - Throws: ``RPCStatus/invalidArgument`` if `method` is not of the form
+  ///   `/package.Service/Method`.
   public init(
     channel: RPCChannel, method: String, request: Data = Data(), kind: Kind = .unary
   ) throws(RPCError) {
@@ -63,9 +67,10 @@ public final class RPCCall: Sendable {
     state = Locked(State(timeout: channel.options.timeout(of: kind)))
   }
 
-  /// Makes a call to a server without an account: `https://host`, or `http://127.0.0.1:50051`.
+  /// Creates a call without an account to a server: `https://host`, or `http://127.0.0.1:50051`.
   ///
-  /// Throws what ``RPCChannel`` and ``init(channel:method:request:kind:)`` throw.
+  /// The call is not started. Throws what ``RPCChannel`` and ``init(channel:method:request:kind:)``
+  /// throw.
   public convenience init(
     host: URL, method: String, request: Data = Data(), kind: Kind = .unary
   ) throws(RPCError) {
@@ -77,40 +82,43 @@ public final class RPCCall: Sendable {
 // MARK: - Before the start
 
 extension RPCCall {
-  /// What is sent with the call; empty at first.
+  /// The metadata that is sent with the call; empty at first.
   ///
-  /// It is a copy: to change it, give it to ``setRequestMetadata(_:)``.
+  /// The value is a copy: to change the call's metadata, use ``setRequestMetadata(_:)``.
   public var requestMetadata: RPCMetadata { state.withLock(\.metadata) }
 
-  /// Sends this with the call, in the place of what was set before.
+  /// Sets the metadata that is sent with the call, and replaces what was set before.
   ///
   /// - Throws: ``RPCStatus/failedPrecondition`` once the call is started.
   public func setRequestMetadata(_ metadata: RPCMetadata) throws(RPCError) {
     try change { $0.metadata = metadata }
   }
 
-  /// The token that `authorization` carries, where one was set here.
+  /// The token in the call's `authorization` metadata; `nil` if none was set for this call.
   public var oauth2AccessToken: String? { requestMetadata.oauth2AccessToken }
 
-  /// Has the call carry this token, and not the channel's; `nil` removes it.
+  /// Sets the token that the call carries instead of the channel's; `nil` removes it.
   ///
-  /// - Throws: ``RPCStatus/failedPrecondition`` once the call is started, and
-  ///   ``RPCStatus/invalidArgument`` for what is no token.
+  /// - Throws: ``RPCStatus/failedPrecondition`` once the call is started,
+  ///   ``RPCStatus/invalidArgument`` if the text cannot be a token.
   public func setOAuth2AccessToken(_ token: String?) throws(RPCError) {
     var metadata = requestMetadata
     try metadata.setOAuth2AccessToken(token)
     try setRequestMetadata(metadata)
   }
 
-  /// The time that the call has from its start; `nil` for no limit.
+  /// The longest time that the call may take from its start; `nil` for no limit.
   ///
-  /// It is ``RPCOptions/timeout`` for a unary call and ``RPCOptions/streamTimeout`` for any other one,
-  /// unless ``setTimeout(_:)`` changed it.
+  /// Unless ``setTimeout(_:)`` changes it, it is ``RPCOptions/timeout`` for a unary call and
+  /// ``RPCOptions/streamTimeout`` for any other call.
   public var timeout: Duration? { state.withLock(\.timeout) }
 
-  /// Gives the call this time from its start: then it ends with ``RPCStatus/deadlineExceeded``.
+  /// Limits the time of the call from its start; after it the call ends with
+  /// ``RPCStatus/deadlineExceeded``.
   ///
-  /// The server is told. - Throws: ``RPCStatus/failedPrecondition`` once the call is started.
+  /// The server learns the limit too, from `grpc-timeout`. `nil` means no limit.
+  ///
+  /// - Throws: ``RPCStatus/failedPrecondition`` once the call is started.
   public func setTimeout(_ timeout: Duration?) throws(RPCError) {
     try change { $0.timeout = timeout }
   }
@@ -128,25 +136,25 @@ extension RPCCall {
 // MARK: - What came back
 
 extension RPCCall {
-  /// What the server sent before its messages; `nil` before that.
+  /// The metadata that the server sent before its messages; `nil` until it has arrived.
   ///
-  /// A call with one message from the server has it when it ends.
+  /// If the server sends one message, the headers are set when the call ends.
   public var responseHeaders: RPCMetadata? { state.withLock(\.headers) }
 
-  /// What the server sent behind its messages; `nil` before that.
+  /// The metadata that the server sent after its messages; `nil` until it has arrived.
   public var responseTrailers: RPCMetadata? { state.withLock(\.trailers) }
 
-  /// Headers and trailers, names in lower case; of a name that is in both, what the trailers have.
+  /// The server's headers and trailers together, with their names in lower case.
   ///
-  /// Empty at first, complete when the call has ended; then it is the error's
-  /// ``RPCError/metadata`` too.
+  /// If a name is in both, only the trailers' values count. The metadata is empty at first and
+  /// complete when the call has ended; then ``RPCError/metadata`` contains it too.
   public var responseMetadata: RPCMetadata {
     state.withLock { state in
       (state.headers ?? RPCMetadata()).merged(with: state.trailers ?? RPCMetadata())
     }
   }
 
-  /// How the call ended, once it has.
+  /// The status with which the call ended; `nil` until it has ended.
   public var status: RPCStatus? {
     outcome.current.map { outcome in
       switch outcome {
@@ -156,9 +164,11 @@ extension RPCCall {
     }
   }
 
-  /// Why the server refused the token, as it came: its `www-authenticate`.
+  /// The text of the server's `www-authenticate`, which says why it refused the token.
   public var oauth2ChallengeHeader: String? { responseMetadata.oauth2ChallengeHeader }
 
-  /// The same, read.
+  /// The server's reason for refusing the token: the Bearer challenge in its `www-authenticate`.
+  ///
+  /// It is the first challenge that names an error, or else the first one.
   public var challenge: BearerChallenge? { responseMetadata.challenge }
 }

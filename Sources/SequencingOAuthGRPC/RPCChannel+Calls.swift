@@ -6,19 +6,22 @@ import SequencingOAuth
   public import Foundation
 #endif
 
-/// Calls with the channel's credential.
+/// Ways to make calls with the channel's credential.
 extension RPCChannel {
-  /// A call that is not started; see ``RPCCall/init(channel:method:request:kind:)``.
+  /// Creates a call that is not started; `request` is its one message, encoded.
+  ///
+  /// Throws what ``RPCCall/init(channel:method:request:kind:)`` throws.
   public func call(
     _ method: String, request: Data = Data(), kind: RPCCall.Kind = .unary
   ) throws(RPCError) -> RPCCall {
     try RPCCall(channel: self, method: method, request: request, kind: kind)
   }
 
-  /// A call with a typed message that is not started.
+  /// Creates a call that is not started, and encodes its one message.
   ///
   /// Read its response with ``RPCCall/response(as:)`` or ``RPCCall/messages(as:)`` and the method's
-  /// codec.
+  /// codec. Throws what ``RPCCall/init(channel:method:request:kind:)`` throws, and
+  /// ``RPCStatus/internal`` if the message cannot be encoded.
   public func call<Request, Response>(
     _ method: RPCMethod<Request, Response>, _ message: Request, kind: RPCCall.Kind = .unary
   ) throws(RPCError) -> RPCCall {
@@ -27,9 +30,9 @@ extension RPCChannel {
 
   /// Makes a unary call and returns its response.
   ///
-  /// Without a `timeout` it has that of the channel's options.
+  /// If `timeout` is `nil`, the timeout of the channel's options applies.
   ///
-  /// - Throws: ``RPCError``: how the call ended, if not with ``RPCStatus/ok``.
+  /// - Throws: ``RPCError`` if the call ends with another status than ``RPCStatus/ok``.
   public func unary<Request, Response>(
     _ method: RPCMethod<Request, Response>, _ message: Request,
     metadata: RPCMetadata = RPCMetadata(), timeout: Duration? = nil

@@ -8,32 +8,33 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// A server, and whose token the calls to it carry: set once, for any number of calls.
+/// A gRPC server and the credential for it, set once for any number of calls.
 ///
-/// Making one costs nothing. Calls at the same time share a connection, also those of channels that
-/// ask for the same TLS.
+/// Creating a channel opens no connection. Calls at the same time share a connection, even calls of
+/// different channels if these have the same TLS settings.
 public final class RPCChannel: Sendable {
-  /// The server: scheme, host and port.
+  /// The URL of the server: its scheme, host and port.
   public let url: URL
-  /// Whose token its calls carry.
+  /// The credential whose token the channel's calls carry.
   public let credential: RPCCredential
-  /// What holds for its calls.
+  /// The limits, the compression and the timeouts of the channel's calls.
   public let options: RPCOptions
   let callbacks: Callbacks
   let client: any HTTPClient
-  /// The server, where it may be shown a token.
+  /// The server's origin, or the reason why it must not get a token.
   let origin: Result<ResourceOrigin, SQOAuthError>
-  /// The one that was asked for last: many programs call one method again and again.
+  /// The method that was called last, with its URL: many programs call one method again and again.
   private let lastURL = Locked<(method: String, url: URL)?>(nil)
 
-  /// Makes a channel to a server: `https://host`, or `http://127.0.0.1:50051` in clear.
+  /// Creates a channel to a server: `https://host`, or `http://127.0.0.1:50051` without encryption.
   ///
-  /// The server may see the tokens of the credential's account from now on, unless the account's
-  /// client lists its servers and this one is not among them.
+  /// From now on the server may get the tokens of the credential's account, unless the account's
+  /// client lists its servers and this server is not in the list.
   ///
-  /// HTTP/2 is spoken from the first byte, whatever version the configuration names.
+  /// The channel uses HTTP/2 from the first byte; it ignores the version in the configuration.
   ///
-  /// - Throws: ``RPCStatus/invalidArgument`` where the URL is not that of a server.
+  /// - Throws: ``RPCStatus/invalidArgument`` if the URL is anything else than `https` or `http`, a
+  ///   host and a port.
   public convenience init(
     url: URL, credential: RPCCredential = .none, options: RPCOptions = RPCOptions(),
     configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
@@ -46,10 +47,13 @@ public final class RPCChannel: Sendable {
       client: CurlHTTPClient(configuration: configuration), callbackQueue: callbackQueue)
   }
 
-  /// Makes a channel over an HTTP client of the app's own, which must speak HTTP/2 and give
-  /// trailers.
+  /// Creates a channel over the app's own HTTP client, which must use HTTP/2 and return trailers.
   ///
-  /// - Throws: ``RPCStatus/invalidArgument`` where the URL is not that of a server.
+  /// From now on the server may get the tokens of the credential's account, unless the account's
+  /// client lists its servers and this server is not in the list.
+  ///
+  /// - Throws: ``RPCStatus/invalidArgument`` if the URL is anything else than `https` or `http`, a
+  ///   host and a port.
   public init(
     url: URL, credential: RPCCredential = .none, options: RPCOptions = RPCOptions(),
     client: any HTTPClient, callbackQueue: DispatchQueue = .main
@@ -66,13 +70,12 @@ public final class RPCChannel: Sendable {
     callbacks = Callbacks(queue: callbackQueue)
   }
 
-  /// Where closures without an actor of their own are called: the main queue, unless another was
-  /// given.
+  /// The queue on which the SDK calls closures that belong to no actor; the main queue by default.
   ///
   /// A closure that belongs to an actor is called on that actor.
   public var callbackQueue: DispatchQueue { callbacks.queue }
 
-  /// A URL without a path, so that a method's can stand behind it.
+  /// Checks the server's URL and removes its last slash, so that a method's path can be appended.
   private static func origin(_ url: URL) throws(RPCError) -> URL {
     do throws(SQOAuthError) {
       try url.checkedForRequest()
@@ -84,12 +87,13 @@ public final class RPCChannel: Sendable {
     if text.hasSuffix("/") { text.removeLast() }
     let rest = text.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
     guard !rest.contains(where: { "/?#".utf8.contains($0) }), let origin = URL(string: text) else {
-      throw RPCError(.invalidArgument, "a gRPC server's URL has a scheme, a host and a port only")
+      throw RPCError(
+        .invalidArgument, "a gRPC server's URL must have a scheme, a host and a port only")
     }
     return origin
   }
 
-  /// Where a method is called.
+  /// The URL of a method.
   func url(of method: String) throws(RPCError) -> URL {
     if let last = lastURL.withLock(\.self), last.method == method { return last.url }
     let url = try checkedURL(of: method)
@@ -103,7 +107,7 @@ public final class RPCChannel: Sendable {
       parts.count == 3 && parts[0].isEmpty && parts.dropFirst().allSatisfy { !$0.isEmpty }
       && method.utf8.allSatisfy(Self.isMethodByte)
     guard isWellFormed, let url = URL(string: url.absoluteString + method) else {
-      throw RPCError(.invalidArgument, "a method is named /package.Service/Method")
+      throw RPCError(.invalidArgument, "the method's name must be like /package.Service/Method")
     }
     return url
   }

@@ -1,18 +1,20 @@
 public import Basics
 public import SequencingOAuth
 
-/// Whose access token the calls of a channel carry.
+/// The source of the access token that a channel's calls carry.
 public enum RPCCredential: Sendable {
-  /// None.
+  /// The calls carry no token.
   case none
-  /// This one, for programs that are given a token; when the server refuses it, that is the end.
+  /// The calls carry this token, for programs that get a token from elsewhere.
+  ///
+  /// When the server refuses it, the call fails.
   case accessToken(String)
-  /// The account's: one that is valid for each call, refreshed where it has to be.
+  /// Each call carries a valid token of this account, which is refreshed first if necessary.
   case account(AuthorizationModule)
 }
 
 extension RPCCredential: Redacted {
-  /// The kind, without a token.
+  /// The kind of credential, and the account's identifier, without a token.
   public var description: String {
     switch self {
     case .none: "none"

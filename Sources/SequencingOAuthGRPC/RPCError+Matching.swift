@@ -1,5 +1,5 @@
 extension RPCError {
-  /// Whether ``status`` is one of these: `error.is(.unauthenticated, .permissionDenied)`.
+  /// Whether ``status`` is one of the given ones: `error.is(.unauthenticated, .permissionDenied)`.
   public func `is`(_ statuses: RPCStatus...) -> Bool { statuses.contains(status) }
 }
 
@@ -9,7 +9,7 @@ extension RPCStatus {
 
   /// Matches any error that is an ``RPCError`` with this status.
   ///
-  /// A `catch` of a `do` whose calls throw different types needs it.
+  /// A `catch` needs this operator if its `do` contains calls that throw different types.
   public static func ~= (status: Self, error: any Error) -> Bool {
     (error as? RPCError)?.status == status
   }

@@ -7,23 +7,24 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// Why a call failed, or was not made.
+/// The reason why a gRPC call failed, or was not made.
 ///
-/// Its texts hold no token: where a server repeats the one that it was sent, it is blotted out.
+/// Its texts contain no token: if a server repeats the token of the call, the SDK removes it.
 public struct RPCError: Error, Sendable {
-  /// The status that the call ended with.
+  /// The status with which the call ended.
   public let status: RPCStatus
-  /// What happened: the server's words, or ours.
+  /// What happened, in the server's words or, if ``isFromServer`` is `false`, in the SDK's.
   public let message: String
-  /// What the server sent besides: the headers and the trailers, as in
-  /// ``RPCCall/responseMetadata``.
+  /// The server's headers and trailers, as in ``RPCCall/responseMetadata``.
   public let metadata: RPCMetadata
-  /// Whether the server said so; otherwise the failure is on the way to it or on this side.
+  /// Whether the server reported the failure.
+  ///
+  /// If not, the call failed in this program or on the way to the server.
   public let isFromServer: Bool
   /// The error that led to this one, such as an `SQOAuthError` that says why there is no token.
   public let cause: (any Error)?
 
-  /// Makes an error; the message must hold no secret.
+  /// Creates an error; the message must contain no secret.
   public init(
     _ status: RPCStatus, _ message: String, metadata: RPCMetadata = RPCMetadata(),
     isFromServer: Bool = false, cause: (any Error)? = nil
@@ -35,20 +36,23 @@ public struct RPCError: Error, Sendable {
     self.cause = cause
   }
 
-  /// Why the SDK refused or could not do what was asked, where that is the cause.
+  /// The ``cause`` if it is an `SQOAuthError`, for example when there is no token for the call.
   public var oauthError: SQOAuthError? { cause as? SQOAuthError }
 
-  /// The server's `www-authenticate`, as it came.
+  /// The text of the server's `www-authenticate`, which says why it refused the token.
   public var oauth2ChallengeHeader: String? { metadata.oauth2ChallengeHeader }
 
-  /// The same, read: the first Bearer challenge that names an error, else the first.
+  /// The server's reason for refusing the token: the Bearer challenge in its `www-authenticate`.
+  ///
+  /// It is the first challenge that names an error, or else the first one.
   public var challenge: BearerChallenge? { metadata.challenge }
 }
 
 extension RPCError: Redacted {
-  /// `UNAUTHENTICATED (16): message`, in one line.
+  /// The status and the message in one line: `UNAUTHENTICATED (16): message`.
   public var description: String { "\(status) (\(status.rawValue)): \(message)" }
-  /// The metadata by its names, and the cause by its type only: their texts may hold a secret.
+  /// Shows only the names of the metadata and the type of the cause: their texts may contain a
+  /// secret.
   package var shownParts: KeyValuePairs<String, Any> {
     [
       "status": status.description, "message": message, "metadata": metadata.description,
@@ -58,14 +62,14 @@ extension RPCError: Redacted {
 }
 
 extension RPCError: LocalizedError {
-  /// ``message``, or the status if a server gave no message; what `localizedDescription` says.
+  /// The text of `localizedDescription`: ``message``, or the status if the message is empty.
   public var errorDescription: String? {
     message.isEmpty ? "the call ended with status \(status)" : message
   }
 }
 
 extension RPCError {
-  /// What a failure of the transport means to a call.
+  /// Creates the error of a call whose HTTP request failed.
   ///
   /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Errors"
   init(transport error: SQOAuthError) {
@@ -81,15 +85,16 @@ extension RPCError {
     self.init(status, error.message, cause: error)
   }
 
-  /// What a failure to get a token means: nothing was sent.
+  /// Creates the error of a call that was not sent because there is no token for it.
   init(credential error: SQOAuthError) {
     self.init(
       error.code == .cancelled ? .cancelled : .unauthenticated,
-      "no access token for the call, so it was not made: \(error.message)", cause: error)
+      "the call was not made, because there is no access token for it: \(error.message)",
+      cause: error)
   }
 
   static let cancelled = RPCError(.cancelled, "the call was cancelled")
-  static let timeIsUp = RPCError(.deadlineExceeded, "the call's time was up")
+  static let timeIsUp = RPCError(.deadlineExceeded, "the call took longer than its timeout")
   static let started = RPCError(
-    .failedPrecondition, "the call was started; it can no longer be changed or started again")
+    .failedPrecondition, "the call was started before; it cannot be changed or started again")
 }

@@ -1,10 +1,10 @@
 public import SequencingOAuth
 
-/// The access token in a call's metadata, and the challenge in what comes back.
+/// The access token in the metadata of a call, and the challenge in the metadata of its response.
 ///
 /// - SeeAlso: RFC 6750, sections 2.1 and 3
 extension RPCMetadata {
-  /// The token that `authorization` carries, where it is a Bearer token.
+  /// The Bearer token in `authorization`; `nil` if there is none.
   public var oauth2AccessToken: String? {
     guard let value = self["authorization"], value.lowercased().hasPrefix("bearer ") else {
       return nil
@@ -12,10 +12,10 @@ extension RPCMetadata {
     return String(value.dropFirst("bearer ".count))
   }
 
-  /// Puts a token into `authorization`, in the place of whatever is there; `nil` removes it.
+  /// Sets `authorization` to a Bearer token; `nil` removes the field.
   ///
-  /// - Throws: ``RPCStatus/invalidArgument`` for a token that is empty, or has a character that no
-  ///   token has.
+  /// - Throws: ``RPCStatus/invalidArgument`` if the token is empty, or if it contains a character
+  ///   that no token may have.
   public mutating func setOAuth2AccessToken(_ token: String?) throws(RPCError) {
     guard let token else {
       remove("authorization")
@@ -23,15 +23,17 @@ extension RPCMetadata {
     }
     guard token.isSendableToken else {
       throw RPCError(
-        .invalidArgument, "an access token is not empty and has visible characters of ASCII only")
+        .invalidArgument,
+        "the access token is empty, or has characters that are not visible ASCII")
     }
     try set("Bearer \(token)", for: "authorization")
   }
 
-  /// A call's metadata with the token of an account, for a gRPC library other than this one.
+  /// Returns metadata with a valid token of an account, for use with another gRPC library.
   ///
-  /// Throws what `AuthorizationModule.token()` throws: the token is valid now, and refreshed first
-  /// where it has to be. That library must send it to no other server, and only over TLS.
+  /// The token is refreshed first if necessary; throws what `AuthorizationModule.token()` throws.
+  /// The other library must send the metadata only over TLS, and only to the server that the token
+  /// is for.
   public static func authorization(
     of module: AuthorizationModule
   ) async throws(SQOAuthError) -> RPCMetadata {
@@ -40,13 +42,13 @@ extension RPCMetadata {
       fields: module.environment.requestAuthenticator.headerFields(for: token))
   }
 
-  /// The server's `www-authenticate`; several are joined by a comma, as HTTP has it.
+  /// The text of the server's `www-authenticate`; several are joined by commas, as HTTP allows.
   public var oauth2ChallengeHeader: String? {
     let values = values(for: "www-authenticate")
     return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
-  /// The Bearer challenge in it: the first that names an error, else the first.
+  /// The Bearer challenge in `www-authenticate`: the first that names an error, or else the first.
   public var challenge: BearerChallenge? {
     let challenges = BearerChallenge.challenges(in: values(for: "www-authenticate"))
     return challenges.first { $0.error != nil } ?? challenges.first

@@ -7,11 +7,11 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// What a caller may send.
+/// The rules for the names and values that a caller may send.
 ///
 /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Custom-Metadata"
 extension RPCMetadata {
-  /// What the protocol itself writes, or what HTTP/2 forbids (RFC 9113, section 8.2.2).
+  /// Names that the protocol itself writes, or that HTTP/2 forbids (RFC 9113, section 8.2.2).
   private static let reserved: Set<String> = [
     "te", "content-type", "content-length", "content-encoding", "accept-encoding", "user-agent",
     "host", "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade",
@@ -27,11 +27,11 @@ extension RPCMetadata {
     Entry(name: try field(name, "", hasBytes: true).name, value: .bytes(bytes))
   }
 
-  /// A field with the name in lower case, if HTTP and gRPC allow it.
+  /// Returns a field with the name in lower case; throws if HTTP or gRPC does not allow it.
   private static func field(
     _ name: String, _ text: String, hasBytes: Bool
   ) throws(RPCError) -> HTTPFields.Field {
-    // Judged before: beyond ASCII there are letters whose lower case is in it.
+    // Check before lowercasing: some letters outside ASCII have a lower case inside it.
     let httpFlaw = HTTPFields.Field(name: name, value: text).flaw
     let field = HTTPFields.Field(name: name.lowercased(), value: text)
     if let flaw = httpFlaw ?? flaw(of: field, hasBytes: hasBytes) {
@@ -40,22 +40,24 @@ extension RPCMetadata {
     return field
   }
 
-  /// What gRPC has against a field that HTTP allows.
+  /// The reason why gRPC does not allow a field that HTTP allows; `nil` if it does.
   private static func flaw(of field: HTTPFields.Field, hasBytes: Bool) -> String? {
     let name = field.name
     if !name.utf8.allSatisfy(isNameByte) {
-      return "the name of a metadata entry has letters of ASCII, digits, '_', '-' and '.' only"
+      return
+        "the name of a metadata entry must consist of ASCII letters, digits, '_', '-' and '.'"
     }
     if name.hasPrefix("grpc-") || reserved.contains(name) {
-      return "\(name) is kept for gRPC and HTTP themselves"
+      return "gRPC or HTTP reserves the metadata name \(name)"
     }
     switch (name.hasSuffix("-bin"), hasBytes) {
-    case (true, false): return "\(name) ends in -bin, so it has bytes and no text"
-    case (false, true): return "\(name) does not end in -bin, so it has a text and no bytes"
+    case (true, false): return "the metadata name \(name) ends in -bin, so its value must be bytes"
+    case (false, true):
+      return "the metadata name \(name) does not end in -bin, so its value must be a text"
     default: break
     }
-    if field.value.utf8.contains(0x09) { return "the value of \(name) has a tab" }
-    // HTTP does not keep it.
+    if field.value.utf8.contains(0x09) { return "the value of \(name) contains a tab" }
+    // HTTP drops such a space.
     if field.value.utf8.first == 0x20 || field.value.utf8.last == 0x20 {
       return "the value of \(name) begins or ends with a space"
     }

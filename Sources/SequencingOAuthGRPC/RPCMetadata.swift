@@ -6,19 +6,19 @@ public import Basics
   public import Foundation
 #endif
 
-/// What goes with a call besides its messages: names with values, in order.
+/// The names and values that are sent with a call besides its messages, in order.
 ///
-/// Names compare without case and are kept in lower case, as they travel. One that ends in `-bin`
-/// has bytes, which travel as base64; any other one has printable ASCII. A name may have several
-/// values. It is a value: a call keeps a copy of what it is given.
+/// Letter case in names does not matter; they are stored and sent in lower case. A name that ends
+/// in `-bin` has bytes, which are sent as base64; any other name has printable ASCII. A name may
+/// have several values. Metadata is a value type: a call keeps a copy of what you set.
 ///
 /// Printing shows the names only, since a value may be a credential.
 public struct RPCMetadata: Sendable, Hashable {
-  /// What an entry holds.
+  /// A value of an entry: a text or bytes.
   public enum Value: Sendable, Hashable {
-    /// Printable ASCII.
+    /// A text of printable ASCII.
     case text(String)
-    /// Bytes, of a name that ends in `-bin`.
+    /// Bytes; the name of the entry ends in `-bin`.
     case bytes(Data)
   }
 
@@ -26,30 +26,30 @@ public struct RPCMetadata: Sendable, Hashable {
   public struct Entry: Sendable, Hashable {
     /// The name, in lower case.
     public let name: String
-    /// The value.
+    /// One value of the name.
     public let value: Value
   }
 
   private(set) var entries: [Entry] = []
 
-  /// Makes metadata without an entry.
+  /// Creates metadata without entries.
   public init() {}
 
-  /// Makes metadata of texts.
+  /// Creates metadata from names and texts.
   ///
   /// Throws what ``append(_:for:)-(String,_)`` throws.
   public init(_ texts: KeyValuePairs<String, String>) throws(RPCError) {
     for (name, text) in texts { try append(text, for: name) }
   }
 
-  /// Takes entries that the wire brought.
+  /// Creates metadata from entries that were received; they are not checked.
   init(received entries: [Entry]) {
     self.entries = entries
   }
 
   // MARK: Reading
 
-  /// The first text of a name.
+  /// The first text of a name; `nil` if it has none.
   public subscript(name: String) -> String? { values(for: name).first }
 
   /// Every text of a name, in order.
@@ -69,36 +69,37 @@ public struct RPCMetadata: Sendable, Hashable {
 
   // MARK: Changing
 
-  /// Gives a name one text, in the place of all that it has.
+  /// Sets the one text of a name, and removes the values that it had.
   ///
   /// Throws what ``append(_:for:)-(String,_)`` throws.
   public mutating func set(_ text: String, for name: String) throws(RPCError) {
     try replace(try Self.entry(text, name))
   }
 
-  /// Gives a name that ends in `-bin` one value, in the place of all that it has.
+  /// Sets the one value of a name that ends in `-bin`, and removes the values that it had.
   ///
   /// Throws what ``append(_:for:)-(Data,_)`` throws.
   public mutating func set(_ bytes: Data, for name: String) throws(RPCError) {
     try replace(try Self.entry(bytes, name))
   }
 
-  /// Adds a text to those that a name has.
+  /// Adds a text to the values of a name.
   ///
-  /// - Throws: ``RPCStatus/invalidArgument`` where the name or the text cannot travel, the name is
-  ///   one that gRPC and HTTP keep for themselves, or it ends in `-bin`.
+  /// - Throws: ``RPCStatus/invalidArgument`` if the name or the text cannot be sent, if gRPC or
+  ///   HTTP reserves the name, or if the name ends in `-bin`.
   public mutating func append(_ text: String, for name: String) throws(RPCError) {
     entries.append(try Self.entry(text, name))
   }
 
-  /// Adds bytes to those that a name has.
+  /// Adds bytes to the values of a name that ends in `-bin`.
   ///
-  /// - Throws: ``RPCStatus/invalidArgument`` where the name cannot travel or does not end in `-bin`.
+  /// - Throws: ``RPCStatus/invalidArgument`` if the name cannot be sent, if gRPC or HTTP reserves
+  ///   it, or if it does not end in `-bin`.
   public mutating func append(_ bytes: Data, for name: String) throws(RPCError) {
     entries.append(try Self.entry(bytes, name))
   }
 
-  /// Removes all that a name has.
+  /// Removes all values of a name.
   public mutating func remove(_ name: String) {
     let name = name.lowercased()
     entries.removeAll { $0.name == name }
@@ -110,7 +111,7 @@ public struct RPCMetadata: Sendable, Hashable {
     entries.insert(entry, at: index ?? entries.endIndex)
   }
 
-  /// These entries and others; a name that both have keeps only those of the others.
+  /// Returns these entries and the others; of a name that is in both, only the others remain.
   func merged(with others: RPCMetadata) -> RPCMetadata {
     let names = Set(others.entries.map(\.name))
     return RPCMetadata(received: entries.filter { !names.contains($0.name) } + others.entries)
@@ -120,7 +121,7 @@ public struct RPCMetadata: Sendable, Hashable {
 extension RPCMetadata: RandomAccessCollection {
   /// The position of the first entry.
   public var startIndex: Int { entries.startIndex }
-  /// The position behind the last entry.
+  /// The position after the last entry.
   public var endIndex: Int { entries.endIndex }
   /// The entry at a position.
   public subscript(position: Int) -> Entry { entries[position] }
@@ -137,7 +138,7 @@ extension RPCMetadata.Entry: Redacted {
 }
 
 extension RPCMetadata.Value: Redacted {
-  /// The kind and the size.
+  /// The kind and the size of the value, not the value itself.
   public var description: String {
     switch self {
     case .text(let text): "text of \(text.utf8.count)"

@@ -1,10 +1,10 @@
-/// A method of a service, with the types of its messages.
+/// A method of a gRPC service: its path, and the codecs of its messages.
 public struct RPCMethod<Request: Sendable, Response: Sendable>: Sendable {
-  /// The method as it is called: `/package.Service/Method`.
+  /// The path of the method: `/package.Service/Method`.
   public let path: String
-  /// How requests become bytes.
+  /// The codec that turns requests into bytes.
   public let request: any MessageCodec<Request>
-  /// How bytes become responses.
+  /// The codec that turns bytes into responses.
   public let response: any MessageCodec<Response>
 
   /// Describes a method.

@@ -1,42 +1,45 @@
-/// How a message is compressed.
+/// The compression of a message.
 public enum RPCCompression: Sendable, Hashable {
-  /// Not at all.
+  /// No compression.
   case identity
-  /// By gzip, where that makes it smaller.
+  /// Compression with gzip, for messages that it makes smaller.
   case gzip
 }
 
-/// What holds for the calls of a channel.
+/// The size limits, the compression and the timeouts for the calls of a channel.
 public struct RPCOptions: Sendable, Hashable {
-  /// How many bytes a message to the server may have, before it is compressed.
+  /// The largest message to the server in bytes, before it is compressed; 4 MiB by default.
   public var maximumRequestBytes = 4 << 20
-  /// How many bytes a message from the server may have, after it is decompressed.
+  /// The largest message from the server in bytes, after it is decompressed; 4 MiB by default.
   ///
-  /// No message has more than 4 GiB as it travels (gRPC's `doc/PROTOCOL-HTTP2.md`), so a larger
-  /// number is no limit but that; a negative one allows nothing.
+  /// In the form in which it is sent, no message has 4 GiB or more (gRPC's
+  /// `doc/PROTOCOL-HTTP2.md`), so a larger number adds no limit. With a negative number every
+  /// message is too large.
   public var maximumResponseBytes = 4 << 20
-  /// How messages to the server are compressed; what comes may be compressed by gzip in any case.
+  /// The compression of messages to the server; none by default.
+  ///
+  /// Whatever its value, the server may compress its own messages with gzip.
   public var compression = RPCCompression.identity
-  /// The time that a unary call has from its start, unless it sets one itself; 60 s unless set.
+  /// The longest time that a unary call may take from its start; 60 s by default.
   ///
-  /// The wait for a token is part of it. When it is over the call ends with
-  /// ``RPCStatus/deadlineExceeded``; `nil` means no limit, and then a silent server is waited for
-  /// until the call is cancelled.
+  /// A call can set its own. The wait for a token counts. After this time the call ends with
+  /// ``RPCStatus/deadlineExceeded``. `nil` means no limit: if the server stays silent, the call
+  /// lasts until it is cancelled.
   public var timeout: Duration? = .seconds(60)
-  /// The time that a call with a stream has from its start, unless it sets one itself; `nil`, which
-  /// is the default, for no limit.
+  /// The longest time that a call with a stream may take from its start; `nil`, the default, means
+  /// no limit.
   ///
-  /// Such a call may be long, and silent, because its purpose is to wait for what happens. It ends
-  /// when one of the two sides ends it, when its task or ``RPCCall/cancel()`` does, or when the
-  /// connection breaks.
+  /// A call can set its own. A call with a stream may be long and silent, because it often waits
+  /// for events. It ends when the client or the server ends it, when its task is cancelled, with
+  /// ``RPCCall/cancel()``, or when the connection breaks.
   public var streamTimeout: Duration?
 
-  /// Makes the options that a channel has where it is given no others.
+  /// Creates the default options.
   public init() {}
 }
 
 extension RPCOptions {
-  /// The time that a call of a kind has where it sets none itself.
+  /// The longest time for a call of a kind that sets no time of its own.
   func timeout(of kind: RPCCall.Kind) -> Duration? {
     kind == .unary ? timeout : streamTimeout
   }

@@ -1,48 +1,48 @@
-/// How a call ended.
+/// The status with which a gRPC call ends.
 ///
 /// - SeeAlso: gRPC's `doc/statuscodes.md`
 public struct RPCStatus: RawRepresentable, Hashable, Sendable {
-  /// The number, as it is on the wire: 0 to 16.
+  /// The number of the status in gRPC's protocol: 0 to 16.
   public let rawValue: Int
 
-  /// Wraps a number; one that gRPC does not know means ``unknown`` to whoever receives it.
+  /// Creates a status from its number; a receiver treats a number unknown to gRPC as ``unknown``.
   public init(rawValue: Int) {
     self.rawValue = rawValue
   }
 
-  /// 0: it did what it was to do.
+  /// 0: the call succeeded.
   public static let ok = Self(rawValue: 0)
-  /// 1: the caller cancelled it.
+  /// 1: the call was cancelled, usually by the caller.
   public static let cancelled = Self(rawValue: 1)
-  /// 2: nothing more is known.
+  /// 2: the call failed, and the reason is unknown.
   public static let unknown = Self(rawValue: 2)
-  /// 3: the request makes no sense, whatever the state of the system.
+  /// 3: the request is invalid, independent of the state of the system.
   public static let invalidArgument = Self(rawValue: 3)
-  /// 4: the time was up; the server may have done its work all the same.
+  /// 4: the time for the call was over; the server may have done its work nevertheless.
   public static let deadlineExceeded = Self(rawValue: 4)
-  /// 5: what was asked for does not exist.
+  /// 5: the requested resource does not exist.
   public static let notFound = Self(rawValue: 5)
-  /// 6: what was to be made exists.
+  /// 6: the resource that the call was to create already exists.
   public static let alreadyExists = Self(rawValue: 6)
-  /// 7: the caller is known and may not do this.
+  /// 7: the server knows the caller, but the caller may not do this.
   public static let permissionDenied = Self(rawValue: 7)
-  /// 8: a limit was reached, on messages, memory or requests.
+  /// 8: a limit was reached, for example on the size of a message, on memory or on requests.
   public static let resourceExhausted = Self(rawValue: 8)
-  /// 9: the system is not in the state that this needs.
+  /// 9: the system is not in the state that the call needs.
   public static let failedPrecondition = Self(rawValue: 9)
-  /// 10: another change came in between.
+  /// 10: the call was aborted, usually because another change happened at the same time.
   public static let aborted = Self(rawValue: 10)
-  /// 11: behind the end of what there is.
+  /// 11: the request goes past the valid range, for example past the end of a file.
   public static let outOfRange = Self(rawValue: 11)
-  /// 12: the server does not know the method, or cannot do it.
+  /// 12: the server does not know the method, or the method is not supported.
   public static let unimplemented = Self(rawValue: 12)
-  /// 13: one side broke the protocol, or an invariant.
+  /// 13: the client or the server broke the protocol or has an internal error.
   public static let `internal` = Self(rawValue: 13)
-  /// 14: the server is out of reach for now.
+  /// 14: the server cannot be reached at the moment; a later attempt may succeed.
   public static let unavailable = Self(rawValue: 14)
-  /// 15: data is lost or damaged for good.
+  /// 15: data is lost or damaged and cannot be recovered.
   public static let dataLoss = Self(rawValue: 15)
-  /// 16: the caller's credential is missing or no good.
+  /// 16: the caller's credential is missing or invalid.
   public static let unauthenticated = Self(rawValue: 16)
 
   private static let names = [
@@ -56,6 +56,6 @@ public struct RPCStatus: RawRepresentable, Hashable, Sendable {
 }
 
 extension RPCStatus: CustomStringConvertible {
-  /// The name in gRPC's spelling: `UNAUTHENTICATED`.
+  /// The name in gRPC's spelling, such as `UNAUTHENTICATED`, or `CODE_` and the number.
   public var description: String { isKnown ? Self.names[rawValue] : "CODE_\(rawValue)" }
 }

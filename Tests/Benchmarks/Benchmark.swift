@@ -1,4 +1,4 @@
-/// One line of the table: something of ours beside what it is measured against.
+/// A row of the table: an operation of this package beside the one it is compared with.
 struct Benchmark {
   /// How often `run` did its work, and how long that took.
   struct Sample {

@@ -1,9 +1,10 @@
 import FoundationEssentials
 import Glibc
 
-/// A server in a process of its own that answers at once, whoever asks and however.
+/// A server in its own process that answers every request at once.
 ///
-/// The client is what is measured: the server serves several times what any client here asks for.
+/// The benchmarks measure the client: the server can serve several times as much as any client here
+/// requests.
 struct ByteServer {
   private let companion: Companion
   private let port: UInt16

@@ -10,7 +10,7 @@ extension ByteServerLoop {
     /// As every client here writes it.
     private static let lengthField = [UInt8]("\r\nContent-Length: ".utf8)
 
-    /// Whether a request ends where the bytes end.
+    /// Whether the bytes end with a complete request.
     static func isWhole(_ request: UnsafeRawBufferPointer) -> Bool {
       guard request.starts(with: post) else { return request.suffix(4).elementsEqual(headEnd) }
       guard let end = position(of: headEnd, in: request) else { return false }

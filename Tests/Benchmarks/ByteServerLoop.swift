@@ -77,7 +77,7 @@ struct ByteServerLoop {
     }
   }
 
-  /// Answers a request; `false` where it has not come whole.
+  /// Answers a request; returns `false` if it is not complete yet.
   private mutating func answer(_ request: UnsafeRawBufferPointer, _ socket: Int32) -> Bool {
     guard Answers.isWhole(request) else { return false }
     if request.starts(with: Answers.post) {

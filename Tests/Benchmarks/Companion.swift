@@ -1,9 +1,9 @@
 import CCurl
 import Glibc
 
-/// A process that works beside this one, with a socket to it as its standard input and output.
+/// A second process, with a socket to this one as its standard input and output.
 ///
-/// It is to end when its input ends, be it by our death.
+/// It must end when its input ends, which also happens when this process dies.
 struct Companion {
   /// Our end of the socket.
   let socket: Int32

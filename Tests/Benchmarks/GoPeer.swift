@@ -7,7 +7,7 @@ struct GoPeer: Sendable {
 
   private let process: WorkProcess
 
-  /// Starts the program that `GO_PEER` names; `nil` where there is none.
+  /// Starts the program that `GO_PEER` names; returns `nil` if it names none.
   static func start() throws -> GoPeer? {
     guard let path = getenv("GO_PEER").map({ String(cString: $0) }), !path.isEmpty else {
       return nil

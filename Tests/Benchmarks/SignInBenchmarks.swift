@@ -30,7 +30,7 @@ enum SignInBenchmarks {
     _ = try await oauth.signIn()
   }
 
-  /// The same exchanges with nothing around them: pages, redirect, token request.
+  /// Signs in without the SDK: requests the pages, sends the redirect and redeems the code.
   private static func bareSignIn(_ sandbox: SandboxServer) async throws {
     // RFC 7636, appendix B.
     let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"

@@ -32,7 +32,7 @@ struct StartUp {
   private var file: String { "\(folder)/tokens.json" }
   private let token = String(repeating: "x", count: 1000)
 
-  /// With the account in a file of its own.
+  /// Runs with the account in a separate file.
   init() async throws {
     folder =
       FileManager.default.temporaryDirectory

@@ -89,20 +89,20 @@ enum TokenBenchmarks {
   /// How often a valid token is read for a sample.
   static let reads = 2_000_000
 
-  /// A token that is valid, which the subject is to read so many times: ``reads``.
+  /// Measures reads of a valid token; the subject must read it ``reads`` times.
   static func validTokenRead(_ go: GoPeer?, subject: @escaping Benchmark.Run) -> Benchmark {
     Benchmark(
       name: "read of a valid token", peer: .go(go) { try await $0.validTokens(reads) },
       subject: subject, aim: 1)
   }
 
-  /// How many ask for the token at once.
+  /// The number of callers that ask for the token at the same time.
   static let callers = 1000
 
-  /// Callers that all find the token expired: one request, and little more than its time.
+  /// Measures callers that all find the token expired: they need one request, and its time.
   ///
-  /// The subject gets where the token is refreshed, lets so many ask for it as ``callers`` says, and
-  /// gives one operation and the time until the last has it.
+  /// The subject gets the address of the token endpoint, and lets ``callers`` callers ask for the
+  /// token. It returns one operation, and the time until the last caller has the token.
   static func storms(
     _ server: ByteServer, _ go: GoPeer?,
     subject: @escaping @Sendable (URL) async throws -> Benchmark.Sample

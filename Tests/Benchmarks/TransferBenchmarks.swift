@@ -14,7 +14,7 @@ struct TransferBenchmarks {
   private let url: String
   private let pipe: Pipeline.Pipe
 
-  /// Starts nginx; `nil` where it, or `curl`, is not installed.
+  /// Starts nginx; returns `nil` if nginx or `curl` is not installed.
   static func start() async throws -> TransferBenchmarks? {
     guard [curlTool, nginx].allSatisfy(FileManager.default.isExecutableFile(atPath:)) else {
       return nil
@@ -87,10 +87,10 @@ struct TransferBenchmarks {
     }
   }
 
-  /// Removes what a transfer has left, and frees a gigabyte that was just in use.
+  /// Removes the files of a transfer, and frees a gigabyte that was just in use.
   ///
-  /// A virtual machine gives memory that lies idle back to its host, and whoever writes into it next
-  /// waits for the host: longer than a transfer takes.
+  /// A virtual machine gives idle memory back to its host. The next program that writes into it
+  /// must wait for the host, longer than a transfer takes.
   private static func makeRoom(_ folder: String) throws {
     for name in ["curl", "ours", "root/curl", "root/ours"] { unlink("\(folder)/\(name)") }
     try makeFile("\(folder)/room", size)

@@ -1,8 +1,8 @@
 import Dispatch
 
-/// Another library, in a process of its own that works only when it is told to.
+/// Another library, in its own process, which works only on command.
 ///
-/// It times its own work, so what it takes to tell it is not counted.
+/// The process measures its own work, so the time of the command does not count.
 struct WorkProcess: Sendable {
   private let companion: Companion
   /// Where the thread is that waits for its answers.

@@ -3,11 +3,11 @@ import OAuthSandbox
 import TestSupport
 import Testing
 
-/// Delegates and completions in real programs, as people write them: each class is called where it
-/// belongs, whatever the queue and whatever the main thread does.
+/// Delegates and completions in real programs: each class is called on its actor or queue, with any
+/// callback queue and any state of the main thread.
 ///
-/// Under ThreadSanitizer the programs are built with it too: their variables are read where the screen
-/// was made, and must not race.
+/// Under ThreadSanitizer the programs are built with it too: they read their variables where the
+/// screen was created, which must not be a data race.
 @Suite(.timeLimit(.minutes(10))) struct CallbackMatrixTests {
   private static let screens = ["PlainScreen", "MainScreen", "ScreenActor", "OtherScreen"]
   private static let queues = ["main", "private"]

@@ -23,7 +23,7 @@ struct ScreenSources: Sendable {
     fileprivate var isMainActorDefault: Bool { self == .mainActor || self == .approachable }
   }
 
-  /// A kind of class, and how it finds out whether it is called where it belongs.
+  /// A kind of class, and its check that it is called on the right actor or queue.
   private struct Kind {
     let name: String
     let declaration: String
@@ -166,7 +166,7 @@ struct ScreenSources: Sendable {
       FileHandle.standardOutput.write(Data((line + "\\n").utf8))
     }
 
-    /// Ends the program when a screen says that it has all that it was to have.
+    /// Ends the program when a screen has got all the calls that it expects.
     @MainActor func end(when isDone: @escaping @MainActor () async -> Bool) {
       Task {
         while await !isDone() { try await Task.sleep(for: .milliseconds(10)) }

@@ -48,7 +48,7 @@ import Testing
         default
           client   other
           server   https://api.example.com/token
-          scope    not told
+          scope    not known
           expired  at 1970-01-01T00:00:01Z
           refresh  not possible, only a new sign-in is
 
@@ -102,7 +102,7 @@ import Testing
       none.errors.hasSuffix(
         """
         error: no_account: there is no account "c"
-        Kept are:
+        The accounts in the store are:
           --account a
           --account b
 
@@ -115,7 +115,7 @@ import Testing
     let outcome = try await DemoProcess.run(["accounts"] + store, in: folder)
     #expect(outcome.status == 0)
     #expect(outcome.output == "No account is kept.\n")
-    #expect(outcome.errors == "Looked in \(folder.file("new")), which is not there.\n")
+    #expect(outcome.errors == "Looked in \(folder.file("new")), which does not exist.\n")
     let json = try await DemoProcess.run(["accounts", "--json"] + store, in: folder)
     #expect(json.output == "{\"accounts\":[]}\n")
     #expect(!folder.exists("new") && !folder.exists("new.key"))
@@ -144,7 +144,7 @@ import Testing
       #expect(outcome.output.isEmpty)
       #expect(
         outcome.errors == """
-          error: account_needed: 2 accounts are kept; name one
+          error: account_needed: the store has 2 accounts; name one
             --account 'my home'
             --account work
 

@@ -76,7 +76,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// A shell's `<(command)` is a pipe; nobody can know how long it is.
+  /// A shell's `<(command)` is a pipe, whose length is not known in advance.
   @Test(arguments: [("<(printf 'from a pipe')", "from a pipe"), ("/dev/null", "")])
   func `sends what a pipe or a device has`(file: String, content: String) async throws {
     let sandbox = try await SandboxServer.start()
@@ -170,7 +170,7 @@ import Testing
     #expect(refused.firstError.hasPrefix("error: origin_not_allowed: "), "\(refused.errors)")
     #expect(
       refused.errors.hasSuffix(
-        "\nName the server with --resource, beside those that 'login' was given.\n"))
+        "\nName the server with --resource, besides those that you gave to 'login'.\n"))
     #expect(other.requests(to: .me).isEmpty)
     let named = ["--resource", other.issuer.absoluteString]
     #expect(try await call(["GET", other.url(.me).absoluteString] + named).status == 1)
@@ -179,7 +179,7 @@ import Testing
     await other.stop()
   }
 
-  /// Google's APIs are known; a person may mean another server all the same.
+  /// The SDK knows Google's APIs, but the user may name another server.
   @Test func `sends the token to the server that was typed, also where the provider's are known`()
     async throws
   {

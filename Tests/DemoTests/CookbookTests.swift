@@ -15,7 +15,7 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  /// What a sign-in asks of the server; whoever is signed in there needs no password again.
+  /// The requests of a sign-in; a user with a session at the server needs no password again.
   private static func signIn(first: Bool) -> [String] {
     ["GET /.well-known/oauth-authorization-server", "GET /authorize"]
       + (first ? ["POST /login", "GET /consent"] : [])

@@ -15,7 +15,7 @@ import Testing
   private static let file = DriveFile(id: "a", title: "A", size: 1, modified: nil, type: nil)
   private static let failed = Coordinator.Notice.failed(code: "server_error", message: "it failed")
 
-  /// One walk: what happens, the screen after each event, and what is to be done.
+  /// One walk: its events, and the screen and the action after each event.
   struct Walk: Sendable, CustomTestStringConvertible {
     let name: String
     let steps: [(event: Event, screen: String, action: Action?)]

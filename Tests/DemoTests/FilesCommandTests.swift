@@ -213,7 +213,7 @@ import Testing
       at: .driveFiles, .status(400, body: #"{"error":{"message":"no \#(token)\u001b[2J"}}"#))
     let outcome = try await files([])
     #expect(outcome.status == 1)
-    #expect(outcome.errors == "error: http_400: the API says with status 400: no …?[2J\n")
+    #expect(outcome.errors == "error: http_400: the API answered with status 400: no …?[2J\n")
     await sandbox.stop()
   }
 
@@ -290,7 +290,7 @@ import Testing
     #expect(
       outcome.errors == """
         error: cancelled: it was interrupted
-        What has come is in \(path).partial; the same command goes on from there.
+        The first part of the file is in \(path).partial. Run the same command again to continue.
 
         """)
     #expect(!folder.exists("genome"))

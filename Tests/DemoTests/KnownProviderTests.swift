@@ -78,7 +78,7 @@ import Testing
     #expect(!output.contains("hunter2"))
   }
 
-  /// With the account goes which provider it is, so that Sequencing's refreshes go where they must.
+  /// The account remembers its provider, so that a refresh goes to the right server of Sequencing.
   @Test(arguments: all)
   func `are kept with the account`(words: [String], provider: Provider, address: String) throws {
     let options = try Self.options(words)

@@ -43,7 +43,7 @@ import Testing
     #expect(outcome.errors.contains("built-in sandbox"))
     // Its account is of no use to another run.
     let person = try await run(["login", "--browser", "sandbox"])
-    #expect(person.output.hasSuffix("\nNothing is kept: the account ends with this run.\n"))
+    #expect(person.output.hasSuffix("\nThe account is not kept: it ends with this run.\n"))
     #expect(!folder.exists("state"))
   }
 

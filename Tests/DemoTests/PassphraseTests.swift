@@ -59,7 +59,7 @@ import Testing
     try await answer("Passphrase: ", "open sesame", count: 2)
     try await answer("Once more: ", "open sesame", count: 2)
     #expect(await login.outcome().status == 0, "\(terminal.everything)")
-    try await shows("These were two different ones.")
+    try await shows("The two passphrases differ.")
     #expect(try await store("open sesame").list() == ["default"])
     #expect(!folder.exists("tokens.key"))
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `A redirect that reaches no program` {
   private let folder: TemporaryFolder
-  /// What the program reads, and what a person writes into it.
+  /// The program's standard input, and the end of its pipe to which the test writes.
   private let input: FileHandle
   private let keyboard: FileHandle
 
@@ -42,7 +42,7 @@ import Testing
   func `is pasted, and a weak scheme is told once`(uri: String, isWeak: Bool) async throws {
     let sandbox = try await sandbox(uri)
     let demo = try start(at: sandbox, uri)
-    try await eventually("it asks") { demo.errors.contains("It starts with \(uri), ") }
+    try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
     let url = try #require(URL(string: String(demo.output.dropLast())))
     let redirect = try await SandboxVisitor().visit(url).redirect
     try write("")

@@ -135,7 +135,8 @@ import Testing
     #expect(outcome.status == 1 && outcome.output.isEmpty)
     #expect(outcome.firstError.hasPrefix("error: deadline_exceeded: Unexpected RPC error 4: "))
     #expect(
-      outcome.errors.hasSuffix("\nThe server did not answer in time; --timeout gives it longer.\n"))
+      outcome.errors.hasSuffix(
+        "\nThe server did not answer in time; --timeout gives it more time.\n"))
   }
 
   @Test func `uses a good token of the environment without an account`() async throws {
@@ -221,7 +222,7 @@ import Testing
   @Test(arguments: [
     (["http://rpc.example:1"], "insecure_endpoint"), (["ftp://a"], "malformed"),
     (["nonsense"], "malformed"), (["https://a.example/path"], "usage: a gRPC server's URL"),
-    (["http://127.0.0.1:1", "--ca", "x"], "usage: --ca is for a server that is named by https"),
+    (["http://127.0.0.1:1", "--ca", "x"], "usage: --ca is for a server whose URL begins with"),
     (["https://a.example", "--ca", "/no/such"], "usage: --ca /no/such cannot be read"),
     (["https://a.example", "--ca", "/dev/null"], "usage: --ca /dev/null has no certificate"),
     (["https://a.example", "--access-token", "hunter2"], "usage: a token is never an argument"),
@@ -237,7 +238,7 @@ import Testing
     let outcome = try await rpc(
       ["http://127.0.0.1:1"], environment: ["SQ_ACCESS_TOKEN": "hunter 2"])
     #expect(outcome.status == 2)
-    #expect(outcome.firstError.hasPrefix("error: usage: SQ_ACCESS_TOKEN: an access token"))
+    #expect(outcome.firstError.hasPrefix("error: usage: SQ_ACCESS_TOKEN: the access token"))
     #expect(!outcome.errors.contains("hunter"))
     let token = Secret(.accessToken, "hunter2")
     #expect(!"\(token) \(String(reflecting: token))".contains("hunter2"))

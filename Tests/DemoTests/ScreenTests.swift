@@ -194,9 +194,9 @@ import Testing
           The server has ended the session. The app learns of it
           at the next refresh.
 
-          ✓ tokenIsRefreshed  10 s ago
-          ✗ tokenRefreshDidFail  3 min 20 s ago
-            connection_failed: it was refused
+          ✓ Token refreshed  10 s ago
+          ✗ Refresh failed  3 min 20 s ago
+            it was refused (connection_failed)
 
         """))
     #expect(text(lines(page, columns: 60)).contains("  refreshing\n"))
@@ -229,7 +229,7 @@ import Testing
     ),
     (.read(files, isAll: false), "            and more\n"), (.reading, "  files     reading\n"),
     (.read([], isAll: true), "  files     none\n"),
-    (.failed(code: "http_503", message: "later"), "  files     http_503: later\n"),
+    (.failed(code: "http_503", message: "later"), "  files     later (http_503)\n"),
   ])
   func `the main screen shows the files`(files: Coordinator.Files, shown: String) {
     let page = Self.main(Self.token, after: 900) { $0.files = files }
@@ -239,7 +239,7 @@ import Testing
   @Test func `an expired token tells what becomes of it`() {
     let page = Self.main(Self.token, after: 9999)
     #expect(
-      text(lines(page, columns: 80)).contains("expired; it is refreshed as soon as that works"))
+      text(lines(page, columns: 80)).contains("expired; it is refreshed as soon as possible"))
     let lost = SQToken(accessToken: "x", expirationDate: Self.start)
     #expect(
       text(lines(Self.main(lost, after: 1), columns: 80)).contains("expired; sign out and in again")
@@ -252,7 +252,7 @@ import Testing
       text(lines(page, columns: 80)).contains(
         """
           Your session has ended.
-          invalid_grant: it was revoked
+          it was revoked (invalid_grant)
         """))
   }
 

@@ -59,8 +59,8 @@ import Testing
 
   @Test(arguments: [
     (["--issuer", "https://id.example.com"], "usage", "--client-id is missing"),
-    (["--authorize", "https://a.example", "--client-id", "x"], "usage", "go together"),
-    (["--token", "https://a.example", "--client-id", "x"], "usage", "go together"),
+    (["--authorize", "https://a.example", "--client-id", "x"], "usage", "need each other"),
+    (["--token", "https://a.example", "--client-id", "x"], "usage", "need each other"),
     (provider + ["--authorize", "https://a.example"], "usage", "leave --authorize"),
     (provider + ["--token", "https://a.example"], "usage", "leave --authorize"),
     (["--client-id", "x"], "usage", "needs a provider"),
@@ -83,7 +83,7 @@ import Testing
       "needs a client secret"
     ),
     (provider + ["--revocation", "https://a.example"], "usage", "leave --authorize"),
-    (["--revocation", "https://a.example", "--client-id", "x"], "usage", "go together"),
+    (["--revocation", "https://a.example", "--client-id", "x"], "usage", "need each other"),
     (provider + ["--auth", "basic"], "invalid_configuration", "needs a client secret"),
     (provider + ["--auth", "jwt"], "usage", "--auth takes"),
     (provider + ["--timeout", "0"], "usage", "--timeout takes"),

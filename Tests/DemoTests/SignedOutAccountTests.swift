@@ -185,7 +185,7 @@ import Testing
     #expect(refused.status == 1)
     #expect(
       refused.errors == """
-        error: secret_needed: the client of the account "work" has a secret, which was not kept
+        error: secret_needed: the client of the account "work" needs its secret, which was not stored
         Put it into SQ_CLIENT_SECRET, or into a file that --client-secret-file names.
 
         """)
@@ -213,7 +213,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     let outcome = try await run(login(sandbox))
     #expect(outcome.status == 0 && outcome.output.hasPrefix("Signed in.\n"))
-    let warning = "warning: how the account was signed in cannot be kept, so a later sign-in needs"
+    let warning = "warning: the client of the account could not be stored, so a later sign-in needs"
     #expect(outcome.errors.contains(warning), "\(outcome.errors)")
     await sandbox.stop()
   }

@@ -143,7 +143,7 @@ import Testing
     try tour.terminal.press("o")
     try await tour.shows("Please sign in.")
     try tour.terminal.press("\r")
-    try await tour.shows("redirect_not_received")
+    try await tour.shows("✗ the redirect of this account")
     #expect(tour.terminal.frame.contains("sq-demo login --account work"))
     try await tour.quit()
     await sandbox.stop()
@@ -208,12 +208,12 @@ import Testing
         id: "work", clientID: "app", token: SQToken(accessToken: "x"),
         attributes: ["provider": "facebook"]))
     let tour = try start([])
-    try await tour.shows("files     no_drive: --drive names the API that has the files")
+    try await tour.shows("files     no API for files is known; name one with --drive")
     #expect(tour.terminal.frame.contains("server    Facebook"))
     try tour.terminal.press("o")
     try await tour.shows("Please sign in.")
     try tour.terminal.press("f")
-    try await tour.shows("no_drive")
+    try await tour.shows("✗ no API for files is known")
     #expect(tour.terminal.frame.contains("Please sign in."))
     try await tour.quit()
   }

@@ -82,7 +82,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The folder goes while the request is under way, and what was reserved in it as well.
+  /// The folder is removed during the request, with the space that was reserved in it.
   @Test(arguments: [["token"], ["call", "GET", "/api/me"], ["files", "--drive", "/api/drive"]])
   func `that breaks after the server has answered is told, with a status of its own`(
     command: [String]

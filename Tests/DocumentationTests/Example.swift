@@ -10,7 +10,7 @@ struct Example: Sendable {
   private let builder: ProgramBuilder
   private let home: TemporaryFolder
 
-  /// Builds a file without any other, or with the one that starts its tests.
+  /// Builds a file alone, or with the file that starts its tests.
   init(_ name: String, main: String? = nil) async throws {
     builder = try ProgramBuilder()
     home = try TemporaryFolder()

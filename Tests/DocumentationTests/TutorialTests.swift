@@ -3,7 +3,7 @@ import OAuthSandbox
 import TestSupport
 import Testing
 
-/// Follows the tutorial: its package is built and run, and says what it says that it says.
+/// Follows the tutorial: builds and runs its package, and compares the output with the article.
 @Suite(.timeLimit(.minutes(10)), .disabled(if: isSanitized, "what is built would be the same"))
 struct TutorialTests {
   @Test func `a reader who follows the tutorial gets its programs to work`() async throws {

@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// A parser with what must be true of it, whatever bytes it is given.
+/// A parser with the rules that must hold for all bytes.
 ///
-/// libFuzzer looks for bytes of which it is not (`Scripts/fuzz`), and the tests replay the seeds and
-/// what was found.
+/// libFuzzer looks for bytes that break a rule (`Scripts/fuzz`), and the tests replay the seeds and
+/// the findings.
 struct Fuzzer: Sendable {
   /// Its name on the command line, and that of its folder of seeds.
   let name: String
-  /// Reads the bytes, and throws a ``Finding`` where a rule is broken.
+  /// Reads the bytes; throws a ``Finding`` if a rule is broken.
   let check: @Sendable (Data) throws -> Void
 
   init(_ name: String, check: @escaping @Sendable (Data) throws -> Void) {
@@ -26,7 +26,7 @@ struct Finding: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Throws a finding where the condition does not hold.
+/// Throws a finding if the condition does not hold.
 func require(
   _ condition: @autoclosure () -> Bool, _ rule: @autoclosure () -> String
 ) throws(Finding) {

@@ -78,7 +78,7 @@ struct NginxFixture: Sendable {
     return try Pipeline(baseURL: base, module: module).add(name, configuration)
   }
 
-  /// Sends what must fail with an error of the SDK.
+  /// Sends a request that must fail with an error of the SDK.
   func failure(
     _ request: HTTPRequest, sourceLocation: SourceLocation = #_sourceLocation
   ) async -> SQOAuthError? {
@@ -93,7 +93,7 @@ struct NginxFixture: Sendable {
   /// The refreshes since the sign-in.
   var refreshes: [SandboxRequest] { sandbox.requests(to: .token) }
 
-  /// Has the sandbox take the access token back, as its user could.
+  /// Revokes the access token at the sandbox, as its user could.
   func revokeAccessToken() async throws {
     let token = try #require(module.currentToken?.accessToken)
     var request = HTTPRequest(method: "POST", url: sandbox.revocationEndpoint)

@@ -16,7 +16,7 @@ import Testing
     copy = URL(filePath: folder.file("copy"))
   }
 
-  /// Takes down what is told of a transfer, and checks that it only grows and ends with the whole.
+  /// Records the progress of a transfer, and checks that it only grows and ends with the total.
   private final class Account: Sendable {
     private let told = Locked<[TransferProgress]>([])
 
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  /// What becomes of the file while nobody downloads it.
+  /// A change of the file between two downloads.
   enum Change: CaseIterable, Sendable { case none, content, removal }
 
   @Test(arguments: Change.allCases)

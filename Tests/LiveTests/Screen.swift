@@ -2,7 +2,7 @@ import Basics
 import SequencingOAuth
 import TestSupport
 
-/// An app's login screen that writes down what it hears.
+/// An app's login screen that records the calls of its delegate methods.
 final class Screen: AuthorizationDelegate {
   enum Event: Sendable {
     case authorized(SQToken)

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// `sq-demo watch`, signed in at glewlwyd, in a process of its own.
+/// `sq-demo watch` in its own process, signed in at glewlwyd.
 struct WatchingDemo: Sendable {
   private let process: ChildProcess
   private let store: FileTokenStore
@@ -61,7 +61,7 @@ struct WatchingDemo: Sendable {
     #expect(lines.allSatisfy { $0.hasPrefix("refreshed ") })
   }
 
-  /// Checks that the refresh token that it left behind works.
+  /// Checks that the refresh token in its store works after its end.
   func newestRefreshTokenWorks(at server: Glewlwyd) async throws {
     var environment = ClientEnvironment()
     environment.tokenStore = store

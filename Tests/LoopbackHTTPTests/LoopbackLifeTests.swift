@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// A second descriptor of whatever listens on a port, as a child has it before it runs its program.
+  /// A second descriptor of the socket on a port, like that of a child before it runs its program.
   private func copyOfListener(at port: UInt16) throws -> Int32 {
     let descriptor = (3..<4096 as Range<Int32>).first { descriptor in
       var address = sockaddr_in()

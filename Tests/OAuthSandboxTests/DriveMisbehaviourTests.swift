@@ -130,7 +130,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  /// Sends a head on a connection of its own, which then is read byte by byte.
+  /// Sends a head on a new connection, which is then read byte by byte.
   private func bytes(
     _ start: String, _ fields: String, _ drive: DriveClient
   ) async throws -> LoopbackConnection {

@@ -139,7 +139,7 @@ import Testing
       """.utf8)
   }
 
-  /// Sends a head and perhaps a body, and returns what is answered.
+  /// Sends a head and an optional body, and returns the answer.
   private func exchange(
     _ fields: String, body: Data = Data(), _ drive: DriveClient
   ) async throws -> LoopbackAnswer {

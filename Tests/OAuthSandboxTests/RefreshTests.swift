@@ -133,7 +133,7 @@ import Testing
   }
 }
 
-/// Lets everyone through once it is open, and whoever is cancelled.
+/// A gate that lets a task through when it is open, or when the task is cancelled.
 private final class Gate: Sendable {
   private let isOpen = Locked(false)
 

@@ -12,7 +12,7 @@ struct RawClient {
   static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
   static let redirectURI = "com.example.sandbox:/callback"
 
-  /// An authorization request that is in order, but for what is changed; `nil` leaves out.
+  /// A correct authorization request with changes; a parameter with `nil` is left out.
   func authorizationURL(_ changes: [String: String?] = [:]) throws -> URL {
     var parameters: [String: String] = [
       "response_type": "code", "client_id": "sandbox-app", "redirect_uri": Self.redirectURI,
@@ -66,7 +66,7 @@ struct RawClient {
     try #require(try await redirect(changes).first { $0.name == "code" }?.value)
   }
 
-  /// The form that redeems a code, but for what is changed.
+  /// The form that redeems a code, with changes.
   func redeem(
     _ code: String, _ changes: [String: String?] = [:],
     headers: [(name: String, value: String)] = []

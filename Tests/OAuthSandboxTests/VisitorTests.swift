@@ -120,8 +120,9 @@ import Testing
     await server.stop()
   }
 
-  /// Expects a visit to fail as that error does, with no secret in any text; an error whose own text
-  /// is empty stands for any text.
+  /// Expects a visit to fail with this error and without a secret in any text.
+  ///
+  /// An expected error with an empty text matches any text.
   private func expect(_ expected: SandboxError, from start: String) async throws {
     let url = try #require(URL(string: start))
     let error = try #require(

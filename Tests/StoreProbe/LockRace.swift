@@ -9,7 +9,7 @@ struct LockRace {
     case new
     /// As versions did that never removed the file, and never compared it.
     case old
-    /// Like the SDK where the system does not tell whether another program has the file open.
+    /// Acts like the SDK if the system does not say whether another program has the file open.
     case hasty
   }
 

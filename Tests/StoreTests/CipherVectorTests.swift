@@ -4,7 +4,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The published test vectors of what the stores encrypt with.
+/// The published test vectors of the ciphers and key functions that the stores use.
 @Suite struct CipherVectorTests {
   struct Box: Sendable {
     let key: String

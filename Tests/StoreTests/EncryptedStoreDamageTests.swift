@@ -89,7 +89,7 @@ import Testing
     #expect(try await store.load("a") == record("a"))
   }
 
-  /// Nobody's sign-in is written over, whatever is called.
+  /// No call overwrites a damaged store, which may contain a user's session.
   @Test(arguments: ["damaged", "cut off", "empty", "foreign", "newer", "wrong key"])
   func `a store that cannot be opened stays as it is, whatever is called`(
     what: String

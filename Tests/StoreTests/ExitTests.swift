@@ -33,7 +33,7 @@ import Testing
     #expect(result.output.hasSuffix("at the exit: \(Self.digest)\n"))
   }
 
-  /// An account that is to be refreshed.
+  /// An account whose token must be refreshed.
   private static func expired(_ issuer: String) -> AccountRecord {
     AccountRecord(
       id: "a", clientID: "sandbox-app", issuer: issuer,

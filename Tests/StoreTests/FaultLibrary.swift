@@ -15,7 +15,7 @@ enum FaultLibrary {
     ]
   }
 
-  /// What to set for a process, so that every call is told and none goes wrong.
+  /// The environment that makes the library report every call of a process, without faults.
   static func listing(_ folder: TemporaryFolder) async throws -> [String: String?] {
     try await environment(folder, call: -1, .broken)
   }

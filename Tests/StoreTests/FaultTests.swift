@@ -54,7 +54,7 @@ import Testing
     #expect(calls[landed...].dropFirst().first == "fsync")
   }
 
-  /// The power cannot be cut here; that the disk is told everything, and in which order, can be seen.
+  /// A test cannot cut the power, but it can check the order of writes and syncs to the disk.
   @Test(arguments: [StoreKind.file, .encrypted], [["save"], ["erase", "a"]])
   func `a file is on the disk before it gets its name, and the name before the lock is let go`(
     kind: StoreKind, command: [String]

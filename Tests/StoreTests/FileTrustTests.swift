@@ -126,7 +126,7 @@ import Testing
     try await expectRefused(kind, folder, "268435456 bytes")
   }
 
-  /// Root could read a file of mode 000, so its processes become somebody else first.
+  /// Root can read a file of mode 000, so a process of root first becomes another user.
   @Test(arguments: StoreKind.onDisk)
   func `what is made under a umask that takes all rights can be used by the next run`(
     kind: StoreKind

@@ -77,7 +77,7 @@ struct FullDiskTests {
 
 /// How to have a small disk.
 enum FullDisk {
-  /// Runs a command where what it mounts is seen by nobody else.
+  /// Runs a command whose mounts no other process sees.
   static let unshare =
     getuid() == 0 ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"]
 

@@ -4,8 +4,8 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Processes that share an account refresh it once between them, and one that is
-/// killed on the way leaves the old record or the new one.
+/// Processes that share an account refresh it only once, and a process that is killed during the
+/// refresh leaves the old record or the new one.
 @Suite(.timeLimit(.minutes(5))) struct ManyProcessesTests {
   /// An account that was signed in and whose token has expired, as every process finds it.
   struct SharedAccount {
@@ -140,10 +140,10 @@ import Testing
     #expect(try await probe.result().status == 128 + SIGINT)
   }
 
-  /// Between the server's answer and its landing nobody has the new refresh token.
+  /// Between the server's answer and its first write to disk, only the process has the new token.
   ///
-  /// A keyring has nowhere for it to land, so there it is until the save. That is the one moment that costs the session; the user signs in again, and nothing else is
-  /// lost.
+  /// A keyring has no file for that first write, so there the time lasts until the save. If the
+  /// process is killed in that time, the session is lost: the user must sign in again.
   @Test(arguments: StoreKind.shared)
   func `a process that is killed with the answer in its hands costs a sign-in`(
     kind: StoreKind

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Who may see a store's files, and what a store does where it may not write.
+/// The permissions of a store's files, and the errors of a store that may not write.
 @Suite(.timeLimit(.minutes(3))) struct PermissionTests {
   static let nobody: UInt32 = 65_534
   static let isRoot = getuid() == 0
@@ -47,7 +47,7 @@ import Testing
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
   }
 
-  /// Root may write anywhere, so a process of root's becomes somebody else first.
+  /// Root may write everywhere, so a process of root first becomes another user.
   @Test(.requires("root", isRoot), arguments: StoreKind.onDisk)
   func `a folder that may not be written is a typed error and gets nothing`(
     kind: StoreKind

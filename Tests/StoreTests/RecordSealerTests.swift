@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// Damage is told from a wrong passphrase, whatever it hits.
+  /// Damage at any place is distinguished from a wrong passphrase.
   @Test func `a changed byte of the header is damage`() throws {
     let header = try RecordSealer.make(Self.raw).header
     for index in header.indices {

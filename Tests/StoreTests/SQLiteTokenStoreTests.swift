@@ -4,7 +4,7 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// What is true of the database as a file, and of what is not one.
+/// The rules for the database as a file, and for files that are not databases.
 @Suite struct SQLiteTokenStoreTests {
   @Test func `all files have mode 0600 and the folders that were made 0700`() async throws {
     let files = try SQLiteFolder()
@@ -237,7 +237,7 @@ import Testing
     #expect(try files.files(with: "s3cr3t") == [])
   }
 
-  /// The log cannot be cut while somebody reads it.
+  /// The log cannot be truncated while another process reads it.
   @Test(.timeLimit(.minutes(1)))
   func `what was erased while somebody was reading goes with the next write`() async throws {
     let files = try SQLiteFolder()

@@ -55,7 +55,7 @@ enum SharedDesktop {
     return (try? folder.get()).map { PrivateDesktop.address(in: $0) } ?? ""
   }
 
-  /// The address, once there is somebody who listens.
+  /// The address, once a program listens there.
   static func ready() async throws -> String { try await start.value.address }
 }
 

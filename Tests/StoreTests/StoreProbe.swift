@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuth
 import TestSupport
 
-/// The built `store-probe`, which works on a store in a process of its own.
+/// The built `store-probe`, which uses a store in its own process.
 enum StoreProbe {
   static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appending(path: "store-probe").path

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A TCP socket on a port of 127.0.0.1 that is nobody else's for as long as this is held.
+/// A TCP socket that reserves a port of 127.0.0.1 while this object exists.
 ///
-/// A program that is to serve there can inherit it once it listens, or, where it says SO_REUSEADDR,
-/// listen beside it as long as it does not; no port needs to be looked for that is free a moment
-/// later too.
+/// A server program can inherit the socket once it listens. While it does not listen, a program
+/// that sets SO_REUSEADDR can also listen on the port itself. So a test need not look for a free
+/// port, which another program could take a moment later.
 package final class BoundSocket: Sendable {
   package let descriptor: Int32
   package let port: UInt16
@@ -35,7 +35,7 @@ package final class BoundSocket: Sendable {
     close(descriptor)
   }
 
-  /// Has connections wait for whoever accepts them, without blocking.
+  /// Lets connections wait until a program accepts them, which does not block.
   package func listen() throws {
     let flags = fcntl(descriptor, F_GETFL)
     guard Glibc.listen(descriptor, 511) == 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0

@@ -1,4 +1,4 @@
-/// What a user does on glewlwyd's pages.
+/// The actions of a user on glewlwyd's pages.
 extension Browser {
   /// Fills in the login page.
   package func logInToGlewlwyd(as user: Glewlwyd.User) async throws {
@@ -7,14 +7,14 @@ extension Browser {
     try await click("#loginbut")
   }
 
-  /// Ticks scopes on the consent page, grants them and goes on to the application.
+  /// Ticks scopes on the consent page, grants them and continues to the application.
   package func consentOnGlewlwyd(to scopes: [String]) async throws {
     for scope in scopes { try await click("#grant-\(scope)") }
     try await click("button.btn-primary")
     try await click("button.btn-success")
   }
 
-  /// Grants nothing on the consent page and returns when the server has taken that.
+  /// Grants nothing on the consent page and returns when the server has answered.
   ///
   /// glewlwyd then shows the consent page again: it never sends the user back with an error.
   package func refuseConsentOnGlewlwyd() async throws {
@@ -25,7 +25,7 @@ extension Browser {
     try await wait(for: "input[id^=grant-]")
   }
 
-  /// How many requests about the user's consent the page has seen answered.
+  /// The number of the page's requests about the user's consent that were answered.
   private var grantRequests: Int {
     get async throws {
       try await run(

@@ -7,7 +7,7 @@ package enum ColorScheme: String, Sendable, CaseIterable {
 }
 
 extension Browser {
-  /// Sets what `prefers-color-scheme` says to pages.
+  /// Sets the value of `prefers-color-scheme` for pages.
   package func prefer(_ scheme: ColorScheme) async throws {
     struct Command: Encodable {
       let cmd = "Emulation.setEmulatedMedia"

@@ -1,12 +1,12 @@
 import Foundation
 
 extension Browser {
-  /// Where the browser stands.
+  /// The address of the page that the browser shows.
   package var url: String {
     get async throws { try await driver.send("GET", "/url", as: String.self) }
   }
 
-  /// The page as the browser has it now.
+  /// The source of the page in its current state.
   package var source: String {
     get async throws { try await driver.send("GET", "/source", as: String.self) }
   }
@@ -21,7 +21,7 @@ extension Browser {
     try await act(on: selector) { try await self.driver.send("POST", "\($0)/click") }
   }
 
-  /// Writes into a field in place of what is there.
+  /// Replaces the text of a field.
   package func type(_ text: String, into selector: String) async throws {
     try await act(on: selector) { element in
       try await self.driver.send("POST", "\(element)/clear")
@@ -36,33 +36,33 @@ extension Browser {
     }
   }
 
-  /// What assistive software is told that an element is.
+  /// The role of an element for assistive software.
   package func accessibleRole(of selector: String) async throws -> String {
     try await act(on: selector) {
       try await self.driver.send("GET", "\($0)/computedrole", as: String.self)
     }
   }
 
-  /// What assistive software calls an element.
+  /// The name of an element for assistive software.
   package func accessibleName(of selector: String) async throws -> String {
     try await act(on: selector) {
       try await self.driver.send("GET", "\($0)/computedlabel", as: String.self)
     }
   }
 
-  /// Waits until an element is there.
+  /// Waits until an element exists.
   package func wait(for selector: String) async throws {
     try await act(on: selector) { _ in }
   }
 
-  /// Whether an element is there now.
+  /// Whether an element exists now.
   package func has(_ selector: String) async throws -> Bool {
     try await !driver.send(
       "POST", "/elements", ["using": "css selector", "value": selector], as: [[String: String]].self
     ).isEmpty
   }
 
-  /// Waits until the address starts so, and returns it.
+  /// Waits until the address begins with a text, and returns the address.
   package func arrive(at start: String) async throws -> String {
     try await eventually("the browser arrives at \(start)") {
       let url = try await self.url
@@ -70,7 +70,7 @@ extension Browser {
     }
   }
 
-  /// What a script that ends in `return` returns.
+  /// Runs a script in the page, and returns the value of its `return`.
   package func run<Value: Decodable & Sendable>(
     _ script: String, as type: Value.Type
   ) async throws -> Value {
@@ -82,7 +82,7 @@ extension Browser {
     let args: [String] = []
   }
 
-  /// Finds an element and acts on it, again and again while the page is not ready for that.
+  /// Finds an element and acts on it; tries again while the page is not ready.
   private func act<Value: Sendable>(
     on selector: String, _ action: @Sendable (String) async throws -> Value
   ) async throws -> Value {

@@ -1,10 +1,10 @@
 import Foundation
 import SequencingOAuth
 
-/// A headless Chromium that a test plays the user in.
+/// A headless Chromium in which a test plays the user.
 ///
-/// Each has a process, a profile and a chromedriver of its own, knows no host but loopback, and is
-/// gone when the test is.
+/// Each browser has its own process, profile and chromedriver, reaches only loopback addresses, and
+/// ends with the test.
 package final class Browser: Sendable {
   let driver: WebDriver
 
@@ -34,11 +34,11 @@ package final class Browser: Sendable {
 
   private static let turn = Turnstile(places: 2)
 
-  /// Ends chromedriver and its browser when the input ends: when they are stopped, and also when
-  /// the test process dies and could not stop them.
+  /// A shell script that ends chromedriver and its browser when its input ends.
   ///
-  /// Chromedriver takes a free port of IPv6 and ends when the same one is not free of IPv4, which
-  /// happens among many test servers; then it is started again.
+  /// The input ends when the test stops them, and also when the test process dies before.
+  /// Chromedriver takes a free port of IPv6 and ends if another program has that port of IPv4, which
+  /// happens with many test servers; then the script starts it again.
   private static let leash = """
     trap : TERM
     for attempt in {1..10}; do chromedriver --port=0 && break; done &
@@ -78,7 +78,7 @@ package final class Browser: Sendable {
   }
 }
 
-/// What went wrong while a browser was open, and where it stood.
+/// An error while a browser was open, with the address of its page.
 package struct BrowserError: Error, CustomStringConvertible {
   let url: String
   package let cause: any Error

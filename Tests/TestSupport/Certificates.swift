@@ -33,7 +33,7 @@ package final class Certificates: Sendable {
         + "-extfile @\(name).ext -out @\(name).pem")
   }
 
-  /// An argument that starts with `@` is a file of the folder.
+  /// Runs openssl; an argument that starts with `@` is a file of the folder.
   private func openssl(_ arguments: String) async throws {
     let words = arguments.split(separator: " ").map {
       $0.hasPrefix("@") ? path($0.dropFirst()) : String($0)

@@ -2,22 +2,22 @@ package import Foundation
 
 /// A program that a test runs, in a process group of its own.
 ///
-/// It leaves nothing behind: when it ends, or is stopped, or nobody holds this object any more,
-/// whatever it started in its group is killed too.
+/// When the program ends or is stopped, or when this object is released, all processes of the group
+/// are killed too.
 package final class ChildProcess: Sendable {
-  /// What the program reads.
+  /// The standard input of the program.
   package enum Input: Sendable {
-    /// Nothing.
+    /// An input that ends at once.
     case none
-    /// A text, then the end.
+    /// A text, and then the end.
     case text(String)
-    /// Nothing, and no end before ``ChildProcess/stop(within:)`` or the test process's own end.
+    /// An empty input, open until ``ChildProcess/stop(within:)`` or the test process's end.
     case open
   }
 
-  /// What a program did.
+  /// The output and the exit status of a program.
   package struct Result: Sendable {
-    /// The exit status, or 128 and the signal's number, as a shell has it.
+    /// The exit status or, after a signal, 128 plus its number, as in a shell.
     package let status: Int32
     package let output: String
     package let errors: String
@@ -27,10 +27,10 @@ package final class ChildProcess: Sendable {
   private let command: [String]
   private let record: ChildRecord
 
-  /// Starts a program that is in `PATH` or named by its path.
+  /// Starts a program by its name in `PATH` or by its path.
   ///
-  /// The environment is the test's own with changes: a value sets, `nil` removes. Sockets that it
-  /// is given become its descriptors from 3 on.
+  /// The environment is that of the test with changes: a value sets a variable, `nil` removes it.
+  /// The program gets the sockets as its descriptors 3, 4 and so on.
   package init(
     _ command: [String], environment: [String: String?] = [:], sockets: [Int32] = [],
     input: Input = .none
@@ -52,7 +52,7 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Starts a program whose standard input, output and error are open files of the test's.
+  /// Starts a program whose standard input, output and error are open files of the test.
   package init(
     _ command: [String], environment: [String: String?] = [:], input: Int32, output: Int32,
     errors: Int32
@@ -78,9 +78,9 @@ package final class ChildProcess: Sendable {
       .result(within: limit)
   }
 
-  /// What the program has written to standard output so far.
+  /// The program's standard output so far.
   package var output: String { record.text(\.output) }
-  /// What the program has written to standard error so far.
+  /// The program's standard error so far.
   package var errors: String { record.text(\.errors) }
   /// Whether it has not ended yet.
   package var isRunning: Bool { record.status == nil }
@@ -89,7 +89,7 @@ package final class ChildProcess: Sendable {
   package func result(within limit: Duration = .seconds(60)) async throws -> Result {
     do {
       let status = try await eventually("\(command) ends", within: limit) { record.status }
-      // What it wrote last may still be in the pipes, which a program outside the group may hold.
+      // Its last output may still be in the pipes, which a program outside the group may keep open.
       try? await eventually("its output ends", within: .seconds(2)) { record.isComplete }
       return Result(status: status, output: output, errors: errors)
     } catch let error as NeverHappened {
@@ -101,10 +101,10 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Ends what the program reads.
+  /// Closes the program's standard input.
   package func endInput() { record.closeInput() }
 
-  /// Waits for a line of standard output that starts so, and returns what follows in it.
+  /// Waits for a line of standard output that begins with a text, and returns the rest of the line.
   package func line(
     after start: String, within limit: Duration = .seconds(60)
   ) async throws -> String {
@@ -123,7 +123,7 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Whether it stands still, as SIGSTOP has a program do.
+  /// Whether the program is stopped, as after SIGSTOP.
   package var isStopped: Bool {
     let line = (try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)) ?? ""
     // The name before it may hold anything.
@@ -148,7 +148,7 @@ package final class ChildProcess: Sendable {
   }
 }
 
-/// A program did not do what it was to do.
+/// The error if a program ended early or did not print the expected line.
 package struct ChildProcessError: Error, CustomStringConvertible {
   let message: String
   package var description: String { message }

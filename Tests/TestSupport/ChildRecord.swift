@@ -1,7 +1,7 @@
 import Basics
 import Foundation
 
-/// What is known of a child process, filled in by a thread for each thing that blocks.
+/// The output and the status of a child process; a thread for each blocking call writes them.
 final class ChildRecord: Sendable {
   struct State: Sendable {
     var output = Data()
@@ -20,7 +20,7 @@ final class ChildRecord: Sendable {
   }
 
   var status: Int32? { state.withLock { $0.status } }
-  /// Whether it has ended and everything that it wrote was read.
+  /// Whether the process has ended and all of its output was read.
   var isComplete: Bool { state.withLock { $0.status != nil && $0.openStreams == 0 } }
 
   func text(_ stream: any KeyPath<State, Data> & Sendable) -> String {
@@ -44,12 +44,12 @@ final class ChildRecord: Sendable {
     }
   }
 
-  /// Waits for the end, kills what is left of the group, and takes the status.
+  /// Waits for the end, kills the rest of the process group, and takes the status.
   func reap() {
     Thread.detachNewThread { [self] in
       var info = siginfo_t()
       while waitid(P_PID, id_t(processID), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-      // As long as the status is not taken the number belongs to nobody else.
+      // Until the status is taken, no other process can get this number.
       kill(-processID, SIGKILL)
       state.withLock { state in
         var raw: Int32 = 0

@@ -1,6 +1,6 @@
-/// A port of 127.0.0.1 on which connections are refused for as long as this is held.
+/// A port of 127.0.0.1 that refuses connections while this object exists.
 ///
-/// It is bound and not listened on, so no other test's server can get it meanwhile.
+/// A socket is bound to it and does not listen, so no server of another test can get the port.
 package final class ClosedPort: Sendable {
   private let socket: BoundSocket
 

@@ -1,7 +1,7 @@
 package import SequencingOAuth
 package import Testing
 
-/// Runs what must fail with an error of the SDK and returns the error for further checks.
+/// Runs a body that must fail with an error of the SDK, and returns the error for further checks.
 @discardableResult
 package func failure<Value>(
   _ code: SQOAuthError.Code? = nil, sourceLocation: SourceLocation = #_sourceLocation,
@@ -14,7 +14,7 @@ package func failure<Value>(
   return error
 }
 
-/// Runs what must fail at once with an error of the SDK and returns the error for further checks.
+/// Runs a body without `async` that must fail with an error of the SDK, and returns the error.
 @discardableResult
 package func failure<Value>(
   _ code: SQOAuthError.Code? = nil, sourceLocation: SourceLocation = #_sourceLocation,
@@ -29,7 +29,7 @@ package func failure<Value>(
   return error
 }
 
-/// Runs what must fail with an error of some type and returns the error for further checks.
+/// Runs a body that must fail with an error of a type, and returns the error for further checks.
 ///
 /// Unlike `#expect(throws:)` it runs the body on the caller's actor.
 package func failure<Failure: Error, Value>(

@@ -2,14 +2,14 @@ import Basics
 package import Foundation
 package import Testing
 
-/// A gRPC server of Google's grpcio, run for a test on a free port.
+/// A gRPC server of Google's grpcio, which a test runs on a free port.
 ///
-/// The script that runs it says what it serves.
+/// The script that runs it describes its methods.
 package final class GRPCServer: Sendable {
-  /// Where it is: `http://127.0.0.1:PORT`, or https.
+  /// The server's address: `http://127.0.0.1:PORT`, or https.
   package let url: URL
   private let process: ChildProcess
-  /// How often ``caughtUp()`` was asked for.
+  /// The number of calls of ``caughtUp()``.
   private let marks = Locked(0)
 
   private init(url: URL, process: ChildProcess) {
@@ -21,9 +21,9 @@ package final class GRPCServer: Sendable {
   private static let script = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../SequencingOAuthGRPCTests/Servers/grpcio/serve").standardized.path
 
-  /// Starts a server; ``stop()`` ends it, and so does letting go of it.
+  /// Starts a server; it ends with ``stop()``, or when its last reference is released.
   ///
-  /// With certificates it serves over TLS; it asks `userInfo` whose tokens are.
+  /// With certificates it serves over TLS. It asks `userInfo` for the user of each token.
   package static func start(
     certificates: Certificates? = nil, userInfo: URL? = nil, options: [String] = []
   ) async throws -> GRPCServer {
@@ -39,7 +39,7 @@ package final class GRPCServer: Sendable {
     return GRPCServer(url: url, process: process)
   }
 
-  /// Runs a body with a server that ends with it.
+  /// Runs a body with a server, and stops the server after it.
   package static func running<Result: Sendable>(
     certificates: Certificates? = nil, userInfo: URL? = nil, options: [String] = [],
     _ body: (GRPCServer) async throws -> Result
@@ -49,15 +49,15 @@ package final class GRPCServer: Sendable {
     return try await stopping({ await server.stop() }) { try await body(server) }
   }
 
-  /// Everything it has said so far, line by line.
+  /// The lines of the server's output so far.
   package var lines: [Substring] { process.output.split(separator: "\n") }
 
-  /// How often a method was called, as far as it is known; see ``caughtUp()``.
+  /// The number of calls of a method in ``lines``; wait for ``caughtUp()`` first.
   package func count(of method: String) -> Int {
     lines.count { $0 == "CALL /grpc.testing.TestService/\(method)" }
   }
 
-  /// Returns when ``lines`` has everything that was said before.
+  /// Waits until ``lines`` has all output from before this call.
   package func caughtUp() async throws {
     let mark = marks.withLock { count in
       count += 1
@@ -67,35 +67,35 @@ package final class GRPCServer: Sendable {
     _ = try await process.line(after: "MARK \(mark)")
   }
 
-  /// Waits until it has said a line that starts so.
+  /// Waits for a line of the server's output that begins with a text.
   @discardableResult
   package func line(after start: String) async throws -> String {
     try await process.line(after: start)
   }
 
-  /// Ends it as a deployment does: calls under way may end, new ones are turned away.
+  /// Ends the server as a deployment does: running calls may finish, new ones are refused.
   package func drain() {
     process.signal(SIGUSR1)
   }
 
-  /// Starts another one in the place of one that was drained.
+  /// Starts a new server at the address of a drained one.
   package func restart() {
     process.signal(SIGUSR2)
   }
 
-  /// Ends it at once, with all its connections.
+  /// Kills the server, with all its connections.
   package func kill() {
     process.signal(SIGKILL)
   }
 
-  /// Ends it.
+  /// Stops the server.
   package func stop() async {
     await process.stop()
   }
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Skips the test where ``GRPCServer`` cannot run.
+  /// Skips the test if ``GRPCServer`` cannot run.
   package static var requiresGRPCIO: Self {
     .requires("grpcio for Debian's Python; run Scripts/install test") {
       guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else { return false }

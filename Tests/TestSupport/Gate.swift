@@ -1,6 +1,6 @@
 import Basics
 
-/// A place that a test closes, so that something stays under way for as long as it likes.
+/// A gate that a test closes, so that a task stops there until the test opens it.
 public final class Gate: Sendable {
   private struct State {
     var isOpen: Bool
@@ -9,18 +9,18 @@ public final class Gate: Sendable {
 
   private let state: Locked<State>
 
-  /// Makes a gate, open unless it is to be closed.
+  /// Creates a gate, which is open unless `isOpen` is `false`.
   public init(isOpen: Bool = true) {
     state = Locked(State(isOpen: isOpen))
   }
 
-  /// How many wait in front of it.
+  /// The number of tasks that wait at the gate.
   public var waiting: Int { state.withLock(\.waiters.count) }
 
-  /// Holds who comes from now on.
+  /// Closes the gate: tasks that come from now on wait.
   public func close() { state.withLock { $0.isOpen = false } }
 
-  /// Lets everyone through.
+  /// Opens the gate: all tasks continue.
   public func open() {
     let waiters = state.withLock { state in
       state.isOpen = true
@@ -30,7 +30,7 @@ public final class Gate: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Returns when the gate is open; a cancelled task waits all the same, as a server would go on.
+  /// Waits until the gate is open; a cancelled task waits too, as a server continues its work.
   public func pass() async {
     await withCheckedContinuation { continuation in
       let isOpen = state.withLock { state in
@@ -41,7 +41,7 @@ public final class Gate: Sendable {
     }
   }
 
-  /// Returns when the gate is open; a task that is cancelled opens it.
+  /// Waits until the gate is open; if the waiting task is cancelled, the gate opens.
   public func opened() async {
     await withTaskCancellationHandler {
       if Task.isCancelled { open() }
@@ -51,7 +51,7 @@ public final class Gate: Sendable {
     }
   }
 
-  /// Returns when so many wait in front of it.
+  /// Waits until this number of tasks wait at the gate.
   public func isHolding(_ count: Int = 1) async throws {
     while waiting < count { try await Task.sleep(for: .milliseconds(2)) }
   }

@@ -1,12 +1,12 @@
 import Basics
 import Foundation
 
-/// glewlwyd, a third party's authorization server, run for a test on a free port.
+/// glewlwyd, an authorization server of other authors, which a test runs on a free port.
 ///
-/// It knows the users and clients of ``User`` and ``Client``; a client's redirect URI must be one
-/// that ``takeRedirectURI()`` gave. The script that runs it says what else it has.
+/// It knows the users and clients of ``User`` and ``Client``. A client's redirect URI must come
+/// from ``takeRedirectURI()``. The script that runs it describes the rest of its configuration.
 package final class Glewlwyd: Sendable {
-  /// Someone with an account.
+  /// A user with an account.
   package enum User: String, Sendable {
     case alice
     case bob
@@ -17,7 +17,7 @@ package final class Glewlwyd: Sendable {
   package enum Client: String, Sendable {
     case `public`
     case confidential
-    /// Its secret holds characters that forms encode.
+    /// A client whose secret contains characters that forms encode.
     case awkward
 
     package var secret: String? {
@@ -39,7 +39,7 @@ package final class Glewlwyd: Sendable {
     self.redirectPorts = Locked(redirectPorts)
   }
 
-  /// Starts a server; ``stop()`` ends it, and so does letting go of it.
+  /// Starts a server; it ends with ``stop()``, or when its last reference is released.
   ///
   /// Further settings are environment variables of the script, for example `PAR_REQUIRED`.
   package static func start(
@@ -55,7 +55,7 @@ package final class Glewlwyd: Sendable {
       redirectPorts: try await process.line(after: "REDIRECT_PORTS=").split(separator: " "))
   }
 
-  /// Runs a body with a server that ends with it.
+  /// Runs a body with a server, and stops the server after it.
   package static func running<Result: Sendable>(
     accessTTL: Duration = .seconds(3600), settings: [String: String] = [:],
     _ body: (Glewlwyd) async throws -> Result
@@ -69,12 +69,12 @@ package final class Glewlwyd: Sendable {
     await process.stop()
   }
 
-  /// Where the server shows its pages.
+  /// The address of the server's login page.
   package var authorizationEndpoint: String { issuer + "/auth" }
-  /// Where the server gives tokens.
+  /// The address at which the server issues tokens.
   package var tokenEndpoint: String { issuer + "/token" }
 
-  /// A redirect URI that both clients are registered with, on a port that no other test uses.
+  /// Returns a redirect URI of both clients, with a port that no other test uses.
   package func takeRedirectURI() throws -> String {
     guard let port = redirectPorts.withLock({ $0.popLast() }) else {
       throw ChildProcessError(message: "glewlwyd: no redirect port is left; give it more")

@@ -18,18 +18,18 @@ public final class ManualClock: WallClock {
 
   private let state: Locked<State>
 
-  /// Makes a clock that shows a round date.
+  /// Creates a clock that shows a round date.
   public init(now: Date = Date(timeIntervalSince1970: 1_750_000_000)) {
     state = Locked(State(now: now))
   }
 
-  /// The moment that the clock shows.
+  /// The time that the clock shows.
   public var now: Date { state.withLock(\.now) }
 
-  /// How many tasks sleep.
+  /// The number of tasks that sleep.
   public var sleepers: Int { state.withLock(\.sleepers.count) }
 
-  /// Moves the time, in either direction, and wakes whoever is due.
+  /// Moves the time forwards or back, and wakes the tasks whose time has come.
   public func advance(by seconds: TimeInterval) {
     let due: [Sleeper] = state.withLock { state in
       let now = state.now + seconds
@@ -41,7 +41,7 @@ public final class ManualClock: WallClock {
     for sleeper in due { sleeper.continuation.resume() }
   }
 
-  /// Returns when some task sleeps.
+  /// Waits until a task sleeps.
   public func hasSleeper() async {
     await withCheckedContinuation { continuation in
       let isReady = state.withLock { state in
@@ -52,7 +52,7 @@ public final class ManualClock: WallClock {
     }
   }
 
-  /// Returns when the clock was advanced to a moment.
+  /// Sleeps until the clock is advanced to a time.
   public func sleep(until date: Date) async throws {
     let id = state.withLock { state in
       state.lastSleeper += 1

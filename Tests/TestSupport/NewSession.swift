@@ -1,6 +1,6 @@
 import Foundation
 
-/// The capabilities that a browser is started with.
+/// The capabilities with which a browser is started.
 struct NewSession: Encodable {
   let profile: String
   let width: Int

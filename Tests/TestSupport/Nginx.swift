@@ -2,10 +2,10 @@ package import Foundation
 package import OAuthSandbox
 import SequencingOAuth
 
-/// nginx, a third party's HTTP server, run for a test as a resource server.
+/// nginx, an HTTP server of other authors, which a test runs as a resource server.
 ///
-/// It asks a sandbox about every token, so one that was revoked there opens nothing here. Its
-/// configuration, in `Tests/LiveTests/Servers/nginx`, says what is at which path.
+/// It asks a sandbox about every token, so it refuses a token that was revoked there. Its
+/// configuration in `Tests/LiveTests/Servers/nginx` describes each path.
 package final class Nginx: Sendable {
   /// `http://127.0.0.1:` and a port; HTTP/1.1.
   package let url: URL
@@ -31,7 +31,7 @@ package final class Nginx: Sendable {
       "PORT": "\(sockets[0].port)", "SECURE_PORT": "\(sockets[1].port)",
       "SANDBOX": "127.0.0.1:\(sandbox.issuer.port ?? 0)", "TOKEN_CHECK": check.path,
       "REQUESTS": "\(requests)",
-      // Its worker would otherwise become nobody, who may not read this folder.
+      // Otherwise its worker would run as the user nobody, who may not read this folder.
       "USER": geteuid() == 0 ? "user root;" : "",
     ]
     let text = try values.reduce(String(contentsOfFile: Self.template, encoding: .utf8)) {
@@ -59,10 +59,10 @@ package final class Nginx: Sendable {
     return url
   }
 
-  /// Starts a server; ``stop()`` ends it, and so does letting go of it.
+  /// Starts a server; it ends with ``stop()``, or when its last reference is released.
   ///
-  /// `endpoint` of the sandbox is asked about each token. A connection carries at most so many
-  /// requests.
+  /// The server asks `endpoint` of the sandbox about each token. The last argument limits the
+  /// requests of a connection.
   package static func start(
     sandbox: SandboxServer, asking endpoint: SandboxEndpoint = .me,
     requestsPerConnection: Int = 1_000_000
@@ -78,7 +78,7 @@ package final class Nginx: Sendable {
     }
   }
 
-  /// Runs a body with a server that ends with it.
+  /// Runs a body with a server, and stops the server after it.
   package static func running<Result: Sendable>(
     sandbox: SandboxServer, asking endpoint: SandboxEndpoint = .me,
     requestsPerConnection: Int = 1_000_000, _ body: (Nginx) async throws -> Result
@@ -93,12 +93,12 @@ package final class Nginx: Sendable {
     await process.stop()
   }
 
-  /// The authority that its certificate is from, in PEM.
+  /// The authority of its certificate, in PEM.
   package var authority: Data {
     get throws { try certificates.data("ca.pem") }
   }
 
-  /// Where a file lies that is served at a path: `files/a`, `public/a`.
+  /// The file that is served at a path: `files/a`, `public/a`.
   package func file(_ path: String) -> URL {
     URL(filePath: folder.file("root/\(path)"))
   }
@@ -113,7 +113,7 @@ package final class Nginx: Sendable {
     }
   }
 
-  /// What it complains about.
+  /// The content of its error log.
   package var errors: String {
     ((try? String(contentsOfFile: folder.file("error.log"), encoding: .utf8)) ?? "")
       + process.errors
@@ -137,7 +137,7 @@ package final class Nginx: Sendable {
     }
   }
 
-  /// The requests so far, once there are so many.
+  /// Waits until there are at least `count` requests, and returns all so far.
   package func requests(atLeast count: Int) async throws -> [NginxRequest] {
     try await eventually("nginx logs \(count) requests") {
       let requests = try await requests()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A request as nginx wrote it into its log when it had answered.
+/// A request in nginx's log, which has it after the answer.
 package struct NginxRequest: Sendable, Hashable, Decodable, CustomStringConvertible {
   package let method: String
   /// The path and the query, as sent.
@@ -10,17 +10,17 @@ package struct NginxRequest: Sendable, Hashable, Decodable, CustomStringConverti
   package let status: Int
   /// Whether it had an `Authorization` field.
   package let isAuthorized: Bool
-  /// The `Range` field; empty where there was none.
+  /// The `Range` field; empty if there was none.
   package let range: String
-  /// How many bytes came, head and body.
+  /// The bytes of the request, head and body.
   package let requestLength: Int
-  /// How many bytes were sent, head and body.
+  /// The bytes of the answer that were sent, head and body.
   package let bytesSent: Int
-  /// How many of them belong to the body.
+  /// The bytes of the answer's body that were sent.
   package let contentSent: Int
   /// Whether the answer was sent to its end.
   package let isComplete: Bool
-  /// Tells connections apart.
+  /// The number of the connection.
   package let connection: Int
 
   /// `PUT /files/a 401`, and whether it had a token.

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// Bytes in which a part that is missing, doubled or in another place shows.
+/// Returns bytes in which a test can detect a part that is missing, doubled or in a wrong place.
 ///
-/// They are a block that is repeated, whose length is prime: to compute each takes a minute where
-/// code is neither optimized nor left alone by a sanitizer, and holds up all that runs meanwhile.
+/// They repeat a block whose length is prime. To compute each byte instead would take a minute in
+/// code without optimization and with a sanitizer, and would delay all other tests.
 package func pattern(_ count: Int, seed: UInt32 = 1) -> Data {
   var state = seed
   let block = Data(

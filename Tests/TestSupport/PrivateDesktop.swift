@@ -1,17 +1,17 @@
 import Basics
 package import Foundation
 
-/// A D-Bus session of its own for a test, with GNOME Keyring on it where the test wants one.
+/// A private D-Bus session for a test, with GNOME Keyring on it if the test needs one.
 ///
-/// Programs reach it by ``address`` alone; nothing of the user's own session is touched.
+/// Programs reach it only by ``address``; the user's own session is not touched.
 package final class PrivateDesktop: Sendable {
-  /// What `DBUS_SESSION_BUS_ADDRESS` says in this session.
+  /// The value of `DBUS_SESSION_BUS_ADDRESS` for this session.
   package let address: String
   private let folder: TemporaryFolder
   private let bus: ChildProcess
   private let keyring = Locked<ChildProcess?>(nil)
 
-  /// Starts a session in an empty folder; ``stop()`` ends it, and so does letting go of it.
+  /// Starts a session in an empty folder; it ends with ``stop()``, or with its last reference.
   package init(in folder: TemporaryFolder? = nil, keyring: Bool = false) async throws {
     self.folder = try folder ?? TemporaryFolder()
     for name in ["run", "home", "data"] {
@@ -20,7 +20,7 @@ package final class PrivateDesktop: Sendable {
         attributes: [.posixPermissions: 0o700])
     }
     address = Self.address(in: self.folder)
-    // The system's own configuration would start a keyring for whoever asks for one.
+    // The system's own configuration would start a keyring as soon as a program asks for one.
     try Self.configuration(address)
       .write(toFile: self.folder.file("bus.conf"), atomically: false, encoding: .utf8)
     bus = try Self.start([
@@ -31,7 +31,7 @@ package final class PrivateDesktop: Sendable {
     if keyring { try await startKeyring() }
   }
 
-  /// The address that a session in a folder has.
+  /// The address of a session in a folder.
   package static func address(in folder: TemporaryFolder) -> String {
     "unix:path=\(folder.file("bus"))"
   }
@@ -45,7 +45,7 @@ package final class PrivateDesktop: Sendable {
     ]
   }
 
-  /// Starts the keyring, which has what it had before; one that is not unlocked stays locked.
+  /// Starts the keyring with its earlier content; without `unlocked` it stays locked.
   package func startKeyring(unlocked: Bool = true) async throws {
     let daemon = "exec gnome-keyring-daemon --foreground --components=secrets"
     let process = try Self.start(
@@ -69,12 +69,12 @@ package final class PrivateDesktop: Sendable {
     try await eventually("the keyring is gone") { try await !hasKeyring() }
   }
 
-  /// Has the keyring stop working without its end, or go on.
+  /// Stops the keyring without ending it, or lets it continue.
   package func freezeKeyring(_ frozen: Bool = true) {
     keyring.withLock { $0?.signal(frozen ? SIGSTOP : SIGCONT) }
   }
 
-  /// Starts a program that is asked to ask the user, and never answers; it is the caller's to stop.
+  /// Starts a program that should ask the user and never answers; the caller must stop it.
   package func startMutePrompter() async throws -> ChildProcess {
     let name = "org.gnome.keyring.SystemPrompter"
     let prompter = try Self.start(
@@ -83,7 +83,7 @@ package final class PrivateDesktop: Sendable {
     return prompter
   }
 
-  /// What the keyring has on disk.
+  /// The content of the keyring's files.
   package func keyringFiles() throws -> [Data] {
     let keyrings = folder.file("data/keyrings")
     return try FileManager.default.contentsOfDirectory(atPath: keyrings).map { name in
@@ -91,7 +91,7 @@ package final class PrivateDesktop: Sendable {
     }
   }
 
-  /// Ends the bus, and with it whatever is on it.
+  /// Kills the bus, and so ends all programs on it.
   package func killBus() async throws {
     bus.signal(SIGKILL)
     try await eventually("the bus is gone") { !bus.isRunning }
@@ -104,7 +104,9 @@ package final class PrivateDesktop: Sendable {
     await bus.stop()
   }
 
-  /// What the keyring answers a method call in `dbus-send`'s words, or nothing where it refuses.
+  /// Calls a method of the keyring, and returns the answer in the format of `dbus-send`.
+  ///
+  /// The answer is empty if the keyring refuses the call.
   package func call(_ path: String, _ method: String, _ arguments: String...) async throws
     -> String
   {
@@ -129,7 +131,7 @@ package final class PrivateDesktop: Sendable {
     ).output
   }
 
-  /// Starts a program that ends, at the latest, when this process does.
+  /// Starts a program that ends when this process ends, or earlier.
   private static func start(
     _ command: [String], environment: [String: String?] = [:]
   ) throws -> ChildProcess {

@@ -7,7 +7,7 @@ package struct ProgramBuilder: Sendable {
   private static let libraries = [
     "SequencingOAuth", "OAuthSandbox", "LoopbackPages", "LoopbackHTTP", "Basics",
   ]
-  /// The library for the desktop's keyring, and what of the system it links.
+  /// The name of the library for the desktop's keyring.
   private static let keyring = "SequencingOAuthSecretService"
   private static let keyringLinks = ["-lsecret-1", "-lgio-2.0", "-lgobject-2.0", "-lglib-2.0"]
 
@@ -15,7 +15,7 @@ package struct ProgramBuilder: Sendable {
   private let compiling: [String]
   private let linking: [String]
 
-  /// Finds the libraries; the keyring's is one of them where a program needs it.
+  /// Finds the libraries; with `keyring`, also the one for the desktop's keyring.
   package init(keyring: Bool = false) throws {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL
@@ -23,7 +23,7 @@ package struct ProgramBuilder: Sendable {
     let maps = modules.flatMap {
       ["-Xcc", "-fmodule-map-file=\(Self.root.path)/Sources/\($0)/module.modulemap"]
     }
-    // Beside them may lie those of sources that are gone.
+    // The folder may also contain objects of removed sources.
     let libraries = Self.libraries + (keyring ? [Self.keyring] : [])
     let objects = try libraries.flatMap { library in
       let map = products.appending(path: "\(library).build/output-file-map.json")
@@ -33,7 +33,7 @@ package struct ProgramBuilder: Sendable {
     }
     let environment = ProcessInfo.processInfo.environment
     let sanitizer = environment["SANITIZE"].map { ["-sanitize=\($0)"] } ?? []
-    // The libraries count what is run, in a build for that.
+    // In a build for coverage, the libraries count the code that runs.
     let coverage = environment["COVERAGE"] == "1" ? ["-profile-generate"] : []
     compiling =
       ["-I", products.appending(path: "Modules").path, "-I", folder.path]

@@ -3,7 +3,7 @@ package import SequencingOAuth
 
 /// Tokens for the tests of stores and of encodings.
 package enum Records {
-  /// A token with everything that a token can have.
+  /// A token with a value in every field.
   package static let full = SQToken(
     accessToken: "a.b~c/+==", expirationDate: Date(timeIntervalSinceReferenceDate: 0.1 + 0.2),
     tokenType: "bEARER", scope: "demo  external", refreshToken: "r \"\\/\u{7E}",
@@ -23,7 +23,7 @@ package enum Records {
   ]
 }
 
-/// A record with everything that a record can have.
+/// Returns a record with a value in every field.
 package func record(_ id: String, token: SQToken = Records.full) -> AccountRecord {
   AccountRecord(
     id: id, clientID: "client", issuer: "https://id.example",

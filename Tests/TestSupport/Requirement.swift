@@ -1,9 +1,9 @@
 import Foundation
 package import Testing
 
-/// Something that a test needs and that a machine may lack.
+/// The programs that a test needs and that a machine may lack.
 package struct Requirement: Sendable {
-  /// The programs that must be in `PATH`, or where those of administrators are.
+  /// The programs that must be in `PATH` or in the administrators' folders.
   package let programs: [String]
 
   package init(programs: [String]) {
@@ -20,7 +20,7 @@ package struct Requirement: Sendable {
   package static let nginx = Self(programs: ["nginx", "openssl", "sh"])
   package static let tmux = Self(programs: ["tmux"])
 
-  /// The programs that are not there.
+  /// The programs that are missing.
   package var missing: [String] {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders: [Substring] = path.split(separator: ":") + ["/usr/sbin"]
@@ -29,7 +29,7 @@ package struct Requirement: Sendable {
     }
   }
 
-  /// Whether a test can run; where everything is to run, its not being so is an error.
+  /// Whether a test can run; throws instead of returning `false` if every test must run.
   func isMet() throws -> Bool {
     let missing = missing
     return try Self.isMet(missing.isEmpty, missing.joined(separator: ", "))
@@ -43,7 +43,7 @@ package struct Requirement: Sendable {
   }
 }
 
-/// A test had to run and could not.
+/// The error if a test must run and cannot.
 struct RequirementNotMet: Error, CustomStringConvertible {
   let what: String
   var description: String {
@@ -52,21 +52,21 @@ struct RequirementNotMet: Error, CustomStringConvertible {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Skips the test, saying why, where something is missing; under `CI=true` that is a failure.
+  /// Skips the test with a reason if a program is missing; with `CI=true` the test fails instead.
   package static func requires(_ requirement: Requirement) -> Self {
     .enabled(
       "needs \(requirement.programs.joined(separator: ", ")); run Scripts/install test"
     ) { try requirement.isMet() }
   }
 
-  /// The same for something that is not a program.
+  /// Skips the test with a reason if a condition does not hold; with `CI=true` it fails instead.
   package static func requires(
     _ what: String, _ condition: @autoclosure @escaping @Sendable () -> Bool
   ) -> Self {
     .enabled("needs \(what)") { try Requirement.isMet(condition(), what) }
   }
 
-  /// The same for something that has to be tried.
+  /// Skips the test with a reason if an attempt fails; with `CI=true` the test fails instead.
   package static func requires(
     _ what: String, _ attempt: @escaping @Sendable () async throws -> Bool
   ) -> Self {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A pipe whose ends a child gets only as its standard descriptors.
+/// A pipe whose ends a child inherits only as its standard descriptors.
 package struct ChildPipe {
   package let readEnd: Int32
   package let writeEnd: Int32
@@ -33,7 +33,7 @@ func spawn(
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
   defer { posix_spawn_file_actions_destroy(&actions) }
-  // Above all targets, so that none is written over before its turn.
+  // Move them above all targets, so that none is overwritten before its turn.
   let copies = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, Int32(descriptors.count)) }
   defer { copies.forEach { close($0) } }
   for (target, descriptor) in copies.enumerated() {

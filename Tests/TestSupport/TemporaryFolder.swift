@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A private folder that is removed with everything in it when nobody holds this object any more.
+/// A private folder that is removed, with its content, when this object is released.
 package final class TemporaryFolder: Sendable {
   package let path: String
 
@@ -20,7 +20,7 @@ package final class TemporaryFolder: Sendable {
   /// The path of a file in it.
   package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// The permissions of a file or a folder, wherever that is.
+  /// The permissions of a file or a folder at any path.
   package static func mode(_ path: String) throws -> Int {
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     return try #require(attributes[.posixPermissions] as? NSNumber).intValue

@@ -3,7 +3,7 @@ package import SequencingOAuth
 import Testing
 
 extension TokenStore {
-  /// Puts the end of an account's token into the past, as if its time had gone by.
+  /// Changes an account's stored token so that it has expired.
   package func expire(_ id: String) async throws {
     let old = try #require(try await load(id))
     let token = SQToken(

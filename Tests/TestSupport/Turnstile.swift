@@ -1,6 +1,6 @@
 import Basics
 
-/// Lets a few in at a time, in the order in which they came.
+/// Lets a limited number of tasks run at a time, in the order in which they came.
 final class Turnstile: Sendable {
   private struct State {
     var free: Int
@@ -13,7 +13,7 @@ final class Turnstile: Sendable {
     state = Locked(State(free: places))
   }
 
-  /// Waits for a place; the test's own time limit is what ends the wait.
+  /// Waits for a place; only the test's time limit ends the wait early.
   func take() async throws {
     try Task.checkCancellation()
     let turn: OneShot<Void>? = state.withLock { state in
@@ -36,7 +36,7 @@ final class Turnstile: Sendable {
     throw CancellationError()
   }
 
-  /// Gives a place to whoever has waited longest.
+  /// Gives a place to the task that has waited longest.
   func give() {
     state.withLock { state -> OneShot<Void>? in
       guard state.waiters.isEmpty else { return state.waiters.removeFirst() }

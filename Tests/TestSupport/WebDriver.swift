@@ -44,7 +44,7 @@ struct WebDriver: Sendable {
   }
 }
 
-/// What chromedriver refused.
+/// An error that chromedriver reported.
 package struct WebDriverError: Error, Decodable, CustomStringConvertible {
   let error: String
   let message: String
@@ -53,7 +53,7 @@ package struct WebDriverError: Error, Decodable, CustomStringConvertible {
     "\(error): \(message.prefix(400).replacing("\n", with: " "))"
   }
 
-  /// Whether the page may only need another moment.
+  /// Whether the command may succeed when the page has had more time.
   var isPassing: Bool {
     [
       "no such element", "stale element reference", "element click intercepted",

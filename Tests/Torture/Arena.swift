@@ -2,11 +2,11 @@ import Foundation
 import OAuthSandbox
 import SequencingOAuth
 
-/// Where it all happens: a server that rotates refresh tokens and detects reuse, the stores, and the
-/// programs that use them, as another user where that is possible.
+/// The parts of the torture: a server that rotates refresh tokens and detects reuse, the stores,
+/// and the programs that use them, which run as another user if possible.
 final class Arena: Sendable {
   static let issuesFor = "sandbox-app"
-  /// The user that the programs run as: nobody.
+  /// The user as which the programs run: the system's user `nobody`.
   static let user = 65534
 
   let sandbox: SandboxServer

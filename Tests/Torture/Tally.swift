@@ -1,6 +1,6 @@
 import Basics
 
-/// What was done and what came of it.
+/// Counts all actions, and records what happened to each account.
 final class Tally: Sendable {
   private struct State {
     var deeds: [String: Int] = [:]
@@ -9,9 +9,9 @@ final class Tally: Sendable {
     var lost: [String] = []
     /// What may have cost an account its answer, since it last worked, and when.
     var suspicion: [Account: (reason: String, since: ContinuousClock.Instant)] = [:]
-    /// How often an account was lost or signed in anew.
+    /// How often an account was lost or signed in again.
     var changes: [Account: Int] = [:]
-    /// Accounts that were lost and are not signed in anew yet.
+    /// The accounts that were lost and are not signed in again yet.
     var absent: Set<Account> = []
     /// What became of each account, the newest last.
     var history: [Account: [String]] = [:]
@@ -88,7 +88,7 @@ final class Tally: Sendable {
     }
   }
 
-  /// The account was signed in anew; programs that were started before that found nothing.
+  /// Counts a new sign-in; programs that were started before it found no account.
   func signedIn(_ account: Account) {
     state.withLock { state in
       state.changes[account, default: 0] += 1

@@ -3,7 +3,7 @@ import Foundation
 import SequencingOAuth
 import Synchronization
 
-/// Whether the process is to stop itself at the next chance.
+/// Whether the process must stop itself at the next opportunity.
 private let isArmed = Locked(false)
 
 /// Stands in the place of the system's function in this program: a caller that waits for its own

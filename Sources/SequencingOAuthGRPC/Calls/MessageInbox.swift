@@ -1,11 +1,12 @@
 import Basics
 
-/// Between the transport, which brings messages, and whoever reads them.
+/// The messages that have arrived from the server and that the app has not read yet.
 ///
-/// The transport waits until what it brought last was read, and with it, in time, the server.
+/// The transport waits until the app has read the messages that it delivered last. When the buffers
+/// of the connection are full, the server must wait too.
 final class MessageInbox: Sendable {
   private struct State {
-    /// In the order of their reading, reversed.
+    /// The messages in reverse: the last is read first.
     var frames: [MessageFrame] = []
     var end: Result<Void, RPCError>?
     var readers: [CheckedContinuation<Void, Never>] = []
@@ -16,7 +17,7 @@ final class MessageInbox: Sendable {
 
   // MARK: The transport's side
 
-  /// Hands messages over when those before them were read; returns at once where there is an end.
+  /// Adds messages after the earlier ones were read; drops them at once if the call has ended.
   func put(_ frames: [MessageFrame]) async {
     if frames.isEmpty { return }
     await withTaskCancellationHandler {
@@ -38,7 +39,10 @@ final class MessageInbox: Sendable {
     for reader in readers { reader.resume() }
   }
 
-  /// No more will come; after an error, what was not read is dropped.
+  /// Marks the end: no further message comes.
+  ///
+  /// After an error of this side, the messages that were not read are dropped; after the server's,
+  /// they can still be read.
   func finish(_ end: Result<Void, RPCError>) {
     let (readers, writer) = state.withLock { state in
       if state.end == nil { state.end = end }
@@ -51,7 +55,7 @@ final class MessageInbox: Sendable {
 
   // MARK: The reader's side
 
-  /// The next message, or the end; `nil` when the task that waits is cancelled.
+  /// Waits for the next message or the end; returns `nil` if the waiting task is cancelled.
   func next() async -> Result<MessageFrame?, RPCError>? {
     while true {
       let (answer, writer) = state.withLock { state in
@@ -80,7 +84,7 @@ final class MessageInbox: Sendable {
         if isReady { continuation.resume() }
       }
     } onCancel: {
-      // Those that are not cancelled look, and wait again.
+      // This wakes all readers; those that are not cancelled check again and wait again.
       for reader in state.withLock({ Self.takeReaders(&$0) }) { reader.resume() }
     }
   }

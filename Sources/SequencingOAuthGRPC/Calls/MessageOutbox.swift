@@ -6,24 +6,24 @@ import Basics
   import Foundation
 #endif
 
-/// Between those who send messages and the transport, which asks for them.
+/// The messages that the app has sent and that the transport has not taken yet.
 ///
-/// Whoever sends waits until the transport has taken the message, and so until the server has read
-/// enough of what came before.
+/// The sender waits until the transport has taken the message, and so until the server has read
+/// enough of the earlier messages.
 final class MessageOutbox: Sendable {
   private struct Item {
     let id: Int
     let bytes: Data
-    /// Told whether the transport took it.
+    /// The waiting sender; it gets `true` if the transport took the message.
     let sender: CheckedContinuation<Bool, Never>
   }
 
   private struct State {
     var items: [Item] = []
     var lastID = 0
-    /// Nothing more is sent.
+    /// The sender has announced the end: no further message is accepted.
     var isFinished = false
-    /// Nothing more is taken.
+    /// The call has ended: the transport takes no further message.
     var isClosed = false
     var taker: CheckedContinuation<Data?, Never>?
   }
@@ -32,7 +32,7 @@ final class MessageOutbox: Sendable {
 
   // MARK: The caller's side
 
-  /// What became of a message.
+  /// What happened to a message.
   enum Outcome {
     case taken
     case refused
@@ -73,7 +73,7 @@ final class MessageOutbox: Sendable {
     item?.sender.resume(returning: false)
   }
 
-  /// Ends the request's messages, behind those that wait; `false` where that was done before.
+  /// Ends the request after the waiting messages; returns `false` if it has ended before.
   func finish() -> Bool {
     let (isFirst, taker) = state.withLock { state in
       defer { state.isFinished = true }
@@ -85,7 +85,7 @@ final class MessageOutbox: Sendable {
 
   // MARK: The transport's side
 
-  /// The next piece of the request's body; `nil` at its end.
+  /// Waits for the next piece of the request's body; returns `nil` at its end.
   func next() async -> Data? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -107,7 +107,7 @@ final class MessageOutbox: Sendable {
     }
   }
 
-  /// The call has ended: who waits is told.
+  /// Ends the outbox with the call: waiting senders and the transport continue without success.
   func close() {
     let (items, taker) = state.withLock { state in
       state.isClosed = true

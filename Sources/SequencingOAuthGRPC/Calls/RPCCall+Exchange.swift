@@ -7,9 +7,9 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// One request of HTTP and what its response says.
+/// One HTTP request of a call, and the reading of its response.
 extension RPCCall {
-  /// Sends the call with these fields besides its metadata; they replace those of the same names.
+  /// Sends the call once; the fields replace metadata with the same names.
   func attempt(
     _ metadata: RPCMetadata, _ fields: HTTPFields = [:]
   ) async throws(RPCError) -> Data {
@@ -28,7 +28,7 @@ extension RPCCall {
     request.headers = [
       "content-type": "application/grpc", "te": "trailers", "user-agent": "grpc-sequencing-oauth",
       "grpc-accept-encoding": "identity,gzip",
-      // What is compressed is the messages; libcurl would offer to take the whole so.
+      // gRPC compresses messages one by one; by itself, libcurl would accept a compressed body.
       "accept-encoding": "identity",
     ]
     if options.compression == .gzip { request.headers["grpc-encoding"] = "gzip" }
@@ -53,7 +53,7 @@ extension RPCCall {
 
   // MARK: One message
 
-  /// More than this libcurl cannot hold for a request that shares its connection.
+  /// The largest response in bytes that libcurl keeps for a request that shares its connection.
   private static let largestInMemory = 8 << 20
 
   private func receiveOne(
@@ -80,7 +80,7 @@ extension RPCCall {
     return try message(body, head)
   }
 
-  /// The one message of a call that ended well.
+  /// The one message of a call that succeeded.
   private func message(_ body: Data, _ head: RPCResponseHead) throws(RPCError) -> Data {
     let limit = channel.options.maximumResponseBytes
     var parser = FrameParser(limit: limit)
@@ -89,7 +89,8 @@ extension RPCCall {
       throw RPCError(
         .internal,
         frames.isEmpty && parser.isAtEnd
-          ? "the server sent no message" : "the server sent what is not one whole message",
+          ? "the server sent no message"
+          : "the server sent more than one message, or only a part of one",
         metadata: responseMetadata)
     }
     return try frame.message(encoding: head.encoding, limit: limit)
@@ -126,7 +127,7 @@ extension RPCCall {
 
   // MARK: Both
 
-  /// Notes what has come, unless the call has ended; behind the last message, the trailers too.
+  /// Stores the headers and, at the end, the trailers; does nothing if the call has ended.
   private func take(_ head: RPCResponseHead, _ trailers: HTTPFields?) {
     let headers = head.metadata
     let trailers = trailers.map(head.trailers)
@@ -138,7 +139,7 @@ extension RPCCall {
     }
   }
 
-  /// Why the call failed; `nil` where it did not.
+  /// The error of a call that failed; `nil` if the call succeeded.
   ///
   /// libcurl 7.88 loses the end of the last call on a connection that the server is about to close
   /// (GOAWAY), and reports success. Then the status is missing.
@@ -146,11 +147,11 @@ extension RPCCall {
     guard let failure = head.failure(trailers) else { return nil }
     guard head.lacksStatus(trailers), channel.client.mayLoseEndOfResponse else { return failure }
     return RPCError(
-      .unavailable, "the end of the answer did not come; the server may be about to close down",
+      .unavailable, "the end of the response did not arrive; the server may be shutting down",
       metadata: failure.metadata)
   }
 
-  /// Sends nothing further behind a head that is the whole answer.
+  /// Stops sending messages if the head is the whole response.
   private func stopSending(behind head: RPCResponseHead) {
     if head.isWholeAnswer { outbox.close() }
   }
@@ -159,7 +160,7 @@ extension RPCCall {
     do {
       return try await channel.client.send(request)
     } catch let error as SQOAuthError {
-      // What the closures above threw.
+      // The cause is an `RPCError` if one of the closures above threw it.
       throw error.cause as? RPCError ?? RPCError(transport: error)
     } catch let error as RPCError {
       throw error
@@ -172,7 +173,7 @@ extension RPCCall {
 }
 
 extension String {
-  /// What stands behind the first space: the token in `Bearer T`.
+  /// The text after the first space: the token in `Bearer T`.
   fileprivate var afterSpace: String {
     firstIndex(of: " ").map { String(self[index(after: $0)...]) } ?? ""
   }

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// What a call does once it is started, from top to bottom.
+/// The work of a call after its start, from top to bottom.
 extension RPCCall {
   func run() async {
     let result: Result<Data, RPCError>
@@ -22,7 +22,7 @@ extension RPCCall {
   private func perform() async throws(RPCError) -> Data {
     let metadata = requestMetadata
     if metadata["authorization"] != nil {
-      // What the caller gave this call comes before what the channel has.
+      // A credential that the app set for this call wins over the channel's.
       try checkOrigin()
       return try await attempt(metadata)
     }
@@ -39,7 +39,7 @@ extension RPCCall {
     }
   }
 
-  /// A token in clear can be read by everyone on the way.
+  /// Throws if the server must not get a token: without TLS, others on the network could read it.
   private func checkOrigin() throws(RPCError) {
     do throws(SQOAuthError) {
       _ = try channel.origin.get()
@@ -81,14 +81,14 @@ extension RPCCall {
     do throws(SQOAuthError) {
       let origin = try channel.origin.get()
       if let use = try module.tokenUse(at: origin) { return use }
-      // The server that gives tokens has no more time than the call.
+      // The call's timeout also limits the wait for a token.
       return try await inTime { () throws(SQOAuthError) in try await module.tokenUse(for: origin) }
     } catch {
       throw RPCError(credential: error)
     }
   }
 
-  /// Another token for a call that was refused; `nil` where there is none.
+  /// Waits for another token after the server refused the call's; returns `nil` if there is none.
   private func replacement(of use: TokenUse) async throws(RPCError) -> TokenUse? {
     do throws(SQOAuthError) {
       return try await inTime { () throws(SQOAuthError) in try await use.replaced() }
@@ -97,7 +97,7 @@ extension RPCCall {
     }
   }
 
-  /// Runs a body that is cancelled when the call's time is up.
+  /// Runs a body; when the call's time is over, ends the call, which cancels the body.
   private func inTime<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
@@ -112,11 +112,11 @@ extension RPCCall {
 }
 
 extension RPCError {
-  /// Whether another token may please the server.
+  /// Whether the server may accept the call with another token.
   var refusesToken: Bool {
     guard isFromServer, status == .unauthenticated else { return false }
     let reason = challenge?.error
-    // A server that names no reason may mean the token; a malformed request it would name.
+    // Without a reason, the server may mean the token; it would name a malformed request.
     return reason == nil || reason == .invalidToken
   }
 }

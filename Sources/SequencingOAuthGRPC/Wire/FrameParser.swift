@@ -4,11 +4,11 @@
   import Foundation
 #endif
 
-/// Cuts what the network brings, in pieces of any size, into messages.
+/// Cuts the response's body, which arrives in pieces of any size, into messages.
 struct FrameParser {
-  /// How many bytes a message may have, as it travels.
+  /// The largest message in bytes as it is sent, which may be compressed.
   let limit: Int
-  /// What belongs to no whole message yet.
+  /// The bytes that do not make a whole message yet.
   private var rest = Data()
 
   init(limit: Int) {
@@ -18,7 +18,7 @@ struct FrameParser {
   /// Whether the last message is complete.
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// Takes a piece, and gives the messages that are complete with it.
+  /// Adds a piece and returns the messages that are complete now.
   mutating func take(_ piece: Data) throws(RPCError) -> [MessageFrame] {
     rest.append(piece)
     var frames: [MessageFrame] = []
@@ -27,7 +27,7 @@ struct FrameParser {
       frames.append(frame)
       position += MessageFrame.prefixLength + frame.content.count
     }
-    // A copy, so that a small rest does not hold on to all that came before it.
+    // A copy, so that a small rest does not keep all the earlier bytes in memory.
     if position != rest.startIndex { rest = Data(rest[position...]) }
     return frames
   }
@@ -36,7 +36,7 @@ struct FrameParser {
     let available = rest.endIndex - position
     guard available >= 1 else { return nil }
     guard rest[position] <= 1 else {
-      throw RPCError(.internal, "the server sent what is no gRPC message")
+      throw RPCError(.internal, "the server sent bytes that are not a gRPC message")
     }
     guard available >= MessageFrame.prefixLength else { return nil }
     let content = position + MessageFrame.prefixLength
@@ -44,7 +44,7 @@ struct FrameParser {
     guard length <= limit else {
       throw RPCError(
         .resourceExhausted,
-        "the server sent a message of \(length) bytes, and \(limit) are allowed")
+        "the server sent a message of \(length) bytes; the limit is \(limit) bytes")
     }
     guard available >= MessageFrame.prefixLength + length else { return nil }
     return MessageFrame(

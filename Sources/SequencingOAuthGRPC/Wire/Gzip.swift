@@ -6,14 +6,14 @@ import CZlib
   import Foundation
 #endif
 
-/// Messages in the gzip format, by zlib.
+/// Compresses and decompresses messages in the gzip format with zlib.
 ///
 /// - SeeAlso: RFC 1952
 enum Gzip {
-  /// How much zlib gets and gives at a time, at most: it counts in 32 bits.
+  /// The most bytes that zlib reads or writes in one step: it counts in 32 bits.
   private static let largestPiece = 1 << 26
 
-  /// The compressed form, or `nil` where zlib has no memory or counts no further.
+  /// Compresses data; returns `nil` if zlib has no memory or the data is too long for its counters.
   static func encode(_ data: Data) -> Data? {
     var stream = z_stream()
     guard sq_deflate_init(&stream) == Z_OK else { return nil }
@@ -24,10 +24,10 @@ enum Gzip {
     return result.code == Z_STREAM_END ? result.output : nil
   }
 
-  /// The decompressed form, of no more than so many bytes.
+  /// Decompresses data; throws if the result has more bytes than the limit.
   ///
-  /// The limit holds while it is made: a small message that would become a large one takes no more
-  /// memory than is allowed.
+  /// The limit is checked after each piece, so a small message that would become a huge one takes
+  /// no more memory than the limit allows.
   static func decode(_ data: Data, limit: Int) throws(RPCError) -> Data {
     var stream = z_stream()
     let limit = max(limit, 0)
@@ -38,7 +38,7 @@ enum Gzip {
     var output = Data()
     var position = 0
     while true {
-      // One byte more than is allowed tells that there is more.
+      // With room for one byte more than the limit, a longer message shows itself.
       let left = min(limit - output.count, largestPiece - 1) + 1
       let room = min(max(4 * data.count, 4096), left)
       let input = data.dropFirst(position).prefix(largestPiece)
@@ -48,16 +48,16 @@ enum Gzip {
       guard output.count <= limit else {
         throw RPCError(
           .resourceExhausted,
-          "the server sent a message of more than the \(limit) bytes that are allowed, compressed")
+          "the server sent a compressed message that is longer than the limit of \(limit) bytes")
       }
       if piece.code == Z_STREAM_END, position == data.count { return output }
       guard piece.code == Z_OK, piece.consumed > 0 || !piece.output.isEmpty else {
-        throw RPCError(.internal, "the server sent a message that is damaged: it is no whole gzip")
+        throw RPCError(.internal, "the server sent a damaged message: it is not complete gzip data")
       }
     }
   }
 
-  /// One call of zlib, from all of the input into new room.
+  /// Calls zlib once, with all of the input and with new room for the output.
   private static func run(
     _ stream: inout z_stream, _ input: Data, room: Int, _ step: (inout z_stream) -> Int32
   ) -> (code: Int32, consumed: Int, output: Data) {

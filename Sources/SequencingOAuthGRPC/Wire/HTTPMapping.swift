@@ -1,8 +1,8 @@
 import SequencingOAuth
 
-/// What failures of HTTP mean to gRPC.
+/// The gRPC status for each failure of HTTP.
 enum HTTPMapping {
-  /// The status of an answer that has no `grpc-status`.
+  /// The status of a response that has no `grpc-status`.
   ///
   /// - SeeAlso: gRPC's `doc/http-grpc-status-mapping.md`
   static func status(ofHTTP status: Int) -> RPCStatus {
@@ -16,7 +16,7 @@ enum HTTPMapping {
     }
   }
 
-  /// The status of a stream that the server reset, and of any other exchange that broke off.
+  /// The status of a call whose stream the server reset, or whose HTTP exchange failed otherwise.
   ///
   /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Errors"
   static func status(of error: SQOAuthError) -> RPCStatus {

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// One message as it travels: a flag, four bytes of length, the content.
+/// One message as it is sent: a flag, four bytes of length, the content.
 ///
 /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Length-Prefixed-Message"
 struct MessageFrame: Sendable, Equatable {
@@ -13,12 +13,12 @@ struct MessageFrame: Sendable, Equatable {
   let isCompressed: Bool
   let content: Data
 
-  /// The frame of a message, compressed where that is asked for and makes it smaller.
+  /// Creates the frame of a message, compressed if the option says so and it becomes smaller.
   init(_ message: Data, compression: RPCCompression, limit: Int) throws(RPCError) {
     guard message.count <= limit, message.count <= UInt32.max else {
       throw RPCError(
         .resourceExhausted,
-        "the message has \(message.count) bytes, and \(limit) are allowed; it was not sent")
+        "the message was not sent: it has \(message.count) bytes, and the limit is \(limit) bytes")
     }
     if compression == .gzip, let smaller = Gzip.encode(message), smaller.count < message.count {
       self.init(isCompressed: true, content: smaller)
@@ -32,7 +32,7 @@ struct MessageFrame: Sendable, Equatable {
     self.content = content
   }
 
-  /// What is sent.
+  /// The bytes that are sent.
   var bytes: Data {
     let length = UInt32(content.count)
     var data = Data(capacity: Self.prefixLength + content.count)
@@ -42,13 +42,13 @@ struct MessageFrame: Sendable, Equatable {
     return data
   }
 
-  /// The message, decompressed by what the answer's `grpc-encoding` names.
+  /// The message, decompressed with the method that the response's `grpc-encoding` names.
   func message(encoding: String?, limit: Int) throws(RPCError) -> Data {
     if !isCompressed { return content }
     guard encoding == "gzip" else {
       throw RPCError(
         .internal,
-        "the server compressed a message in a way that it did not name, or that it was not offered")
+        "the server compressed a message, but its grpc-encoding does not say gzip")
     }
     return try Gzip.decode(content, limit: limit)
   }

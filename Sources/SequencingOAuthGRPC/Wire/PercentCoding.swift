@@ -4,8 +4,10 @@ import Basics
 ///
 /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Responses"
 enum PercentCoding {
-  /// Decodes a text; a `%` that two hexadecimal digits do not follow stays as it is, and what is no
-  /// UTF-8 becomes U+FFFD.
+  /// Decodes a text.
+  ///
+  /// A `%` without two hexadecimal digits after it stays as it is; bytes that are not UTF-8 become
+  /// U+FFFD.
   static func decode(_ text: String) -> String {
     var rest = Array(text.utf8)[...]
     var bytes: [UInt8] = []

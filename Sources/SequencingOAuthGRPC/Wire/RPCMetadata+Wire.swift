@@ -6,18 +6,18 @@ package import SequencingOAuth
   import Foundation
 #endif
 
-/// Metadata as header fields, and back.
+/// The conversion of metadata to header fields and back.
 extension RPCMetadata {
-  /// What the protocol itself reads.
+  /// The names of fields that belong to the protocol itself.
   private static let ownNames: Set<String> = [
     "content-type", "content-length", "grpc-status", "grpc-message", "grpc-encoding",
     "grpc-accept-encoding", "te", "trailer",
   ]
 
-  /// Reads fields, without those of the protocol itself.
+  /// Reads header fields, except those of the protocol itself.
   ///
-  /// A value of a `-bin` name may be a list (one field's values joined by commas, as HTTP allows),
-  /// and comes with padding or without; what is no base64 is left out.
+  /// The field of a `-bin` name may contain several values with commas between them, as HTTP
+  /// allows. Each may have padding or not; a value that is not base64 is left out.
   package init(fields: HTTPFields, removing secrets: SentSecrets = SentSecrets([])) {
     var entries: [Entry] = []
     for field in fields {
@@ -29,7 +29,7 @@ extension RPCMetadata {
           entries.append(Entry(name: name, value: .bytes(bytes)))
         }
       } else {
-        // Servers repeat what they were sent.
+        // Some servers repeat the token that they received.
         let text =
           name == "www-authenticate" ? secrets.removed(from: field.value) : field.value
         entries.append(Entry(name: name, value: .text(text)))
@@ -38,7 +38,7 @@ extension RPCMetadata {
     self.init(received: entries)
   }
 
-  /// The fields to send.
+  /// Appends the fields to send.
   func write(to fields: inout HTTPFields) {
     for entry in entries {
       switch entry.value {
@@ -50,7 +50,7 @@ extension RPCMetadata {
   }
 }
 
-/// Base64 as gRPC has it: sent without padding, taken with and without.
+/// Base64 as gRPC uses it: written without padding, read with or without.
 enum Base64 {
   static func encode(_ data: Data) -> String {
     var text = data.base64EncodedString()

@@ -1,17 +1,17 @@
 import SequencingOAuth
 
-/// What the head of an answer tells about what follows.
+/// The head of a response, and what it says about the rest.
 struct RPCResponseHead {
   let head: HTTPResponseHead
   private let secrets: SentSecrets
 
-  /// Takes a head; the secrets are what the request held.
+  /// Wraps a head; the secrets are those of the request, to remove them from the server's texts.
   init(_ head: HTTPResponseHead, removing secrets: SentSecrets) {
     self.head = head
     self.secrets = secrets
   }
 
-  /// Whether messages follow: HTTP's own errors have pages.
+  /// Whether messages follow; an HTTP error has a page instead.
   var hasMessages: Bool {
     guard head.status == 200, let type = head.headers["content-type"]?.lowercased() else {
       return false
@@ -20,10 +20,12 @@ struct RPCResponseHead {
       || type.hasPrefix("application/grpc;")
   }
 
-  /// Whether the server reads nothing further: it has said how the call ended, or is no gRPC server.
+  /// Whether the head is the whole response: it contains the status, or is not gRPC.
+  ///
+  /// Then the server reads no further message.
   var isWholeAnswer: Bool { !hasMessages || head.headers["grpc-status"] != nil }
 
-  /// How compressed messages are compressed.
+  /// The compression method of the compressed messages.
   var encoding: String? { head.headers["grpc-encoding"] }
 
   var metadata: RPCMetadata { RPCMetadata(fields: head.headers, removing: secrets) }
@@ -32,14 +34,14 @@ struct RPCResponseHead {
     RPCMetadata(fields: fields, removing: secrets)
   }
 
-  /// Whether messages came and no word on how the call ended.
+  /// Whether the response is gRPC but has no status.
   func lacksStatus(_ trailers: HTTPFields) -> Bool {
     hasMessages && trailers["grpc-status"] == nil && head.headers["grpc-status"] == nil
   }
 
-  /// Why the call failed, by what stands behind the messages; `nil` where it did not.
+  /// The error that the trailers report; `nil` if the call succeeded.
   ///
-  /// An answer without messages may have everything in its head.
+  /// A response without messages may contain everything in its head.
   func failure(_ trailers: HTTPFields) -> RPCError? {
     let metadata = metadata.merged(with: self.trailers(trailers))
     let hasTrailers = trailers["grpc-status"] != nil
@@ -48,7 +50,7 @@ struct RPCResponseHead {
     }
     guard let number = Int(text), number != 0 || text == "0" else {
       return RPCError(
-        .unknown, "the server sent a grpc-status that is no number", metadata: metadata,
+        .unknown, "the server sent a grpc-status that is not a number", metadata: metadata,
         isFromServer: true)
     }
     if number == 0 { return nil }
@@ -57,7 +59,7 @@ struct RPCResponseHead {
     let words = secrets.removed(from: PercentCoding.decode(message ?? ""))
     return RPCError(
       status.isKnown ? status : .unknown,
-      status.isKnown ? words : "status \(number), which gRPC does not have: \(words)",
+      status.isKnown ? words : "the server sent status \(number), unknown to gRPC: \(words)",
       metadata: metadata, isFromServer: true)
   }
 
@@ -69,7 +71,7 @@ struct RPCResponseHead {
     } else if hasMessages {
       message = "the server ended the call without a grpc-status"
     } else {
-      message = "the server's answer is not gRPC by its content type"
+      message = "the server's response is not gRPC: its content type is not application/grpc"
     }
     return RPCError(status, message, metadata: metadata, isFromServer: true)
   }

@@ -4,8 +4,10 @@
 enum TimeoutField {
   private static let largest: Int64 = 99_999_999
 
-  /// Writes a duration in the finest unit that has room for it, rounded up so that the server never
-  /// gives up before the caller; `nil` where there is no time left.
+  /// Writes a duration in the finest unit in which eight digits are enough; `nil` if it is not
+  /// positive.
+  ///
+  /// It is rounded up, so that the server never gives up before the caller.
   static func text(_ duration: Duration) -> String? {
     let (seconds, attoseconds) = duration.components
     guard duration > .zero else { return nil }

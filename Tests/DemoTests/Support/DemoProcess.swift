@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The built program, run as a process of its own with a home of its own.
+/// The built demo, which runs in its own process with its own home folder.
 final class DemoProcess: Sendable {
   private let process: ChildProcess
   private let folder: TemporaryFolder

@@ -53,7 +53,7 @@ final class PseudoTerminal: Sendable {
     return last.replacing(#/\x1B\[[0-9;?]*[A-Za-z]/#, with: "")
   }
 
-  /// The modes: what is echoed, what is collected into lines, what makes signals.
+  /// The terminal's modes: echo, line input, and the keys that send signals.
   var modes: [UInt32] {
     var settings = termios()
     tcgetattr(handle.fileDescriptor, &settings)

@@ -6,7 +6,7 @@ extension TemporaryFolder {
     try Data(content.utf8).write(to: URL(filePath: file(name)))
   }
 
-  /// The content of a file; empty where there is none.
+  /// The content of a file; empty if the file does not exist.
   func read(_ name: String) -> String {
     (try? String(contentsOfFile: file(name), encoding: .utf8)) ?? ""
   }

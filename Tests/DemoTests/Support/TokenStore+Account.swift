@@ -20,7 +20,7 @@ extension TokenStore {
 }
 
 extension TokenStore {
-  /// Makes an account's access token one that has expired.
+  /// Changes an account's access token so that it has expired.
   func expire(_ id: String, withoutRefreshToken: Bool = false) async throws {
     guard let record = try await load(id) else { return }
     try await save(

@@ -38,7 +38,7 @@ private struct Conversation: Equatable {
   }()
 
   var requests: [Request] = []
-  /// The status of the refusal, where there was one.
+  /// The status of the refusal; `nil` if the request was accepted.
   var status: Int?
 
   init(_ input: Data, pieces: Int = .max, limits: LoopbackLimits = limits) throws {
@@ -115,7 +115,7 @@ private struct Request: Equatable {
     try require(body.isEmpty || lengths.count + codings.count == 1, "a body without framing")
   }
 
-  /// The same request, with its length behind its other fields where it has a body.
+  /// This request with its length as the last field, if it has a body.
   var withLength: Request {
     var request = self
     request.fields.removeAll { ["content-length", "transfer-encoding"].contains($0.name) }

@@ -3,7 +3,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The URL that a browser, or whatever else runs on the machine, brings as the redirect.
+  /// The URL of a redirect, which a browser or any other program on the machine may send.
   static let redirect = Fuzzer("redirect") { input in
     let text = String(decoding: input, as: UTF8.self)
     for expected in expectations { try judge(text, against: expected) }

@@ -2,7 +2,7 @@ import SequencingOAuthGRPC
 import TestSupport
 import Testing
 
-/// Runs what must fail with an ``RPCError`` and returns the error for further checks.
+/// Runs a body that must fail with an ``RPCError``, and returns the error for further checks.
 @discardableResult
 func rpcFailure<Value>(
   _ status: RPCStatus? = nil, sourceLocation: SourceLocation = #_sourceLocation,
@@ -15,7 +15,7 @@ func rpcFailure<Value>(
   return error
 }
 
-/// Runs what must fail at once with an ``RPCError`` and returns the error for further checks.
+/// Runs a body without `async` that must fail with an ``RPCError``, and returns the error.
 @discardableResult
 func rpcFailure<Value>(
   _ status: RPCStatus? = nil, sourceLocation: SourceLocation = #_sourceLocation,

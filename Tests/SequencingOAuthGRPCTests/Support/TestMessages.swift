@@ -1,7 +1,7 @@
 import Foundation
 import SequencingOAuthGRPC
 
-/// `grpc.testing.Request`: what the server is to tell of the token.
+/// `grpc.testing.Request`: the facts about the token that the server must return.
 struct TestRequest: Sendable, Equatable {
   var fillUsername = false
   var fillOAuthScope = false

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SequencingOAuthGRPC
 
-/// What an answer means that HTTP brings, also one that no gRPC server would give.
+/// The meaning of HTTP responses for a call, also of those that no gRPC server would send.
 @Suite(.timeLimit(.minutes(1))) struct AnswerTests {
   struct Row: Sendable {
     let answer: HTTPResponse

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// How the methods of a delegate are called; where, is what the callback matrix shows.
+/// How the SDK calls the methods of a delegate; the callback matrix tests on which queue or actor.
 @Suite(.timeLimit(.minutes(1))) struct DelegateCallTests {
   /// Calls its own methods from `async` code, where a default of the same name could be preferred.
   private final class Calling: AuthorizationDelegate, TokenRefreshDelegate, Sendable {

@@ -47,7 +47,7 @@ import Testing
         == row.chosen)
   }
 
-  /// A secret that is sent where the server knows no way to take it is shown for nothing.
+  /// If a server has no way to accept a secret, sending the secret only reveals it.
   @Test(arguments: [["private_key_jwt"], ["tls_client_auth"]])
   func `a server that takes no secret is answered with a typed error or with Basic`(
     supported: [String]

@@ -8,7 +8,7 @@ import Testing
 /// What many clients of one issuer ask for at once.
 @Suite("Discovery for many", .timeLimit(.minutes(1))) struct MetadataCacheTests {
   let cache = MetadataCache()
-  /// What every request passes, even one that is cancelled.
+  /// A gate for every request, even a cancelled one.
   let server = Gate(isOpen: false)
   let wasCancelled = OneShot<Bool>()
   let http = ScriptedHTTPClient()
@@ -27,7 +27,7 @@ import Testing
   static let document = ScriptedHTTPClient.json(
     #"{"issuer":"https://id.example","token_endpoint":"https://id.example/token"}"#)
 
-  /// Somebody who asks, and waits with all others when this returns.
+  /// Starts a caller, and returns when it waits with all others.
   func caller(isFresh: Bool = false) -> Task<ProviderMetadata, any Error> {
     begin { [cache, http] in
       try await cache.metadata(
@@ -77,7 +77,7 @@ import Testing
     #expect(http.requests.count == 1)
   }
 
-  /// The answer that comes all the same is not kept: it may be older than the next one's.
+  /// A late answer is not kept: it may be older than the next one.
   @Test func `the last one that gives up ends the request`() async throws {
     let callers = (0..<3).map { _ in caller() }
     try await server.isHolding()

@@ -58,7 +58,7 @@ final class ReadingServer: Sendable {
   }
 }
 
-/// Says when nobody holds it any more.
+/// Reports when its last reference is released.
 final class Guardian: Sendable {
   let chunk = Data(repeating: 7, count: 50_000)
   private let onEnd: @Sendable () -> Void

@@ -6,7 +6,7 @@ import Testing
 
 /// A user who is still signed in after a restart of the program.
 @Suite("End to end: tokens that are kept", .timeLimit(.minutes(1))) struct KeepTokensTests {
-  /// One run of a program after another, each with an `SQOAuth` of its own.
+  /// Several runs of a program one after another, each with its own `SQOAuth`.
   private func run(
     _ sandbox: SandboxServer, _ store: any TokenStore, registersFirst: Bool = true
   ) throws -> (SQOAuth, RefreshRecorder) {

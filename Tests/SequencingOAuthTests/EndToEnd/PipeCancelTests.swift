@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// At a server: who is cancelled leaves nothing behind, and takes nobody along.
+/// At a server: a cancelled call leaves nothing behind, and does not cancel other calls.
 @Suite("End to end: a pipe's end", .timeLimit(.minutes(1))) struct PipeCancelTests {
   enum Way: CaseIterable {
     case pipe, task

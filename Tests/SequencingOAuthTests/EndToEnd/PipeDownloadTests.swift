@@ -8,7 +8,7 @@ import Testing
 @Suite("End to end: downloads", .timeLimit(.minutes(1))) struct PipeDownloadTests {
   private static let media = ["alt": "media"]
 
-  /// A drive with a file, and where it is to go.
+  /// A drive with a file, and the path for its download.
   struct Place {
     let drive: DriveFixture
     let folder: TemporaryFolder

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Failures at a server: whose fault it is, once; and nothing is left behind.
+/// Failures at a server: each is reported once with its cause, and nothing is left behind.
 @Suite("End to end: a pipe's failures", .timeLimit(.minutes(1))) struct PipeFailureTests {
   typealias File = DriveFixture.File
 

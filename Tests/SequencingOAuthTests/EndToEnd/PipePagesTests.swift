@@ -66,7 +66,7 @@ import Testing
       ])
   }
 
-  /// The other server is one that would take any request.
+  /// The other server would accept any request.
   @Test(arguments: [
     (Paging.linkHeader, SandboxEndpoint.driveFiles), (.body(next: "nextLink"), .driveFiles),
   ])

@@ -100,7 +100,7 @@ import Testing
       drive.asked.suffix(2) == ["POST /token authorization_code", "GET /drive/v2/files"])
   }
 
-  /// Expired here, refused there, or both at once: whoever asks, there is one refresh.
+  /// An expired token, a refused one, or both at once cause one refresh for all callers.
   @Test(arguments: [(true, false), (false, true), (true, true)])
   func `two hundred operations share one refresh`(
     isExpiredHere: Bool, isRefusedThere: Bool

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// Chunks of some bytes, made anew each time.
+  /// Chunks of some bytes, created again for each attempt.
   private func chunks(_ data: Data, of size: Int = 50_000) -> @Sendable () -> @Sendable () -> Data?
   {
     {

@@ -12,7 +12,7 @@ final class SandboxFixture: Sendable {
   let delegate = RecordingDelegate()
   let clock = ManualClock(now: Date())
   private let visits = Locked<[SandboxVisitor.Visit]>([])
-  /// Set when the first visit is over and the app has what came of it.
+  /// Is set when the first visit is over and the app has its result.
   private let hasAnswer = Locked(false)
 
   /// How the visits went, in order.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import struct SequencingOAuth.PKCE
 
-/// A sign-in over real sockets: what the server was sent, and what the app was given.
+/// A sign-in over real sockets: the requests at the server, and the results for the app.
 @Suite("End to end: signing in", .timeLimit(.minutes(1))) struct EndToEndSignInTests {
   @Test(arguments: [true, false], ["http://127.0.0.1/callback", "com.example.sandbox:/callback"])
   func `a public client signs in, by discovery and by hand`(
@@ -101,7 +101,7 @@ import Testing
     #expect(bench.tokenRequests.isEmpty)
   }
 
-  /// An answer that was used belongs to nobody.
+  /// A redirect that was used before answers no sign-in.
   @Test func `the redirect of one sign-in does not answer the next`() async throws {
     let bench = try await SandboxFixture().register()
     _ = try await bench.oauth.signIn()

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A spoilt token response, believed by nobody.
+/// Malformed or wrong token responses, which the SDK must refuse.
 @Suite("End to end: spoilt token responses", .timeLimit(.minutes(1)))
 struct TokenMisbehaviourTests {
   /// One token request, one outcome, nothing kept, and a sign-in afterwards that works.

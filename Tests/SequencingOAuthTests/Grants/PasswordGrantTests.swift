@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// The password grant, where the configuration allows it.
+/// The password grant, which only works if the configuration allows it.
 @Suite("The password grant", .timeLimit(.minutes(1))) struct PasswordGrantTests {
   static let password = #"p&=+%ü ""#
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The one call that gets a token by whatever way there is.
+/// `requestAccess`, which gets a token in any way that is possible.
 @Suite("requestAccess", .timeLimit(.minutes(1))) struct RequestAccessTests {
   @Test func `without a token the browser opens, once`() async throws {
     let bench = try SessionFixture()
@@ -70,8 +70,8 @@ import Testing
     #expect(bench.bench.opened.count == 1)
   }
 
-  /// Two that wait for a refresh which is refused, of whom one goes on only when the other has had
-  /// the browser's answer.
+  /// Lets two callers wait for a refresh that is refused; one of them continues only when the other
+  /// has got the browser's answer.
   private func latecomer(
     to bench: SessionFixture
   ) async throws -> (first: Result<SQToken, any Error>, second: Result<SQToken, any Error>) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// A stream of HTTP/2 that the server resets, as one that sheds load or guards itself does.
+/// A stream of HTTP/2 that the server resets, for example because it is overloaded.
 @Suite(.timeLimit(.minutes(1))) struct HTTP2ResetTests {
   /// RFC 9113, section 7: PROTOCOL_ERROR, INTERNAL_ERROR, CANCEL, ENHANCE_YOUR_CALM,
   /// INADEQUATE_SECURITY.
@@ -17,9 +17,10 @@ import Testing
       (error?.cause as? CurlError)?.streamErrorCode == UInt32(code), "\(String(describing: error))")
   }
 
-  /// libcurl looks after the connections that it keeps in the name of the request that comes next.
+  /// An error on an idle connection must not count for the request during which it appears.
   ///
-  /// Here it finds one on which it has to answer, and where nobody hears it any more.
+  /// libcurl checks its idle connections at the next request of any kind. Here it finds a
+  /// connection on which it must answer, but the server has gone.
   @Test func `what befalls another connection is not taken for it`() async {
     // In a process of its own: libcurl looks once in a second, at any request.
     await #expect(processExitsWith: .success) {

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Cancelling, at any moment: one outcome, soon, and nothing left behind.
+/// Cancellation at any moment: it gives one result soon, and leaves nothing behind.
 @Suite(.timeLimit(.minutes(3))) struct HTTPCancellationTests {
   let client = CurlHTTPClient()
 

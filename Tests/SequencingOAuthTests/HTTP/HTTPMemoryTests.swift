@@ -3,9 +3,9 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A gigabyte each way must not show in the process's memory.
+/// A gigabyte in each direction must not increase the memory of the process.
 ///
-/// Each test is a process of its own, so that its peak is its own.
+/// Each test runs in its own process, so that it has its own peak.
 @Suite(
   .timeLimit(.minutes(3)),
   .disabled(if: isSanitized, "the sanitizer's own memory would be counted"))

@@ -5,9 +5,9 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A process that stands still past a request's time limit, as in a debugger or a frozen container.
+/// A process that is stopped for longer than a request's time limit, for example by a debugger.
 ///
-/// The answer lies in its socket by the time it goes on.
+/// When it continues, the answer is already in its socket.
 @Suite(.timeLimit(.minutes(2))) struct HTTPStopTests {
   private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
   private static let limit = 2

@@ -6,7 +6,7 @@ import Testing
 
 /// The hand-over of a streamed body, in the orders that a network seldom shows.
 @Suite(.timeLimit(.minutes(3))) struct HTTPUploadQueueTests {
-  /// Takes what is there; `nil` when nothing is.
+  /// Takes the available bytes; returns `nil` if there are none.
   private static func take(_ queue: UploadQueue) throws -> [UInt8]? {
     var room = [UInt8](repeating: 0, count: 2)
     switch room.withUnsafeMutableBytes({ queue.fill($0) }) {

@@ -72,7 +72,7 @@ import Testing
     #expect(try await client.send(try server.request()).text == "short")
   }
 
-  /// What a server repeats without end, behind its head.
+  /// The bytes that a server repeats without end after its head.
   struct Flood: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let head: String

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Which servers may see a token where the client lists none.
+/// The servers that may get a token if the client lists none.
 @Suite("Resource servers", .timeLimit(.minutes(1))) struct ResourceServerTests {
   /// A session whose API says that the next page is on another server.
   private func bench(

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A folder to download into, and what a download told of its progress.
+/// A folder for a download, and the progress that the download reported.
 final class DownloadFixture: Sendable {
   let folder: TemporaryFolder
   let client = CurlHTTPClient()

@@ -88,7 +88,7 @@ import Testing
     try expectContent(content)
   }
 
-  /// Parts that do not continue what is there, each with a tag that says that they do.
+  /// Fields of answers that do not continue the stored part: the range or the tag does not fit.
   @Test(arguments: [
     ("bytes 149999-399999/400000", #""v1""#), ("bytes 0-399999/400000", #""v1""#),
     ("bytes 150000-399999/400001", #""v1""#), ("bytes 150000-399999/*", #""v1""#),

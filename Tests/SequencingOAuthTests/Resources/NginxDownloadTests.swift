@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Downloads from nginx, whose validators and ranges nobody here wrote.
+/// Downloads from nginx, whose validators and ranges come from other authors.
 @Suite(.timeLimit(.minutes(3)), .requires(Requirement(programs: ["nginx", "bash"])))
 struct NginxDownloadTests {
   private static let configuration = """
@@ -24,7 +24,7 @@ struct NginxDownloadTests {
     """
 
   private let bench: DownloadFixture
-  /// Much more than is read ahead of whoever takes the bytes.
+  /// Much more bytes than the client reads before the consumer takes them.
   private let content = pattern(8_000_000)
 
   init() throws {

@@ -57,7 +57,7 @@ final class Hold: Sendable {
   func release() { state.withLock { $0 = false } }
 }
 
-/// Runs what must fail with a pipe's error and returns it for further checks.
+/// Runs a body that must fail with a pipe's error, and returns the error for further checks.
 @discardableResult
 func pipeFailure<Value>(
   sourceLocation: SourceLocation = #_sourceLocation,

@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuth
 import Testing
 
-/// What each operation asks for, and what it gives back.
+/// The request of each operation, and its result.
 @Suite("Pipe records", .timeLimit(.minutes(1))) struct PipeRecordTests {
   struct File: Codable, Sendable, Equatable {
     var id: String?

@@ -7,7 +7,7 @@ import Testing
 
 /// A server of one resource with ranges (RFC 9110, section 14), and of what can go wrong with it.
 final class RangeServer: Sendable {
-  /// What is to become of one request.
+  /// The server's behaviour for one request.
   enum Fault: Sendable {
     /// The connection is closed after so many bytes of content.
     case cut(after: Int)

@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuth
 import TestSupport
 
-/// The built `transfer-probe`, which uploads and downloads in a process of its own.
+/// The built `transfer-probe`, which uploads and downloads in its own process.
 enum TransferProbe {
   static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appending(path: "transfer-probe").path
@@ -23,7 +23,7 @@ enum TransferProbe {
     try ChildProcess([executable, "download", url, file, "\(bytes)"])
   }
 
-  /// Starts it where no file may have more than so many blocks of 1024 bytes.
+  /// Starts it with a limit for the size of files, in blocks of 1024 bytes.
   static func start(
     _ command: String, _ url: String, _ file: String, fileLimit: Int
   ) throws -> ChildProcess {

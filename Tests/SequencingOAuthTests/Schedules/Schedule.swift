@@ -37,7 +37,7 @@ struct Schedule: Sendable, CustomStringConvertible {
     /// Everything that is under way comes to its end.
     case settle
     case yield(Int)
-    /// The program ends and starts again, with what it kept.
+    /// The program ends and starts again, with its stored accounts.
     case launch(Kept)
     /// Another process that shares the store does something.
     case elsewhere(Elsewhere)

@@ -6,10 +6,11 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// Whatever callers, servers, stores, users, processes and clocks do to a session: nothing is lost,
-/// nothing is told twice, nobody waits for ever.
+/// Random schedules of callers, servers, stores, users, processes and clocks: no session is lost,
+/// no event is reported twice, and no caller waits for ever.
 ///
-/// A seed names a schedule. What it does is always the same; how its parts cross is the scheduler's.
+/// A seed names a schedule. The steps of a schedule are always the same; the system's scheduler
+/// decides how they overlap.
 @Suite(.timeLimit(.minutes(5))) struct ScheduleTests {
   /// Four at a time: the seeds 0 to 499, or those of `SCHEDULES=FIRST-LAST`, to look for more or to
   /// play one again.
@@ -48,7 +49,7 @@ import Testing
   }
 }
 
-/// Something that is to go once nobody holds it.
+/// An object that must be released when its last reference is gone.
 private final class Forgotten<Object: AnyObject & Sendable>: @unchecked Sendable {
   private struct State { weak var value: Object? }
   private let state = Locked(State())

@@ -17,7 +17,7 @@ final class WatchedStore: TokenStore {
     offered.withLock { $0.contains { $0.refreshToken == token.refreshToken } }
   }
 
-  /// What is stored, whatever the store pretends.
+  /// The records that are really stored, even if the store reports an error.
   func content(_ id: String = "default") async -> SQToken? {
     await scripted.memory.load(id)?.token
   }

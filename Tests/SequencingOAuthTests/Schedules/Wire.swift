@@ -46,8 +46,8 @@ final class Wire: Sendable {
   /// How many had no answer that means anything.
   var losses: Int { state.withLock { $0.refreshes.count { $0.isLost } } }
 
-  /// How many refresh tokens were sent again after their answer had been lost: what a server that
-  /// detects reuse may find.
+  /// How many refresh tokens were sent again after their answer was lost; a server that detects
+  /// reuse may report so many.
   var resends: Int {
     state.withLock { state in
       state.refreshes.indices.count { index in
@@ -57,7 +57,7 @@ final class Wire: Sendable {
     }
   }
 
-  /// Whether the answer to this token may have been lost, so that nobody knows its successor.
+  /// Whether the answer to this token may have been lost, so that the client lacks its successor.
   func mayHaveLostSuccessor(of token: String) -> Bool {
     state.withLock { $0.refreshes.contains { $0.token == token && $0.isLost } }
   }

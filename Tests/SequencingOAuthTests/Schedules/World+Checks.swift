@@ -6,7 +6,7 @@ import TestSupport
 @testable import SequencingOAuth
 
 extension World {
-  /// Something that was to come to its end did not.
+  /// The error if a task that must end does not end.
   struct Stuck: Error, CustomStringConvertible {
     let description: String
   }
@@ -60,7 +60,7 @@ extension World {
 
   // MARK: What must hold
 
-  /// Waits until all is quiet, then checks what must hold at any such moment.
+  /// Waits until nothing runs, and then checks the rules that must hold at such a moment.
   func check() async throws {
     try await quiet()
     let (ends, isSignedIn) = (delegate.ends, oauth.result.token != nil)
@@ -90,7 +90,7 @@ extension World {
     if reuses > wire.resends { report.add("the server detected \(reuses) reuses") }
   }
 
-  /// The store has what the server issued last, unless its answer never came.
+  /// Checks that the store has the newest tokens, unless the server's answer was lost.
   private func checkNewest(_ stored: SQToken) {
     guard module.session.unsavedError == nil, module.session.account.owedErase == nil,
       let token = stored.refreshToken

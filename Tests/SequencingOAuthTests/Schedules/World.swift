@@ -24,9 +24,9 @@ final class World {
 
   // What is known of the session between two checks.
 
-  /// Who is signed in; `nil` where that is not known.
+  /// The user who is signed in; `nil` if that is not known.
   var owner: String?
-  /// Whether somebody may be on the way through the browser.
+  /// Whether a user may be signing in with the browser.
   var mayBeSigningIn = false
   /// How many sessions may have begun since the last check.
   var beginnings = 0

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// Errors end up in logs: none shows what it was made from.
+/// Errors are written to logs, so none may show the secrets of its request or response.
 @Suite struct ErrorTextTests {
   static let canary = "C4N4RY"
 

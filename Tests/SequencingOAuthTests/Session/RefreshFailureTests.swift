@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What is no `invalid_grant` costs nobody a sign-in.
+/// A failed refresh without `invalid_grant` does not end the session.
 @Suite("A refresh that fails", .timeLimit(.minutes(1))) struct RefreshFailureTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String

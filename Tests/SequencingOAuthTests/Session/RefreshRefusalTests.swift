@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A server's refusal means what it was an answer to.
+/// A server's refusal counts only for the kind of request that it answers, such as a refresh.
 @Suite("A refusal of a refresh", .timeLimit(.minutes(1))) struct RefreshRefusalTests {
   static let endings = [
     "invalid_request", "interaction_required", "login_required", "consent_required",

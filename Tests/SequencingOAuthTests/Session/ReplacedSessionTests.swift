@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Another process signs the user out, and somebody in, on the store that both use.
+/// Another process signs the user out and another user in, in the store that both share.
 @Suite("A session that another process replaces", .timeLimit(.minutes(1)))
 struct ReplacedSessionTests {
   /// A session whose token has expired, beside a store that has another sign-in's.

@@ -41,7 +41,7 @@ import Testing
   let store = LeasingStore()
   let clock = ManualClock()
 
-  /// Somebody who waits for the lease, and gives up.
+  /// A program that waits for the lease, and gives up.
   func givesUp(_ lease: SessionLease) async throws {
     let asked = store.state.withLock(\.asked)
     let waiter = Task { [store, clock] in await lease.acquire(from: store, clock) }

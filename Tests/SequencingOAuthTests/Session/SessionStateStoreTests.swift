@@ -4,7 +4,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// What a session makes of its store: which of two records it prefers, and what the store lacks.
+/// The comparison of a session with its store: the preferred record, and what the store lacks.
 @Suite struct SessionStateStoreTests {
   let now = SessionStateTests.now
 

@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// What a caller with a need is told at a moment; the state is left as it was.
+  /// The answer to a caller with a need at a given time; the state does not change.
   func step(_ state: SessionState, _ need: SessionState.Need, at moment: Double) -> String {
     var state = state
     return Self.word(state.step(need, at: Self.now + moment))

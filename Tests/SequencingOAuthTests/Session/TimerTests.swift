@@ -29,7 +29,7 @@ import Testing
     #expect(bench.refreshes.count == 9 && bench.clock.sleepers == 1)
   }
 
-  /// A clock that notes what is slept for.
+  /// A clock that records the times until which tasks sleep.
   final class NotingClock: WallClock {
     let clock: ManualClock
     private let notes = Locked<[Date]>([])

@@ -37,7 +37,7 @@ import Testing
 
   static let both = ["client_secret_basic", "client_secret_post"]
 
-  /// Secrets that Basic has to encode, and what they become.
+  /// Secrets that Basic must encode, with their encoded forms.
   static let changed = [
     ("a/b", "a%2Fb"), ("a=", "a%3D"), ("a+b", "a%2Bb"), ("a b", "a%20b"), ("a:b", "a%3Ab"),
     ("50%", "50%25"), ("%41", "%2541"), ("\u{FC}", "%C3%BC"), ("a&b", "a%26b"), ("\"", "%22"),

@@ -4,9 +4,9 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// How a delegate is held and where it is called.
+/// The reference to a delegate, and the actor or queue of its calls.
 @Suite(.timeLimit(.minutes(1))) struct DelegateTests {
-  /// Implements what it must and no more.
+  /// A delegate with only the required methods.
   final class Plain: AuthorizationDelegate, Sendable {
     let calls = Locked<[String]>([])
     func userIsSuccessfullyAuthorized(_ token: SQToken) { calls.withLock { $0.append("yes") } }

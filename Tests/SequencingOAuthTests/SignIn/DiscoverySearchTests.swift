@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Which well-known addresses are asked, and which reason is told when none has the document.
+/// The well-known addresses that are requested, and the error if none has the document.
 @Suite(.timeLimit(.minutes(1))) struct DiscoverySearchTests {
   static let issuer = DiscoverySignInTests.issuer
   /// In the order in which they are asked.

@@ -2,7 +2,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rule 6 of the design: one sign-in at a time, and whoever asks again joins it.
+/// Rule 6 of the design: one sign-in at a time, which further callers join.
 @Suite(.timeLimit(.minutes(1))) struct JoiningTests {
   let bench: OAuthFixture
 

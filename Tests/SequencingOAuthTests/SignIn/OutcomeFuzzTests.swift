@@ -109,7 +109,7 @@ import Testing
     for seed in (block * 25)..<(block * 25 + 25) { try await Self.run(seed: seed) }
   }
 
-  /// What a caller asks for, and then what came of it.
+  /// A caller's request, and later its result.
   enum Caller: CaseIterable {
     case plain, cancels, waits, leaves
 

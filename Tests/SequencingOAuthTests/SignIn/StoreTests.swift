@@ -6,7 +6,7 @@ import Testing
 
 /// What the sign-in asks of the app's store.
 @Suite(.timeLimit(.minutes(1))) struct StoreTests {
-  /// A store that fails as it is told to.
+  /// A store that fails as the test demands.
   final class Failing: TokenStore {
     struct Full: Error {}
     let memory = MemoryTokenStore()

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A sign-in that nobody answers ends by the clock.
+/// A sign-in without an answer ends when its time is over.
 @Suite(.timeLimit(.minutes(1))) struct TimeoutTests {
   func bench(_ timeout: Duration = .seconds(300)) throws -> OAuthFixture {
     try OAuthFixture(browser: OAuthFixture.idle).register { $0.signInTimeout = timeout }

@@ -124,7 +124,7 @@ import Testing
     #expect(await bench.store.load("default")?.token.accessToken == "T")
   }
 
-  /// Servers like to repeat what they were sent, as it came or decoded.
+  /// Some servers repeat the secrets of a request, encoded or decoded.
   @Test(arguments: [ClientAuthentication.basic, .post], [400, 200, 401])
   func `a server that echoes the secrets of the request cannot put them into an error`(
     method: ClientAuthentication, status: Int

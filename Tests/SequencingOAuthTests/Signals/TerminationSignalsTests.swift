@@ -3,7 +3,7 @@ import Foundation
 import SequencingOAuth
 import Testing
 
-/// How a program hears that it is to end; each case is a process of its own.
+/// The signals that ask a program to end; each case runs in its own process.
 @Suite(.timeLimit(.minutes(1))) struct TerminationSignalsTests {
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
   func `a signal is heard while every thread of tasks and queues is busy`(

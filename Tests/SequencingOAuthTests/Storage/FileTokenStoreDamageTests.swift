@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A file that cannot be understood is somebody's sign-in: it is reported and never overwritten.
+/// A damaged file may contain a user's session: it is reported and never overwritten.
 @Suite struct FileTokenStoreDamageTests {
   static let damaged = [
     "", " ", "{", "null", "[]", "\"C4N4RY\"", "{}", "C4N4RY", "{\"accounts\":{}}",

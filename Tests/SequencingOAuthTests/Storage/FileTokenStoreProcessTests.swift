@@ -60,7 +60,7 @@ import Testing
     #expect(deep == 0o700)
   }
 
-  /// Root may write anywhere, so a child of root's becomes somebody else first.
+  /// Root may write everywhere, so a child of root first becomes another user.
   @Test func `a folder that may not be written is a typed error`() async throws {
     let folder = try TemporaryFolder()
     for path in [folder.path, folder.file("shut")] {

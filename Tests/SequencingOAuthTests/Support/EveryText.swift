@@ -1,6 +1,6 @@
 import Foundation
 
-/// Every text that a program can make of a value without knowing its type, and of what is in it.
+/// Every text that a program can make from a value and its parts without knowing its type.
 func everyText(of value: Any) -> String {
   var texts = [String(describing: value), String(reflecting: value), "\(value)"]
   var dumped = ""

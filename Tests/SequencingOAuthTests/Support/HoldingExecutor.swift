@@ -1,8 +1,9 @@
 import Basics
 import Dispatch
 
-/// Where tasks run that a test holds back: one that could go on stands still until it is let go, as
-/// one does now and then that the system forgets for a while.
+/// An executor that can hold its tasks back: a task that could continue waits for the test.
+///
+/// It imitates a system that does not run a task for a while.
 final class HoldingExecutor: TaskExecutor {
   private struct State {
     var isHolding = false

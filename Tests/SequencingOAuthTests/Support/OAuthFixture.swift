@@ -6,7 +6,7 @@ import Testing
 
 /// An `SQOAuth` whose browser, network, clock and store are a test's.
 final class OAuthFixture: Sendable {
-  /// What the browser does with the URL; it has the bench to answer through.
+  /// The browser's action with the URL; it gets the fixture to send the redirect.
   typealias Browser = @Sendable (OAuthFixture, AuthorizationURL) async throws -> Void
 
   static let issuer = "https://id.example"

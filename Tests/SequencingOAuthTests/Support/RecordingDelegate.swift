@@ -1,7 +1,7 @@
 import Basics
 import SequencingOAuth
 
-/// A delegate that keeps what it is told and lets a test wait for it.
+/// A delegate that records its calls and lets a test wait for them.
 final class RecordingDelegate: AuthorizationDelegate, Sendable {
   enum Event: Sendable, Equatable {
     case authorized(String)

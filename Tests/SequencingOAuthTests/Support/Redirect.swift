@@ -28,7 +28,7 @@ struct Redirect {
     }
   }
 
-  /// Judges the registered URI with a query behind it.
+  /// Judges the registered URI with a query after it.
   func judge(query: String) -> Verdict { judge("\(redirectURI)?\(query)") }
 
   func response(_ redirect: String) -> AuthorizationResponse.Verdict {

@@ -2,7 +2,7 @@ import Basics
 import Foundation
 import SequencingOAuth
 
-/// An app's own HTTP client: it keeps what it was asked and answers by a closure.
+/// An app's own HTTP client, which records the requests and answers with a closure.
 final class ScriptedHTTPClient: HTTPClient {
   typealias Answer = @Sendable (HTTPRequest) async throws -> HTTPResponse
 

@@ -3,7 +3,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What the browser is shown: fixed texts of ours, kept by nobody, reaching nothing.
+/// The page that the browser shows: fixed texts that no cache keeps, without requests to a server.
 @Suite(.timeLimit(.minutes(1))) struct LandingPageTests {
   static let nasty =
     "%3Cscript%3Ealert(1)%3C/script%3E%22%27%3E%3Cimg%20src=x%20onerror=alert(1)%3E%0D%0AX-Evil:%20C4N4RY"

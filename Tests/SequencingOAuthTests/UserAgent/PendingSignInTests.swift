@@ -6,7 +6,7 @@ import Testing
 
 /// What a user agent knows of the sign-in that it shows.
 @Suite(.timeLimit(.minutes(1))) struct PendingSignInTests {
-  /// Serves every account of an app, and keeps what it was called with.
+  /// A user agent for all accounts of an app, which records its calls.
   final class SharedAgent: UserAgent {
     struct Call: Sendable {
       let page: AuthorizationURL

@@ -15,7 +15,7 @@ final class HTTP2Connection {
   private let connection: RawConnection
   private var received: [UInt8] = []
 
-  /// Takes the client's preface and sends the server's; `nil` where the client goes.
+  /// Takes the client's preface and sends the server's; returns `nil` if the client disconnects.
   init?(_ connection: RawConnection) {
     self.connection = connection
     guard take(Self.prefaceLength) != nil else { return nil }
@@ -48,7 +48,7 @@ final class HTTP2Connection {
     connection.write(Self.frame(.reset, stream: stream, [0, 0, 0, code]))
   }
 
-  /// Asks for a sign of life, which is to be answered (section 6.7).
+  /// Sends a PING, which the client must answer (section 6.7).
   func ping() {
     connection.write(Self.frame(.ping, [UInt8](repeating: 0, count: 8)))
   }

@@ -67,7 +67,7 @@ struct RawConnection {
     }
   }
 
-  /// A head up to and with its empty line, and what came behind it; `nil` at the end.
+  /// A head with its empty line, and the bytes that came after it; `nil` at the end.
   func readHead() -> (head: String, rest: [UInt8])? {
     var bytes: [UInt8] = []
     while true {

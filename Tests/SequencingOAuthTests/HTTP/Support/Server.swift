@@ -25,7 +25,7 @@ final class Server: Sendable {
     self.recorder = recorder
   }
 
-  /// A server whose every answer is these bytes, behind which it closes the connection.
+  /// A server that answers every request with these bytes, and then closes the connection.
   static func saying(_ text: String) throws -> Server {
     try Server { _, _ in .script([.send(Data(text.utf8))]) }
   }

@@ -1,7 +1,7 @@
 import Basics
 import SequencingOAuth
 
-/// A delegate that keeps what it is told of a session, in words.
+/// A delegate that records the notifications about a session, in words.
 final class RefreshRecorder: TokenRefreshDelegate, Sendable {
   private let state = Locked<[SessionEvent]>([])
 

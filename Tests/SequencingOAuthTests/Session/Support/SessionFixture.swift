@@ -54,7 +54,7 @@ final class SessionFixture: Sendable {
     AccountRecord(id: "default", clientID: clientID, token: token)
   }
 
-  /// A session with T1 and R1, as if it had been signed in before the program started; no timer.
+  /// Restores a session with T1 and R1 from the store; its timer does not run.
   @discardableResult
   func restored() async throws -> Self {
     await store.memory.save(record(server.issue(at: clock.now)))
@@ -62,13 +62,13 @@ final class SessionFixture: Sendable {
     return self
   }
 
-  /// A module that keeps its token fresh, as that of an ``SQOAuth`` does by itself.
+  /// Lets the module refresh its token with a timer, as the module of an ``SQOAuth`` does.
   func withTimer() -> Self {
     module.refreshesAutomatically = true
     return self
   }
 
-  /// The same with the timer.
+  /// Restores a session with T1 and R1 from the store, and waits until its timer runs.
   @discardableResult
   func updating() async throws -> Self {
     try await restored()
