@@ -40,8 +40,8 @@ enum Help {
       timed out, 4 the newest token could not be stored. Standard error has the
       reason: 'error: CODE: message'.
 
-      After Ctrl-C, or another signal that asks a program to end, sq-demo waits for the
-      end of a refresh; a second signal ends the program at once.
+      After Ctrl-C, or another signal that asks a program to end, sq-demo waits
+      until a refresh has ended; a second signal ends the program at once.
       """
   }
 

@@ -29,8 +29,8 @@ public struct SandboxRequest: Sendable {
   public let bodyLength: Int
   /// Whether the request was answered before its body was read.
   ///
-  /// That happens to an upload that is refused because of its head, if it is large or waits for
-  /// `100 Continue`, and to a request that meets ``SandboxMisbehaviour/unread(_:)``.
+  /// This happens to a request that ``SandboxMisbehaviour/unread(_:)`` answers. It also happens to an
+  /// upload that is refused because of its header fields, if it is large or waits for `100 Continue`.
   public let hasUnreadBody: Bool
   /// When the request arrived, by the sandbox's clock.
   public let date: Date

@@ -105,9 +105,8 @@ public final class SandboxServer: Sendable {
   /// Makes an endpoint misbehave for its next requests, or until ``behave(at:)`` if `times` is
   /// `nil`.
   ///
-  /// Several misbehaviours follow each other in the order of the calls. At the authorization
-  /// endpoint, a misbehaviour that alters the redirect counts redirects; every other one counts
-  /// requests.
+  /// Several misbehaviours follow each other in the order of the calls. `times` counts
+  /// requests, or redirects if the misbehaviour alters the redirect of the authorization endpoint.
   public func misbehave(
     at endpoint: SandboxEndpoint, _ misbehaviour: SandboxMisbehaviour, times: Int? = 1
   ) {

@@ -1,4 +1,4 @@
-/// Learns how a sign-in ended: the SDK calls exactly one of its methods, once for each sign-in.
+/// Learns how a sign-in ended: the SDK calls one of its methods, once for each sign-in.
 ///
 /// Write the methods as ordinary ones, in any class:
 ///

@@ -2,9 +2,10 @@
 extension AuthorizationModule {
   // MARK: A token that the app holds
 
-  /// Makes a token that the app holds the current one, at once; returns when the token is stored.
+  /// Replaces the current token with a token of the app's; returns when the new token is stored.
   ///
-  /// Use it for a token from another program or an earlier library. No request is made. The token
+  /// Use it for a token from another program or an earlier library. In memory the token is current
+  /// at once. No request is made. The token
   /// is refreshed like any other: when it is needed, and before it expires if
   /// ``refreshesAutomatically`` is set.
   ///
@@ -26,7 +27,7 @@ extension AuthorizationModule {
     try await beginAdoption(of: token)()
   }
 
-  /// Makes a token that the app holds the current one, at once; calls the completion when it is
+  /// Replaces the current token with a token of the app's; calls the completion when the new one is
   /// stored.
   ///
   /// The completion is called once: on its actor if it belongs to one, and otherwise on
@@ -79,14 +80,15 @@ extension AuthorizationModule {
 
   /// Sets the client for which the module works, from the next operation on.
   ///
-  /// Any thread may call it. An operation that is under way continues with the client before. The
+  /// Any thread may call it. An operation that is under way continues with the earlier client. The
   /// token stays, but only the client that got it can refresh or revoke it, and only at the server
   /// that issued it. With another client or server that fails with
   /// ``SQOAuthError/Code/invalidConfiguration`` until the next sign-in. A refresh that failed with
-  /// the client before can be tried again at once, unless the server asked for a pause.
+  /// the earlier client can be tried again at once, unless the server asked for a pause.
   ///
-  /// If the provider changes, a server that got tokens only because the app's first request went
-  /// there gets no further ones. Servers that the app named still do.
+  /// If neither the provider nor the app named an API, tokens go to the server of the app's first
+  /// request (``ClientConfiguration/resourceOrigins``). When the provider changes, that permission
+  /// ends. Permissions for servers that the app named stay.
   public func register(_ configuration: ClientConfiguration) {
     configure(.success(configuration))
   }

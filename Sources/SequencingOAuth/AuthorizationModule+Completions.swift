@@ -15,7 +15,9 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await self.signIn() }
   }
 
-  /// Gets a valid token in the quickest way that works; see ``requestAccess()``.
+  /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
+  ///
+  /// See ``requestAccess()``.
   public func requestAccess(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {

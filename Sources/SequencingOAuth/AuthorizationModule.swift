@@ -135,15 +135,16 @@ extension AuthorizationModule {
   ///
   /// Call it before the program ends: otherwise a refresh token that is on its way would be lost.
   /// If the store could not save a token before, this call tries again. Cancelling the task does
-  /// not end the call, which waits no longer than a refresh and the store's locks take.
+  /// not end the call. It ends when the refresh under way does and the store has answered; each has
+  /// its own limit.
   ///
-  /// - Throws: ``SQOAuthError``: the reason why the store lacks the newest token, or still has an
-  ///   account that was signed out. That token is in memory only and is lost when the program ends.
+  /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored, so that it is
+  ///   lost when the program ends; or why the store still has an account that was signed out.
   public func settle() async throws(SQOAuthError) {
     try await session.settle()
   }
 
-  /// Gets a valid token in any way that works: the current one, a refresh, or else the browser.
+  /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
   ///
   /// The browser opens if there is no token, or if the refresh fails with an error whose
   /// ``SQOAuthError/requiresSignIn`` is `true`. Any other error of the refresh is thrown. However
@@ -169,7 +170,9 @@ extension AuthorizationModule {
     session.invalidate()
   }
 
-  /// Forgets the token and its refresh token; Heimdall's name for ``signOut()``.
+  /// Forgets the token and its refresh token, like ``signOut()``.
+  ///
+  /// It has this name for apps that were written for the library Heimdall.
   public func clearAccessToken() async throws(SQOAuthError) {
     try await signOut()
   }
@@ -189,9 +192,10 @@ extension AuthorizationModule {
 extension AuthorizationModule {
   /// Whether the module refreshes the token by itself before it expires.
   ///
-  /// The refresh starts 11 to 12 percent of the token's life before the expiry, but no earlier than
-  /// 550 to 600 s before it. The moment is random, so that the clients of a server do not all come
-  /// at once. After a failure the next attempt follows when the back-off is over. The timer stops
+  /// The refresh starts when 11 to 12 percent of the token's life is left, but at most 550 to 600 s
+  /// before the expiry. The moment is random, so that the clients of a server do not all come at
+  /// once. After a failure the module waits 1 s, then 2 s, up to 60 s, or as long as the server asks,
+  /// and tries again. The timer stops
   /// when the session ends and when the module is released; it counts time in which the machine was
   /// suspended.
   public var refreshesAutomatically: Bool {

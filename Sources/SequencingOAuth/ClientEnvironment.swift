@@ -2,8 +2,8 @@ import Basics
 
 /// The parts that a client works with; each has a default and can be replaced.
 ///
-/// Modules that are made with copies of one environment share the metadata of their servers, which
-/// is fetched once, and one timer.
+/// Modules that are made with copies of one environment share one timer, and what the SDK has fetched
+/// of their servers' metadata.
 public struct ClientEnvironment: Sendable {
   private struct Parts: Sendable {
     var httpClient: any HTTPClient = CurlHTTPClient.shared
@@ -76,10 +76,10 @@ public struct ClientEnvironment: Sendable {
     set { parts.value.requestAuthenticator = newValue }
   }
 
-  /// Whether to refresh a token even if its successor cannot be kept; `false` by default.
+  /// Whether to refresh a token even if the new token cannot be stored; `false` by default.
   ///
   /// By default, a refresh token that the server accepts only once is sent only after the
-  /// ``tokenStore`` has made sure of space for its successor, so that no failure of a disk ends a
+  /// ``tokenStore`` has reserved space for the next one, so that no failure of a disk ends a
   /// sign-in. Set this to `true` for a daemon that should continue with tokens in memory, for
   /// example on a read-only file system. When that process ends, its users must sign in again.
   public var refreshesUnkeptTokens: Bool {

@@ -13,7 +13,9 @@ extension SQOAuth {
     module.signIn(completion)
   }
 
-  /// Gets a valid token in the quickest way that works; see ``requestAccess()``.
+  /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
+  ///
+  /// See ``requestAccess()``.
   public func requestAccess(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
@@ -41,9 +43,11 @@ extension SQOAuth {
     module.restore(completion)
   }
 
-  /// Makes a token that the app holds the current one, at once.
+  /// Replaces the current token with a token of the app's; calls the completion when the new one is
+  /// stored.
   ///
-  /// See ``AuthorizationModule/adopt(_:completion:)``.
+  /// The completion is called once: on its actor if it belongs to one, and otherwise on
+  /// ``callbackQueue``. See ``AuthorizationModule/adopt(_:)``.
   public func adopt(
     _ token: SQToken,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void

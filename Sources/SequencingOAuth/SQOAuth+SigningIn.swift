@@ -16,8 +16,9 @@ extension SQOAuth {
     try await module.signIn()
   }
 
-  /// Gets a valid token in the quickest way that works; see
-  /// ``AuthorizationModule/requestAccess()``.
+  /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
+  ///
+  /// See ``AuthorizationModule/requestAccess()``.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
     try await module.requestAccess()
@@ -33,8 +34,8 @@ extension SQOAuth {
 
   /// Forgets the token, in memory at once and soon after in the store; the server gets no request.
   ///
-  /// A sign-in under way is cancelled. This is the pod's name. ``signOut()`` and its form with a
-  /// completion also tell when the store has forgotten the token.
+  /// A sign-in under way is cancelled. ``signOut()`` and its form with a completion also tell when the
+  /// store has forgotten the token. This one has its name from Sequencing.com's CocoaPods library.
   public func userDidSignOut() {
     module.endSession()
   }

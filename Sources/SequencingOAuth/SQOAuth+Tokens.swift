@@ -53,7 +53,7 @@ extension SQOAuth {
 
   // MARK: A token that the app kept
 
-  /// Makes a token that the app holds the current one, at once; returns when the token is stored.
+  /// Replaces the current token with a token of the app's; returns when the new token is stored.
   ///
   /// See ``AuthorizationModule/adopt(_:)``.
   @discardableResult
@@ -61,7 +61,7 @@ extension SQOAuth {
     try await module.adopt(token)
   }
 
-  /// Gets a fresh token with the refresh token of a token that the app kept, and continues with it.
+  /// Refreshes a token that the app kept, and continues with the new one.
   ///
   /// If the account already has a newer token, in memory or in the store, the given one is an
   /// outdated copy, and the newer one is refreshed instead. To change the user, sign the first user
@@ -75,8 +75,9 @@ extension SQOAuth {
     try await renewal(of: token)()
   }
 
-  /// Gets a fresh token with the refresh token of a token that the app kept: the pod's name for
-  /// ``refresh(with:)``.
+  /// Refreshes a token that the app kept, like ``refresh(with:)``.
+  ///
+  /// It has this name for apps that were written for Sequencing.com's CocoaPods library.
   ///
   /// The completion is called once: on its actor if it belongs to one, and otherwise on
   /// ``callbackQueue``. It gets the fresh token, or `nil` if there is none or if `token` is `nil`;
@@ -100,8 +101,9 @@ extension SQOAuth {
     }
   }
 
-  /// Continues with a token that the app kept; the pod's name for resuming a session at launch.
+  /// Continues with a token that the app kept, for example at launch.
   ///
+  /// It has this name for apps that were written for Sequencing.com's CocoaPods library.
   /// The token is current at once. It is refreshed before it expires, or now if it has expired. If
   /// the account already has a newer token, in memory or in the store, the given one is an outdated
   /// copy and the newer one stays. The ``tokenRefreshDelegate`` gets errors:

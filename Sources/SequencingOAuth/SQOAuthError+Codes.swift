@@ -47,7 +47,7 @@ extension SQOAuthError.Code {
 
   /// A parameter of the client or the provider is missing or cannot be used.
   public static let invalidConfiguration = Self(rawValue: "invalid_configuration")
-  /// An endpoint uses http on an address that is not loopback, or although its issuer uses https.
+  /// An endpoint uses http, and its address is not loopback or its issuer uses https.
   public static let insecureEndpoint = Self(rawValue: "insecure_endpoint")
   /// The provider has no revocation endpoint, or none that accepts the account's tokens.
   public static let revocationUnsupported = Self(rawValue: "revocation_unsupported")
@@ -66,17 +66,17 @@ extension SQOAuthError.Code {
   public static let stateMismatch = Self(rawValue: "state_mismatch")
   /// A redirect or a metadata document names another issuer than the expected one.
   public static let issuerMismatch = Self(rawValue: "issuer_mismatch")
-  /// The redirect contains what no server may send: a parameter twice, a token, or no code.
+  /// The redirect is malformed: a parameter comes twice, the code is missing, or it has a token.
   public static let invalidAuthorizationResponse = Self(
     rawValue: "invalid_authorization_response")
   /// The SDK could not start a browser.
   public static let browserUnavailable = Self(rawValue: "browser_unavailable")
   /// The authorization server showed a page instead of sending the user back to the app.
   ///
-  /// The user name or the password is wrong, the client is unknown, its redirect URI is not
-  /// registered, or the server failed. The SDK cannot see the pages in a browser. A ``UserAgent``
-  /// that sees them throws this error, and a sign-in with the visitor of `OAuthSandbox` fails with
-  /// it.
+  /// Possible causes are a wrong user name or password, an unknown client, a redirect URI that is not
+  /// registered there, and a failure of the server. The SDK cannot see the pages in a browser. A
+  /// ``UserAgent`` that sees them throws this error, and a sign-in by `SandboxVisitor` of
+  /// `OAuthSandbox` fails with it.
   public static let signInRefused = Self(rawValue: "sign_in_refused")
   /// Another program uses the port of the redirect URI.
   public static let portInUse = Self(rawValue: "port_in_use")
@@ -130,7 +130,7 @@ extension SQOAuthError.Code {
   public static let accountInUse = Self(rawValue: "account_in_use")
   /// Another process signed a user in to the account while a request waited for its token.
   ///
-  /// The request was not sent, because it belongs to the user before.
+  /// The request was not sent, because it belongs to the earlier user.
   public static let sessionReplaced = Self(rawValue: "session_replaced")
   /// An account, a module or a key with this name exists already.
   public static let duplicateName = Self(rawValue: "duplicate_name")

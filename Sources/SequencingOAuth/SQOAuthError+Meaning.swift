@@ -27,14 +27,14 @@ extension SQOAuthError {
     }
   }
 
-  /// Whether only a new sign-in can help, because the server refused what the session depends on.
+  /// Whether only a new sign-in can help.
   ///
-  /// It is `true` for ``Code/invalidGrant``, for ``Code/notAuthorized``, and for
-  /// ``Code/requestRefused``, which is a refusal by the token endpoint without an OAuth error. Only
-  /// in answer to a refresh, it is also `true` for ``Code/invalidRequest``,
-  /// ``Code/interactionRequired``, ``Code/loginRequired``, ``Code/consentRequired`` and
-  /// ``Code/accessDenied``. The tokens are then kept, since the server did not say that they have
-  /// ended, but another refresh is unlikely to succeed.
+  /// It is `true` if the server ended the session (``Code/invalidGrant``), if there is no usable token
+  /// (``Code/notAuthorized``), and if the token endpoint refused a request without an OAuth error
+  /// (``Code/requestRefused``). In answer to a refresh, it is also `true` for
+  /// ``Code/invalidRequest``, ``Code/interactionRequired``, ``Code/loginRequired``,
+  /// ``Code/consentRequired`` and ``Code/accessDenied``. With these five codes the server did not say
+  /// that the tokens have ended, so the SDK keeps them; but another refresh is unlikely to succeed.
   public var requiresSignIn: Bool {
     switch code {
     case .invalidGrant: true

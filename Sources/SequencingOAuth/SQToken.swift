@@ -41,9 +41,9 @@ public struct SQToken: Sendable, Hashable, Codable {
 
   /// All other fields of the token response, which the SDK does not interpret.
   ///
-  /// A field such as `id_token` keeps its value if the response to a refresh does not contain it. A
-  /// field whose name contains `expir` does not, since such a lifetime counts from the response
-  /// that sent it.
+  /// If the response to a refresh lacks a field, the earlier value stays, for example of `id_token`. A
+  /// field whose name contains `expir` is dropped instead, since such a lifetime counts from the
+  /// response that named it.
   public var additionalFields: [String: JSONValue] { storage.additionalFields }
 
   /// The `nonce` of the authorization request from which the token comes.

@@ -10,15 +10,14 @@ public import SequencingOAuth
 /// The store for a desktop user: the keyring if there is one, and otherwise an encrypted file.
 ///
 /// The store chooses when it saves the first account. It takes the keyring if one answers, and if
-/// that keyring is open, has accounts of this service, or has a display on which to ask the user;
-/// see ``SecretServiceTokenStore``. Otherwise it takes the file `tokens.sealed`, with its key in
+/// that keyring is unlocked, or has accounts of this service, or can ask the user on a display; see ``SecretServiceTokenStore``. Otherwise it takes the file `tokens.sealed`, with its key in
 /// `tokens.key` beside it, both in `$XDG_STATE_HOME/SERVICE` or `~/.local/state/SERVICE`; see
 /// `EncryptedFileTokenStore`.
 ///
 /// The file `tokens.place` in that folder remembers the choice. If the store has chosen the file,
 /// accounts stay there when a keyring appears later. If it has chosen the keyring and the keyring
-/// does not answer, calls throw `SQOAuthError.Code.storeFailed`, and the store does not seem to be
-/// empty. If the keyring refuses the first save, the next save chooses again. To let the store
+/// does not answer, calls throw `SQOAuthError.Code.storeFailed`, and do not act as if there were no
+/// accounts. If the keyring refuses the first save, the next save chooses again. To let the store
 /// choose again later, sign the accounts out and remove `tokens.place` and `tokens.sealed`.
 ///
 /// | can read the tokens | keyring | encrypted file |

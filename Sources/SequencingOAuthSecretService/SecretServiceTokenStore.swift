@@ -24,8 +24,8 @@ public import SequencingOAuth
 /// The store writes no token to a file. So if a process is killed after the server has answered a
 /// refresh, and before the keyring has the new token, the sign-in is lost.
 ///
-/// The store calls the Secret Service directly. In a sandbox it does not use the portal for
-/// secrets.
+/// The store calls the Secret Service directly. In an app container such as Flatpak it does not use
+/// the portal for secrets.
 public final class SecretServiceTokenStore: TokenStore {
   /// The name that separates an app's accounts from those of other apps.
   public let service: String

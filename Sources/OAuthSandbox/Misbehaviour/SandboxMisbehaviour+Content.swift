@@ -29,11 +29,11 @@ extension SandboxMisbehaviour {
     Self(kind: .part(max(0, count), .silence))
   }
 
-  /// Another misbehaviour as soon as the head of a request has come; the body is not read.
+  /// Another misbehaviour as soon as a request's head has arrived, without reading the body.
   ///
   /// With `.cut(.beforeProcessing, reset: true)` an upload breaks off while it is sent, with
   /// `.delay(.seconds(3600))` it stops, and with `.bearerError("invalid_token")` it is refused
-  /// before it is sent. This works only while it is the next misbehaviour of its endpoint.
+  /// before it is sent. It works only if it is the next misbehaviour that its endpoint has.
   public static func unread(_ other: SandboxMisbehaviour) -> Self {
     Self(kind: .unread(then: other.kind))
   }

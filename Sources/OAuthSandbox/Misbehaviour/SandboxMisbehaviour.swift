@@ -1,8 +1,8 @@
 /// A wrong answer that a test can make the sandbox give.
 ///
 /// Pass it to ``SandboxServer/misbehave(at:_:times:)``. A misbehaviour that changes an answer lets
-/// the request do its work first: the code is redeemed, the refresh token rotated. A misbehaviour
-/// that replaces the answer does not, unless its documentation says so.
+/// the request do its work first: the code is redeemed, the refresh token rotated. If a
+/// misbehaviour replaces the answer, the request has no effect, unless its documentation says so.
 public struct SandboxMisbehaviour: Sendable {
   /// The point at which the connection ends.
   public enum Cut: Sendable, Hashable {

@@ -14,7 +14,8 @@ import LoopbackHTTP
 /// ```
 ///
 /// It keeps its cookies, so its second visit needs no password. It sends requests to loopback
-/// addresses only; a redirect to any other address is returned to the caller.
+/// addresses only. A redirect to https or to an app's own scheme ends the visit and is returned; a
+/// redirect over http to another computer is an error.
 public final class SandboxVisitor: Sendable {
   /// What the user does in the sign-in.
   public enum Decision: Sendable, Hashable {

@@ -63,13 +63,13 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// How long one request may take: 60 s unless set, and 100 s at most.
   ///
   /// A longer time counts as 100 s, because other processes that need the account wait at most
-  /// 120 s for this one. The limit runs from the call to the last byte of the answer, however long
+  /// 120 s for this process. The limit runs from the call to the last byte of the answer, however long
   /// the server is silent in between. It applies to every request to the authorization server. It
   /// also applies to requests with the token and to operations of a pipe, unless they set a limit of
   /// their own.
   ///
-  /// A refresh must have a connection within this time. Then it waits up to 100 s for its answer,
-  /// because a server that replaces refresh tokens may have replaced this one already.
+  /// A refresh is an exception: it must have a connection within this time, and then waits up to
+  /// 100 s for its answer, because the server may have replaced the refresh token already.
   public var timeout: Duration {
     get { values.value.timeout }
     set { values.value.timeout = min(max(newValue, .zero), Self.longestTimeout) }
@@ -118,8 +118,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// - if neither the provider nor the app names an API, the server of the first request that the
   ///   app sends or authenticates.
   ///
-  /// A request to any other server fails with ``SQOAuthError/Code/originNotAllowed``. Whatever is
-  /// listed, a token goes to https, or to http on a loopback address.
+  /// A request to any other server fails with ``SQOAuthError/Code/originNotAllowed``. In every
+  /// case a token is sent only over https, or over http to a loopback address.
   ///
   /// - SeeAlso: RFC 9700, section 4.9
   public var resourceOrigins: Set<ResourceOrigin> {

@@ -16,7 +16,7 @@ extension Provider {
   /// Google, with the endpoints of its published metadata.
   ///
   /// A desktop client at Google has a secret, which Google does not treat as confidential. A
-  /// refresh token stays valid until the user revokes it. The tokens may go to every host below
+  /// refresh does not replace the refresh token. The tokens may go to every host below
   /// `googleapis.com`, where Google has its APIs.
   public static let google: Provider = {
     var provider = Provider(

@@ -37,8 +37,8 @@ public struct Provider: Sendable, Hashable {
   public var revocationStyle: RevocationStyle = .rfc7009
   /// Whether this provider accepts a refresh token again after a refresh.
   ///
-  /// If `true`, a refresh is made even when the token store cannot be written, because it uses
-  /// nothing up. If `false`, each account learns from its latest refresh whether its server does
+  /// If `true`, a refresh is made even when the token store cannot be written, because the old refresh
+  /// token stays valid. If `false`, each account learns from its latest refresh whether its server does
   /// so; see ``AccountRecord/keepsRefreshToken``.
   public var keepsRefreshTokens = false
   /// The hosts of the provider's APIs, which may get its tokens; a host that begins with a dot
@@ -47,8 +47,8 @@ public struct Provider: Sendable, Hashable {
 
   /// Makes the provider for a server that publishes its metadata under its issuer identifier.
   ///
-  /// The SDK fetches the document for each sign-in, and accepts it only if its `issuer` equals this
-  /// text byte for byte. For Google's issuer the hosts of the APIs are known, as for ``google``.
+  /// The SDK fetches the document for each sign-in, and uses the fetched one for all that follows,
+  /// such as refreshes. It accepts the document only if its `issuer` equals this text byte for byte. For Google's issuer the hosts of the APIs are known, as for ``google``.
   ///
   /// - SeeAlso: RFC 8414; OpenID Connect Discovery 1.0
   public static func issuer(_ issuer: String) -> Provider {

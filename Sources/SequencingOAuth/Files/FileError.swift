@@ -73,6 +73,6 @@ extension FileError: LocalizedError {
   public var errorDescription: String? { description }
 }
 
-/// The name of ``FileError`` in versions in which only requests and responses from files threw it.
+/// The earlier name of ``FileError``, from when only bodies in files threw it.
 @available(*, deprecated, renamed: "FileError")
 public typealias HTTPFileError = FileError

@@ -28,7 +28,7 @@ public protocol HTTPClient: Sendable {
 
   /// Whether the client may lose the end of an HTTP/2 response and still report success.
   ///
-  /// libcurl before 8.14 may lose it if the server answers before it has read the whole request.
+  /// libcurl before 8.14 may lose it when a server answers before reading the whole request.
   /// With such a client, the SDK refuses gRPC calls that send a stream of messages, and a call
   /// without a status in its response fails as `unavailable`. The default is `false`.
   var mayLoseEndOfResponse: Bool { get }

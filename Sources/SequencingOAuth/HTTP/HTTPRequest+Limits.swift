@@ -22,8 +22,8 @@ extension HTTPRequest {
 
   /// The longest time without a single byte in either direction; `nil` for no limit.
   ///
-  /// If it is not set, a request with a ``timeout`` has no other limit for silence. If ``timeout``
-  /// was set to `nil`, the default for silence is 60 s, or ``ClientConfiguration/timeout`` with
+  /// By default a request that has a ``timeout`` has no limit for silence. A request whose
+  /// ``timeout`` was set to `nil` has one of 60 s, or of ``ClientConfiguration/timeout`` with
   /// ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)``.
   public var idleTimeout: Duration? {
     get { limits.idle ?? (timeout == nil ? limits.common : nil) }

@@ -8,7 +8,7 @@ public import Basics
 
 /// An HTTP request: its method, URL, fields and body, where the response goes, and its limits.
 public struct HTTPRequest: Sendable {
-  /// The method, in upper case, such as `GET`: a token of RFC 9110.
+  /// The method in upper case, such as `GET` (RFC 9110, section 9.1).
   public var method: String
   /// The absolute http or https URL to which the request goes.
   public var url: URL
@@ -112,7 +112,7 @@ public enum HTTPRequestBody: Sendable {
     length: Int64?, makeChunks: @Sendable () -> @Sendable () async throws -> Data?)
 }
 
-/// The place to which a response's content goes: memory, a file or a consumer.
+/// The place to which a response's content goes: memory, a file or a closure.
 public enum HTTPDestination: Sendable {
   /// Into ``HTTPResponse/body``.
   case memory

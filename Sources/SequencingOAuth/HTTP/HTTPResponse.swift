@@ -27,7 +27,9 @@ public struct HTTPResponseHead: Sendable, Hashable {
 public struct HTTPResponse: Sendable, Hashable {
   /// The status and the header fields.
   public var head: HTTPResponseHead
-  /// The content, decompressed; empty if it went to a file or a consumer.
+  /// The content, decompressed; empty if it went to a file or a closure.
+  ///
+  /// With a status other than 2xx it is here even if the destination is a file.
   public var body: Data
   /// The trailer fields, as they came.
   public var trailers: HTTPFields

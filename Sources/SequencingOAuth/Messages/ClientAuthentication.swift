@@ -22,9 +22,9 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   public static let basic = Self(rawValue: "client_secret_basic")
   /// An `Authorization: Basic` field with the identifier and the secret as they are.
   ///
-  /// Use it for a server that neither decodes what RFC 6749 tells clients to encode nor accepts the
-  /// secret in the body. The identifier must not contain a colon, and neither may contain a control
-  /// character. The SDK uses this method only if the app or the ``Provider`` chooses it.
+  /// Use it for a server that does not decode what RFC 6749 tells clients to encode, and does not
+  /// accept the secret in the body. The identifier must not contain a colon. Identifier and secret
+  /// must not contain control characters. The SDK uses this method only if the app or the ``Provider`` chooses it.
   ///
   /// - SeeAlso: RFC 7617, section 2
   public static let basicUnescaped = Self(rawValue: "client_secret_basic_unescaped")

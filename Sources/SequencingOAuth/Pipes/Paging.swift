@@ -17,31 +17,31 @@ public struct Paging: Sendable, Hashable {
   private let next: String
   private let previous: String
 
-  /// The pages are in a `Link` field, under two relations.
+  /// The URLs of the next and the previous page are in a `Link` field, under two relations.
   ///
   /// - SeeAlso: RFC 8288
   public static func linkHeader(next: String = "next", previous: String = "prev") -> Paging {
     Paging(place: .linkHeader, next: next, previous: previous)
   }
 
-  /// The pages are in a `Link` field, under the relations `next` and `prev`.
+  /// The URLs of the two pages are in a `Link` field, under the relations `next` and `prev`.
   ///
   /// - SeeAlso: RFC 8288
   public static var linkHeader: Paging { linkHeader() }
 
-  /// The pages are in two header fields, whose values are URLs.
+  /// The URLs of the next and the previous page are the values of two header fields.
   public static func headers(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .headers, next: next, previous: previous)
   }
 
-  /// The pages are in two members of the JSON body that hold URLs.
+  /// The URLs of the next and the previous page are in two members of the JSON body.
   ///
   /// A member is named by its path, such as `paging.next`.
   public static func body(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .body, next: next, previous: previous)
   }
 
-  /// The pages are in two members of the JSON body that hold page tokens.
+  /// The page tokens of the next and the previous page are in two members of the JSON body.
   ///
   /// The request for another page sends its page token in a parameter of the query. For Google's
   /// APIs, use `.tokens(next: "nextPageToken", parameter: "pageToken")`.

@@ -42,10 +42,10 @@ public final class Pipeline: Sendable {
 
   /// Makes a pipe and adds it under a name; without an endpoint, the name is also the pipe's path.
   ///
-  /// From now on, the pipe's module may send its tokens to the pipeline's server, unless the
-  /// module's client lists its servers and this server is not in the list.
+  /// From now on, the pipe's module may send its tokens to the pipeline's server, unless the client's
+  /// ``ClientConfiguration/resourceOrigins`` lists servers and this one is not among them.
   ///
-  /// - Throws: ``SQOAuthError/Code/duplicateName`` if another pipe has the name, which then stays;
+  /// - Throws: ``SQOAuthError/Code/duplicateName`` if another pipe has the name; that pipe stays;
   ///   ``SQOAuthError/Code/invalidConfiguration`` if the endpoint is not a path below the base URL.
   @discardableResult
   public func add(

@@ -72,7 +72,7 @@ extension SQOAuth {
     set { tokenRefreshDelegate = newValue }
   }
 
-  /// Gets a fresh token for a token that the app kept, under the Swift pod's name.
+  /// Refreshes a token that the app kept: the Swift pod's spelling.
   ///
   /// See ``withRefreshToken(_:updateAccessToken:)``.
   @available(*, deprecated, renamed: "withRefreshToken(_:updateAccessToken:)")
@@ -82,7 +82,7 @@ extension SQOAuth {
     withRefreshToken(token, updateAccessToken: tokenResult)
   }
 
-  /// Continues with a token that the app kept, under the pods' name as Swift 2 imported it.
+  /// Continues with a token that the app kept: the pods' spelling, as Swift 2 imported it.
   ///
   /// See ``launchTokenTimerUpdate(with:)``.
   @available(*, deprecated, renamed: "launchTokenTimerUpdate(with:)")

@@ -6,7 +6,7 @@ public enum SessionEvent: Sendable {
   case refreshed(SQToken)
   /// Another process signed a user in to the account, perhaps another user; this is the new token.
   ///
-  /// Requests that still wait for a token of the sign-in before fail with
+  /// Requests that still wait for a token of the earlier sign-in fail with
   /// ``SQOAuthError/Code/sessionReplaced``.
   case replaced(SQToken)
   /// A refresh failed, or a new token could not be stored; the session continues.

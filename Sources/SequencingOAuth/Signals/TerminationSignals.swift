@@ -2,8 +2,10 @@
 ///
 /// Without it such a signal ends the program at once, even in the middle of a refresh. If the
 /// server has replaced the refresh token by then, the user must sign in again.
-/// ``init(settling:onFailure:)-([AuthorizationModule],_)`` waits for the refresh. The SDK never
-/// installs a handler unless an app makes an instance.
+/// An instance that is made with modules, by
+/// ``init(settling:onFailure:)-([AuthorizationModule],_)``, lets their refreshes end and their tokens
+/// be stored before the program ends. The SDK never installs a handler unless an app makes an
+/// instance.
 ///
 /// An instance listens until ``stop()`` or the first signal. A second signal ends the program at
 /// once, whatever the handler still waits for. An instance replaces a handler that the program has

@@ -9,10 +9,11 @@ public struct AccountReservation: Sendable {
 
   /// Makes a reservation from a closure that keeps a record and a closure that frees the space.
   ///
-  /// `land` is called at most once. It should write the record before it first suspends, since the
-  /// process may be killed at any moment. It reports no error, because `save` follows it. `release`
-  /// is called once, after the save, or when there is nothing to save. It must not remove a record
-  /// that has landed if `save` could not store that record.
+  /// `land` writes the new record into the reserved space. It is called at most once, and should
+  /// write the record before it first suspends, since the process may be killed at any moment. It
+  /// reports no error, because `save` follows it. `release` is called once, after the save, or when
+  /// there is nothing to save. If `save` could not store the record, `release` must not remove what
+  /// `land` has written.
   public init(
     land: @escaping @Sendable (AccountRecord) async -> Void = { _ in },
     release: @escaping @Sendable () -> Void = {}

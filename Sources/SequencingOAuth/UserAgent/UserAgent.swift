@@ -18,19 +18,18 @@ public protocol UserAgent: Sendable {
   /// An error that it throws ends the sign-in. An ``SQOAuthError`` becomes the sign-in's error as
   /// it is: throw ``SQOAuthError/Code/cancelled`` when the user closed the window, and
   /// ``SQOAuthError/Code/signInRefused`` when the server's page leads no further. Any other error
-  /// becomes ``SQOAuthError/Code/browserUnavailable``. If it is a `LocalizedError`, the message
-  /// repeats its text, without the `state`; that text must contain no secret.
+  /// becomes ``SQOAuthError/Code/browserUnavailable``. The text of a `LocalizedError` is repeated
+  /// in the message of the sign-in's error, without the `state`, so it must contain no secret.
   ///
-  /// When a visit of `OAuthSandbox`'s visitor ends on a page, its error becomes
-  /// ``SQOAuthError/Code/signInRefused`` automatically.
+  /// An error of `SandboxVisitor` in `OAuthSandbox`, thrown because its visit ended on a page, becomes
+  /// ``SQOAuthError/Code/signInRefused``.
   func open(_ url: URL) async throws
 
-  /// Opens an authorization URL for a sign-in that the method gets too; called instead of
-  /// ``open(_:)``.
+  /// Opens an authorization URL, and gets the sign-in to which the URL belongs.
   ///
-  /// Implement it in a user agent that serves several accounts, or that receives the redirect
-  /// itself and passes it to ``PendingSignIn/handleRedirect(_:)-(String)``. It may end in the ways
-  /// that ``open(_:)`` explains, which it calls by default.
+  /// The SDK calls this method; by default it calls ``open(_:)``, whose rules for returning and
+  /// throwing hold here too. Implement it in a user agent that serves several accounts, or that
+  /// receives the redirect itself and passes it to ``PendingSignIn/handleRedirect(_:)-(String)``.
   func open(_ url: URL, for signIn: PendingSignIn) async throws
 }
 
@@ -61,7 +60,7 @@ public struct CustomUserAgent: UserAgent {
     }
   }
 
-  /// Calls the closure with the URL; throws if the closure needs the sign-in too.
+  /// Calls the closure with the URL; throws if the closure also takes a ``PendingSignIn``.
   public func open(_ url: URL) async throws {
     try await opener(url, nil)
   }

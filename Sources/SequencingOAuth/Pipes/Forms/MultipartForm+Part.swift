@@ -15,9 +15,8 @@ extension MultipartForm {
   /// escaped quote.
   ///
   /// Without a content type, a file, data or a stream is sent as `application/octet-stream`. The
-  /// SDK does not guess the type from the name's extension: the meaning of an extension differs
-  /// from machine to machine, a server that needs the type examines the content, and the caller
-  /// knows it.
+  /// SDK does not guess the type from the name's extension, whose meaning differs from machine to
+  /// machine. Give the type if the server needs it.
   ///
   /// - SeeAlso: RFC 7578, section 4.2; HTML, "Multipart form data"
   public struct Part: Sendable {
@@ -81,7 +80,7 @@ extension MultipartForm {
         content: .stream(length: length, makeChunks))
     }
 
-    /// Makes a part from chunks that can be read only once, such as those of a pipe.
+    /// Makes a part from chunks that can be read only once, such as another program's output.
     ///
     /// The closure returns one chunk at a time, when it can be sent; `nil` ends the part. If the
     /// request needs the chunks again, because the server refused its token or a connection was

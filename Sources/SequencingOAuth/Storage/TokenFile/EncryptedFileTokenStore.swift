@@ -53,7 +53,7 @@ public final class EncryptedFileTokenStore: TokenStore {
 
   /// Seals all records under another key in one step; the old key no longer opens the store.
   ///
-  /// A refresh that is under way is waited for, at most 30 s; after that the call throws
+  /// The call first waits until a refresh under way has ended, for at most 30 s; after that it throws
   /// ``SQOAuthError/Code/accountInUse``. Give the new key to other processes that have the store
   /// open: until then they get ``SQOAuthError/Code/wrongPassphrase``. The blocks of the old file
   /// stay on the disk until the system writes over them.
