@@ -9,14 +9,14 @@ import Testing
 
   @Test(arguments: NginxFixture.Way.allCases)
   func `the methods of WebDAV do what they say`(way: NginxFixture.Way) async throws {
-    try await NginxFixture.running { bench in
+    try await NginxFixture.running { fixture in
       func send(
         _ method: String, _ path: String, to destination: String? = nil,
         _ body: HTTPRequestBody = .empty
       ) async throws -> HTTPResponse {
-        var request = try bench.request(method, "/files/\(path)", way, body: body)
+        var request = try fixture.request(method, "/files/\(path)", way, body: body)
         request.headers["Destination"] = destination.map { "/files/\($0)" }
-        return try await bench.module.send(request)
+        return try await fixture.module.send(request)
       }
       let text = HTTPRequestBody.bytes(Data("hello".utf8))
       #expect(try await send("MKCOL", "d/").status == 201)
@@ -34,7 +34,7 @@ import Testing
       #expect(try await send("PUT", "d/", text).status == 409)
       #expect(try await send("DELETE", "d/").status == 204)
       #expect(try await send("POST", "c.txt", text).status == 405)
-      let requests = try await bench.nginx.requests()
+      let requests = try await fixture.nginx.requests()
       #expect(requests.count == 13 && requests.allSatisfy { $0.isAuthorized && $0.isComplete })
       // Over HTTP/2 what must not go out twice has a connection for itself.
       #expect(Set(requests.map(\.connection)).count == (way == .http1 ? 1 : 2))
@@ -77,19 +77,19 @@ import Testing
     source: Source, way: NginxFixture.Way
   ) async throws {
     let folder = try TemporaryFolder()
-    try await NginxFixture.running { bench in
+    try await NginxFixture.running { fixture in
       let body = try Self.body(source, in: folder)
-      let first = try bench.request("PUT", "/files/a.bin", way, body: body)
-      #expect(try await bench.module.send(first).status == 201)
-      #expect(try Data(contentsOf: bench.nginx.file("files/a.bin")) == Self.content)
+      let first = try fixture.request("PUT", "/files/a.bin", way, body: body)
+      #expect(try await fixture.module.send(first).status == 201)
+      #expect(try Data(contentsOf: fixture.nginx.file("files/a.bin")) == Self.content)
 
-      try await bench.revokeAccessToken()
-      let second = try bench.request("PUT", "/files/b.bin", way, body: body)
-      #expect(try await bench.module.send(second).status == 201)
-      #expect(try Data(contentsOf: bench.nginx.file("files/b.bin")) == Self.content)
-      let requests = try await bench.nginx.requests(atLeast: 3)
+      try await fixture.revokeAccessToken()
+      let second = try fixture.request("PUT", "/files/b.bin", way, body: body)
+      #expect(try await fixture.module.send(second).status == 201)
+      #expect(try Data(contentsOf: fixture.nginx.file("files/b.bin")) == Self.content)
+      let requests = try await fixture.nginx.requests(atLeast: 3)
       #expect(requests.map(\.status).sorted() == [201, 201, 401])
-      #expect(bench.refreshes.count == 1)
+      #expect(fixture.refreshes.count == 1)
     }
   }
 
@@ -98,15 +98,15 @@ import Testing
     source: Source
   ) async throws {
     let folder = try TemporaryFolder()
-    try await NginxFixture.running { bench in
-      try await bench.revokeAccessToken()
-      let request = try bench.request(
+    try await NginxFixture.running { fixture in
+      try await fixture.revokeAccessToken()
+      let request = try fixture.request(
         "PUT", "/buffered/a.bin", body: Self.body(source, in: folder))
-      #expect(try await bench.module.send(request).status == 201)
-      #expect(try await bench.log() == ["PUT /buffered/a.bin 401", "PUT /buffered/a.bin 201"])
-      #expect(try bench.nginx.bufferedBodies == [Self.content, Self.content])
-      #expect(try Data(contentsOf: bench.nginx.file("files/a.bin")) == Self.content)
-      #expect(bench.refreshes.count == 1)
+      #expect(try await fixture.module.send(request).status == 201)
+      #expect(try await fixture.log() == ["PUT /buffered/a.bin 401", "PUT /buffered/a.bin 201"])
+      #expect(try fixture.nginx.bufferedBodies == [Self.content, Self.content])
+      #expect(try Data(contentsOf: fixture.nginx.file("files/a.bin")) == Self.content)
+      #expect(fixture.refreshes.count == 1)
     }
   }
 
@@ -116,12 +116,12 @@ import Testing
     let (source, copy) = (URL(filePath: folder.file("a")), URL(filePath: folder.file("b")))
     let content = Data(repeating: 0x5A, count: 50_000_000)
     try content.write(to: source)
-    try await NginxFixture.running { bench in
-      let upload = try bench.request("PUT", "/files/a.bin", way, body: .file(source))
-      #expect(try await bench.module.send(upload).status == 201)
-      var download = try bench.request("GET", "/files/a.bin", way)
+    try await NginxFixture.running { fixture in
+      let upload = try fixture.request("PUT", "/files/a.bin", way, body: .file(source))
+      #expect(try await fixture.module.send(upload).status == 201)
+      var download = try fixture.request("GET", "/files/a.bin", way)
       download.destination = .file(copy)
-      #expect(try await bench.module.send(download).status == 200)
+      #expect(try await fixture.module.send(download).status == 200)
       #expect(try Data(contentsOf: copy) == content)
     }
   }

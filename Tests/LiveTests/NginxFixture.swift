@@ -26,12 +26,12 @@ struct NginxFixture: Sendable {
     try await Nginx.running(
       sandbox: sandbox, asking: endpoint, requestsPerConnection: requestsPerConnection
     ) { nginx in
-      let bench = try NginxFixture(sandbox: sandbox, nginx: nginx, scope: scope)
+      let fixture = try NginxFixture(sandbox: sandbox, nginx: nginx, scope: scope)
       if isSignedIn {
-        try await bench.module.signIn()
+        try await fixture.module.signIn()
         sandbox.forgetRequests()
       }
-      try await body(bench)
+      try await body(fixture)
     }
     await sandbox.stop()
   }

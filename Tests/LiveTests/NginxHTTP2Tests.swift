@@ -7,7 +7,7 @@ import Testing
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxHTTP2Tests {
   /// Sends so many requests, some of them at once, and returns how often each status came.
   private func statuses(
-    _ count: Int, atOnce width: Int, _ bench: NginxFixture,
+    _ count: Int, atOnce width: Int, _ fixture: NginxFixture,
     _ makeRequest: (Int) throws -> HTTPRequest
   ) async throws -> [Int: Int] {
     var rest = try (0..<count).map(makeRequest)[...]
@@ -15,7 +15,7 @@ import Testing
       var result: [Int: Int] = [:]
       func start() {
         guard let request = rest.popFirst() else { return }
-        group.addTask { try await bench.module.send(request).status }
+        group.addTask { try await fixture.module.send(request).status }
       }
       for _ in 0..<width { start() }
       while let status = try await group.next() {
@@ -27,13 +27,13 @@ import Testing
   }
 
   @Test func `500 requests, 64 at a time, go over one connection`() async throws {
-    try await NginxFixture.running { bench in
-      try bench.write(pattern(20_000), "files/a.bin")
-      let result = try await statuses(500, atOnce: 64, bench) { _ in
-        try bench.request("GET", "/files/a.bin", .http2)
+    try await NginxFixture.running { fixture in
+      try fixture.write(pattern(20_000), "files/a.bin")
+      let result = try await statuses(500, atOnce: 64, fixture) { _ in
+        try fixture.request("GET", "/files/a.bin", .http2)
       }
       #expect(result == [200: 500])
-      let requests = try await bench.nginx.requests()
+      let requests = try await fixture.nginx.requests()
       #expect(requests.count == 500 && requests.allSatisfy { $0.protocol == "HTTP/2.0" })
       #expect(Set(requests.map(\.connection)).count == 1)
       #expect(requests.allSatisfy { $0.isAuthorized && $0.isComplete })
@@ -44,12 +44,12 @@ import Testing
   func `requests outlive their connections, which end after fifty each`(
     method: String
   ) async throws {
-    try await NginxFixture.running(requestsPerConnection: 50) { bench in
-      let result = try await statuses(1000, atOnce: 20, bench) { _ in
-        try bench.request(method, "/nothing", .http2)
+    try await NginxFixture.running(requestsPerConnection: 50) { fixture in
+      let result = try await statuses(1000, atOnce: 20, fixture) { _ in
+        try fixture.request(method, "/nothing", .http2)
       }
       #expect(result == [204: 1000])
-      let requests = try await bench.nginx.requests(atLeast: 1000)
+      let requests = try await fixture.nginx.requests(atLeast: 1000)
       #expect(requests.count == 1000, "one was acted on twice")
       #expect(Set(requests.map(\.connection)).count >= 20)
     }
@@ -57,13 +57,13 @@ import Testing
 
   @Test func `bodies go up side by side`() async throws {
     let content = pattern(300_000)
-    try await NginxFixture.running { bench in
-      let result = try await statuses(40, atOnce: 40, bench) { index in
-        try bench.request("PUT", "/files/\(index).bin", .http2, body: .bytes(content))
+    try await NginxFixture.running { fixture in
+      let result = try await statuses(40, atOnce: 40, fixture) { index in
+        try fixture.request("PUT", "/files/\(index).bin", .http2, body: .bytes(content))
       }
       #expect(result == [201: 40])
       for index in 0..<40 {
-        #expect(try Data(contentsOf: bench.nginx.file("files/\(index).bin")) == content)
+        #expect(try Data(contentsOf: fixture.nginx.file("files/\(index).bin")) == content)
       }
     }
   }

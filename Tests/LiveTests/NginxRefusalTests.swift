@@ -26,23 +26,23 @@ import Testing
     let folder = try TemporaryFolder()
     let file = URL(filePath: folder.file("large"))
     try Data(count: 50_000_000).write(to: file)
-    try await NginxFixture.running { bench in
+    try await NginxFixture.running { fixture in
       let piece = Data(count: 200_000)
       let body: HTTPRequestBody =
         row.isAnnounced
         ? .file(file) : .stream(length: nil) { { piece } }
-      let request = try bench.request("PUT", row.path + "a.bin", row.way, body: body)
+      let request = try fixture.request("PUT", row.path + "a.bin", row.way, body: body)
       do throws(SQOAuthError) {
-        #expect(try await bench.module.send(request).status == 413)
+        #expect(try await fixture.module.send(request).status == 413)
       } catch {
         // Where the server closes at once its answer may be lost on the way, as TCP has it.
         #expect(error.code == .connectionFailed, "\(error)")
         #expect(row.path == "/abrupt/" && row.way == .http1, "\(error)")
       }
       // The client works on.
-      let next = try bench.request(
+      let next = try fixture.request(
         "PUT", "/files/a.bin", row.way, body: .bytes(Data("hello".utf8)))
-      #expect(try await bench.module.send(next).status == 201)
+      #expect(try await fixture.module.send(next).status == 201)
     }
   }
 }

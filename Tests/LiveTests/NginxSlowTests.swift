@@ -12,22 +12,22 @@ import Testing
   func `a slow download that is cancelled ends at once, here and there`(
     way: NginxFixture.Way, isStreamed: Bool
   ) async throws {
-    try await NginxFixture.running { bench in
-      try bench.write(Data(count: 50_000_000), "files/a.bin")
+    try await NginxFixture.running { fixture in
+      try fixture.write(Data(count: 50_000_000), "files/a.bin")
       let hasBegun = Gate(isOpen: false)
-      var request = try bench.request("GET", "/slow/a.bin", way)
+      var request = try fixture.request("GET", "/slow/a.bin", way)
       request.progress = { if $0.received > 0 { hasBegun.open() } }
       // Over HTTP/2 only what stays in memory may share its connection.
       if isStreamed { request.destination = .stream { _, _ in } }
-      let download = Task { [request] in await bench.failure(request) }
+      let download = Task { [request] in await fixture.failure(request) }
       await hasBegun.opened()
       download.cancel()
       #expect(await download.value?.code == .cancelled)
-      let seen = try #require(try await bench.nginx.requests(atLeast: 1).first)
+      let seen = try #require(try await fixture.nginx.requests(atLeast: 1).first)
       #expect(seen.status == 200 || seen.status == 499)
       #expect(!seen.isComplete && seen.contentSent < 10_000_000)
       // On the same connection, where that is of HTTP/2, others are not disturbed.
-      #expect(try await bench.module.send(bench.request("GET", "/files", way)).status == 200)
+      #expect(try await fixture.module.send(fixture.request("GET", "/files", way)).status == 200)
     }
   }
 
@@ -35,26 +35,26 @@ import Testing
   func `a pause that is too long ends a download, and so do its time and its size`(
     way: NginxFixture.Way
   ) async throws {
-    try await NginxFixture.running { bench in
-      try bench.write(Data(count: 50_000_000), "files/a.bin")
+    try await NginxFixture.running { fixture in
+      try fixture.write(Data(count: 50_000_000), "files/a.bin")
       // With a connection that is there, nginx sees each request before its time is up.
-      #expect(try await bench.module.send(bench.request("GET", "/files", way)).status == 200)
-      var idle = try bench.request("GET", "/slow/a.bin", way)
+      #expect(try await fixture.module.send(fixture.request("GET", "/files", way)).status == 200)
+      var idle = try fixture.request("GET", "/slow/a.bin", way)
       idle.idleTimeout = .milliseconds(700)
-      let silence = await bench.failure(idle)
+      let silence = await fixture.failure(idle)
       #expect(silence?.code == .requestTimedOut && silence?.message.contains("silent") == true)
 
-      var total = try bench.request("GET", "/slow/a.bin", way)
+      var total = try fixture.request("GET", "/slow/a.bin", way)
       total.timeout = .seconds(3)
-      let end = await bench.failure(total)
+      let end = await fixture.failure(total)
       #expect(end?.code == .requestTimedOut && end?.message.contains("complete") == true)
-      #expect(bench.module.isAuthorized && bench.refreshes.isEmpty)
+      #expect(fixture.module.isAuthorized && fixture.refreshes.isEmpty)
 
-      var large = try bench.request("GET", "/slow/a.bin", way)
+      var large = try fixture.request("GET", "/slow/a.bin", way)
       large.maximumResponseBytes = 100_000
-      #expect(await bench.failure(large)?.code == .responseTooLarge)
+      #expect(await fixture.failure(large)?.code == .responseTooLarge)
       // nginx hears each time that nobody listens any more.
-      let requests = try await bench.nginx.requests(atLeast: 4).dropFirst()
+      let requests = try await fixture.nginx.requests(atLeast: 4).dropFirst()
       #expect(requests.allSatisfy { !$0.isComplete })
     }
   }
@@ -64,17 +64,17 @@ import Testing
     way: NginxFixture.Way
   ) async throws {
     let folder = try TemporaryFolder()
-    try await NginxFixture.running { bench in
-      try bench.write(Self.content, "files/a.bin")
+    try await NginxFixture.running { fixture in
+      try fixture.write(Self.content, "files/a.bin")
       var received = Data()
       var breaks = 0
       while received.count < Self.content.count {
         let file = URL(filePath: folder.file("part"))
-        var request = try bench.request("GET", "/cut/a.bin", way)
+        var request = try fixture.request("GET", "/cut/a.bin", way)
         request.headers["Range"] = "bytes=\(received.count)-"
         request.destination = .file(file)
         do throws(SQOAuthError) {
-          let response = try await bench.module.send(request)
+          let response = try await fixture.module.send(request)
           #expect(response.status == 206)
         } catch {
           #expect(error.code == .connectionFailed, "\(error)")
@@ -87,18 +87,18 @@ import Testing
       #expect(received == Self.content)
       // A second may begin meanwhile, and another 128 KiB may be sent.
       #expect((2...4).contains(breaks))
-      #expect(bench.refreshes.isEmpty)
+      #expect(fixture.refreshes.isEmpty)
     }
   }
 
   @Test func `a download may go on slowly for as long as it moves`() async throws {
     let received = Locked(0)
-    try await NginxFixture.running { bench in
-      try bench.write(pattern(150_000), "files/a.bin")
-      var request = try bench.request("GET", "/slow/a.bin")
+    try await NginxFixture.running { fixture in
+      try fixture.write(pattern(150_000), "files/a.bin")
+      var request = try fixture.request("GET", "/slow/a.bin")
       request.idleTimeout = .seconds(10)
       request.destination = .stream { _, data in received.withLock { $0 += data.count } }
-      #expect(try await bench.module.send(request).status == 200)
+      #expect(try await fixture.module.send(request).status == 200)
       #expect(received.withLock { $0 } == 150_000)
     }
   }

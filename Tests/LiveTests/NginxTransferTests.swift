@@ -44,31 +44,31 @@ import Testing
     let content = pattern(8_000_000)
     let source = URL(filePath: folder.file("source"))
     try content.write(to: source)
-    try await NginxFixture.running { bench in
-      try await bench.revokeAccessToken()
+    try await NginxFixture.running { fixture in
+      try await fixture.revokeAccessToken()
       let account = Account()
-      try await bench.pipe(name, way)
+      try await fixture.pipe(name, way)
         .upload(.file(source), id: "a.bin", progress: account.take)
       account.check(total: content.count)
-      #expect(try Data(contentsOf: bench.nginx.file("files/a.bin")) == content)
-      let requests = try await bench.nginx.requests(atLeast: 2)
+      #expect(try Data(contentsOf: fixture.nginx.file("files/a.bin")) == content)
+      let requests = try await fixture.nginx.requests(atLeast: 2)
       #expect(requests.map(\.status).sorted() == [201, 401])
-      #expect(bench.refreshes.count == 1)
+      #expect(fixture.refreshes.count == 1)
     }
   }
 
   @Test func `a form that can be read once is not sent again`() async throws {
-    try await NginxFixture.running { bench in
-      let pipe = try bench.pipe("buffered")
+    try await NginxFixture.running { fixture in
+      let pipe = try fixture.pipe("buffered")
       let stream = AsyncStream<Data> { continuation in
         for _ in 0..<10 { continuation.yield(Data(count: 10_000)) }
         continuation.finish()
       }
       let form = MultipartForm([.stream("f", filename: "f", once: stream)])
-      try await bench.revokeAccessToken()
+      try await fixture.revokeAccessToken()
       let error = await #expect(throws: PipeError.self) { try await pipe.upload(form, id: "f") }
       #expect(error?.cause?.code == .bodyNotReplayable, "\(String(describing: error))")
-      #expect(try await bench.log() == ["PUT /buffered/f 401"])
+      #expect(try await fixture.log() == ["PUT /buffered/f 401"])
     }
   }
 
@@ -78,15 +78,15 @@ import Testing
   ) async throws {
     let source = URL(filePath: folder.file("source"))
     try Data(count: 50_000_000).write(to: source)
-    try await NginxFixture.running { bench in
-      let pipe = try bench.pipe(name, way)
+    try await NginxFixture.running { fixture in
+      let pipe = try fixture.pipe(name, way)
       let error = await #expect(throws: PipeError.self) {
         try await pipe.upload(.file(source), id: "a.bin")
       }
       // Where the server closes at once its answer may be lost on the way, as TCP has it.
       let isLost = error?.cause?.code == .connectionFailed && name == "abrupt" && way == .http1
       #expect(error?.refusal?.status == 413 || isLost, "\(String(describing: error))")
-      try await bench.pipe("files", way).save(["id": "1"])
+      try await fixture.pipe("files", way).save(["id": "1"])
     }
   }
 
@@ -94,13 +94,13 @@ import Testing
 
   @Test(arguments: NginxFixture.Way.allCases)
   func `a download goes on where nginx cut it`(way: NginxFixture.Way) async throws {
-    try await NginxFixture.running { bench in
-      try bench.write(Self.content, "files/a.bin")
+    try await NginxFixture.running { fixture in
+      try fixture.write(Self.content, "files/a.bin")
       let account = Account()
-      try await bench.pipe("cut", way).download(id: "a.bin", to: copy, progress: account.take)
+      try await fixture.pipe("cut", way).download(id: "a.bin", to: copy, progress: account.take)
       account.check(total: Self.content.count)
       #expect(try Data(contentsOf: copy) == Self.content)
-      let requests = try await bench.nginx.requests()
+      let requests = try await fixture.nginx.requests()
       #expect((3...5).contains(requests.count))
       #expect(requests.map(\.status) == [200] + Array(repeating: 206, count: requests.count - 1))
       #expect(requests.dropFirst().allSatisfy { $0.range.hasPrefix("bytes=") })
@@ -110,20 +110,20 @@ import Testing
   }
 
   @Test func `a token that is revoked between two parts is refreshed`() async throws {
-    try await NginxFixture.running { bench in
-      try bench.write(Self.content, "files/a.bin")
+    try await NginxFixture.running { fixture in
+      try fixture.write(Self.content, "files/a.bin")
       let isRevoked = Locked(false)
-      try await bench.pipe("cut").download(id: "a.bin", to: copy) { progress in
+      try await fixture.pipe("cut").download(id: "a.bin", to: copy) { progress in
         // Once something has come.
         guard progress.completed > 0, !isRevoked.withLock({ $0 }) else { return }
         isRevoked.withLock { $0 = true }
-        bench.sandbox.expireAccessTokens()
+        fixture.sandbox.expireAccessTokens()
       }
       #expect(try Data(contentsOf: copy) == Self.content)
-      let statuses = try await bench.nginx.requests().map(\.status)
+      let statuses = try await fixture.nginx.requests().map(\.status)
       // After the first part or a later one, since the transfer does not wait for the closure.
       #expect(statuses.filter { $0 != 206 } == [200, 401] && statuses.last == 206)
-      #expect(statuses.first == 200 && bench.refreshes.count == 1)
+      #expect(statuses.first == 200 && fixture.refreshes.count == 1)
     }
   }
 
@@ -134,11 +134,11 @@ import Testing
   func `a later call goes on with what one that was cancelled has left`(
     change: Change
   ) async throws {
-    try await NginxFixture.running { bench in
+    try await NginxFixture.running { fixture in
       // More than is read ahead of whoever takes the bytes.
       let content = pattern(5_000_003)
-      try bench.write(content, "files/a.bin")
-      let pipe = try bench.pipe("files")
+      try fixture.write(content, "files/a.bin")
+      let pipe = try fixture.pipe("files")
       await #expect(throws: PipeError.self) {
         try await pipe.download(id: "a.bin", to: copy) { if $0.completed > 0 { pipe.cancel() } }
       }
@@ -147,8 +147,8 @@ import Testing
       let newContent = Data(repeating: 1, count: 200_000)
       switch change {
       case .none: break
-      case .content: try bench.write(newContent, "files/a.bin")
-      case .removal: try FileManager.default.removeItem(at: bench.nginx.file("files/a.bin"))
+      case .content: try fixture.write(newContent, "files/a.bin")
+      case .removal: try FileManager.default.removeItem(at: fixture.nginx.file("files/a.bin"))
       }
       if change == .removal {
         let error = await #expect(throws: PipeError.self) {
@@ -160,7 +160,7 @@ import Testing
         try await pipe.download(id: "a.bin", to: copy)
         #expect(try Data(contentsOf: copy) == (change == .none ? content : newContent))
       }
-      let last = try #require(try await bench.nginx.requests(atLeast: 2).last)
+      let last = try #require(try await fixture.nginx.requests(atLeast: 2).last)
       #expect(last.status == (change == .none ? 206 : change == .content ? 200 : 404))
       #expect(last.range.hasPrefix("bytes="))
     }
@@ -168,29 +168,29 @@ import Testing
 
   @Test(arguments: NginxFixture.Way.allCases)
   func `a server that is too slow for a pipe is told as such`(way: NginxFixture.Way) async throws {
-    try await NginxFixture.running { bench in
-      try bench.write(Data(count: 10_000_000), "files/a.bin")
+    try await NginxFixture.running { fixture in
+      try fixture.write(Data(count: 10_000_000), "files/a.bin")
       // With a connection that is there, nginx sees the request before its time is up.
-      _ = try await bench.pipe("files", way).read()
-      let pipe = try bench.pipe("slow", way, timeout: .seconds(2))
+      _ = try await fixture.pipe("files", way).read()
+      let pipe = try fixture.pipe("slow", way, timeout: .seconds(2))
       let error = await #expect(throws: PipeError.self) { try await pipe.content(id: "a.bin") }
       guard case .timedOut? = error else {
         Issue.record("\(String(describing: error))")
         return
       }
-      #expect(try await bench.nginx.requests(atLeast: 2).count == 2)
+      #expect(try await fixture.nginx.requests(atLeast: 2).count == 2)
     }
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
   func `cancelling a pipe ends its operations and no other's`(way: NginxFixture.Way) async throws {
-    try await NginxFixture.running { bench in
-      try bench.write(Data(count: 10_000_000), "files/a.bin")
-      let pipe = try bench.pipe("slow", way)
+    try await NginxFixture.running { fixture in
+      try fixture.write(Data(count: 10_000_000), "files/a.bin")
+      let pipe = try fixture.pipe("slow", way)
       let reads = (0..<5).map { _ in Task { try await pipe.content(id: "a.bin") } }
-      let other = try bench.pipe("files", way)
+      let other = try fixture.pipe("files", way)
       try await eventually("nginx asks about the tokens") {
-        bench.sandbox.requests(to: .me).count >= 5
+        fixture.sandbox.requests(to: .me).count >= 5
       }
       pipe.cancel()
       for read in reads {
@@ -201,7 +201,7 @@ import Testing
         }
       }
       _ = try await other.read()
-      let requests = try await bench.nginx.requests(atLeast: 6)
+      let requests = try await fixture.nginx.requests(atLeast: 6)
       #expect(requests.count { !$0.isComplete } == 5)
     }
   }

@@ -11,37 +11,37 @@ import Testing
   private static let response = TestResponseCodec()
 
   @Test func `a refused token is refreshed and the call made again, once`() async throws {
-    try await CallFixture.running { bench in
-      bench.sandbox.expireAccessTokens()
-      let call = try bench.unaryCall()
+    try await CallFixture.running { fixture in
+      fixture.sandbox.expireAccessTokens()
+      let call = try fixture.unaryCall()
       #expect(try await call.response(as: Self.response).username == "alice")
-      try await bench.server.caughtUp()
-      #expect(bench.refreshes == 1 && bench.server.count(of: "UnaryCall") == 2)
+      try await fixture.server.caughtUp()
+      #expect(fixture.refreshes == 1 && fixture.server.count(of: "UnaryCall") == 2)
       #expect(call.oauth2ChallengeHeader == nil, "of the refused attempt nothing is left")
       // The next one carries the new token at once.
-      _ = try await bench.unaryCall().response()
-      try await bench.server.caughtUp()
-      #expect(bench.refreshes == 1 && bench.server.count(of: "UnaryCall") == 3)
+      _ = try await fixture.unaryCall().response()
+      try await fixture.server.caughtUp()
+      #expect(fixture.refreshes == 1 && fixture.server.count(of: "UnaryCall") == 3)
     }
   }
 
   @Test func `many calls with one refused token refresh it once`() async throws {
-    try await CallFixture.running { bench in
-      bench.sandbox.expireAccessTokens()
+    try await CallFixture.running { fixture in
+      fixture.sandbox.expireAccessTokens()
       try await withThrowingTaskGroup(of: String.self) { group in
         for _ in 0..<30 {
-          group.addTask { try await bench.unaryCall().response(as: Self.response).username }
+          group.addTask { try await fixture.unaryCall().response(as: Self.response).username }
         }
         for try await name in group { #expect(name == "alice") }
       }
-      #expect(bench.refreshes == 1)
+      #expect(fixture.refreshes == 1)
     }
   }
 
   @Test func `a token that is refused again is the end`() async throws {
-    try await CallFixture.running { bench in
+    try await CallFixture.running { fixture in
       let channel = try RPCChannel.scripted(
-        "http://127.0.0.1:1", credential: .account(bench.module)
+        "http://127.0.0.1:1", credential: .account(fixture.module)
       ) { _ in
         .grpc(
           [],
@@ -51,18 +51,18 @@ import Testing
       }
       let error = await rpcFailure(.unauthenticated) { try await channel.test("X").response() }
       #expect(error?.challenge?.realm == "r" && channel.requests.count == 2)
-      #expect(bench.refreshes == 1)
+      #expect(fixture.refreshes == 1)
       let tokens = channel.requests.map { $0.headers.values(for: "authorization") }
       #expect(tokens.allSatisfy { $0.count == 1 } && tokens[0] != tokens[1])
     }
   }
 
   @Test func `a server that refuses every token costs one refresh a back-off`() async throws {
-    try await CallFixture.running { bench in
+    try await CallFixture.running { fixture in
       let clock = ManualClock(now: Date())
-      bench.module.environment.clock = clock
+      fixture.module.environment.clock = clock
       let channel = try RPCChannel.scripted(
-        "http://127.0.0.1:1", credential: .account(bench.module)
+        "http://127.0.0.1:1", credential: .account(fixture.module)
       ) { _ in
         let challenge = #"Bearer error="invalid_token""#
         return .grpc([], trailers: ["grpc-status": "16", "www-authenticate": challenge])
@@ -71,10 +71,10 @@ import Testing
         await rpcFailure(.unauthenticated) { try await channel.test("X").response() }
       }
       for _ in 0..<5 { await call() }
-      #expect(bench.refreshes == 1 && channel.requests.count == 6)
+      #expect(fixture.refreshes == 1 && channel.requests.count == 6)
       clock.advance(by: 1)
       for _ in 0..<5 { await call() }
-      #expect(bench.refreshes == 2 && channel.requests.count == 12)
+      #expect(fixture.refreshes == 2 && channel.requests.count == 12)
     }
   }
 
@@ -86,107 +86,107 @@ import Testing
   func `only a refusal of the token is worth a refresh`(
     status: Int, challenge: String?, count: Int
   ) async throws {
-    try await CallFixture.running { bench in
+    try await CallFixture.running { fixture in
       var trailers: HTTPFields = ["grpc-status": "\(status)"]
       trailers["www-authenticate"] = challenge
       let answer = HTTPResponse.grpc([], trailers: trailers)
       let channel = try RPCChannel.scripted(
-        "http://127.0.0.1:1", credential: .account(bench.module)
+        "http://127.0.0.1:1", credential: .account(fixture.module)
       ) { _ in answer }
       await rpcFailure(RPCStatus(rawValue: status)) { try await channel.test("X").response() }
-      #expect(channel.requests.count == count && bench.refreshes == count - 1)
+      #expect(channel.requests.count == count && fixture.refreshes == count - 1)
     }
   }
 
   @Test func `a stream is not made again`() async throws {
-    try await CallFixture.running { bench in
-      bench.sandbox.expireAccessTokens()
-      let call = try bench.channel.test("Count", "2 10 refuse", kind: .serverStreaming)
+    try await CallFixture.running { fixture in
+      fixture.sandbox.expireAccessTokens()
+      let call = try fixture.channel.test("Count", "2 10 refuse", kind: .serverStreaming)
       var count = 0
       let error = await rpcFailure(.unauthenticated) {
         for try await _ in call.messages { count += 1 }
       }
       #expect(count == 2 && error?.challenge?.error == .invalidToken)
-      try await bench.server.caughtUp()
-      #expect(bench.refreshes == 0 && bench.server.count(of: "Count") == 1)
+      try await fixture.server.caughtUp()
+      #expect(fixture.refreshes == 0 && fixture.server.count(of: "Count") == 1)
     }
   }
 
   @Test func `without a token nothing is sent`() async throws {
-    try await CallFixture.running(signedIn: false) { bench in
-      let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
+    try await CallFixture.running(signedIn: false) { fixture in
+      let error = await rpcFailure(.unauthenticated) { try await fixture.unaryCall().response() }
       #expect(error?.oauthError?.code == .notAuthorized && error?.isFromServer == false)
-      try await bench.server.caughtUp()
-      #expect(bench.server.count(of: "UnaryCall") == 0)
+      try await fixture.server.caughtUp()
+      #expect(fixture.server.count(of: "UnaryCall") == 0)
     }
   }
 
   @Test func `a refresh that fails is the end, and nothing is sent again`() async throws {
-    try await CallFixture.running { bench in
-      bench.sandbox.revokeEverything()
-      let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
+    try await CallFixture.running { fixture in
+      fixture.sandbox.revokeEverything()
+      let error = await rpcFailure(.unauthenticated) { try await fixture.unaryCall().response() }
       #expect(error?.oauthError?.code == .invalidGrant)
-      try await bench.server.caughtUp()
-      #expect(bench.server.count(of: "UnaryCall") == 1 && !bench.module.hasAccessToken)
+      try await fixture.server.caughtUp()
+      #expect(fixture.server.count(of: "UnaryCall") == 1 && !fixture.module.hasAccessToken)
     }
   }
 
   @Test func `a token that a program was given is used, and not replaced`() async throws {
-    try await CallFixture.running(signedIn: false) { bench in
-      let token = bench.sandbox.issueTokens(for: "bob").accessToken
+    try await CallFixture.running(signedIn: false) { fixture in
+      let token = fixture.sandbox.issueTokens(for: "bob").accessToken
       for (token, status) in [(token, RPCStatus.ok), ("bad", .unauthenticated)] {
-        let channel = try RPCChannel(bench.server, credential: .accessToken(token))
+        let channel = try RPCChannel(fixture.server, credential: .accessToken(token))
         let call = try channel.call(.unaryCall, TestRequest(fillUsername: true))
         _ = try? await call.response()
         #expect(call.status == status)
       }
-      let bad = try RPCChannel(bench.server, credential: .accessToken("a b"))
+      let bad = try RPCChannel(fixture.server, credential: .accessToken("a b"))
       await rpcFailure(.invalidArgument) { try await bad.test("Echo").response() }
-      try await bench.server.caughtUp()
-      #expect(bench.server.count(of: "UnaryCall") == 2 && bench.server.count(of: "Echo") == 0)
+      try await fixture.server.caughtUp()
+      #expect(fixture.server.count(of: "UnaryCall") == 2 && fixture.server.count(of: "Echo") == 0)
     }
   }
 
   @Test func `what the call was given comes before what the channel has`() async throws {
-    try await CallFixture.running { bench in
-      let call = try bench.unaryCall()
-      try call.setOAuth2AccessToken(bench.sandbox.issueTokens(for: "bob").accessToken)
+    try await CallFixture.running { fixture in
+      let call = try fixture.unaryCall()
+      try call.setOAuth2AccessToken(fixture.sandbox.issueTokens(for: "bob").accessToken)
       #expect(try await call.response(as: Self.response).username == "bob")
-      let bad = try bench.unaryCall()
+      let bad = try fixture.unaryCall()
       try bad.setOAuth2AccessToken("bad")
       await rpcFailure(.unauthenticated) { try await bad.response() }
-      try await bench.server.caughtUp()
-      #expect(bench.refreshes == 0 && bench.server.count(of: "UnaryCall") == 2)
+      try await fixture.server.caughtUp()
+      #expect(fixture.refreshes == 0 && fixture.server.count(of: "UnaryCall") == 2)
     }
   }
 
   @Test func `a token goes to the servers that may see it only`() async throws {
     let origin = try ResourceOrigin("https://api.example")
-    try await CallFixture.running(change: { $0.resourceOrigins = [origin] }) { bench in
-      let error = await rpcFailure(.unauthenticated) { try await bench.unaryCall().response() }
+    try await CallFixture.running(change: { $0.resourceOrigins = [origin] }) { fixture in
+      let error = await rpcFailure(.unauthenticated) { try await fixture.unaryCall().response() }
       #expect(error?.oauthError?.code == .originNotAllowed)
-      try await bench.server.caughtUp()
-      #expect(bench.server.count(of: "UnaryCall") == 0)
+      try await fixture.server.caughtUp()
+      #expect(fixture.server.count(of: "UnaryCall") == 0)
     }
   }
 
   @Test func `a channel names its server for its account, and so no other one`() async throws {
-    try await CallFixture.running { bench in
+    try await CallFixture.running { fixture in
       let channel = try RPCChannel.scripted(
-        "https://rpc.example", credential: .account(bench.module)
+        "https://rpc.example", credential: .account(fixture.module)
       ) { _ in .grpc() }
       #expect(try await channel.test("X").response().isEmpty)
       let request = HTTPRequest(url: try #require(URL(string: "https://evil.example/")))
       let error = await #expect(throws: SQOAuthError.self) {
-        try await bench.module.authenticate(request)
+        try await fixture.module.authenticate(request)
       }
       #expect(error?.code == .originNotAllowed)
     }
   }
 
   @Test func `a token does not go over http to another machine`() async throws {
-    try await CallFixture.running { bench in
-      for credential in [RPCCredential.account(bench.module), .accessToken("T"), .none] {
+    try await CallFixture.running { fixture in
+      for credential in [RPCCredential.account(fixture.module), .accessToken("T"), .none] {
         let channel = try RPCChannel.scripted("http://rpc.example", credential: credential) { _ in
           .grpc()
         }
@@ -202,18 +202,18 @@ import Testing
   }
 
   @Test func `the wait for a token is a part of the call's time`() async throws {
-    try await CallFixture.running { bench in
+    try await CallFixture.running { fixture in
       let gate = Gate(isOpen: false)
-      bench.module.environment.httpClient = ScriptedClient { _ in
+      fixture.module.environment.httpClient = ScriptedClient { _ in
         await gate.opened()
         throw CancellationError()
       }
-      bench.module.invalidateAccessToken()
-      let call = try bench.unaryCall()
+      fixture.module.invalidateAccessToken()
+      let call = try fixture.unaryCall()
       try call.setTimeout(.milliseconds(200))
       await rpcFailure(.deadlineExceeded) { try await call.response() }
-      try await bench.server.caughtUp()
-      #expect(bench.server.count(of: "UnaryCall") == 0)
+      try await fixture.server.caughtUp()
+      #expect(fixture.server.count(of: "UnaryCall") == 0)
       gate.open()
     }
   }
@@ -236,9 +236,9 @@ import Testing
   }
 
   @Test func `other libraries of gRPC get the metadata as a value`() async throws {
-    try await CallFixture.running { bench in
-      let metadata = try await RPCMetadata.authorization(of: bench.module)
-      let token = try await bench.module.token().accessToken
+    try await CallFixture.running { fixture in
+      let metadata = try await RPCMetadata.authorization(of: fixture.module)
+      let token = try await fixture.module.token().accessToken
       #expect(metadata.oauth2AccessToken == token && metadata.count == 1)
     }
   }

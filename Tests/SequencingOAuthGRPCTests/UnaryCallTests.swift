@@ -8,20 +8,20 @@ import Testing
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct UnaryCallTests {
   @Test(arguments: [false, true])
   func `a call is made on behalf of the user`(isSecure: Bool) async throws {
-    try await CallFixture.running(isSecure: isSecure) { bench in
-      let call = try bench.unaryCall()
+    try await CallFixture.running(isSecure: isSecure) { fixture in
+      let call = try fixture.unaryCall()
       let response = try await call.response(as: TestResponseCodec())
       let scope = "profile demo files offline_access"
       #expect(response == TestResponse(username: "alice", oauthScope: scope))
       #expect(call.status == .ok)
-      #expect(bench.refreshes == 0)
+      #expect(fixture.refreshes == 0)
     }
   }
 
   @Test func `a bad token's challenge is in the call and in the error`() async throws {
-    try await CallFixture.running { bench in
+    try await CallFixture.running { fixture in
       let call = try RPCCall(
-        host: bench.server.url, method: method("UnaryCall"), request: Data([32, 1]))
+        host: fixture.server.url, method: method("UnaryCall"), request: Data([32, 1]))
       try call.setOAuth2AccessToken("no-such-token")
       let error = await rpcFailure(.unauthenticated) { try await call.response() }
       #expect(error?.isFromServer == true && error?.message == "bad token [removed]")
@@ -31,8 +31,8 @@ import Testing
       #expect(error?.metadata == call.responseMetadata)
       #expect(call.challenge?.error == .invalidToken && error?.challenge?.realm == "sandbox")
       #expect(call.status == .unauthenticated)
-      try await bench.server.caughtUp()
-      #expect(bench.server.count(of: "UnaryCall") == 1)
+      try await fixture.server.caughtUp()
+      #expect(fixture.server.count(of: "UnaryCall") == 1)
     }
   }
 }

@@ -39,16 +39,16 @@ import Testing
   func `after a sign-in, a refresh and a sign-out no lock file is left`(
     kind: StoreKind
   ) async throws {
-    let bench = try await ManyProcessesTests.SharedAccount(kind)
-    #expect(try await bench.start().result().status == 0)
-    #expect(bench.tokenRequests == 2, "the account was refreshed")
-    let account = try await AccountManager(store: kind.open(bench.folder)).account(
+    let fixture = try await ManyProcessesTests.SharedAccount(kind)
+    #expect(try await fixture.start().result().status == 0)
+    #expect(fixture.tokenRequests == 2, "the account was refreshed")
+    let account = try await AccountManager(store: kind.open(fixture.folder)).account(
       ClientConfiguration(
-        clientID: "sandbox-app", provider: .issuer(bench.sandbox.issuer.absoluteString)), id: "a")
+        clientID: "sandbox-app", provider: .issuer(fixture.sandbox.issuer.absoluteString)), id: "a")
     try await account.clearAccessToken()
     try await account.settle()
-    #expect(try await bench.stored() == nil)
-    #expect(try bench.folder.contents().filter { $0.contains(".locks/") } == [])
+    #expect(try await fixture.stored() == nil)
+    #expect(try fixture.folder.contents().filter { $0.contains(".locks/") } == [])
   }
 
   /// Old and new versions run side by side, so the name is for ever.

@@ -49,21 +49,21 @@ import Testing
   func `processes that find the token expired make one refresh between them`(
     kind: StoreKind
   ) async throws {
-    let bench = try await SharedAccount(kind)
+    let fixture = try await SharedAccount(kind)
     for round in 1...3 {
-      let before = bench.tokenRequests
-      let processes = try (0..<4).map { _ in try bench.start() }
+      let before = fixture.tokenRequests
+      let processes = try (0..<4).map { _ in try fixture.start() }
       var tokens: Set<String> = []
       for process in processes {
         let result = try await process.result()
         #expect(result.status == 0, "round \(round): \(result.errors)")
         tokens.insert(result.output)
       }
-      #expect(tokens.count == 1 && bench.tokenRequests == before + 1)
-      #expect(try await bench.stored()?.token.refreshToken == bench.sandbox.latestRefreshToken)
-      try await bench.expire()
+      #expect(tokens.count == 1 && fixture.tokenRequests == before + 1)
+      #expect(try await fixture.stored()?.token.refreshToken == fixture.sandbox.latestRefreshToken)
+      try await fixture.expire()
     }
-    #expect(bench.sandbox.refreshTokenReuses == 0)
+    #expect(fixture.sandbox.refreshTokenReuses == 0)
   }
 
   /// Where a kill costs nothing: before the request, or when its answer is stored.
@@ -71,23 +71,23 @@ import Testing
   func `a process that is killed while nothing is in the air leaves the account whole`(
     kind: StoreKind
   ) async throws {
-    let bench = try await SharedAccount(kind)
+    let fixture = try await SharedAccount(kind)
     for (step, requests) in [
       ("load 1", 0), ("loaded 1", 0), ("lease 1", 0), ("leased 1", 0), ("load 2", 0),
       ("loaded 2", 0), ("reserve 1", 0), ("reserved 1", 0), ("saved 1", 1), ("give back 1", 1),
       ("given back 1", 1), ("release 1", 1), ("released 1", 1),
     ] {
-      let before = bench.tokenRequests
-      let killed = try await bench.start(until: step).result()
+      let before = fixture.tokenRequests
+      let killed = try await fixture.start(until: step).result()
       #expect(killed.status == 128 + SIGKILL, "\(step): \(killed.output)\(killed.errors)")
-      #expect(bench.tokenRequests == before + requests, "\(step)")
-      let result = try await bench.start().result()
+      #expect(fixture.tokenRequests == before + requests, "\(step)")
+      let result = try await fixture.start().result()
       #expect(result.status == 0, "\(step): \(result.errors)")
-      #expect(bench.tokenRequests == before + 1, "\(step)")
-      #expect(try await bench.stored()?.token.refreshToken == bench.sandbox.latestRefreshToken)
-      try await bench.expire()
+      #expect(fixture.tokenRequests == before + 1, "\(step)")
+      #expect(try await fixture.stored()?.token.refreshToken == fixture.sandbox.latestRefreshToken)
+      try await fixture.expire()
     }
-    #expect(bench.sandbox.refreshTokenReuses == 0)
+    #expect(fixture.sandbox.refreshTokenReuses == 0)
   }
 
   /// From the moment at which it has landed the answer is safe, and the next process finds it.
@@ -95,17 +95,17 @@ import Testing
   func `a process that is killed before it saved what has landed costs nothing`(
     kind: StoreKind, step: String
   ) async throws {
-    let bench = try await SharedAccount(kind)
-    let killed = try await bench.start(until: step).result()
+    let fixture = try await SharedAccount(kind)
+    let killed = try await fixture.start(until: step).result()
     #expect(killed.status == 128 + SIGKILL, "\(killed.output)\(killed.errors)")
-    let before = bench.tokenRequests
-    let result = try await bench.start().result()
-    #expect(result.status == 0 && bench.tokenRequests == before, "\(result.errors)")
-    #expect(try await bench.stored()?.token.refreshToken == bench.sandbox.latestRefreshToken)
-    try await bench.expire()
-    #expect(try await bench.start().result().status == 0)
-    #expect(bench.sandbox.refreshTokenReuses == 0)
-    #expect(!(try bench.folder.contents().contains { $0.contains(".landing") }))
+    let before = fixture.tokenRequests
+    let result = try await fixture.start().result()
+    #expect(result.status == 0 && fixture.tokenRequests == before, "\(result.errors)")
+    #expect(try await fixture.stored()?.token.refreshToken == fixture.sandbox.latestRefreshToken)
+    try await fixture.expire()
+    #expect(try await fixture.start().result().status == 0)
+    #expect(fixture.sandbox.refreshTokenReuses == 0)
+    #expect(!(try fixture.folder.contents().contains { $0.contains(".landing") }))
   }
 
   /// A program of three lines, as an app's author writes it.
@@ -113,21 +113,22 @@ import Testing
   func `a signal waits for the refresh, and then ends the program as it would have`(
     signal: Int32
   ) async throws {
-    let bench = try await SharedAccount(.file)
-    let before = bench.tokenRequests
+    let fixture = try await SharedAccount(.file)
+    let before = fixture.tokenRequests
     let answer = Gate(isOpen: false)
-    bench.sandbox.misbehave(
+    fixture.sandbox.misbehave(
       at: .token, .hold(until: { await answer.opened() }, then: .drip(1, every: .milliseconds(1))))
     let probe = try StoreProbe.start(
-      bench.kind, in: bench.folder, ["token-despite-signals", bench.sandbox.issuer.absoluteString])
+      fixture.kind, in: fixture.folder,
+      ["token-despite-signals", fixture.sandbox.issuer.absoluteString])
     try await answer.isHolding()
     probe.signal(signal)
     answer.open()
     let result = try await probe.result()
     #expect(result.status == 128 + signal, "\(result.output)\(result.errors)")
     #expect(!result.output.contains("unkept"))
-    #expect(try await bench.stored()?.token.refreshToken == bench.sandbox.latestRefreshToken)
-    #expect(bench.tokenRequests == before + 1)
+    #expect(try await fixture.stored()?.token.refreshToken == fixture.sandbox.latestRefreshToken)
+    #expect(fixture.tokenRequests == before + 1)
   }
 
   @Test func `a second signal ends a program whose handler does not come to its end`() async throws
@@ -148,13 +149,13 @@ import Testing
   func `a process that is killed with the answer in its hands costs a sign-in`(
     kind: StoreKind
   ) async throws {
-    let bench = try await SharedAccount(kind)
-    let killed = try await bench.start(until: "land 1").result()
+    let fixture = try await SharedAccount(kind)
+    let killed = try await fixture.start(until: "land 1").result()
     #expect(killed.status == 128 + SIGKILL, "\(killed.output)\(killed.errors)")
-    let result = try await bench.start().result()
+    let result = try await fixture.start().result()
     #expect(result.status == 1 && result.code == .invalidGrant, "\(result.output)")
-    #expect(try await bench.stored() == nil)
-    try await bench.signIn()
-    #expect(try await bench.start().result().status == 0)
+    #expect(try await fixture.stored() == nil)
+    try await fixture.signIn()
+    #expect(try await fixture.start().result().status == 0)
   }
 }

@@ -41,9 +41,9 @@ final class CallFixture: Sendable {
     try await GRPCServer.running(
       certificates: certificates, userInfo: userInfo, options: arguments
     ) { server in
-      let bench = try CallFixture(sandbox, server, certificates, options, change: change)
-      if signedIn { try await bench.signIn() }
-      try await body(bench)
+      let fixture = try CallFixture(sandbox, server, certificates, options, change: change)
+      if signedIn { try await fixture.signIn() }
+      try await body(fixture)
     }
     await sandbox.stop()
   }

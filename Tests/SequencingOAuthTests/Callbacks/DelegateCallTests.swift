@@ -57,13 +57,15 @@ import Testing
 
   @Test func `the next call waits for the end of an async method`() async throws {
     let slow = Slow()
-    let bench = try OAuthFixture(answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#))
-      .register()
-    bench.oauth.authorizationDelegate = slow
-    bench.oauth.tokenRefreshDelegate = slow
-    try await bench.oauth.signIn()
+    let fixture = try OAuthFixture(
+      answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#)
+    )
+    .register()
+    fixture.oauth.authorizationDelegate = slow
+    fixture.oauth.tokenRefreshDelegate = slow
+    try await fixture.oauth.signIn()
     try await eventually { slow.calls.withLock(\.self) == ["authorized"] }
-    try await bench.oauth.refresh()
+    try await fixture.oauth.refresh()
     slow.gate.open()
     try await eventually {
       slow.calls.withLock(\.self) == ["authorized", "done", "refreshed"]
@@ -88,9 +90,9 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let bench = try OAuthFixture().register()
-      await Unreachable.kept.listen(to: bench.oauth)
-      try await bench.oauth.signIn()
+      let fixture = try OAuthFixture().register()
+      await Unreachable.kept.listen(to: fixture.oauth)
+      try await fixture.oauth.signIn()
       try await Task.sleep(for: .seconds(60))
     }
     let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
@@ -103,12 +105,12 @@ import Testing
     ) {
       let isFree = DispatchSemaphore(value: 0)
       DispatchQueue.main.async { isFree.wait() }
-      let bench = try OAuthFixture().register()
-      try await bench.oauth.signIn()
-      bench.oauth.authorizeUser()
+      let fixture = try OAuthFixture().register()
+      try await fixture.oauth.signIn()
+      fixture.oauth.authorizeUser()
       try await Task.sleep(for: .seconds(8))
       isFree.signal()
-      _ = await bench.delegate.events(2)
+      _ = await fixture.delegate.events(2)
     }
     let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
     #expect(errors.components(separatedBy: "blocked").count == 2, "\(errors)")

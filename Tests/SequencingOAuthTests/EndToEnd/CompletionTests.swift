@@ -77,39 +77,39 @@ import Testing
 
   @Test(arguments: [false, true])
   func `each act gives its completion what its async form returns`(isModule: Bool) async throws {
-    let bench = try await SandboxFixture().register(change: { $0.allowsPasswordGrant = true })
-    let acts = acts(bench.oauth, isModule: isModule)
+    let fixture = try await SandboxFixture().register(change: { $0.allowsPasswordGrant = true })
+    let acts = acts(fixture.oauth, isModule: isModule)
     let first = try await result(acts.signIn).get()
     #expect(try await result(acts.token).get() == first)
     #expect(try await result(acts.requestAccess).get() == first)
     #expect(try await result(acts.restore).get())
     let second = try await result(acts.refresh).get()
-    #expect(second != first && bench.oauth.currentToken == second)
-    let request = HTTPRequest(url: bench.sandbox.url(.me))
+    #expect(second != first && fixture.oauth.currentToken == second)
+    let request = HTTPRequest(url: fixture.sandbox.url(.me))
     let authenticated = try await result { acts.authenticate(request, $0) }.get()
     #expect(authenticated.headers["Authorization"] == "Bearer \(second.accessToken)")
     #expect(try await result { acts.send(request, $0) }.get().status == 200)
     try await result(acts.settle).get()
     try await result(acts.revoke).get()
-    #expect(!bench.sandbox.isActive(second.accessToken) && bench.oauth.currentToken == nil)
+    #expect(!fixture.sandbox.isActive(second.accessToken) && fixture.oauth.currentToken == nil)
     let user = SandboxUser.alice
     let third = try await result { acts.password(user.name, user.password, $0) }.get()
-    #expect(bench.oauth.currentToken == third)
+    #expect(fixture.oauth.currentToken == third)
     try await result(acts.signOut).get()
-    #expect(bench.oauth.currentToken == nil && bench.sandbox.isActive(third.accessToken))
+    #expect(fixture.oauth.currentToken == nil && fixture.sandbox.isActive(third.accessToken))
     #expect(try await result { acts.adopt(third, $0) }.get() == third)
-    #expect(bench.oauth.currentToken == third)
+    #expect(fixture.oauth.currentToken == third)
     try await result(acts.clear).get()
-    #expect(bench.oauth.currentToken == nil)
+    #expect(fixture.oauth.currentToken == nil)
   }
 
   @Test(arguments: [false, true])
   func `each act gives its completion the error that its async form throws`(
     isModule: Bool
   ) async throws {
-    let bench = try await SandboxFixture().register(clientID: "nobody")
-    let acts = acts(bench.oauth, isModule: isModule)
-    let request = HTTPRequest(url: bench.sandbox.url(.me))
+    let fixture = try await SandboxFixture().register(clientID: "nobody")
+    let acts = acts(fixture.oauth, isModule: isModule)
+    let request = HTTPRequest(url: fixture.sandbox.url(.me))
     for act in [acts.token, acts.refresh] {
       #expect(await result(act).error?.code == .notAuthorized)
     }
@@ -125,17 +125,17 @@ import Testing
   func `a token that the app holds is current before its completion is called`(
     isModule: Bool
   ) async throws {
-    let bench = try await SandboxFixture().register()
-    let acts = acts(bench.oauth, isModule: isModule)
-    let tokens = bench.sandbox.issueTokens(for: "alice")
+    let fixture = try await SandboxFixture().register()
+    let acts = acts(fixture.oauth, isModule: isModule)
+    let tokens = fixture.sandbox.issueTokens(for: "alice")
     let held = SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)
     // A serial queue that is busy calls no completion.
     let queue = DispatchQueue(label: "busy")
-    bench.oauth.callbackQueue = queue
+    fixture.oauth.callbackQueue = queue
     queue.suspend()
     let isCalled = OneShot<Result<SQToken, SQOAuthError>>()
     acts.adopt(held) { isCalled.resolve($0) }
-    #expect(bench.oauth.currentToken == held)
+    #expect(fixture.oauth.currentToken == held)
     queue.resume()
     #expect(try await isCalled.value()?.get() == held)
   }
@@ -155,18 +155,18 @@ import Testing
   }
 
   @Test func `a kept token is refreshed, and the completion gets the fresh one`() async throws {
-    let bench = try await SandboxFixture().register()
-    let tokens = bench.sandbox.issueTokens(for: "alice")
+    let fixture = try await SandboxFixture().register()
+    let tokens = fixture.sandbox.issueTokens(for: "alice")
     let kept = SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)
-    let fresh = try await result { bench.oauth.refresh(with: kept, completion: $0) }.get()
-    #expect(fresh != kept && bench.oauth.currentToken == fresh)
-    #expect(bench.sandbox.isActive(fresh.accessToken))
+    let fresh = try await result { fixture.oauth.refresh(with: kept, completion: $0) }.get()
+    #expect(fresh != kept && fixture.oauth.currentToken == fresh)
+    #expect(fixture.sandbox.isActive(fresh.accessToken))
   }
 
   @Test func `a completion of the main actor is called there, whatever the queue`() async throws {
-    let bench = try await SandboxFixture().register()
-    bench.oauth.callbackQueue = DispatchQueue(label: "elsewhere")
-    let screen = await Screen(bench.oauth)
+    let fixture = try await SandboxFixture().register()
+    fixture.oauth.callbackQueue = DispatchQueue(label: "elsewhere")
+    let screen = await Screen(fixture.oauth)
     await screen.signIn()
     try await eventually { await screen.token != nil }
   }

@@ -20,15 +20,15 @@ struct DriveFixture: Sendable {
     var titles: [String] { items.map(\.title) }
   }
 
-  let bench: SandboxFixture
+  let fixture: SandboxFixture
   let pipeline: Pipeline
   /// What is known of the files.
   let files: Pipeline.Pipe
   /// Where contents are sent to.
   let uploads: Pipeline.Pipe
 
-  var sandbox: SandboxServer { bench.sandbox }
-  var module: AuthorizationModule { bench.oauth.module }
+  var sandbox: SandboxServer { fixture.sandbox }
+  var module: AuthorizationModule { fixture.oauth.module }
 
   /// Alice's drive, for a client that she lets in; nothing else refreshes a token.
   init(
@@ -36,9 +36,9 @@ struct DriveFixture: Sendable {
     options: SandboxOptions = SandboxOptions(), scope: String = "files",
     decision: SandboxVisitor.Decision = .allow, byHand: Bool = true
   ) async throws {
-    bench = try await SandboxFixture(options, decision: decision)
+    fixture = try await SandboxFixture(options, decision: decision)
       .register(scope: scope, byHand: byHand)
-    pipeline = try Pipeline(baseURL: bench.sandbox.issuer, module: bench.oauth.module)
+    pipeline = try Pipeline(baseURL: fixture.sandbox.issuer, module: fixture.oauth.module)
     var files = configuration
     files.endpoint = "drive/v2/files"
     self.files = try pipeline.add("files", files)
@@ -46,7 +46,7 @@ struct DriveFixture: Sendable {
     uploads.endpoint = "upload/drive/v2/files"
     self.uploads = try pipeline.add("uploads", uploads)
     if isSignedIn {
-      _ = try await bench.oauth.signIn()
+      _ = try await fixture.oauth.signIn()
       module.refreshesAutomatically = false
       sandbox.forgetRequests()
     }

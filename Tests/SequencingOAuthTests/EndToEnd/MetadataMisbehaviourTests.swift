@@ -10,23 +10,23 @@ import Testing
     _ misbehaviour: SandboxMisbehaviour, ends codes: Set<SQOAuthError.Code>,
     timeout: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    let bench = try await SandboxFixture().register { $0.timeout = timeout }
-    bench.sandbox.misbehave(at: .metadata, misbehaviour, times: nil)
+    let fixture = try await SandboxFixture().register { $0.timeout = timeout }
+    fixture.sandbox.misbehave(at: .metadata, misbehaviour, times: nil)
     let error = try #require(
       await failure(sourceLocation: sourceLocation) {
-        try await bench.oauth.signIn()
+        try await fixture.oauth.signIn()
       })
     #expect(codes.contains(error.code), "\(error)", sourceLocation: sourceLocation)
-    #expect(bench.visited.isEmpty, "a browser was opened", sourceLocation: sourceLocation)
+    #expect(fixture.visited.isEmpty, "a browser was opened", sourceLocation: sourceLocation)
     #expect(
-      bench.endpoints.allSatisfy { $0 == .metadata }, "something else was asked",
+      fixture.endpoints.allSatisfy { $0 == .metadata }, "something else was asked",
       sourceLocation: sourceLocation)
     #expect(
-      await bench.delegate.events(1) == [.failed(error.code)], sourceLocation: sourceLocation)
-    bench.sandbox.behave()
+      await fixture.delegate.events(1) == [.failed(error.code)], sourceLocation: sourceLocation)
+    fixture.sandbox.behave()
     // A limit that was to be exceeded soon is too short for a sign-in that is to succeed.
-    if timeout < .seconds(20) { try bench.register { $0.timeout = .seconds(20) } }
-    _ = try await bench.oauth.signIn()
+    if timeout < .seconds(20) { try fixture.register { $0.timeout = .seconds(20) } }
+    _ = try await fixture.oauth.signIn()
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])

@@ -117,13 +117,13 @@ import Testing
       await pipeFailure { () async throws(PipeError) in try await drive.files.read() }
     }
     _ = try await drive.sandbox.requests(to: .authorization, atLeast: 1)
-    #expect(drive.bench.oauth.isSigningIn)
+    #expect(drive.fixture.oauth.isSigningIn)
     drive.files.cancel()
     guard case .cancelled? = try await error.value else {
       Issue.record("not cancelled")
       return
     }
-    try await eventually("the sign-in is over") { !drive.bench.oauth.isSigningIn }
+    try await eventually("the sign-in is over") { !drive.fixture.oauth.isSigningIn }
     page.release()
     _ = try await drive.files.read()
     #expect(drive.sandbox.requests(to: .driveFiles).count == 1)
@@ -133,7 +133,7 @@ import Testing
     let drive = try await DriveFixture()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .token, hold.misbehaviour)
-    drive.bench.clock.advance(by: 3600)
+    drive.fixture.clock.advance(by: 3600)
     let cancelled = begin { () -> PipeError? in
       await pipeFailure { () async throws(PipeError) in try await drive.uploads.read() }
     }

@@ -20,7 +20,7 @@ import Testing
   @Test func `an expired token is refreshed, then used`() async throws {
     let drive = try await DriveFixture()
     let old = drive.module.currentToken
-    drive.bench.clock.advance(by: 3600)
+    drive.fixture.clock.advance(by: 3600)
     _ = try await drive.files.read()
     #expect(drive.asked == ["POST /token refresh_token", "GET /drive/v2/files"])
     #expect(drive.sandbox.requests[0].form("refresh_token") == old?.refreshToken)
@@ -110,7 +110,7 @@ import Testing
       [isExpiredHere = isExpiredHere as Bool, isRefusedThere = isRefusedThere as Bool] in
       let drive = try await DriveFixture()
       let id = drive.sandbox.addFile("f", content: pattern(10)).id
-      if isExpiredHere { drive.bench.clock.advance(by: 3600) }
+      if isExpiredHere { drive.fixture.clock.advance(by: 3600) }
       if isRefusedThere { drive.revokeAccessToken() }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for index in 0..<200 {

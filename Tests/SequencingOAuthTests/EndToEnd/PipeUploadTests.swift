@@ -96,7 +96,7 @@ import Testing
 
   @Test func `an expired token is refreshed before a byte is sent`() async throws {
     let drive = try await DriveFixture()
-    drive.bench.clock.advance(by: 3600)
+    drive.fixture.clock.advance(by: 3600)
     let stream = chunks(pattern(100_000))()
     let created = try await drive.uploads.upload(
       [.stream("file", filename: "once", once: { stream() })], returning: File.self)
@@ -219,7 +219,7 @@ import Testing
       try await drive.uploads.upload([.file("file", URL(filePath: "/nonexistent/file"))])
     }
     #expect(error?.cause?.code == .malformedRequest && drive.asked.isEmpty)
-    #expect(drive.bench.visited.isEmpty, "nobody signs in for it")
+    #expect(drive.fixture.visited.isEmpty, "nobody signs in for it")
   }
 
   @Test func `what the app's stream throws is what the app gets`() async throws {

@@ -74,7 +74,7 @@ import Testing
   private func drive() async throws -> DriveFixture {
     let drive = try await DriveFixture()
     drive.pipeline.callbackQueue = DispatchQueue(label: "elsewhere")
-    drive.bench.oauth.callbackQueue = drive.pipeline.callbackQueue
+    drive.fixture.oauth.callbackQueue = drive.pipeline.callbackQueue
     return drive
   }
 
@@ -110,12 +110,13 @@ import Testing
     let drive = try await drive()
     let content = pattern(800_000)
     let file = drive.sandbox.addFile("f", content: content)
-    let token = try #require(drive.bench.oauth.currentToken)
+    let token = try #require(drive.fixture.oauth.currentToken)
     var request = try HTTPRequest(
       url: drive.sandbox.issuer.absoluteString + "/drive/v2/files/\(file.id)?alt=media")
     if isDirect { request.headers["Authorization"] = "Bearer \(token.accessToken)" }
     let screen = Screen()
-    #expect(try await screen.send(request, by: isDirect ? nil : drive.bench.oauth) == content.count)
+    #expect(
+      try await screen.send(request, by: isDirect ? nil : drive.fixture.oauth) == content.count)
     let received = screen.received
     #expect(received == received.sorted() && received.last == Int64(content.count))
   }

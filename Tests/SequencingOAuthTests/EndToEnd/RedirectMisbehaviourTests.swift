@@ -14,19 +14,19 @@ import Testing
     knowsIssuer: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     for redirectURI in ["http://127.0.0.1/callback", "com.example.sandbox:/callback"] {
-      let bench = try await SandboxFixture()
+      let fixture = try await SandboxFixture()
         .register(redirectURI: redirectURI, byHand: byHand, knowsIssuer: knowsIssuer)
-      bench.sandbox.misbehave(at: .authorization, misbehaviour)
-      let error = await bench.fail(code, sourceLocation: sourceLocation)
+      fixture.sandbox.misbehave(at: .authorization, misbehaviour)
+      let error = await fixture.fail(code, sourceLocation: sourceLocation)
       #expect(error?.isCancellation == (code == .accessDenied), sourceLocation: sourceLocation)
-      #expect(bench.tokenRequests.isEmpty, "the code was sent", sourceLocation: sourceLocation)
+      #expect(fixture.tokenRequests.isEmpty, "the code was sent", sourceLocation: sourceLocation)
       #expect(
-        await bench.delegate.events(1)
+        await fixture.delegate.events(1)
           == [code == .accessDenied ? .cancelled : .failed(code)], sourceLocation: sourceLocation)
       // The server behaves again, and so does everything else.
-      let token = try await bench.oauth.signIn()
-      #expect(bench.sandbox.isActive(token.accessToken), sourceLocation: sourceLocation)
-      #expect(bench.tokenRequests.count == 1, sourceLocation: sourceLocation)
+      let token = try await fixture.oauth.signIn()
+      #expect(fixture.sandbox.isActive(token.accessToken), sourceLocation: sourceLocation)
+      #expect(fixture.tokenRequests.count == 1, sourceLocation: sourceLocation)
     }
   }
 
@@ -48,14 +48,14 @@ import Testing
 
   @Test func `a denial is a denial though it lacks the promised issuer`() async throws {
     for alteration in [SandboxMisbehaviour.Alteration.missing, .wrong] {
-      let bench = try await SandboxFixture(decision: .deny).register()
-      bench.sandbox.misbehave(at: .authorization, .issuer(alteration))
+      let fixture = try await SandboxFixture(decision: .deny).register()
+      fixture.sandbox.misbehave(at: .authorization, .issuer(alteration))
       let isMissing = alteration == .missing
-      let error = await bench.fail(isMissing ? .accessDenied : .issuerMismatch)
+      let error = await fixture.fail(isMissing ? .accessDenied : .issuerMismatch)
       #expect(error?.isCancellation == isMissing)
       #expect(
-        await bench.delegate.events(1) == [isMissing ? .cancelled : .failed(.issuerMismatch)])
-      #expect(bench.tokenRequests.isEmpty)
+        await fixture.delegate.events(1) == [isMissing ? .cancelled : .failed(.issuerMismatch)])
+      #expect(fixture.tokenRequests.isEmpty)
     }
   }
 
@@ -67,9 +67,9 @@ import Testing
   }
 
   @Test func `a missing issuer is accepted where nobody promised one`() async throws {
-    let bench = try await SandboxFixture().register(byHand: true)
-    bench.sandbox.misbehave(at: .authorization, .issuer(.missing))
-    _ = try await bench.oauth.signIn()
+    let fixture = try await SandboxFixture().register(byHand: true)
+    fixture.sandbox.misbehave(at: .authorization, .issuer(.missing))
+    _ = try await fixture.oauth.signIn()
     // Without a known issuer there is nothing to compare with.
     let unknowing = try await SandboxFixture().register(byHand: true, knowsIssuer: false)
     _ = try await unknowing.oauth.signIn()
@@ -81,10 +81,10 @@ import Testing
   }
 
   @Test func `a wrong code is refused by the server`() async throws {
-    let bench = try await SandboxFixture().register()
-    bench.sandbox.misbehave(at: .authorization, .code(.wrong))
-    _ = await bench.fail(.invalidGrant)
-    #expect(bench.tokenRequests.count == 1)
+    let fixture = try await SandboxFixture().register()
+    fixture.sandbox.misbehave(at: .authorization, .code(.wrong))
+    _ = await fixture.fail(.invalidGrant)
+    #expect(fixture.tokenRequests.count == 1)
   }
 
   @Test func `a token in the redirect is refused`() async throws {

@@ -38,27 +38,27 @@ import Testing
 
   @Test(arguments: [("sandbox-app", nil), ("sandbox-service", "sandbox-secret")])
   func `both tokens end, whoever the client is`(id: String, secret: String?) async throws {
-    let bench = try await RevokingClient(id, secret: secret)
-    let tokens = bench.sandbox.issueTokens(to: id)
-    try await bench.revoke(bench.token(tokens))
-    #expect(!bench.sandbox.isActive(tokens.refreshToken))
-    #expect(!bench.sandbox.isActive(tokens.accessToken))
+    let fixture = try await RevokingClient(id, secret: secret)
+    let tokens = fixture.sandbox.issueTokens(to: id)
+    try await fixture.revoke(fixture.token(tokens))
+    #expect(!fixture.sandbox.isActive(tokens.refreshToken))
+    #expect(!fixture.sandbox.isActive(tokens.accessToken))
     #expect(
-      bench.sandbox.requests(to: .revocation).map { $0.form("token_type_hint") } == [
+      fixture.sandbox.requests(to: .revocation).map { $0.form("token_type_hint") } == [
         "refresh_token", "access_token",
       ])
     // Once more: what has ended is as good as revoked.
-    try await bench.revoke(bench.token(tokens))
-    try await bench.revoke(SQToken(accessToken: "never-issued"))
-    await bench.sandbox.stop()
+    try await fixture.revoke(fixture.token(tokens))
+    try await fixture.revoke(SQToken(accessToken: "never-issued"))
+    await fixture.sandbox.stop()
   }
 
   @Test func `another client's token, and a wrong secret, are refused`() async throws {
-    let bench = try await RevokingClient()
-    let foreign = bench.sandbox.issueTokens(to: "sandbox-service")
-    await failure(.unauthorizedClient) { try await bench.revoke(bench.token(foreign)) }
-    #expect(bench.sandbox.isActive(foreign.refreshToken))
-    await bench.sandbox.stop()
+    let fixture = try await RevokingClient()
+    let foreign = fixture.sandbox.issueTokens(to: "sandbox-service")
+    await failure(.unauthorizedClient) { try await fixture.revoke(fixture.token(foreign)) }
+    #expect(fixture.sandbox.isActive(foreign.refreshToken))
+    await fixture.sandbox.stop()
     let wrong = try await RevokingClient("sandbox-service", secret: "wrong")
     let tokens = wrong.sandbox.issueTokens(to: "sandbox-service")
     let error = await failure(.invalidClient) { try await wrong.revoke(wrong.token(tokens)) }
@@ -78,23 +78,23 @@ import Testing
   func `a failure leaves the tokens and sends nothing more`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code, retryAfter: Duration?
   ) async throws {
-    let bench = try await RevokingClient()
-    let tokens = bench.sandbox.issueTokens()
-    bench.sandbox.misbehave(at: .revocation, misbehaviour)
-    let error = await failure(code) { try await bench.revoke(bench.token(tokens)) }
+    let fixture = try await RevokingClient()
+    let tokens = fixture.sandbox.issueTokens()
+    fixture.sandbox.misbehave(at: .revocation, misbehaviour)
+    let error = await failure(code) { try await fixture.revoke(fixture.token(tokens)) }
     #expect(error?.retryAfter == retryAfter)
-    #expect(bench.sandbox.isActive(tokens.refreshToken))
-    #expect(bench.sandbox.requests(to: .revocation).count == 1)
-    await bench.sandbox.stop()
+    #expect(fixture.sandbox.isActive(tokens.refreshToken))
+    #expect(fixture.sandbox.requests(to: .revocation).count == 1)
+    await fixture.sandbox.stop()
   }
 
   @Test func `the API's challenges are read off the wire`() async throws {
-    let bench = try await RevokingClient()
-    let token = bench.sandbox.issueTokens(scopes: ["profile"]).accessToken
+    let fixture = try await RevokingClient()
+    let token = fixture.sandbox.issueTokens(scopes: ["profile"]).accessToken
     func challenge(_ endpoint: SandboxEndpoint, _ token: String?) async throws -> BearerChallenge? {
-      var request = HTTPRequest(url: bench.sandbox.url(endpoint))
+      var request = HTTPRequest(url: fixture.sandbox.url(endpoint))
       request.headers["Authorization"] = token.map { "Bearer \($0)" }
-      return try await bench.client.exchange(request).bearerChallenge
+      return try await fixture.client.exchange(request).bearerChallenge
     }
     #expect(try await challenge(.me, token) == nil)
     let none = try await challenge(.me, nil)
@@ -102,6 +102,6 @@ import Testing
     #expect(try await challenge(.me, "unknown")?.error == .invalidToken)
     let files = try await challenge(.files, token)
     #expect(files?.error == .insufficientScope && files?.scope == "demo")
-    await bench.sandbox.stop()
+    await fixture.sandbox.stop()
   }
 }

@@ -13,27 +13,27 @@ import Testing
   func `a public client signs in, by discovery and by hand`(
     byHand: Bool, redirectURI: String
   ) async throws {
-    let bench = try await SandboxFixture().register(redirectURI: redirectURI, byHand: byHand)
-    let token = try await bench.oauth.signIn()
-    #expect(bench.sandbox.isActive(token.accessToken))
+    let fixture = try await SandboxFixture().register(redirectURI: redirectURI, byHand: byHand)
+    let token = try await fixture.oauth.signIn()
+    #expect(fixture.sandbox.isActive(token.accessToken))
     #expect(token.scope == "demo" && token.tokenType.lowercased() == "bearer")
-    #expect(bench.sandbox.isActive(try #require(token.refreshToken)))
-    let lifetime = try #require(token.expirationDate).timeIntervalSince(bench.clock.now)
+    #expect(fixture.sandbox.isActive(try #require(token.refreshToken)))
+    let lifetime = try #require(token.expirationDate).timeIntervalSince(fixture.clock.now)
     #expect(lifetime == 3600)
-    #expect(await bench.delegate.events(1) == [.authorized(token.accessToken)])
+    #expect(await fixture.delegate.events(1) == [.authorized(token.accessToken)])
 
-    let steps = bench.endpoints.compactMap(\.self).filter { $0 != .login && $0 != .consent }
+    let steps = fixture.endpoints.compactMap(\.self).filter { $0 != .login && $0 != .consent }
     #expect(steps.filter { $0 == .metadata }.count == (byHand ? 0 : 1))
     #expect(steps.filter { $0 == .authorization }.count >= 1)
-    #expect(bench.tokenRequests.count == 1 && steps.last == .token)
-    #expect(bench.sandbox.requests.allSatisfy { $0.endpoint != nil }, "no other path was asked")
+    #expect(fixture.tokenRequests.count == 1 && steps.last == .token)
+    #expect(fixture.sandbox.requests.allSatisfy { $0.endpoint != nil }, "no other path was asked")
   }
 
   @Test func `the server receives exactly what the specifications ask for`() async throws {
-    let bench = try await SandboxFixture().register()
-    _ = try await bench.oauth.signIn()
-    let authorize = try #require(bench.sandbox.requests(to: .authorization).first)
-    let token = try #require(bench.tokenRequests.first)
+    let fixture = try await SandboxFixture().register()
+    _ = try await fixture.oauth.signIn()
+    let authorize = try #require(fixture.sandbox.requests(to: .authorization).first)
+    let token = try #require(fixture.tokenRequests.first)
     #expect(
       Set(authorize.query.map(\.name)) == [
         "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge",
@@ -51,7 +51,7 @@ import Testing
     #expect(token.header("Content-Type") == "application/x-www-form-urlencoded")
     #expect(token.header("Accept") == "application/json")
     #expect(token.header("Authorization") == nil && token.header("Cookie") == nil)
-    for request in bench.sandbox.requests {
+    for request in fixture.sandbox.requests {
       #expect(!request.path.contains(verifier))
       #expect(request.query.allSatisfy { $0.value != verifier })
     }
@@ -66,12 +66,12 @@ import Testing
     let redirects = SandboxClient.loopbackRedirectURIs
     options.clients.append(
       SandboxClient(id: id, secret: secret, name: "Odd", redirectURIs: redirects))
-    let bench = try await SandboxFixture(options)
+    let fixture = try await SandboxFixture(options)
       .register(clientID: id, secret: secret, authentication: method)
-    let token = try await bench.oauth.signIn()
-    #expect(bench.sandbox.isActive(token.accessToken))
-    let request = try #require(bench.tokenRequests.first)
-    #expect(bench.tokenRequests.count == 1, "no method is tried out")
+    let token = try await fixture.oauth.signIn()
+    #expect(fixture.sandbox.isActive(token.accessToken))
+    let request = try #require(fixture.tokenRequests.first)
+    #expect(fixture.tokenRequests.count == 1, "no method is tried out")
     if method == .basic {
       #expect(request.header("Authorization")?.hasPrefix("Basic ") == true)
       #expect(request.form("client_secret") == nil && request.form("client_id") == nil)
@@ -82,65 +82,65 @@ import Testing
   }
 
   @Test func `a wrong secret is told as invalid_client after one request`() async throws {
-    let bench = try await SandboxFixture()
+    let fixture = try await SandboxFixture()
       .register(clientID: "sandbox-service", secret: "C4N4RY")
-    let error = try #require(await bench.fail(.invalidClient))
+    let error = try #require(await fixture.fail(.invalidClient))
     #expect(error.status == 401 && !error.requiresSignIn)
     #expect(!everyText(of: error).contains("C4N4RY"))
-    #expect(bench.tokenRequests.count == 1)
-    #expect(await bench.delegate.events(1) == [.failed(.invalidClient)])
+    #expect(fixture.tokenRequests.count == 1)
+    #expect(await fixture.delegate.events(1) == [.failed(.invalidClient)])
   }
 
   @Test(arguments: [SandboxVisitor.Decision.deny, .cancel])
   func `a user who says no is a cancellation and no code is redeemed`(
     decision: SandboxVisitor.Decision
   ) async throws {
-    let bench = try await SandboxFixture(decision: decision).register()
-    await failure(.accessDenied) { try await bench.oauth.signIn() }
-    #expect(await bench.delegate.events(1) == [.cancelled])
-    #expect(bench.tokenRequests.isEmpty)
+    let fixture = try await SandboxFixture(decision: decision).register()
+    await failure(.accessDenied) { try await fixture.oauth.signIn() }
+    #expect(await fixture.delegate.events(1) == [.cancelled])
+    #expect(fixture.tokenRequests.isEmpty)
   }
 
   /// A redirect that was used before answers no sign-in.
   @Test func `the redirect of one sign-in does not answer the next`() async throws {
-    let bench = try await SandboxFixture().register()
-    _ = try await bench.oauth.signIn()
-    let state = try #require(bench.sandbox.requests(to: .authorization).first?.query("state"))
-    let code = try #require(bench.tokenRequests.first?.form("code"))
+    let fixture = try await SandboxFixture().register()
+    _ = try await fixture.oauth.signIn()
+    let state = try #require(fixture.sandbox.requests(to: .authorization).first?.query("state"))
+    let code = try #require(fixture.tokenRequests.first?.form("code"))
     let pages = Kept()
-    bench.oauth.environment.userAgent = CustomUserAgent { pages.set(try AuthorizationURL($0)) }
-    bench.oauth.authorizeUser()
-    try await eventually { pages.page != nil && bench.clock.sleepers > 0 }
+    fixture.oauth.environment.userAgent = CustomUserAgent { pages.set(try AuthorizationURL($0)) }
+    fixture.oauth.authorizeUser()
+    try await eventually { pages.page != nil && fixture.clock.sleepers > 0 }
     let page = try #require(pages.page)
     let replay = try page.forged(
-      "code=\(code)&state=\(state)&iss=\(bench.sandbox.issuer.absoluteString)")
+      "code=\(code)&state=\(state)&iss=\(fixture.sandbox.issuer.absoluteString)")
     #expect(RawClient.status(try await RawClient.get(replay)) == 400)
-    #expect(bench.oauth.isSigningIn && bench.tokenRequests.count == 1)
-    bench.oauth.cancelSignIn()
-    #expect(await bench.delegate.events(2).last == .cancelled)
+    #expect(fixture.oauth.isSigningIn && fixture.tokenRequests.count == 1)
+    fixture.oauth.cancelSignIn()
+    #expect(await fixture.delegate.events(2).last == .cancelled)
   }
 
   /// A code that was issued to one sign-in, put into another.
   @Test func `a code of another sign-in is refused by its challenge`() async throws {
-    let bench = try await SandboxFixture().register(redirectURI: "com.example.sandbox:/callback")
+    let fixture = try await SandboxFixture().register(redirectURI: "com.example.sandbox:/callback")
     let stolen = Kept()
     let visitor = SandboxVisitor()
-    bench.oauth.environment.userAgent = CustomUserAgent { url in
+    fixture.oauth.environment.userAgent = CustomUserAgent { url in
       let page = try AuthorizationURL(url)
       let redirect = try await visitor.visit(url).redirect
       guard stolen.page != nil else {
         // The first one's code is kept by the attacker and never redeemed.
         stolen.set(try AuthorizationURL(try #require(URL(string: redirect))))
-        bench.oauth.cancelSignIn()
+        fixture.oauth.cancelSignIn()
         return
       }
       let code = try #require(stolen.page?.parameters["code"])
-      bench.oauth.handleRedirect(
-        try page.redirect("code=\(code)&iss=\(bench.sandbox.issuer.absoluteString)"))
+      fixture.oauth.handleRedirect(
+        try page.redirect("code=\(code)&iss=\(fixture.sandbox.issuer.absoluteString)"))
     }
-    await failure(.cancelled) { try await bench.oauth.signIn() }
-    await failure(.invalidGrant) { try await bench.oauth.signIn() }
-    #expect(bench.tokenRequests.count == 1 && bench.oauth.result.token == nil)
+    await failure(.cancelled) { try await fixture.oauth.signIn() }
+    await failure(.invalidGrant) { try await fixture.oauth.signIn() }
+    #expect(fixture.tokenRequests.count == 1 && fixture.oauth.result.token == nil)
   }
 
   /// An attacker's server sends the user to the honest one and waits for the code.

@@ -12,22 +12,22 @@ struct TokenMisbehaviourTests {
     _ misbehaviour: SandboxMisbehaviour, ends codes: Set<SQOAuthError.Code>,
     timeout: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    let bench = try await SandboxFixture().register(byHand: true) { $0.timeout = timeout }
-    bench.sandbox.misbehave(at: .token, misbehaviour)
-    let error = try #require(await bench.fail(sourceLocation: sourceLocation))
+    let fixture = try await SandboxFixture().register(byHand: true) { $0.timeout = timeout }
+    fixture.sandbox.misbehave(at: .token, misbehaviour)
+    let error = try #require(await fixture.fail(sourceLocation: sourceLocation))
     #expect(codes.contains(error.code), "\(error)", sourceLocation: sourceLocation)
     #expect(
-      await bench.delegate.events(1) == [.failed(error.code)], sourceLocation: sourceLocation)
-    #expect(bench.tokenRequests.count == 1, "asked again", sourceLocation: sourceLocation)
-    #expect(bench.endpoints.last == .token, "something followed", sourceLocation: sourceLocation)
-    #expect(bench.oauth.result.token == nil, sourceLocation: sourceLocation)
-    for secret in ["code", "code_verifier"].compactMap({ bench.tokenRequests.first?.form($0) }) {
+      await fixture.delegate.events(1) == [.failed(error.code)], sourceLocation: sourceLocation)
+    #expect(fixture.tokenRequests.count == 1, "asked again", sourceLocation: sourceLocation)
+    #expect(fixture.endpoints.last == .token, "something followed", sourceLocation: sourceLocation)
+    #expect(fixture.oauth.result.token == nil, sourceLocation: sourceLocation)
+    for secret in ["code", "code_verifier"].compactMap({ fixture.tokenRequests.first?.form($0) }) {
       #expect(!everyText(of: error).contains(secret), sourceLocation: sourceLocation)
     }
     // A limit that was to be exceeded soon is too short for a sign-in that is to succeed.
-    if timeout < .seconds(20) { try bench.register(byHand: true) { $0.timeout = .seconds(20) } }
-    _ = try await bench.oauth.signIn()
-    #expect(bench.tokenRequests.count == 2, sourceLocation: sourceLocation)
+    if timeout < .seconds(20) { try fixture.register(byHand: true) { $0.timeout = .seconds(20) } }
+    _ = try await fixture.oauth.signIn()
+    #expect(fixture.tokenRequests.count == 2, sourceLocation: sourceLocation)
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
@@ -83,9 +83,9 @@ struct TokenMisbehaviourTests {
   @Test func `a body is read up to its cap and not beyond`() async throws {
     try await expect(.oversize((1 << 20) + 1), ends: [.responseTooLarge])
     try await expect(.endless, ends: [.responseTooLarge])
-    let bench = try await SandboxFixture().register()
-    bench.sandbox.misbehave(at: .token, .oversize(1 << 20))
-    _ = try await bench.oauth.signIn()
+    let fixture = try await SandboxFixture().register()
+    fixture.sandbox.misbehave(at: .token, .oversize(1 << 20))
+    _ = try await fixture.oauth.signIn()
   }
 
   @Test func `a slow server meets the time limit`() async throws {
@@ -109,15 +109,15 @@ struct TokenMisbehaviourTests {
   }
 
   @Test func `legal oddities are understood`() async throws {
-    let bench = try await SandboxFixture().register()
+    let fixture = try await SandboxFixture().register()
     let rows: [(SandboxMisbehaviour, (SQToken) -> Bool)] = [
-      (.expiresIn("3600"), { $0.expirationDate == bench.clock.now + 3600 }),
+      (.expiresIn("3600"), { $0.expirationDate == fixture.clock.now + 3600 }),
       (.expiresIn(nil), { $0.expirationDate == nil }),
       (
         .expiresIn(.literal("1e999")),
         { $0.expirationDate == nil || $0.isExpired(at: .now) == false }
       ),
-      (.expiresIn(9_999_999_999), { $0.expirationDate == bench.clock.now + 2_147_483_647 }),
+      (.expiresIn(9_999_999_999), { $0.expirationDate == fixture.clock.now + 2_147_483_647 }),
       (.noRefreshToken, { $0.refreshToken == nil }),
       (.emptyRefreshToken, { $0.refreshToken == nil }),
       (.member("scope", nil), { $0.scope == "demo" }),
@@ -126,9 +126,9 @@ struct TokenMisbehaviourTests {
       (.member("token_type", "bEARER"), { $0.tokenType == "bEARER" }),
     ]
     for (misbehaviour, holds) in rows {
-      bench.sandbox.misbehave(at: .token, misbehaviour)
+      fixture.sandbox.misbehave(at: .token, misbehaviour)
       do throws(SQOAuthError) {
-        let token = try await bench.oauth.signIn()
+        let token = try await fixture.oauth.signIn()
         #expect(holds(token), "\(misbehaviour)")
       } catch {
         #expect(error.code == .invalidResponse && "\(misbehaviour)".contains("1e999"), "\(error)")
@@ -137,15 +137,15 @@ struct TokenMisbehaviourTests {
   }
 
   @Test func `a server that is not there is told at once`() async throws {
-    let bench = try await SandboxFixture().register(byHand: true)
-    let sandbox = bench.sandbox
-    bench.oauth.environment.userAgent = CustomUserAgent { url in
+    let fixture = try await SandboxFixture().register(byHand: true)
+    let sandbox = fixture.sandbox
+    fixture.oauth.environment.userAgent = CustomUserAgent { url in
       let page = try AuthorizationURL(url)
       await sandbox.stop()
       _ = try await RawClient.get(
         try page.redirect("code=abc&iss=\(sandbox.issuer.absoluteString)"))
     }
-    await failure(.connectionFailed) { try await bench.oauth.signIn() }
-    #expect(await bench.delegate.events(1) == [.failed(.connectionFailed)])
+    await failure(.connectionFailed) { try await fixture.oauth.signIn() }
+    #expect(await fixture.delegate.events(1) == [.failed(.connectionFailed)])
   }
 }

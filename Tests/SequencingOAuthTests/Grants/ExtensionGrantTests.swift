@@ -8,67 +8,68 @@ import Testing
   static let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
   @Test func `its type and its parameters are sent as they are`() async throws {
-    let bench = try SessionFixture()
-    let token = try await bench.module.requestAccessToken(
+    let fixture = try SessionFixture()
+    let token = try await fixture.module.requestAccessToken(
       grantType: Self.type, parameters: ["assertion": "a.b+c=", "audience": "ü"], scope: "x y")
-    #expect(token.accessToken == "T1" && bench.memory == "T1 R1")
+    #expect(token.accessToken == "T1" && fixture.memory == "T1 R1")
     #expect(
-      bench.bench.http.forms == [
+      fixture.fixture.http.forms == [
         ["grant_type": Self.type, "assertion": "a.b+c=", "audience": "ü", "scope": "x y"]
       ])
-    #expect(await bench.store.content() == "T1 R1")
-    bench.clock.advance(by: 3600)
-    #expect(try await bench.module.token().accessToken == "T2", "refreshed like any other")
+    #expect(await fixture.store.content() == "T1 R1")
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T2", "refreshed like any other")
   }
 
   @Test func `a token without a refresh token cannot be renewed by itself`() async throws {
-    let bench = try SessionFixture()
-    bench.server.change { $0.refreshToken = "" }
-    try await bench.module.requestAccessToken(grantType: Self.type, parameters: ["assertion": "a"])
-    bench.clock.advance(by: 3600)
-    let error = await failure(.notAuthorized) { try await bench.module.token() }
-    #expect(error?.requiresSignIn == true && bench.requests.count == 1)
+    let fixture = try SessionFixture()
+    fixture.server.change { $0.refreshToken = "" }
+    try await fixture.module.requestAccessToken(
+      grantType: Self.type, parameters: ["assertion": "a"])
+    fixture.clock.advance(by: 3600)
+    let error = await failure(.notAuthorized) { try await fixture.module.token() }
+    #expect(error?.requiresSignIn == true && fixture.requests.count == 1)
   }
 
   @Test(arguments: ["grant_type", "scope", "client_id", "client_secret", ""])
   func `a parameter of the protocol's own is refused`(name: String) async throws {
-    let bench = try SessionFixture()
+    let fixture = try SessionFixture()
     await failure(.invalidConfiguration) {
-      try await bench.module.requestAccessToken(grantType: Self.type, parameters: [name: "x"])
+      try await fixture.module.requestAccessToken(grantType: Self.type, parameters: [name: "x"])
     }
-    #expect(bench.requests.isEmpty)
+    #expect(fixture.requests.isEmpty)
   }
 
   @Test(arguments: ["implicit", "token"])
   func `the implicit grant is refused with the reason`(type: String) async throws {
-    let bench = try SessionFixture()
+    let fixture = try SessionFixture()
     let error = await failure(.unsupportedGrantType) {
-      try await bench.module.requestAccessToken(grantType: type)
+      try await fixture.module.requestAccessToken(grantType: type)
     }
     #expect(error?.message.contains("URL") == true && error?.response == nil)
-    #expect(bench.requests.isEmpty)
+    #expect(fixture.requests.isEmpty)
   }
 
   @Test(arguments: ["authorization_code", "refresh_token", "password", "client_credentials", ""])
   func `what has a method of its own does not pass here`(type: String) async throws {
-    let bench = try SessionFixture()
+    let fixture = try SessionFixture()
     await failure(.invalidConfiguration) {
-      try await bench.module.requestAccessToken(
+      try await fixture.module.requestAccessToken(
         grantType: type, parameters: ["username": "u", "password": "p", "code": "c"])
     }
-    #expect(bench.requests.isEmpty)
+    #expect(fixture.requests.isEmpty)
   }
 
   @Test func `a refusal repeats nothing that was sent`() async throws {
-    let bench = try SessionFixture()
-    bench.server.always(
+    let fixture = try SessionFixture()
+    fixture.server.always(
       ScriptedHTTPClient.json(
         #"{"error":"invalid_grant","error_description":"no c4n4ry.b.c"}"#, status: 400))
     let error = await failure(.invalidGrant) {
-      try await bench.module.requestAccessToken(
+      try await fixture.module.requestAccessToken(
         grantType: Self.type, parameters: ["assertion": "c4n4ry.b.c"])
     }
     #expect(error.map { !everyText(of: $0).contains("c4n4ry") } ?? false)
-    #expect(bench.memory == nil && bench.store.saves.isEmpty)
+    #expect(fixture.memory == nil && fixture.store.saves.isEmpty)
   }
 }

@@ -9,35 +9,35 @@ import Testing
   static let password = #"p&=+%ü ""#
 
   @Test func `it is refused unless it is allowed, and nothing is sent`() async throws {
-    let bench = try SessionFixture()
+    let fixture = try SessionFixture()
     let error = await failure(.invalidConfiguration) {
-      try await bench.module.requestAccessToken(username: "u", password: Self.password)
+      try await fixture.module.requestAccessToken(username: "u", password: Self.password)
     }
     #expect(error?.message.contains("allowsPasswordGrant") == true)
     #expect(error.map { !everyText(of: $0).contains(Self.password) } ?? false)
-    #expect(bench.requests.isEmpty)
+    #expect(fixture.requests.isEmpty)
   }
 
   @Test(arguments: [nil, "demo profile"])
   func `its parameters, with a scope and without`(scope: String?) async throws {
-    let bench = try SessionFixture(change: { $0.allowsPasswordGrant = true })
-    let token = try await bench.module.requestAccessToken(
+    let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
+    let token = try await fixture.module.requestAccessToken(
       username: "ü ser", password: Self.password, scope: scope)
     var form = ["grant_type": "password", "username": "ü ser", "password": Self.password]
     form["scope"] = scope
-    #expect(bench.bench.http.forms == [form])
-    #expect(token.accessToken == "T1" && bench.memory == "T1 R1")
-    #expect(await bench.store.content() == "T1 R1")
-    #expect(bench.store.saves == ["save T1 R1"])
+    #expect(fixture.fixture.http.forms == [form])
+    #expect(token.accessToken == "T1" && fixture.memory == "T1 R1")
+    #expect(await fixture.store.content() == "T1 R1")
+    #expect(fixture.store.saves == ["save T1 R1"])
   }
 
   @Test func `the token is refreshed like any other, without the password`() async throws {
-    let bench = try SessionFixture(change: { $0.allowsPasswordGrant = true })
-    try await bench.module.requestAccessToken(username: "u", password: Self.password)
-    bench.clock.advance(by: 3600)
-    #expect(try await bench.module.token().accessToken == "T2")
-    #expect(bench.requests == ["password", "refresh R1"])
-    #expect(!everyText(of: bench.module).contains(Self.password))
+    let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
+    try await fixture.module.requestAccessToken(username: "u", password: Self.password)
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(fixture.requests == ["password", "refresh R1"])
+    #expect(!everyText(of: fixture.module).contains(Self.password))
   }
 
   @Test(arguments: [
@@ -47,84 +47,84 @@ import Testing
   func `a refusal leaves the token that is there, in memory and store`(
     error: String, code: SQOAuthError.Code
   ) async throws {
-    let bench = try await SessionFixture(change: { $0.allowsPasswordGrant = true }).restored()
-    bench.server.next(
+    let fixture = try await SessionFixture(change: { $0.allowsPasswordGrant = true }).restored()
+    fixture.server.next(
       ScriptedHTTPClient.json(
         #"{"error":"\#(error)","error_description":"not \#("p")!"}"#, status: 400))
     let error = await failure(code) {
-      try await bench.module.requestAccessToken(username: "u", password: "p")
+      try await fixture.module.requestAccessToken(username: "u", password: "p")
     }
     #expect(error?.response?.error == code && error?.status == 400)
-    #expect(bench.memory == "T1 R1" && bench.observer.words.isEmpty)
-    #expect(await bench.store.content() == "T1 R1")
-    #expect(bench.store.saves.isEmpty && !bench.store.calls.contains("erase"))
+    #expect(fixture.memory == "T1 R1" && fixture.observer.words.isEmpty)
+    #expect(await fixture.store.content() == "T1 R1")
+    #expect(fixture.store.saves.isEmpty && !fixture.store.calls.contains("erase"))
   }
 
   @Test func `a scope that the app cannot do without is checked`() async throws {
-    let bench = try SessionFixture(change: {
+    let fixture = try SessionFixture(change: {
       $0.allowsPasswordGrant = true
       $0.requiredScopes = ["files"]
     })
     await failure(.insufficientScope) {
-      try await bench.module.requestAccessToken(username: "u", password: "p")
+      try await fixture.module.requestAccessToken(username: "u", password: "p")
     }
-    #expect(bench.memory == nil && bench.store.saves.isEmpty)
+    #expect(fixture.memory == nil && fixture.store.saves.isEmpty)
   }
 
   @Test func `a store that fails is an event of its own and the token is kept`() async throws {
-    let bench = try SessionFixture(change: { $0.allowsPasswordGrant = true })
-    bench.store.fails(toSave: true)
-    try await bench.module.requestAccessToken(username: "u", password: "p")
-    #expect(bench.memory == "T1 R1")
-    #expect(await bench.observer.words(1) == ["failed store_failed"])
-    bench.store.fails()
-    bench.clock.advance(by: 1)
-    try await eventually { await bench.store.content() == "T1 R1" }
+    let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
+    fixture.store.fails(toSave: true)
+    try await fixture.module.requestAccessToken(username: "u", password: "p")
+    #expect(fixture.memory == "T1 R1")
+    #expect(await fixture.observer.words(1) == ["failed store_failed"])
+    fixture.store.fails()
+    fixture.clock.advance(by: 1)
+    try await eventually { await fixture.store.content() == "T1 R1" }
   }
 
   @Test func `a caller that leaves loses no token`() async throws {
-    let bench = try SessionFixture(change: { $0.allowsPasswordGrant = true })
-    let module = bench.module
-    bench.store.saving.close()
+    let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
+    let module = fixture.module
+    fixture.store.saving.close()
     let caller = begin { try await module.requestAccessToken(username: "u", password: "p") }
-    try await bench.store.saving.isHolding()
+    try await fixture.store.saving.isHolding()
     caller.cancel()
-    bench.store.saving.open()
+    fixture.store.saving.open()
     _ = try? await caller.value
-    #expect(bench.memory == "T1 R1")
-    #expect(await bench.store.content() == "T1 R1")
+    #expect(fixture.memory == "T1 R1")
+    #expect(await fixture.store.content() == "T1 R1")
   }
 
   @Test func `a sign-out meanwhile is not undone`() async throws {
-    let bench = try SessionFixture(change: { $0.allowsPasswordGrant = true })
-    let module = bench.module
-    bench.server.signInGate.close()
+    let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
+    let module = fixture.module
+    fixture.server.signInGate.close()
     let caller = begin { try await module.requestAccessToken(username: "u", password: "p") }
-    try await bench.server.signInGate.isHolding()
-    bench.oauth.userDidSignOut()
-    bench.server.signInGate.open()
+    try await fixture.server.signInGate.isHolding()
+    fixture.oauth.userDidSignOut()
+    fixture.server.signInGate.open()
     await failure(.cancelled) { try await caller.value }
-    #expect(bench.memory == nil)
-    #expect(await bench.store.content() == nil)
+    #expect(fixture.memory == nil)
+    #expect(await fixture.store.content() == nil)
   }
 
   @Test func `at a server the password arrives byte for byte`() async throws {
     var options = SandboxOptions()
     options.users = [SandboxUser(name: "ü ser+", password: Self.password, displayName: "U")]
-    let bench = try await SandboxFixture(options).register(byHand: true) {
+    let fixture = try await SandboxFixture(options).register(byHand: true) {
       $0.allowsPasswordGrant = true
     }
-    let token = try await bench.oauth.module.requestAccessToken(
+    let token = try await fixture.oauth.module.requestAccessToken(
       username: "ü ser+", password: Self.password, scope: "demo")
-    let request = try #require(bench.tokenRequests.first)
+    let request = try #require(fixture.tokenRequests.first)
     #expect(request.form("password") == Self.password && request.form("username") == "ü ser+")
     #expect(
       String(decoding: request.body, as: UTF8.self).contains("password=p%26%3D%2B%25%C3%BC+%22"))
     #expect(request.path == "/token" && request.query.isEmpty)
-    #expect(bench.sandbox.isActive(token.accessToken) && token.scope == "demo")
+    #expect(fixture.sandbox.isActive(token.accessToken) && token.scope == "demo")
     await failure(.invalidGrant) {
-      try await bench.oauth.module.requestAccessToken(username: "ü ser+", password: "wrong")
+      try await fixture.oauth.module.requestAccessToken(username: "ü ser+", password: "wrong")
     }
-    #expect(bench.oauth.result.token == token)
+    #expect(fixture.oauth.result.token == token)
   }
 }

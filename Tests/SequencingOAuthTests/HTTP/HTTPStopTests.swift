@@ -59,12 +59,12 @@ import Testing
   @Test func `the event loop reads an answer that came while the process was stopped`()
     async throws
   {
-    let (bench, probe) = try await stopped("send") { bench, probe in
-      _ = await bench.hasRequest.value()
+    let (fixture, probe) = try await stopped("send") { fixture, probe in
+      _ = await fixture.hasRequest.value()
       probe.signal(SIGSTOP)
     }
-    defer { bench.server.stop() }
-    await bench.answer()
+    defer { fixture.server.stop() }
+    await fixture.answer()
     let result = try await goOn(probe)
     #expect(result.output.contains("status 200"), "\(result.errors)")
   }
@@ -72,9 +72,9 @@ import Testing
   @Test func `a caller that waits itself reads an answer that came while it was stopped`()
     async throws
   {
-    let (bench, probe) = try await stopped("send-alone")
-    defer { bench.server.stop() }
-    await bench.answer()
+    let (fixture, probe) = try await stopped("send-alone")
+    defer { fixture.server.stop() }
+    await fixture.answer()
     let result = try await goOn(probe)
     #expect(result.output.contains("status 200"), "\(result.errors)")
   }
@@ -86,17 +86,17 @@ import Testing
     _ command: String, _ stop: (SlowServer, ChildProcess) async -> Void = { _, _ in }
   ) async throws -> (SlowServer, ChildProcess) {
     while true {
-      let bench = try SlowServer()
-      let probe = try bench.probe(command)
+      let fixture = try SlowServer()
+      let probe = try fixture.probe(command)
       do {
-        await stop(bench, probe)
+        await stop(fixture, probe)
         try await eventually("the probe stops", within: .seconds(60)) {
           guard probe.isRunning else { throw Ended(said: probe.output + probe.errors) }
           return probe.isStopped
         }
-        return (bench, probe)
+        return (fixture, probe)
       } catch let error as Ended where error.said.contains("request_timed_out") {
-        bench.server.stop()
+        fixture.server.stop()
       }
     }
   }

@@ -44,12 +44,12 @@ import Testing
     ])
   func refused(url: String, code: SQOAuthError.Code) async throws {
     failure(code) { try ResourceOrigin(url) }
-    let bench = try await SessionFixture().restored()
-    bench.clock.advance(by: 3600)
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
     let request = try HTTPRequest.get(url)
-    let error = await failure(code) { try await bench.module.authenticate(request) }
-    await failure(code) { try await bench.module.send(request) }
-    #expect(bench.requests.isEmpty, "the token is not even refreshed for it")
+    let error = await failure(code) { try await fixture.module.authenticate(request) }
+    await failure(code) { try await fixture.module.send(request) }
+    #expect(fixture.requests.isEmpty, "the token is not even refreshed for it")
     #expect(error.map { !everyText(of: $0).contains("s3cr3t") } ?? false)
   }
 
@@ -67,16 +67,16 @@ import Testing
     let allowed: Set = try [
       ResourceOrigin("https://api.example"), ResourceOrigin("http://127.0.0.1:8080"),
     ]
-    let bench = try await SessionFixture(change: { $0.resourceOrigins = allowed }).restored()
-    bench.api { _ in HTTPResponse(status: 200) }
+    let fixture = try await SessionFixture(change: { $0.resourceOrigins = allowed }).restored()
+    fixture.api { _ in HTTPResponse(status: 200) }
     for url in [
       "https://api.example/a", "https://API.example:443/", "https://api.example?x",
       "http://127.0.0.1:8080/",
     ] {
-      _ = try await bench.module.authenticate(.get(url))
-      #expect(try await bench.module.send(.get(url)).status == 200)
+      _ = try await fixture.module.authenticate(.get(url))
+      #expect(try await fixture.module.send(.get(url)).status == 200)
     }
-    let sent = bench.requests.count
+    let sent = fixture.requests.count
     for url in [
       "https://evil.example/", "https://api.example:8443/", "https://api.example.evil.example/",
       "https://evil.example/?https://api.example", "https://evil.example/#api.example",
@@ -84,23 +84,23 @@ import Testing
       "http://127.0.0.1/", "https://127.0.0.1:8080/", "http://[::1]:8080/",
     ] {
       let error = await failure(.originNotAllowed) {
-        try await bench.module.authenticate(.get(url))
+        try await fixture.module.authenticate(.get(url))
       }
-      await failure(.originNotAllowed) { try await bench.module.send(.get(url)) }
+      await failure(.originNotAllowed) { try await fixture.module.send(.get(url)) }
       #expect(error.map { !everyText(of: $0).contains("T1") } ?? false)
     }
     await failure(.insecureEndpoint) {
-      try await bench.module.authenticate(.get("http://api.example/"))
+      try await fixture.module.authenticate(.get("http://api.example/"))
     }
-    #expect(bench.requests.count == sent)
+    #expect(fixture.requests.count == sent)
   }
 
   @Test func `a redirect of a resource is returned and not followed`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.api { _ in
+    let fixture = try await SessionFixture().restored()
+    fixture.api { _ in
       HTTPResponse(status: 302, headers: ["Location": "https://evil.example/"])
     }
-    let response = try await bench.module.send(.get("https://api.example/"))
-    #expect(response.status == 302 && bench.apiRequests.count == 1)
+    let response = try await fixture.module.send(.get("https://api.example/"))
+    #expect(response.status == 302 && fixture.apiRequests.count == 1)
   }
 }

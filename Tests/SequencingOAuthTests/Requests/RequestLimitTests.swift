@@ -10,22 +10,22 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct RequestLimitTests {
   private static let limit = Duration.seconds(45)
 
-  /// Those of a bench whose client allows 45 s for a request, in order.
+  /// Those of a fixture whose client allows 45 s for a request, in order.
   private func requests(
     _ provider: Provider = .endpoints(
       authorization: "https://id.example/authorize", token: "https://id.example/token",
       revocation: "https://id.example/revoke"),
     _ act: (SessionFixture) async throws -> Void
   ) async throws -> [HTTPRequest] {
-    let bench = try SessionFixture()
+    let fixture = try SessionFixture()
     var configuration = try ClientConfiguration(
       clientID: "client", clientSecret: "s", redirectURI: "com.example.app:/cb",
       provider: provider)
     configuration.timeout = Self.limit
-    bench.oauth.register(configuration)
-    bench.api { _ in HTTPResponse(status: 200, body: Data("{}".utf8)) }
-    try await act(bench)
-    return bench.bench.http.requests
+    fixture.oauth.register(configuration)
+    fixture.api { _ in HTTPResponse(status: 200, body: Data("{}".utf8)) }
+    try await act(fixture)
+    return fixture.fixture.http.requests
   }
 
   private func expect(_ request: HTTPRequest, total: Duration, idle: Duration? = nil) {
@@ -34,9 +34,9 @@ import Testing
   }
 
   @Test func `a request for a token has the client's limit and no other`() async throws {
-    let sent = try await requests { bench in
-      _ = try await bench.oauth.signIn()
-      _ = try await bench.module.requestAccessTokenAsClient()
+    let sent = try await requests { fixture in
+      _ = try await fixture.oauth.signIn()
+      _ = try await fixture.module.requestAccessTokenAsClient()
     }
     #expect(sent.count == 2)
     for request in sent {
@@ -46,9 +46,9 @@ import Testing
   }
 
   @Test func `a refresh waits longer for its answer, but not for its connection`() async throws {
-    let sent = try await requests { bench in
-      try await bench.restored()
-      _ = try await bench.module.refresh()
+    let sent = try await requests { fixture in
+      try await fixture.restored()
+      _ = try await fixture.module.refresh()
     }
     let refresh = try #require(sent.first)
     expect(refresh, total: ClientConfiguration.longestTimeout)
@@ -56,45 +56,45 @@ import Testing
   }
 
   @Test func `a revocation has the client's limit and no other`() async throws {
-    let sent = try await requests { bench in
-      try await bench.restored()
-      try await bench.module.revoke()
+    let sent = try await requests { fixture in
+      try await fixture.restored()
+      try await fixture.module.revoke()
     }
     #expect(sent.count == 2)
     for request in sent { expect(request, total: Self.limit) }
   }
 
   @Test func `a request for metadata has the client's limit and no other`() async throws {
-    let sent = try await requests(.issuer("https://id.example")) { bench in
+    let sent = try await requests(.issuer("https://id.example")) { fixture in
       // The answer is no metadata, so every address is asked.
-      await failure(.invalidResponse) { try await bench.oauth.signIn() }
+      await failure(.invalidResponse) { try await fixture.oauth.signIn() }
     }
     #expect(!sent.isEmpty)
     for request in sent { expect(request, total: Self.limit) }
   }
 
   @Test func `a request with the token has the client's limit`() async throws {
-    let sent = try await requests { bench in
-      try await bench.restored()
-      _ = try await bench.module.send(try .get("https://api.example/files"))
+    let sent = try await requests { fixture in
+      try await fixture.restored()
+      _ = try await fixture.module.send(try .get("https://api.example/files"))
     }
     expect(try #require(sent.last), total: Self.limit)
   }
 
   @Test func `a request with the token keeps the limits that it sets`() async throws {
-    let sent = try await requests { bench in
-      try await bench.restored()
+    let sent = try await requests { fixture in
+      try await fixture.restored()
       var request = try HTTPRequest.get("https://api.example/files")
       request.timeout = .seconds(7)
       request.idleTimeout = .seconds(3)
-      _ = try await bench.module.send(request)
+      _ = try await fixture.module.send(request)
       request.idleTimeout = nil
-      _ = try await bench.module.send(request)
+      _ = try await fixture.module.send(request)
       request.timeout = nil
-      _ = try await bench.module.send(request)
+      _ = try await fixture.module.send(request)
       request = try .get("https://api.example/files")
       request.timeout = nil
-      _ = try await bench.module.send(request)
+      _ = try await fixture.module.send(request)
     }
     let limits = sent.map { [$0.timeout, $0.idleTimeout] }
     #expect(
@@ -109,10 +109,10 @@ import Testing
   func `an operation of a pipe has its own limit, or the client's`(own: Duration?) async throws {
     var configuration = PipeConfiguration()
     configuration.timeout = own
-    let bench = try await PipeFixture(configuration, change: { $0.timeout = Self.limit })
-    _ = try await bench.pipe.read()
+    let fixture = try await PipeFixture(configuration, change: { $0.timeout = Self.limit })
+    _ = try await fixture.pipe.read()
     let limit = own ?? Self.limit
-    expect(try #require(bench.session.apiRequests.last), total: limit, idle: limit)
+    expect(try #require(fixture.session.apiRequests.last), total: limit, idle: limit)
   }
 
   @Test func `a request that sets nothing has 60 s and may be silent for as long`() throws {
@@ -142,11 +142,11 @@ import Testing
 
   @Test func `an API that says nothing is given up when the client's time is over`() async throws {
     let server = try Server.playing([.wait(.seconds(50))])
-    let bench = try SessionFixture(change: { $0.timeout = .milliseconds(300) })
-    try await bench.restored()
-    bench.oauth.environment.httpClient = CurlHTTPClient.shared
+    let fixture = try SessionFixture(change: { $0.timeout = .milliseconds(300) })
+    try await fixture.restored()
+    fixture.oauth.environment.httpClient = CurlHTTPClient.shared
     let request = try server.request()
-    let error = await failure(.requestTimedOut) { try await bench.module.send(request) }
+    let error = await failure(.requestTimedOut) { try await fixture.module.send(request) }
     #expect(error?.message.contains("0.3 s") == true)
   }
 
@@ -156,14 +156,14 @@ import Testing
       "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
     let server = try Server.playing([.wait(.seconds(4)), .send(Data("\(answer)\r\n\(body)".utf8))])
     let token = "http://\(server.loopback.authority)/token"
-    let bench = try SessionFixture()
+    let fixture = try SessionFixture()
     var configuration = try ClientConfiguration(
       clientID: "client", provider: .endpoints(token: token))
     configuration.timeout = .seconds(3)
-    bench.oauth.register(configuration)
-    try await bench.restored()
-    bench.oauth.environment.httpClient = CurlHTTPClient.shared
-    #expect(try await bench.module.refresh().accessToken == "T2")
+    fixture.oauth.register(configuration)
+    try await fixture.restored()
+    fixture.oauth.environment.httpClient = CurlHTTPClient.shared
+    #expect(try await fixture.module.refresh().accessToken == "T2")
     #expect(server.requests.count == 1)
   }
 

@@ -14,7 +14,7 @@ extension SessionFixture {
   /// Answers requests to anything but the token endpoint in this way.
   func api(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
     let server = server
-    bench.http.answer { request in
+    fixture.http.answer { request in
       request.url.path() == "/token"
         ? try await server.answer(request) : try await answer(request)
     }
@@ -22,6 +22,6 @@ extension SessionFixture {
 
   /// The requests that went to an API.
   var apiRequests: [HTTPRequest] {
-    bench.http.requests.filter { $0.url.path() != "/token" }
+    fixture.http.requests.filter { $0.url.path() != "/token" }
   }
 }

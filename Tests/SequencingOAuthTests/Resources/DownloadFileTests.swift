@@ -5,28 +5,30 @@ import Testing
 
 /// Folders and files in which a download cannot work: told before anything is sent.
 @Suite(.timeLimit(.minutes(1))) struct DownloadFileTests {
-  let bench: DownloadFixture
+  let fixture: DownloadFixture
   let server: RangeServer
 
   init() throws {
-    bench = try DownloadFixture()
+    fixture = try DownloadFixture()
     server = try RangeServer(Data("content".utf8))
   }
 
   private func expectRefusal(_ path: String? = nil) async throws {
-    let error = await failure(.fileFailed) { try await bench.download(server) }
-    #expect(error?.message.contains(path ?? bench.partial.path) == true, "\(error?.message ?? "")")
+    let error = await failure(.fileFailed) { try await fixture.download(server) }
+    #expect(
+      error?.message.contains(path ?? fixture.partial.path) == true, "\(error?.message ?? "")")
     #expect(server.requests.isEmpty)
   }
 
   @Test(arguments: ["partial", "destination", "info"])
   func `a link in a file's place is refused and its target kept`(place: String) async throws {
-    let target = bench.folder.file("target")
+    let target = fixture.folder.file("target")
     try Data("kept".utf8).write(to: URL(filePath: target))
-    let link = place == "partial" ? bench.partial : place == "info" ? bench.info : bench.destination
+    let link =
+      place == "partial" ? fixture.partial : place == "info" ? fixture.info : fixture.destination
     try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: target)
     if place == "info" {
-      await failure(.fileFailed) { try await bench.download(server) }
+      await failure(.fileFailed) { try await fixture.download(server) }
     } else {
       try await expectRefusal(link.path)
     }
@@ -35,7 +37,7 @@ import Testing
 
   @Test(arguments: ["partial", "destination"])
   func `a folder or a pipe in a file's place is refused`(place: String) async throws {
-    let url = place == "partial" ? bench.partial : bench.destination
+    let url = place == "partial" ? fixture.partial : fixture.destination
     #expect(mkfifo(url.path, 0o600) == 0)
     try await expectRefusal(url.path)
     try FileManager.default.removeItem(at: url)
@@ -44,9 +46,9 @@ import Testing
   }
 
   @Test func `a partial file with a second name is refused`() async throws {
-    let other = bench.folder.file("other")
+    let other = fixture.folder.file("other")
     try Data("kept".utf8).write(to: URL(filePath: other))
-    #expect(link(other, bench.partial.path) == 0)
+    #expect(link(other, fixture.partial.path) == 0)
     try await expectRefusal()
     #expect(try Data(contentsOf: URL(filePath: other)) == Data("kept".utf8))
   }
@@ -55,8 +57,8 @@ import Testing
   func `a place where no file can be made is refused`(path: String) async throws {
     let download = ResumableDownload(try server.request(), to: URL(filePath: path))
     let error = await failure(.fileFailed) {
-      try await download.run { [bench] request throws(SQOAuthError) in
-        try await bench.client.send(request)
+      try await download.run { [fixture] request throws(SQOAuthError) in
+        try await fixture.client.send(request)
       }
     }
     #expect(path == "/tmp/" || error?.message.contains(path) == true)

@@ -6,52 +6,52 @@ import Testing
 
 /// What a later call makes of the bytes that an earlier one has left.
 @Suite(.timeLimit(.minutes(1))) struct DownloadResumeTests {
-  let bench: DownloadFixture
+  let fixture: DownloadFixture
   let content = pattern(400_000)
 
   init() throws {
-    bench = try DownloadFixture()
+    fixture = try DownloadFixture()
   }
 
   private func expectContent(
     _ content: Data, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     #expect(
-      try Data(contentsOf: bench.destination) == content, sourceLocation: sourceLocation)
-    #expect(try bench.names == ["file.bin"], sourceLocation: sourceLocation)
-    bench.expectWholeProgress(content.count, sourceLocation: sourceLocation)
+      try Data(contentsOf: fixture.destination) == content, sourceLocation: sourceLocation)
+    #expect(try fixture.names == ["file.bin"], sourceLocation: sourceLocation)
+    fixture.expectWholeProgress(content.count, sourceLocation: sourceLocation)
   }
 
   @Test func `a later call goes on where the last one stopped`() async throws {
     let server = try RangeServer(content)
-    try await bench.bring(150_000, of: server)
-    #expect(try TemporaryFolder.mode(bench.partial.path) == 0o600)
-    #expect(try TemporaryFolder.mode(bench.info.path) == 0o600)
-    #expect(try await bench.download(server).status == 206)
+    try await fixture.bring(150_000, of: server)
+    #expect(try TemporaryFolder.mode(fixture.partial.path) == 0o600)
+    #expect(try TemporaryFolder.mode(fixture.info.path) == 0o600)
+    #expect(try await fixture.download(server).status == 206)
     #expect(server.ranges.last == "bytes=150000-")
     #expect(server.requests.last?.header("if-range") == #""v1""#)
     #expect(server.requests.last?.header("accept-encoding") == "identity")
-    #expect(bench.progress.first?.completed == 150_000)
+    #expect(fixture.progress.first?.completed == 150_000)
     try expectContent(content)
   }
 
   @Test func `neither file holds a secret of the URL`() async throws {
     let server = try RangeServer(content)
-    try await bench.bring(1000, of: server)
-    let info = String(decoding: try Data(contentsOf: bench.info), as: UTF8.self)
+    try await fixture.bring(1000, of: server)
+    let info = String(decoding: try Data(contentsOf: fixture.info), as: UTF8.self)
     #expect(!info.contains("SECRET"))
     #expect(!info.contains("key"))
   }
 
   @Test func `a file that has changed is fetched anew`() async throws {
     let server = try RangeServer(content)
-    try await bench.bring(150_000, of: server)
+    try await fixture.bring(150_000, of: server)
     let other = pattern(300_000, seed: 2)
     server.change {
       $0.content = other
       $0.fields = [("ETag", #""v2""#)]
     }
-    #expect(try await bench.download(server).status == 200)
+    #expect(try await fixture.download(server).status == 200)
     #expect(server.requests.last?.header("range") == "bytes=150000-")
     try expectContent(other)
   }
@@ -60,31 +60,31 @@ import Testing
     async throws
   {
     let server = try RangeServer(content)
-    try await bench.bring(350_000, of: server)
+    try await fixture.bring(350_000, of: server)
     let other = pattern(300_000, seed: 2)
     server.change {
       $0.content = other
       $0.fields = [("ETag", #""v2""#)]
     }
-    try await bench.bring(100_000, of: server)
-    #expect(try await bench.download(server).status == 206)
+    try await fixture.bring(100_000, of: server)
+    #expect(try await fixture.download(server).status == 206)
     #expect(server.requests.last?.header("if-range") == #""v2""#)
     try expectContent(other)
   }
 
   @Test func `another URL starts anew`() async throws {
     let server = try RangeServer(content)
-    try await bench.bring(150_000, of: server)
-    _ = try await bench.download(try server.request("/file?key=OTHER"))
+    try await fixture.bring(150_000, of: server)
+    _ = try await fixture.download(try server.request("/file?key=OTHER"))
     #expect(server.ranges.last == .some(nil))
     try expectContent(content)
   }
 
   @Test func `a server without ranges sends it all again`() async throws {
     let server = try RangeServer(content)
-    try await bench.bring(150_000, of: server)
+    try await fixture.bring(150_000, of: server)
     server.change { $0.hasRanges = false }
-    #expect(try await bench.download(server).status == 200)
+    #expect(try await fixture.download(server).status == 200)
     try expectContent(content)
   }
 
@@ -101,20 +101,20 @@ import Testing
     range: String, tag: String
   ) async throws {
     let server = try RangeServer(content)
-    try await bench.bring(150_000, of: server)
+    try await fixture.bring(150_000, of: server)
     var fields: [(name: String, value: String)] = []
     if !range.isEmpty { fields.append(("Content-Range", range)) }
     if !tag.isEmpty { fields.append(("ETag", tag)) }
     let wrong = Data(repeating: 0xEE, count: 250_000)
     server.fail(.reply(.response(LoopbackResponse(status: 206, headers: fields, body: wrong))))
-    #expect(try await bench.download(server).status == 200)
+    #expect(try await fixture.download(server).status == 200)
     #expect(server.ranges.suffix(2) == ["bytes=150000-", nil])
     try expectContent(content)
   }
 
   @Test func `a server that sends less than the rest is asked for more`() async throws {
     let server = try RangeServer(content)
-    try await bench.bring(100_000, of: server)
+    try await fixture.bring(100_000, of: server)
     server.fail(
       .reply(
         .response(
@@ -122,14 +122,14 @@ import Testing
             status: 206,
             headers: [("Content-Range", "bytes 100000-299999/400000"), ("ETag", #""v1""#)],
             body: content[100_000..<300_000]))))
-    _ = try await bench.download(server)
+    _ = try await fixture.download(server)
     #expect(server.ranges.suffix(2) == ["bytes=100000-", "bytes=300000-"])
     try expectContent(content)
   }
 
   @Test func `a part that is longer than its range says ends the call`() async throws {
     let server = try RangeServer(content)
-    try await bench.bring(399_000, of: server)
+    try await fixture.bring(399_000, of: server)
     server.fail(
       .reply(
         .response(
@@ -137,8 +137,8 @@ import Testing
             status: 206,
             headers: [("Content-Range", "bytes 399000-399999/400000"), ("ETag", #""v1""#)],
             body: Data(count: 2000)))))
-    await failure(.invalidResponse) { try await bench.download(server) }
-    #expect(!FileManager.default.fileExists(atPath: bench.destination.path))
+    await failure(.invalidResponse) { try await fixture.download(server) }
+    #expect(!FileManager.default.fileExists(atPath: fixture.destination.path))
   }
 
   // MARK: Validators
@@ -148,8 +148,8 @@ import Testing
   @Test func `a date that is long past will do where there is no entity tag`() async throws {
     let server = try RangeServer(
       content, [Self.longAgo, ("Date", "Mon, 07 Nov 1994 08:49:37 GMT")])
-    try await bench.bring(150_000, of: server)
-    _ = try await bench.download(server)
+    try await fixture.bring(150_000, of: server)
+    _ = try await fixture.download(server)
     #expect(server.requests.last?.header("if-range") == Self.longAgo.value)
     #expect(server.ranges.last == "bytes=150000-")
     try expectContent(content)
@@ -168,9 +168,9 @@ import Testing
     fields: [(name: String, value: String)]
   ) async throws {
     let server = try RangeServer(content, fields, faults: [.cut(after: 150_000)])
-    await failure(.connectionFailed) { try await bench.download(server) }
-    #expect(try bench.names.isEmpty)
-    _ = try await bench.download(server)
+    await failure(.connectionFailed) { try await fixture.download(server) }
+    #expect(try fixture.names.isEmpty)
+    _ = try await fixture.download(server)
     #expect(server.ranges == [nil, nil])
     try expectContent(content)
   }
@@ -179,9 +179,9 @@ import Testing
 
   @Test func `a complete partial file costs one byte`() async throws {
     let server = try RangeServer(content)
-    try await bench.bring(150_000, of: server)
-    try content.write(to: bench.partial)
-    #expect(try await bench.download(server).status == 206)
+    try await fixture.bring(150_000, of: server)
+    try content.write(to: fixture.partial)
+    #expect(try await fixture.download(server).status == 206)
     #expect(server.ranges.last == "bytes=399999-")
     try expectContent(content)
   }
@@ -193,26 +193,26 @@ import Testing
     // Without an announced length, nobody knew that the last byte had come.
     let server = try RangeServer(content)
     server.change { $0.hasLength = false }
-    try await bench.bring(150_000, of: server)
-    try content.write(to: bench.partial)
+    try await fixture.bring(150_000, of: server)
+    try content.write(to: fixture.partial)
     if !hasTag {
       server.fail(
         .reply(
           .response(
             LoopbackResponse(status: 416, headers: [("Content-Range", "bytes */400000")]))))
     }
-    #expect(try await bench.download(server).status == 200)
+    #expect(try await fixture.download(server).status == 200)
     #expect(server.ranges.dropFirst(2) == (hasTag ? ["bytes=400000-"] : ["bytes=400000-", nil]))
     try expectContent(content)
   }
 
   @Test func `a file that has become shorter is fetched anew`() async throws {
     let server = try RangeServer(content)
-    try await bench.bring(150_000, of: server)
+    try await fixture.bring(150_000, of: server)
     let other = pattern(100_000, seed: 2)
     // The same tag, which no server may give.
     server.change { $0.content = other }
-    #expect(try await bench.download(server).status == 200)
+    #expect(try await fixture.download(server).status == 200)
     #expect(server.ranges.suffix(2) == ["bytes=150000-", nil])
     try expectContent(other)
   }
@@ -221,43 +221,43 @@ import Testing
 
   private func changeInfo(_ change: (inout [String: Any]) -> Void) throws {
     var info = try #require(
-      try JSONSerialization.jsonObject(with: Data(contentsOf: bench.info)) as? [String: Any])
+      try JSONSerialization.jsonObject(with: Data(contentsOf: fixture.info)) as? [String: Any])
     change(&info)
-    try JSONSerialization.data(withJSONObject: info).write(to: bench.info)
+    try JSONSerialization.data(withJSONObject: info).write(to: fixture.info)
   }
 
   @Test(arguments: ["", "{", #"{"version":1}"#, "version 2", "gone"])
   func `bytes whose origin is not known are thrown away`(damage: String) async throws {
     let server = try RangeServer(content)
-    try await bench.bring(150_000, of: server)
+    try await fixture.bring(150_000, of: server)
     switch damage {
-    case "gone": try FileManager.default.removeItem(at: bench.info)
+    case "gone": try FileManager.default.removeItem(at: fixture.info)
     case "version 2": try changeInfo { $0["version"] = 2 }
-    default: try Data(damage.utf8).write(to: bench.info)
+    default: try Data(damage.utf8).write(to: fixture.info)
     }
-    _ = try await bench.download(server)
+    _ = try await fixture.download(server)
     #expect(server.ranges.last == .some(nil))
     try expectContent(content)
   }
 
   @Test func `after a loss of power only what was synced counts`() async throws {
     let server = try RangeServer(content)
-    try await bench.bring(150_000, of: server)
+    try await fixture.bring(150_000, of: server)
     // The process was killed further on, and the system lost what it had not written.
     let zeros = content.prefix(150_000) + Data(count: 50_000)
-    try zeros.write(to: bench.partial)
+    try zeros.write(to: fixture.partial)
     try changeInfo { $0["boot"] = "an earlier one" }
-    _ = try await bench.download(server)
+    _ = try await fixture.download(server)
     #expect(server.ranges.last == "bytes=150000-")
     try expectContent(content)
   }
 
   @Test func `a process that was killed leaves all that it wrote`() async throws {
     let server = try RangeServer(content)
-    try await bench.bring(150_000, of: server)
-    try content.prefix(200_000).write(to: bench.partial)
+    try await fixture.bring(150_000, of: server)
+    try content.prefix(200_000).write(to: fixture.partial)
     try changeInfo { $0["synced"] = 0 }
-    _ = try await bench.download(server)
+    _ = try await fixture.download(server)
     #expect(server.ranges.last == "bytes=200000-")
     try expectContent(content)
   }
@@ -265,10 +265,10 @@ import Testing
   @Test(arguments: ["longer than the whole", "gone"])
   func `a partial file that cannot be ours is thrown away`(what: String) async throws {
     let server = try RangeServer(content)
-    try await bench.bring(150_000, of: server)
-    try FileManager.default.removeItem(at: bench.partial)
-    if what != "gone" { try (content + content).write(to: bench.partial) }
-    _ = try await bench.download(server)
+    try await fixture.bring(150_000, of: server)
+    try FileManager.default.removeItem(at: fixture.partial)
+    if what != "gone" { try (content + content).write(to: fixture.partial) }
+    _ = try await fixture.download(server)
     #expect(server.ranges.last == .some(nil))
     try expectContent(content)
   }

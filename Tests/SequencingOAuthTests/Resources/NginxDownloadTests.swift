@@ -23,12 +23,12 @@ struct NginxDownloadTests {
     }
     """
 
-  private let bench: DownloadFixture
+  private let fixture: DownloadFixture
   /// Much more bytes than the client reads before the consumer takes them.
   private let content = pattern(8_000_000)
 
   init() throws {
-    bench = try DownloadFixture()
+    fixture = try DownloadFixture()
   }
 
   private func withServer(_ body: (_ base: String, _ file: URL) async throws -> Void) async throws {
@@ -55,9 +55,9 @@ struct NginxDownloadTests {
 
   @Test func `a file that would be compressed arrives as it is`() async throws {
     try await withServer { base, _ in
-      _ = try await bench.download(try request("\(base)/data"))
-      #expect(try Data(contentsOf: bench.destination) == content)
-      bench.expectWholeProgress(content.count)
+      _ = try await fixture.download(try request("\(base)/data"))
+      #expect(try Data(contentsOf: fixture.destination) == content)
+      fixture.expectWholeProgress(content.count)
     }
   }
 
@@ -68,7 +68,7 @@ struct NginxDownloadTests {
         let isKnown = Gate(isOpen: false)
         let download = Task {
           await isKnown.pass()
-          return try await bench.download(try request("\(base)/again/data")) { progress in
+          return try await fixture.download(try request("\(base)/again/data")) { progress in
             if progress.completed > 100_000 { task.withLock(\.self)?.cancel() }
           }
         }
@@ -77,12 +77,12 @@ struct NginxDownloadTests {
         await failure(.cancelled) { try await download.value }
       }
       try await cancelled()
-      let first = try Data(contentsOf: bench.partial).count
-      #expect(try await bench.download(try request("\(base)/data")).status == 200)
+      let first = try Data(contentsOf: fixture.partial).count
+      #expect(try await fixture.download(try request("\(base)/data")).status == 200)
       try await cancelled()
-      #expect(try await bench.download(try request("\(base)/again/data")).status == 206)
-      #expect(bench.progress.first?.completed ?? 0 > 100_000)
-      #expect(try Data(contentsOf: bench.destination) == content)
+      #expect(try await fixture.download(try request("\(base)/again/data")).status == 206)
+      #expect(fixture.progress.first?.completed ?? 0 > 100_000)
+      #expect(try Data(contentsOf: fixture.destination) == content)
       #expect(first > 100_000)
 
       try await cancelled()
@@ -91,8 +91,8 @@ struct NginxDownloadTests {
       // nginx makes its entity tag of the time, by the second, and the length.
       try FileManager.default.setAttributes(
         [.modificationDate: Date(timeIntervalSinceNow: -1000)], ofItemAtPath: file.path)
-      #expect(try await bench.download(try request("\(base)/again/data")).status == 200)
-      #expect(try Data(contentsOf: bench.destination) == other)
+      #expect(try await fixture.download(try request("\(base)/again/data")).status == 200)
+      #expect(try Data(contentsOf: fixture.destination) == other)
     }
   }
 
@@ -104,19 +104,19 @@ struct NginxDownloadTests {
       var starts: [Int] = []
       for _ in 0..<5 {
         let probe = try TransferProbe.start(
-          download: url, to: bench.destination.path, stopsAfter: 200_000)
+          download: url, to: fixture.destination.path, stopsAfter: 200_000)
         starts.append(try #require(Int(try await probe.line(after: "received "))))
         try await eventually("it stops") { probe.isStopped }
         probe.signal(SIGKILL)
         #expect(try await probe.result().status == 128 + SIGKILL)
-        #expect(!FileManager.default.fileExists(atPath: bench.destination.path))
+        #expect(!FileManager.default.fileExists(atPath: fixture.destination.path))
       }
-      let probe = try TransferProbe.start("download", url, bench.destination.path)
+      let probe = try TransferProbe.start("download", url, fixture.destination.path)
       starts.append(try #require(Int(try await probe.line(after: "received "))))
       #expect(try await probe.result().output.contains("\nstatus 206\n"))
       #expect(zip(starts, starts.dropFirst()).allSatisfy { $0 + 200_000 <= $1 }, "\(starts)")
-      #expect(try Data(contentsOf: bench.destination) == content)
-      #expect(try bench.names == ["file.bin"])
+      #expect(try Data(contentsOf: fixture.destination) == content)
+      #expect(try fixture.names == ["file.bin"])
     }
   }
 
@@ -124,17 +124,17 @@ struct NginxDownloadTests {
     async throws
   {
     try await withServer { base, _ in
-      try Data("old".utf8).write(to: bench.destination)
+      try Data("old".utf8).write(to: fixture.destination)
       let url = "\(base)/data"
       let probe = try TransferProbe.start(
-        "download", url, bench.destination.path, fileLimit: 1000)
+        "download", url, fixture.destination.path, fileLimit: 1000)
       let result = try await probe.result()
-      #expect(result.errors.hasPrefix("error file_failed: \(bench.partial.path): "))
-      #expect(try Data(contentsOf: bench.destination) == Data("old".utf8))
-      #expect(try Data(contentsOf: bench.partial) == content.prefix(1_024_000))
-      _ = try await bench.download(try request(url))
-      #expect(bench.progress.first?.completed == 1_024_000)
-      #expect(try Data(contentsOf: bench.destination) == content)
+      #expect(result.errors.hasPrefix("error file_failed: \(fixture.partial.path): "))
+      #expect(try Data(contentsOf: fixture.destination) == Data("old".utf8))
+      #expect(try Data(contentsOf: fixture.partial) == content.prefix(1_024_000))
+      _ = try await fixture.download(try request(url))
+      #expect(fixture.progress.first?.completed == 1_024_000)
+      #expect(try Data(contentsOf: fixture.destination) == content)
     }
   }
 }

@@ -9,26 +9,26 @@ import Testing
 @Suite("Pipe errors", .timeLimit(.minutes(1))) struct PipeErrorTests {
   @Test(arguments: [300, 302, 304, 400, 403, 404, 409, 429, 500, 503])
   func `a status that is no success is told with the answer`(status: Int) async throws {
-    let bench = try await PipeFixture()
+    let fixture = try await PipeFixture()
       .answering(#"{"reason":"r"}"#, status: status, headers: ["Retry-After": "7"])
     let error = await pipeFailure { () async throws(PipeError) in
-      _ = try await bench.pipe.read(id: "a")
+      _ = try await fixture.pipe.read(id: "a")
     }
     #expect(error?.refusal?.status == status)
     #expect(error?.refusal?.body == Data(#"{"reason":"r"}"#.utf8))
     #expect(error?.refusal?.head.headers["Retry-After"] == "7")
     #expect(error?.localizedDescription == "the API answered with status \(status)")
-    #expect(bench.asked.count == 1, "it was asked once, whatever the status")
+    #expect(fixture.asked.count == 1, "it was asked once, whatever the status")
   }
 
   @Test func `the content of a refusal has a limit`() async throws {
-    let bench = try await PipeFixture()
+    let fixture = try await PipeFixture()
       .answering(String(repeating: "x", count: 100_000), status: 500)
-    let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     #expect(error?.refusal?.body.count == PipeError.Refusal.maximumBytes)
     // One that the transport gave up on is a refusal all the same.
-    bench.session.api { _ in throw SQOAuthError(.responseTooLarge, "too large", status: 502) }
-    let large = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
+    fixture.session.api { _ in throw SQOAuthError(.responseTooLarge, "too large", status: 502) }
+    let large = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     #expect(large?.refusal?.status == 502 && large?.refusal?.body.isEmpty == true)
   }
 
@@ -37,9 +37,9 @@ import Testing
   ])
   func `an answer that is not what was asked for is unreadable`(body: String) async throws {
     struct File: Decodable, Sendable { var title: String }
-    let bench = try await PipeFixture().answering(body)
+    let fixture = try await PipeFixture().answering(body)
     let error = await pipeFailure { () async throws(PipeError) in
-      _ = try await bench.pipe.read(File.self)
+      _ = try await fixture.pipe.read(File.self)
     }
     guard case .unreadable(let cause)? = error else {
       Issue.record("\(String(describing: error))")
@@ -55,9 +55,9 @@ import Testing
     struct File: Decodable, Sendable {
       init(from decoder: any Decoder) throws { throw Odd() }
     }
-    let bench = try await PipeFixture()
+    let fixture = try await PipeFixture()
     let error = await pipeFailure { () async throws(PipeError) in
-      _ = try await bench.pipe.read(File.self)
+      _ = try await fixture.pipe.read(File.self)
     }
     guard case .unreadable(let cause)? = error else {
       Issue.record("\(String(describing: error))")
@@ -70,8 +70,8 @@ import Testing
     let deep = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
     let wide = "[" + String(repeating: "1,", count: 600_000) + "1]"
     for body in [deep, wide] {
-      let bench = try await PipeFixture().answering(body)
-      let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
+      let fixture = try await PipeFixture().answering(body)
+      let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
       guard case .unreadable? = error else {
         Issue.record("\(String(describing: error))")
         return
@@ -82,16 +82,16 @@ import Testing
   @Test func `no answer in time is told apart from no connection`() async throws {
     var configuration = PipeConfiguration()
     configuration.timeout = .seconds(7)
-    let bench = try await PipeFixture(configuration)
-    bench.session.api { _ in throw SQOAuthError(.requestTimedOut, "slow") }
-    let slow = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
+    let fixture = try await PipeFixture(configuration)
+    fixture.session.api { _ in throw SQOAuthError(.requestTimedOut, "slow") }
+    let slow = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     guard case .timedOut? = slow else {
       Issue.record("\(String(describing: slow))")
       return
     }
-    #expect(bench.session.apiRequests[0].timeout == .seconds(7))
-    bench.session.api { _ in throw URLError(.cannotConnectToHost) }
-    let down = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
+    #expect(fixture.session.apiRequests[0].timeout == .seconds(7))
+    fixture.session.api { _ in throw URLError(.cannotConnectToHost) }
+    let down = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     guard case .failed(let cause)? = down else {
       Issue.record("\(String(describing: down))")
       return
@@ -100,15 +100,15 @@ import Testing
   }
 
   @Test func `cancel ends what is under way and nothing else`() async throws {
-    let bench = try await PipeFixture()
-    let hold = bench.holding()
+    let fixture = try await PipeFixture()
+    let hold = fixture.holding()
     let reads = (0..<5).map { id in
       begin { () -> PipeError? in
-        await pipeFailure { () async throws(PipeError) in try await bench.pipe.read(id: id) }
+        await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read(id: id) }
       }
     }
-    try await eventually { bench.asked.count == 5 }
-    bench.pipe.cancel()
+    try await eventually { fixture.asked.count == 5 }
+    fixture.pipe.cancel()
     for read in reads {
       guard case .cancelled? = try await read.value else {
         Issue.record("not cancelled")
@@ -116,20 +116,20 @@ import Testing
       }
     }
     hold.release()
-    _ = try await bench.pipe.read()
-    bench.pipe.cancel()
-    _ = try await bench.pipe.read()
+    _ = try await fixture.pipe.read()
+    fixture.pipe.cancel()
+    _ = try await fixture.pipe.read()
   }
 
   @Test func `cancel reaches an operation that is only just beginning`() async throws {
-    let bench = try await PipeFixture()
-    bench.session.api { _ in
+    let fixture = try await PipeFixture()
+    fixture.session.api { _ in
       // The call that made the operation has not returned from making its task.
-      bench.pipe.cancel()
+      fixture.pipe.cancel()
       try await Task.sleep(for: .seconds(10))
       return HTTPResponse(status: 200)
     }
-    let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     guard case .cancelled? = error else {
       Issue.record("\(String(describing: error))")
       return
@@ -137,13 +137,13 @@ import Testing
   }
 
   @Test func `a cancelled task ends its own operation`() async throws {
-    let bench = try await PipeFixture()
-    let hold = bench.holding()
-    let other = begin { try await bench.pipe.read(id: "b") }
+    let fixture = try await PipeFixture()
+    let hold = fixture.holding()
+    let other = begin { try await fixture.pipe.read(id: "b") }
     let task = begin { () -> PipeError? in
-      await pipeFailure { () async throws(PipeError) in try await bench.pipe.read(id: "a") }
+      await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read(id: "a") }
     }
-    try await eventually { bench.asked.count == 2 }
+    try await eventually { fixture.asked.count == 2 }
     task.cancel()
     guard case .cancelled? = try await task.value else {
       Issue.record("not cancelled")
@@ -155,53 +155,53 @@ import Testing
     let late = begin { () -> PipeError? in
       withUnsafeCurrentTask { $0?.cancel() }
       return await pipeFailure { () async throws(PipeError) in
-        _ = try await bench.pipe.read(id: "c")
+        _ = try await fixture.pipe.read(id: "c")
       }
     }
     guard case .cancelled? = try await late.value else {
       Issue.record("not cancelled")
       return
     }
-    #expect(bench.asked.count == 2)
+    #expect(fixture.asked.count == 2)
   }
 
   @Test func `a cancelled operation leaves the refresh to those who share it`() async throws {
-    let bench = try await PipeFixture()
-    bench.session.server.gate.close()
-    bench.session.clock.advance(by: 3600)
-    let token = begin { try await bench.session.module.token() }
+    let fixture = try await PipeFixture()
+    fixture.session.server.gate.close()
+    fixture.session.clock.advance(by: 3600)
+    let token = begin { try await fixture.session.module.token() }
     let read = begin { () -> PipeError? in
-      await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
+      await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     }
-    try await eventually { bench.session.requests == ["refresh R1"] }
-    bench.pipe.cancel()
+    try await eventually { fixture.session.requests == ["refresh R1"] }
+    fixture.pipe.cancel()
     guard case .cancelled? = try await read.value else {
       Issue.record("not cancelled")
       return
     }
-    bench.session.server.gate.open()
+    fixture.session.server.gate.open()
     #expect(try await token.value.accessToken == "T2")
-    _ = try await bench.pipe.read()
-    #expect(bench.session.requests == ["refresh R1", "GET /v2/files T2"])
+    _ = try await fixture.pipe.read()
+    #expect(fixture.session.requests == ["refresh R1", "GET /v2/files T2"])
   }
 
   @Test func `completions come once, on the pipeline's queue`() async throws {
-    let bench = try await PipeFixture().answering(#"{"id":"a"}"#)
+    let fixture = try await PipeFixture().answering(#"{"id":"a"}"#)
     let queue = DispatchQueue(label: "test")
     let key = DispatchSpecificKey<Bool>()
     queue.setSpecific(key: key, value: true)
-    bench.pipeline.callbackQueue = queue
+    fixture.pipeline.callbackQueue = queue
     let calls = Locked<[String]>([])
     let note = { @Sendable (text: String) in
       calls.withLock { $0.append(DispatchQueue.getSpecific(key: key) == true ? text : "elsewhere") }
     }
-    bench.pipe.read(JSONValue.self) { note((try? $0.get()) == nil ? "no" : "read") }
-    bench.pipe.read(JSONValue.self, id: 3) { note((try? $0.get()) == nil ? "no" : "read 3") }
-    bench.pipe.save(JSONValue.object([:]), returning: JSONValue.self) {
+    fixture.pipe.read(JSONValue.self) { note((try? $0.get()) == nil ? "no" : "read") }
+    fixture.pipe.read(JSONValue.self, id: 3) { note((try? $0.get()) == nil ? "no" : "read 3") }
+    fixture.pipe.save(JSONValue.object([:]), returning: JSONValue.self) {
       note((try? $0.get()) == nil ? "no" : "save")
     }
-    bench.pipe.remove(id: "a") { note((try? $0.get()) == nil ? "no" : "remove") }
-    bench.pipe.remove(id: "") { note((try? $0.get()) == nil ? "remove nothing" : "no") }
+    fixture.pipe.remove(id: "a") { note((try? $0.get()) == nil ? "no" : "remove") }
+    fixture.pipe.remove(id: "") { note((try? $0.get()) == nil ? "remove nothing" : "no") }
     try await eventually { calls.withLock(\.count) == 5 }
     queue.sync {}
     #expect(
@@ -229,9 +229,9 @@ import Testing
   }
 
   @Test func `no text of an error holds what an API said`() async throws {
-    let bench = try await PipeFixture().answering(
+    let fixture = try await PipeFixture().answering(
       "secret", status: 400, headers: ["WWW-Authenticate": #"Bearer error_description="T1""#])
-    let error = await pipeFailure { () async throws(PipeError) in try await bench.pipe.read() }
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     let text = everyText(of: try #require(error))
     #expect(!text.contains("secret") && !text.contains("T1"), "\(text)")
     #expect(error?.description == "the API answered with status 400: Bearer challenge")

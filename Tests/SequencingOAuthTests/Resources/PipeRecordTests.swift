@@ -15,34 +15,34 @@ import Testing
   }
 
   @Test func `records are read as any type`() async throws {
-    let bench = try await PipeFixture().answering(#"[{"id":"a","title":"A"},{"title":"B"}]"#)
-    let files = try await bench.pipe.read([File].self)
+    let fixture = try await PipeFixture().answering(#"[{"id":"a","title":"A"},{"title":"B"}]"#)
+    let files = try await fixture.pipe.read([File].self)
     #expect(files == [File(id: "a", title: "A"), File(title: "B")])
-    let json = try await bench.pipe.read()
+    let json = try await fixture.pipe.read()
     #expect(
       json
         == .array([
           .object(["id": .string("a"), "title": .string("A")]),
           .object(["title": .string("B")]),
         ]))
-    let request = try #require(bench.session.apiRequests.first)
+    let request = try #require(fixture.session.apiRequests.first)
     #expect(request.headers["Accept"] == "application/json")
     #expect(request.headers["Authorization"] == "Bearer T1")
   }
 
   @Test func `an object is an object and nothing is wrapped`() async throws {
-    let bench = try await PipeFixture().answering(#"{"id":"a","title":"A"}"#)
-    #expect(try await bench.pipe.read(File.self, id: "a") == File(id: "a", title: "A"))
-    #expect(try await bench.pipe.read()["title"] == "A")
+    let fixture = try await PipeFixture().answering(#"{"id":"a","title":"A"}"#)
+    #expect(try await fixture.pipe.read(File.self, id: "a") == File(id: "a", title: "A"))
+    #expect(try await fixture.pipe.read()["title"] == "A")
   }
 
   @Test func `a record's id is one segment of the path`() async throws {
-    let bench = try await PipeFixture()
-    _ = try await bench.pipe.read(id: 7)
-    _ = try await bench.pipe.read(id: "a/b?c#d e")
-    _ = try await bench.pipe.read(id: "…", parameters: ["b": "2&3", "a": "1"])
+    let fixture = try await PipeFixture()
+    _ = try await fixture.pipe.read(id: 7)
+    _ = try await fixture.pipe.read(id: "a/b?c#d e")
+    _ = try await fixture.pipe.read(id: "…", parameters: ["b": "2&3", "a": "1"])
     #expect(
-      bench.asked == [
+      fixture.asked == [
         "GET https://api.example/v2/files/7",
         "GET https://api.example/v2/files/a%2Fb%3Fc%23d%20e",
         "GET https://api.example/v2/files/%E2%80%A6?a=1&b=2%263",
@@ -51,42 +51,42 @@ import Testing
 
   @Test(arguments: ["", ".", ".."])
   func `an id that names no record sends nothing`(id: String) async throws {
-    let bench = try await PipeFixture()
+    let fixture = try await PipeFixture()
     let errors = [
-      await pipeFailure { () async throws(PipeError) in try await bench.pipe.read(id: id) },
-      await pipeFailure { () async throws(PipeError) in try await bench.pipe.remove(id: id) },
+      await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read(id: id) },
+      await pipeFailure { () async throws(PipeError) in try await fixture.pipe.remove(id: id) },
       await pipeFailure { () async throws(PipeError) in
-        try await bench.pipe.save(File(id: id, title: "t"))
+        try await fixture.pipe.save(File(id: id, title: "t"))
       },
     ]
     #expect(errors.allSatisfy { $0?.cause?.code == .malformedRequest })
-    #expect(bench.asked.isEmpty)
+    #expect(fixture.asked.isEmpty)
   }
 
   @Test func `parameters stand in the query`() async throws {
-    let bench = try await PipeFixture()
-    _ = try await bench.pipe.read(parameters: ["q": "title = 'ä'", "maxResults": "10"])
+    let fixture = try await PipeFixture()
+    _ = try await fixture.pipe.read(parameters: ["q": "title = 'ä'", "maxResults": "10"])
     #expect(
-      bench.asked == [
+      fixture.asked == [
         "GET https://api.example/v2/files?maxResults=10&q=title%20%3D%20%27%C3%A4%27"
       ])
   }
 
   @Test func `a record without id is created, one with an id updated`() async throws {
-    let bench = try await PipeFixture().answering(#"{"id":"new","title":"A"}"#)
-    let saved = try await bench.pipe.save(File(title: "A"), returning: File.self)
+    let fixture = try await PipeFixture().answering(#"{"id":"new","title":"A"}"#)
+    let saved = try await fixture.pipe.save(File(title: "A"), returning: File.self)
     #expect(saved == File(id: "new", title: "A"))
-    try await bench.pipe.save(saved)
-    try await bench.pipe.save(Numbered(id: 12))
-    try await bench.pipe.save(Numbered())
-    try await bench.pipe.save(JSONValue.object(["id": .null, "title": .string("x")]))
+    try await fixture.pipe.save(saved)
+    try await fixture.pipe.save(Numbered(id: 12))
+    try await fixture.pipe.save(Numbered())
+    try await fixture.pipe.save(JSONValue.object(["id": .null, "title": .string("x")]))
     #expect(
-      bench.asked == [
+      fixture.asked == [
         "POST https://api.example/v2/files", "PUT https://api.example/v2/files/new",
         "PUT https://api.example/v2/files/12", "POST https://api.example/v2/files",
         "POST https://api.example/v2/files",
       ])
-    let request = bench.session.apiRequests[0]
+    let request = fixture.session.apiRequests[0]
     #expect(request.headers["Content-Type"] == "application/json")
     guard case .bytes(let body) = request.body else {
       Issue.record("no body")
@@ -98,12 +98,12 @@ import Testing
   @Test func `the member that holds the id has any name`() async throws {
     var configuration = PipeConfiguration()
     configuration.recordID = "_key"
-    let bench = try await PipeFixture(configuration)
-    try await bench.pipe.save(JSONValue.object(["_key": .string("k"), "id": .string("i")]))
-    try await bench.pipe.save(JSONValue.object(["id": .string("i")]))
-    try await bench.pipe.remove(JSONValue.object(["_key": .integer(3)]))
+    let fixture = try await PipeFixture(configuration)
+    try await fixture.pipe.save(JSONValue.object(["_key": .string("k"), "id": .string("i")]))
+    try await fixture.pipe.save(JSONValue.object(["id": .string("i")]))
+    try await fixture.pipe.remove(JSONValue.object(["_key": .integer(3)]))
     #expect(
-      bench.asked == [
+      fixture.asked == [
         "PUT https://api.example/v2/files/k", "POST https://api.example/v2/files",
         "DELETE https://api.example/v2/files/3",
       ])
@@ -114,39 +114,39 @@ import Testing
     .object(["id": .number(1.5)]), .object(["id": .object([:])]),
   ])
   func `what is no record, or has no id of its kind, is not sent`(record: JSONValue) async throws {
-    let bench = try await PipeFixture()
+    let fixture = try await PipeFixture()
     let error = await pipeFailure { () async throws(PipeError) in
-      try await bench.pipe.save(record)
+      try await fixture.pipe.save(record)
     }
-    #expect(error?.cause?.code == .malformedRequest && bench.asked.isEmpty)
+    #expect(error?.cause?.code == .malformedRequest && fixture.asked.isEmpty)
   }
 
   @Test func `a record is removed by its id, and not without one`() async throws {
-    let bench = try await PipeFixture().answering("", status: 204)
-    try await bench.pipe.remove(id: "a")
-    try await bench.pipe.remove(File(id: "b", title: "B"))
+    let fixture = try await PipeFixture().answering("", status: 204)
+    try await fixture.pipe.remove(id: "a")
+    try await fixture.pipe.remove(File(id: "b", title: "B"))
     let error = await pipeFailure { () async throws(PipeError) in
-      try await bench.pipe.remove(File(title: "C"))
+      try await fixture.pipe.remove(File(title: "C"))
     }
     #expect(error?.cause?.code == .malformedRequest)
     #expect(
-      bench.asked == [
+      fixture.asked == [
         "DELETE https://api.example/v2/files/a", "DELETE https://api.example/v2/files/b",
       ])
   }
 
   @Test func `an answer without content is null`() async throws {
-    let bench = try await PipeFixture().answering("", status: 204)
-    #expect(try await bench.pipe.save(File(id: "a", title: "A")) == .null)
-    #expect(try await bench.pipe.save(File(id: "a", title: "A"), returning: File?.self) == nil)
+    let fixture = try await PipeFixture().answering("", status: 204)
+    #expect(try await fixture.pipe.save(File(id: "a", title: "A")) == .null)
+    #expect(try await fixture.pipe.save(File(id: "a", title: "A"), returning: File?.self) == nil)
   }
 
   @Test func `content is read as it is`() async throws {
-    let bench = try await PipeFixture().answering("no JSON", headers: [:])
-    let content = try await bench.pipe.content(id: "a", parameters: ["alt": "media"])
+    let fixture = try await PipeFixture().answering("no JSON", headers: [:])
+    let content = try await fixture.pipe.content(id: "a", parameters: ["alt": "media"])
     #expect(content == Data("no JSON".utf8))
-    #expect(bench.asked == ["GET https://api.example/v2/files/a?alt=media"])
-    #expect(bench.session.apiRequests[0].headers["Accept"] == nil)
+    #expect(fixture.asked == ["GET https://api.example/v2/files/a?alt=media"])
+    #expect(fixture.session.apiRequests[0].headers["Accept"] == nil)
   }
 
   @Test func `dates are coded the way the app says`() async throws {
@@ -162,11 +162,11 @@ import Testing
       encoder.dateEncodingStrategy = .iso8601
       return encoder
     }
-    let bench = try await PipeFixture(configuration).answering(#"{"at":"2026-01-02T03:04:05Z"}"#)
-    let event = try await bench.pipe.read(Event.self)
+    let fixture = try await PipeFixture(configuration).answering(#"{"at":"2026-01-02T03:04:05Z"}"#)
+    let event = try await fixture.pipe.read(Event.self)
     #expect(event.at.timeIntervalSince1970 == 1_767_323_045)
-    try await bench.pipe.save(event)
-    guard case .bytes(let body) = bench.session.apiRequests[1].body else {
+    try await fixture.pipe.save(event)
+    guard case .bytes(let body) = fixture.session.apiRequests[1].body else {
       Issue.record("no body")
       return
     }

@@ -6,9 +6,9 @@ import Testing
 /// A pipeline and its pipes.
 @Suite("Pipeline", .timeLimit(.minutes(1))) struct PipelineTests {
   @Test func `a pipe's path is its name`() async throws {
-    let bench = try await PipeFixture()
-    _ = try await bench.pipe.read()
-    #expect(bench.asked == ["GET https://api.example/v2/files"])
+    let fixture = try await PipeFixture()
+    _ = try await fixture.pipe.read()
+    #expect(fixture.asked == ["GET https://api.example/v2/files"])
   }
 
   @Test(arguments: [
@@ -19,10 +19,10 @@ import Testing
     ("files?alt=json", "https://api.example/v2/files?alt=json&q=a%20b"),
   ])
   func `an endpoint is a path below the base`(endpoint: String, url: String) async throws {
-    let bench = try await PipeFixture(PipeConfiguration(endpoint: endpoint))
+    let fixture = try await PipeFixture(PipeConfiguration(endpoint: endpoint))
     let parameters = url.contains("q=") ? ["q": "a b"] : [:]
-    _ = try await bench.pipe.read(parameters: parameters)
-    #expect(bench.asked == ["GET " + url])
+    _ = try await fixture.pipe.read(parameters: parameters)
+    #expect(fixture.asked == ["GET " + url])
   }
 
   @Test(arguments: [
@@ -30,11 +30,11 @@ import Testing
     "a#b", "%zz", "é",
   ])
   func `an endpoint that is no such path is refused`(endpoint: String) async throws {
-    let bench = try await PipeFixture()
+    let fixture = try await PipeFixture()
     failure(.invalidConfiguration) {
-      try bench.pipeline.add("x", PipeConfiguration(endpoint: endpoint))
+      try fixture.pipeline.add("x", PipeConfiguration(endpoint: endpoint))
     }
-    #expect(bench.pipeline.names == ["files"])
+    #expect(fixture.pipeline.names == ["files"])
   }
 
   @Test(arguments: [
@@ -50,32 +50,32 @@ import Testing
   }
 
   @Test func `pipes are found by name, removed, and never doubled`() async throws {
-    let bench = try await PipeFixture()
-    let about = try bench.pipeline.add("about me")
-    #expect(bench.pipeline.pipe(named: "about me") === about)
-    #expect(bench.pipeline.pipe(named: "files") === bench.pipe)
-    #expect(bench.pipeline.pipe(named: "Files") == nil)
-    #expect(bench.pipeline.names == ["about me", "files"])
-    let error = failure(.duplicateName) { try bench.pipeline.add("files") }
+    let fixture = try await PipeFixture()
+    let about = try fixture.pipeline.add("about me")
+    #expect(fixture.pipeline.pipe(named: "about me") === about)
+    #expect(fixture.pipeline.pipe(named: "files") === fixture.pipe)
+    #expect(fixture.pipeline.pipe(named: "Files") == nil)
+    #expect(fixture.pipeline.names == ["about me", "files"])
+    let error = failure(.duplicateName) { try fixture.pipeline.add("files") }
     #expect(error?.message.contains("files") == true)
-    #expect(bench.pipeline.pipe(named: "files") === bench.pipe)
-    #expect(bench.pipeline.remove("files") === bench.pipe)
-    #expect(bench.pipeline.remove("files") == nil && bench.pipeline.names == ["about me"])
+    #expect(fixture.pipeline.pipe(named: "files") === fixture.pipe)
+    #expect(fixture.pipeline.remove("files") === fixture.pipe)
+    #expect(fixture.pipeline.remove("files") == nil && fixture.pipeline.names == ["about me"])
     // What was removed still works for whoever holds it, and a name is free again.
-    _ = try await bench.pipe.read()
-    try bench.pipeline.add("files")
+    _ = try await fixture.pipe.read()
+    try fixture.pipeline.add("files")
     _ = try await about.read()
-    #expect(bench.asked.last == "GET https://api.example/v2/about%20me")
+    #expect(fixture.asked.last == "GET https://api.example/v2/about%20me")
   }
 
   @Test func `a pipe may carry another module's token`() async throws {
-    let bench = try await PipeFixture()
+    let fixture = try await PipeFixture()
     let other = try await SessionFixture().restored()
     other.api { _ in HTTPResponse(status: 200) }
     var configuration = PipeConfiguration()
     configuration.module = other.module
-    let pipe = try bench.pipeline.add("theirs", configuration)
+    let pipe = try fixture.pipeline.add("theirs", configuration)
     _ = try await pipe.read()
-    #expect(other.requests == ["GET /v2/theirs T1"] && bench.asked.isEmpty)
+    #expect(other.requests == ["GET /v2/theirs T1"] && fixture.asked.isEmpty)
   }
 }

@@ -10,25 +10,25 @@ import Testing
   static let refused = ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
 
   @Test func `a session that ends by itself does not end the sign-in under way`() async throws {
-    let bench = try await SessionFixture(browser: OAuthFixture.idle).restored()
-    let signIn = begin { try await bench.oauth.signIn() }
-    let page = try await bench.bench.isWaiting()
-    bench.server.next(Self.refused)
-    await failure(.invalidGrant) { try await bench.module.refresh() }
-    #expect(await bench.observer.words(1) == ["ended refused invalid_grant"])
-    bench.oauth.handleRedirect(try page.redirect("code=abc"))
+    let fixture = try await SessionFixture(browser: OAuthFixture.idle).restored()
+    let signIn = begin { try await fixture.oauth.signIn() }
+    let page = try await fixture.fixture.isWaiting()
+    fixture.server.next(Self.refused)
+    await failure(.invalidGrant) { try await fixture.module.refresh() }
+    #expect(await fixture.observer.words(1) == ["ended refused invalid_grant"])
+    fixture.oauth.handleRedirect(try page.redirect("code=abc"))
     let token = try await signIn.value
-    #expect(bench.oauth.result.token == token)
-    #expect(await bench.store.content() == ScriptedStore.words(token))
+    #expect(fixture.oauth.result.token == token)
+    #expect(await fixture.store.content() == ScriptedStore.words(token))
   }
 
   @Test func `a sign-out elsewhere is not written to the store once more`() async throws {
-    let bench = try await SessionFixture().restored()
-    await bench.store.memory.erase("default")
-    await failure(.notAuthorized) { try await bench.module.refresh() }
-    #expect(await bench.observer.words(1) == ["ended signedOut"])
-    _ = try await bench.module.session.account.load()
-    #expect(!bench.store.calls.contains("erase") && bench.refreshes.isEmpty)
+    let fixture = try await SessionFixture().restored()
+    await fixture.store.memory.erase("default")
+    await failure(.notAuthorized) { try await fixture.module.refresh() }
+    #expect(await fixture.observer.words(1) == ["ended signedOut"])
+    _ = try await fixture.module.session.account.load()
+    #expect(!fixture.store.calls.contains("erase") && fixture.refreshes.isEmpty)
   }
 
   @Test func `the failure of a void renewal is none of what came in its place`() throws {
@@ -56,56 +56,56 @@ import Testing
   @Test func `a token that the app kept is not renewed by the client's own credentials`()
     async throws
   {
-    let bench = try SessionFixture()
-    try await bench.module.requestAccessTokenAsClient()
-    let (now, kept) = (bench.clock.now, "user's")
-    bench.oauth.launchTokenTimerUpdate(
+    let fixture = try SessionFixture()
+    try await fixture.module.requestAccessTokenAsClient()
+    let (now, kept) = (fixture.clock.now, "user's")
+    fixture.oauth.launchTokenTimerUpdate(
       with: SQToken(accessToken: kept, expirationDate: now + 60, issueDate: now + 1))
-    #expect(bench.module.currentToken?.accessToken == kept)
-    bench.clock.advance(by: 60)
-    await failure(.notAuthorized) { try await bench.module.token() }
-    #expect(bench.requests == ["client_credentials"])
+    #expect(fixture.module.currentToken?.accessToken == kept)
+    fixture.clock.advance(by: 60)
+    await failure(.notAuthorized) { try await fixture.module.token() }
+    #expect(fixture.requests == ["client_credentials"])
   }
 
   @Test func `a request is not repeated with the token of another user`() async throws {
-    let bench = try await SessionFixture().restored()
+    let fixture = try await SessionFixture().restored()
     let url = try #require(URL(string: "https://api.example/upload"))
-    let (server, module) = (bench.server, bench.module)
-    bench.bench.http.answer { request in
+    let (server, module) = (fixture.server, fixture.module)
+    fixture.fixture.http.answer { request in
       guard request.url == url else { return try await server.answer(request) }
       try await module.clearAccessToken()
       try await module.requestAccessToken(grantType: "urn:example:grant")
       return TokenServer.challenge(#"Bearer error="invalid_token""#)
     }
     await failure(.invalidToken) { try await module.send(HTTPRequest(url: url)) }
-    #expect(bench.requests == ["GET /upload T1", "urn:example:grant"])
-    #expect(bench.memory == "T2 R2")
+    #expect(fixture.requests == ["GET /upload T1", "urn:example:grant"])
+    #expect(fixture.memory == "T2 R2")
   }
 
   /// Some servers give tokens that have expired when they arrive.
   @Test func `the timer does not ask without end for tokens of no lifetime`() async throws {
-    let bench = try SessionFixture(lifetime: 0)
-    try await bench.module.requestAccessToken(grantType: "urn:example:grant")
-    bench.module.refreshesAutomatically = true
+    let fixture = try SessionFixture(lifetime: 0)
+    try await fixture.module.requestAccessToken(grantType: "urn:example:grant")
+    fixture.module.refreshesAutomatically = true
     // The first one is over when it comes, and renewed at once; the next one a second later.
     for count in 1...3 {
-      try await eventually("the timer sleeps") { bench.clock.sleepers == 1 }
-      #expect(bench.refreshes.count == count)
-      bench.clock.advance(by: 0.5)
-      #expect(bench.clock.sleepers == 1)
-      bench.clock.advance(by: 0.5)
-      try await eventually("it refreshes") { bench.refreshes.count == count + 1 }
+      try await eventually("the timer sleeps") { fixture.clock.sleepers == 1 }
+      #expect(fixture.refreshes.count == count)
+      fixture.clock.advance(by: 0.5)
+      #expect(fixture.clock.sleepers == 1)
+      fixture.clock.advance(by: 0.5)
+      try await eventually("it refreshes") { fixture.refreshes.count == count + 1 }
     }
   }
 
   @Test func `a clock may ask the module when its sleep is cancelled`() async throws {
-    let bench = try await SessionFixture().restored()
-    let clock = AskingClock(bench.clock)
-    bench.oauth.environment.clock = clock
-    clock.onCancel { [module = bench.module] in _ = module.refreshesAutomatically }
-    bench.module.refreshesAutomatically = true
-    await bench.clock.hasSleeper()
-    bench.module.refreshesAutomatically = false
+    let fixture = try await SessionFixture().restored()
+    let clock = AskingClock(fixture.clock)
+    fixture.oauth.environment.clock = clock
+    clock.onCancel { [module = fixture.module] in _ = module.refreshesAutomatically }
+    fixture.module.refreshesAutomatically = true
+    await fixture.clock.hasSleeper()
+    fixture.module.refreshesAutomatically = false
     try await eventually { clock.hasAsked }
   }
 }

@@ -118,23 +118,23 @@ import Testing
 
   @Test func `a pipeline, its pipes and its pages`() async throws {
     let canary = Self.canary
-    let bench = try await PipeFixture(
+    let fixture = try await PipeFixture(
       isSignedIn: false, change: { $0 = (try? Self.configuration()) ?? $0 }
     )
     .answering(#"{"next":"?page=\#(canary)"}"#)
-    try await bench.session.module.session.takeOver(
+    try await fixture.session.module.session.takeOver(
       AccountRecord(id: "default", clientID: "id", token: Self.token),
-      of: bench.session.module.session.epoch)
+      of: fixture.session.module.session.epoch)
     var configuration = PipeConfiguration(endpoint: "two?key=\(canary)")
     configuration.paging = .body()
-    let pipe = try bench.pipeline.add("two", configuration)
+    let pipe = try fixture.pipeline.add("two", configuration)
     let pages = pipe.pages(parameters: ["key": canary])
     let page = try await pages.first()
     #expect(page.nextURL?.query() == "page=\(canary)")
     var iterator = pages.makeAsyncIterator()
     _ = try await iterator.next()
     _ = try await iterator.next()
-    for value in [bench.pipeline, pipe, configuration, pages, page, iterator] as [Any] {
+    for value in [fixture.pipeline, pipe, configuration, pages, page, iterator] as [Any] {
       Self.expectSilence(value)
     }
   }

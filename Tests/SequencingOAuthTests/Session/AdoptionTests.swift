@@ -6,101 +6,102 @@ import Testing
 /// A token that the app holds, given to a module.
 @Suite(.timeLimit(.minutes(1))) struct AdoptionTests {
   @Test func `a valid one is current and stored, and no request is made`() async throws {
-    let bench = try SessionFixture()
-    let held = bench.server.issue(at: bench.clock.now)
-    #expect(try await bench.module.adopt(held) == held)
-    #expect(bench.module.currentToken == held && bench.module.isAuthorized)
-    #expect(await bench.store.content() == "T1 R1")
-    #expect(bench.requests.isEmpty && bench.observer.words.isEmpty)
-    #expect(!bench.module.refreshesAutomatically && bench.clock.sleepers == 0)
+    let fixture = try SessionFixture()
+    let held = fixture.server.issue(at: fixture.clock.now)
+    #expect(try await fixture.module.adopt(held) == held)
+    #expect(fixture.module.currentToken == held && fixture.module.isAuthorized)
+    #expect(await fixture.store.content() == "T1 R1")
+    #expect(fixture.requests.isEmpty && fixture.observer.words.isEmpty)
+    #expect(!fixture.module.refreshesAutomatically && fixture.clock.sleepers == 0)
   }
 
   @Test func `it is current before the store has been asked`() async throws {
-    let bench = try SessionFixture()
-    bench.store.loading.close()
-    let (module, held) = (bench.module, bench.server.issue(at: bench.clock.now))
+    let fixture = try SessionFixture()
+    fixture.store.loading.close()
+    let (module, held) = (fixture.module, fixture.server.issue(at: fixture.clock.now))
     let adoption = begin { try await module.adopt(held) }
-    try await bench.store.loading.isHolding()
+    try await fixture.store.loading.isHolding()
     #expect(module.validToken == held)
-    bench.store.loading.open()
+    fixture.store.loading.open()
     #expect(try await adoption.value == held)
   }
 
   @Test func `an expired one is refreshed when it is needed`() async throws {
-    let bench = try SessionFixture()
-    let held = bench.server.issue(at: bench.clock.now - 7200)
-    #expect(try await bench.module.adopt(held) == held)
-    #expect(bench.requests.isEmpty && !bench.module.isAuthorized)
-    #expect(try await bench.module.token().accessToken == "T2")
-    #expect(bench.refreshes == ["R1"])
+    let fixture = try SessionFixture()
+    let held = fixture.server.issue(at: fixture.clock.now - 7200)
+    #expect(try await fixture.module.adopt(held) == held)
+    #expect(fixture.requests.isEmpty && !fixture.module.isAuthorized)
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(fixture.refreshes == ["R1"])
   }
 
   @Test func `the timer keeps it fresh where the app asks for that`() async throws {
-    let bench = try SessionFixture()
-    bench.module.refreshesAutomatically = true
-    try await bench.module.adopt(bench.server.issue(at: bench.clock.now))
-    await bench.clock.hasSleeper()
-    bench.clock.advance(by: 3204)
-    #expect(await bench.observer.words(1) == ["refreshed T2"])
+    let fixture = try SessionFixture()
+    fixture.module.refreshesAutomatically = true
+    try await fixture.module.adopt(fixture.server.issue(at: fixture.clock.now))
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 3204)
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
   }
 
   @Test func `an outdated copy does not replace the token that is held`() async throws {
-    let bench = try await SessionFixture().restored()
-    let outdated = try #require(bench.module.currentToken)
-    bench.clock.advance(by: 3600)
-    _ = try await bench.module.token()
-    #expect(try await bench.module.adopt(outdated).accessToken == "T2")
-    #expect(bench.memory == "T2 R2")
-    #expect(await bench.store.content() == "T2 R2")
+    let fixture = try await SessionFixture().restored()
+    let outdated = try #require(fixture.module.currentToken)
+    fixture.clock.advance(by: 3600)
+    _ = try await fixture.module.token()
+    #expect(try await fixture.module.adopt(outdated).accessToken == "T2")
+    #expect(fixture.memory == "T2 R2")
+    #expect(await fixture.store.content() == "T2 R2")
   }
 
   @Test func `an outdated copy does not replace the token that is stored`() async throws {
-    let bench = try SessionFixture()
-    let outdated = bench.server.issue(at: bench.clock.now)
-    await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now + 1800)))
-    bench.clock.advance(by: 1800)
-    #expect(try await bench.module.adopt(outdated).accessToken == "T2")
-    #expect(bench.store.saves.isEmpty && bench.memory == "T2 R2")
+    let fixture = try SessionFixture()
+    let outdated = fixture.server.issue(at: fixture.clock.now)
+    await fixture.store.memory.save(
+      fixture.record(fixture.server.issue(at: fixture.clock.now + 1800)))
+    fixture.clock.advance(by: 1800)
+    #expect(try await fixture.module.adopt(outdated).accessToken == "T2")
+    #expect(fixture.store.saves.isEmpty && fixture.memory == "T2 R2")
   }
 
   @Test(arguments: [true, false])
   func `a store that fails is thrown, and the token is current all the same`(
     toSave: Bool
   ) async throws {
-    let bench = try SessionFixture()
-    bench.store.fails(toLoad: !toSave, toSave: toSave)
-    let (module, held) = (bench.module, bench.server.issue(at: bench.clock.now))
+    let fixture = try SessionFixture()
+    fixture.store.fails(toLoad: !toSave, toSave: toSave)
+    let (module, held) = (fixture.module, fixture.server.issue(at: fixture.clock.now))
     await failure(.storeFailed) { try await module.adopt(held) }
     #expect(module.validToken == held)
-    bench.store.fails()
+    fixture.store.fails()
     try await module.settle()
-    #expect(await bench.store.content() == "T1 R1")
+    #expect(await fixture.store.content() == "T1 R1")
   }
 
   @Test func `a sign-out meanwhile wins`() async throws {
-    let bench = try SessionFixture()
-    bench.store.saving.close()
-    let (module, held) = (bench.module, bench.server.issue(at: bench.clock.now))
+    let fixture = try SessionFixture()
+    fixture.store.saving.close()
+    let (module, held) = (fixture.module, fixture.server.issue(at: fixture.clock.now))
     let adoption = begin { try await module.adopt(held) }
-    try await bench.store.saving.isHolding()
-    bench.oauth.userDidSignOut()
-    bench.store.saving.open()
+    try await fixture.store.saving.isHolding()
+    fixture.oauth.userDidSignOut()
+    fixture.store.saving.open()
     await failure(.cancelled) { try await adoption.value }
-    try await bench.oauth.signOut()
-    #expect(bench.memory == nil)
-    #expect(await bench.store.content() == nil)
+    try await fixture.oauth.signOut()
+    #expect(fixture.memory == nil)
+    #expect(await fixture.store.content() == nil)
   }
 
   @Test func `a cancelled task leaves nothing half done`() async throws {
-    let bench = try SessionFixture()
-    bench.store.saving.close()
-    let (module, held) = (bench.module, bench.server.issue(at: bench.clock.now))
+    let fixture = try SessionFixture()
+    fixture.store.saving.close()
+    let (module, held) = (fixture.module, fixture.server.issue(at: fixture.clock.now))
     let adoption = begin { try await module.adopt(held) }
-    try await bench.store.saving.isHolding()
+    try await fixture.store.saving.isHolding()
     adoption.cancel()
-    bench.store.saving.open()
+    fixture.store.saving.open()
     #expect(try await adoption.value == held)
-    #expect(await bench.store.content() == "T1 R1")
+    #expect(await fixture.store.content() == "T1 R1")
   }
 
   @Test func `without a client nothing is taken over`() async throws {

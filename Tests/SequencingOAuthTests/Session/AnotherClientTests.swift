@@ -14,36 +14,36 @@ import Testing
   }
 
   @Test func `the next refresh is the new configuration's, and the token stays`() async throws {
-    let bench = try await SessionFixture().restored()
-    #expect(bench.module.configuration?.clientSecret == "s")
-    bench.module.register(try Self.client(secret: "rotated"))
-    #expect(bench.module.configuration?.clientSecret == "rotated" && bench.memory == "T1 R1")
-    _ = try await bench.module.refresh()
-    let header = bench.bench.http.requests.last?.headers["Authorization"]
+    let fixture = try await SessionFixture().restored()
+    #expect(fixture.module.configuration?.clientSecret == "s")
+    fixture.module.register(try Self.client(secret: "rotated"))
+    #expect(fixture.module.configuration?.clientSecret == "rotated" && fixture.memory == "T1 R1")
+    _ = try await fixture.module.refresh()
+    let header = fixture.fixture.http.requests.last?.headers["Authorization"]
     #expect(header == "Basic " + Data("client:rotated".utf8).base64EncodedString())
   }
 
   @Test func `a refusal of the client before does not stand against the next one`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.server.next(ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401))
-    await failure(.invalidClient) { try await bench.module.refresh() }
-    await failure(.invalidClient) { try await bench.module.refresh() }
-    #expect(bench.refreshes == ["R1"], "the failure stands")
-    bench.module.register(try Self.client(secret: "right"))
-    #expect(try await bench.module.refresh().accessToken == "T2")
-    #expect(bench.refreshes == ["R1", "R1"])
+    let fixture = try await SessionFixture().restored()
+    fixture.server.next(ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401))
+    await failure(.invalidClient) { try await fixture.module.refresh() }
+    await failure(.invalidClient) { try await fixture.module.refresh() }
+    #expect(fixture.refreshes == ["R1"], "the failure stands")
+    fixture.module.register(try Self.client(secret: "right"))
+    #expect(try await fixture.module.refresh().accessToken == "T2")
+    #expect(fixture.refreshes == ["R1", "R1"])
   }
 
   @Test func `a server that asked for time is left alone all the same`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.server.next({ _ in
+    let fixture = try await SessionFixture().restored()
+    fixture.server.next({ _ in
       HTTPResponse(status: 429, headers: ["Retry-After": "60"])
     })
-    let error = await failure { try await bench.module.refresh() }
+    let error = await failure { try await fixture.module.refresh() }
     #expect(error?.retryAfter == .seconds(60))
-    bench.module.register(try Self.client(secret: "other"))
-    await failure(error?.code) { try await bench.module.refresh() }
-    #expect(bench.refreshes == ["R1"])
+    fixture.module.register(try Self.client(secret: "other"))
+    await failure(error?.code) { try await fixture.module.refresh() }
+    #expect(fixture.refreshes == ["R1"])
   }
 
   @Test(arguments: [
@@ -52,15 +52,15 @@ import Testing
   func `the token of the one before is not shown to another client or server`(
     id: String, server: String
   ) async throws {
-    let bench = try SessionFixture()
-    try await bench.module.adopt(bench.server.issue(at: bench.clock.now))
-    bench.module.register(try Self.client(id, server: server))
-    await failure(.invalidConfiguration) { try await bench.module.refresh() }
-    await failure(.invalidConfiguration) { try await bench.module.revoke() }
-    #expect(bench.requests.isEmpty && bench.memory == "T1 R1")
-    #expect(try await bench.module.signIn().accessToken == "T2")
-    bench.clock.advance(by: 3600)
-    #expect(try await bench.module.token().accessToken == "T3")
+    let fixture = try SessionFixture()
+    try await fixture.module.adopt(fixture.server.issue(at: fixture.clock.now))
+    fixture.module.register(try Self.client(id, server: server))
+    await failure(.invalidConfiguration) { try await fixture.module.refresh() }
+    await failure(.invalidConfiguration) { try await fixture.module.revoke() }
+    #expect(fixture.requests.isEmpty && fixture.memory == "T1 R1")
+    #expect(try await fixture.module.signIn().accessToken == "T2")
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T3")
   }
 
   @Test func `a manager knows the account by its new configuration`() async throws {

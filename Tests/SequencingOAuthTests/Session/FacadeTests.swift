@@ -9,33 +9,33 @@ import Testing
 @Suite("The token, pulled", .timeLimit(.minutes(1))) struct FacadeTests {
   @Test(arguments: [true, false])
   func `valid at once, expired refreshed, none an error`(hasDelegates: Bool) async throws {
-    let bench = try await SessionFixture().restored()
+    let fixture = try await SessionFixture().restored()
     if !hasDelegates {
-      bench.oauth.tokenRefreshDelegate = nil
-      bench.oauth.authorizationDelegate = nil
+      fixture.oauth.tokenRefreshDelegate = nil
+      fixture.oauth.authorizationDelegate = nil
     }
-    let valid = await bench.completion { $0.token($1) }
-    #expect(try valid.get().accessToken == "T1" && bench.requests.isEmpty)
-    bench.clock.advance(by: 3600)
-    let refreshed = await bench.completion { $0.token($1) }
+    let valid = await fixture.completion { $0.token($1) }
+    #expect(try valid.get().accessToken == "T1" && fixture.requests.isEmpty)
+    fixture.clock.advance(by: 3600)
+    let refreshed = await fixture.completion { $0.token($1) }
     #expect(try refreshed.get().accessToken == "T2")
-    #expect(try await bench.oauth.token().accessToken == "T2")
-    #expect(bench.oauth.result.token?.accessToken == "T2")
-    try await bench.oauth.signOut()
-    let none = await bench.completion { $0.token($1) }
+    #expect(try await fixture.oauth.token().accessToken == "T2")
+    #expect(fixture.oauth.result.token?.accessToken == "T2")
+    try await fixture.oauth.signOut()
+    let none = await fixture.completion { $0.token($1) }
     failure(.notAuthorized) { try none.get() }
-    #expect(bench.refreshes == ["R1"])
+    #expect(fixture.refreshes == ["R1"])
   }
 
   @Test func `the store is asked where nothing is at hand`() async throws {
-    let bench = try SessionFixture()
-    await bench.store.memory.save(bench.record(bench.server.issue(at: bench.clock.now)))
-    #expect(!bench.module.hasAccessToken && bench.oauth.result.token == nil)
-    #expect(try await bench.oauth.token().accessToken == "T1")
-    #expect(bench.requests.isEmpty && bench.module.hasAccessToken)
-    #expect(try await bench.module.restore())
-    try await bench.oauth.signOut()
-    #expect(try await !bench.module.restore())
+    let fixture = try SessionFixture()
+    await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    #expect(!fixture.module.hasAccessToken && fixture.oauth.result.token == nil)
+    #expect(try await fixture.oauth.token().accessToken == "T1")
+    #expect(fixture.requests.isEmpty && fixture.module.hasAccessToken)
+    #expect(try await fixture.module.restore())
+    try await fixture.oauth.signOut()
+    #expect(try await !fixture.module.restore())
   }
 
   /// Whose it is cannot be known, so it is shown and goes nowhere.
@@ -54,26 +54,26 @@ import Testing
   }
 
   @Test func `completions come on the callback queue, also the app's own`() async throws {
-    let bench = try await SessionFixture().restored()
+    let fixture = try await SessionFixture().restored()
     let queue = DispatchQueue(label: "the app's")
     let key = DispatchSpecificKey<Bool>()
     queue.setSpecific(key: key, value: true)
-    bench.oauth.callbackQueue = queue
-    let isThere: Bool = await bench.completion { oauth, done in
+    fixture.oauth.callbackQueue = queue
+    let isThere: Bool = await fixture.completion { oauth, done in
       oauth.token { _ in done(DispatchQueue.getSpecific(key: key) == true) }
     }
     #expect(isThere)
-    let saved = try #require(bench.module.currentToken)
-    let isThereToo: Bool = await bench.completion { oauth, done in
+    let saved = try #require(fixture.module.currentToken)
+    let isThereToo: Bool = await fixture.completion { oauth, done in
       oauth.withRefreshToken(saved) { _ in done(DispatchQueue.getSpecific(key: key) == true) }
     }
     #expect(isThereToo)
   }
 
   @Test func `a completion may call everything again`() async throws {
-    let bench = try await SessionFixture().restored()
-    let saved = try #require(bench.module.currentToken)
-    let words: String = await bench.completion { oauth, done in
+    let fixture = try await SessionFixture().restored()
+    let saved = try #require(fixture.module.currentToken)
+    let words: String = await fixture.completion { oauth, done in
       oauth.token { first in
         oauth.refresh(with: saved) { second in
           oauth.launchTokenTimerUpdate(with: saved)
@@ -109,13 +109,13 @@ import Testing
         oauth.token { _ in self.done.open() }
       }
     }
-    let bench = try await SessionFixture().restored()
-    let delegate = Restless(bench.oauth)
+    let fixture = try await SessionFixture().restored()
+    let delegate = Restless(fixture.oauth)
     delegate.done.close()
-    bench.oauth.tokenRefreshDelegate = delegate
-    try await bench.module.refresh()
+    fixture.oauth.tokenRefreshDelegate = delegate
+    try await fixture.module.refresh()
     await delegate.done.pass()
-    #expect(delegate.tokens.withLock(\.self) == ["T2"] && bench.memory == nil)
+    #expect(delegate.tokens.withLock(\.self) == ["T2"] && fixture.memory == nil)
   }
 
   @Test func `a delegate needs no more than one method`() async throws {
@@ -123,37 +123,37 @@ import Testing
       let told = Locked(0)
       func tokenIsRefreshed(_ token: SQToken) { told.withLock { $0 += 1 } }
     }
-    let bench = try await SessionFixture().restored()
+    let fixture = try await SessionFixture().restored()
     let delegate = Small()
-    bench.oauth.tokenRefreshDelegate = delegate
-    bench.server.next(ScriptedHTTPClient.json("", status: 500))
-    await failure { try await bench.module.refresh() }
-    bench.clock.advance(by: 1)
-    try await bench.module.refresh()
+    fixture.oauth.tokenRefreshDelegate = delegate
+    fixture.server.next(ScriptedHTTPClient.json("", status: 500))
+    await failure { try await fixture.module.refresh() }
+    fixture.clock.advance(by: 1)
+    try await fixture.module.refresh()
     try await eventually { delegate.told.withLock(\.self) == 1 }
-    try await bench.oauth.signOut()
+    try await fixture.oauth.signOut()
   }
 
   @Test func `every completion comes once, whatever happens meanwhile`() async throws {
-    let bench = try await SessionFixture(lifetime: 10).restored()
+    let fixture = try await SessionFixture(lifetime: 10).restored()
     let counts = Locked([Int](repeating: 0, count: 200))
-    let saved = try #require(bench.module.currentToken)
+    let saved = try #require(fixture.module.currentToken)
     for index in 0..<200 {
       if index % 2 == 0 {
-        bench.oauth.token { _ in counts.withLock { $0[index] += 1 } }
+        fixture.oauth.token { _ in counts.withLock { $0[index] += 1 } }
       } else {
-        bench.oauth.withRefreshToken(saved) { _ in counts.withLock { $0[index] += 1 } }
+        fixture.oauth.withRefreshToken(saved) { _ in counts.withLock { $0[index] += 1 } }
       }
-      if index % 7 == 0 { bench.clock.advance(by: 9) }
-      if index % 31 == 0 { bench.oauth.userDidSignOut() }
+      if index % 7 == 0 { fixture.clock.advance(by: 9) }
+      if index % 31 == 0 { fixture.oauth.userDidSignOut() }
     }
     try await eventually { counts.withLock { !$0.contains(0) } }
     #expect(counts.withLock { $0.allSatisfy { $0 == 1 } })
   }
 
   @Test func `the shared result is read while tokens come and go`() async throws {
-    let bench = try await SessionFixture(lifetime: 10).restored()
-    let (module, result) = (bench.module, bench.oauth.result)
+    let fixture = try await SessionFixture(lifetime: 10).restored()
+    let (module, result) = (fixture.module, fixture.oauth.result)
     let seen = Locked<Set<String>>([])
     let reader = Task.detached {
       while !Task.isCancelled {
@@ -171,6 +171,6 @@ import Testing
     }
     reader.cancel()
     await reader.value
-    #expect(bench.memory == "T\(bench.server.issued) R\(bench.server.issued)")
+    #expect(fixture.memory == "T\(fixture.server.issued) R\(fixture.server.issued)")
   }
 }

@@ -8,23 +8,23 @@ import Testing
 @Suite("A session and its lease", .timeLimit(.minutes(1))) struct LeaseTests {
   let folder: TemporaryFolder
   let store: FileTokenStore
-  let bench: SessionFixture
+  let fixture: SessionFixture
 
   init() async throws {
     folder = try TemporaryFolder()
     store = FileTokenStore(path: folder.file("tokens.json"))
-    bench = try SessionFixture()
-    bench.oauth.environment.tokenStore = store
-    try await store.save(bench.record(bench.server.issue(at: bench.clock.now)))
-    try await bench.module.restore()
+    fixture = try SessionFixture()
+    fixture.oauth.environment.tokenStore = store
+    try await store.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    try await fixture.module.restore()
   }
 
   /// Another session of the account, as another process has it.
   func another() async throws -> AuthorizationModule {
-    var environment = bench.oauth.environment
+    var environment = fixture.oauth.environment
     environment.tokenStore = FileTokenStore(path: store.path)
     let module = AuthorizationModule(
-      configuration: try bench.module.context.configuration.get(), environment: environment)
+      configuration: try fixture.module.context.configuration.get(), environment: environment)
     try await module.restore()
     return module
   }
@@ -39,16 +39,16 @@ import Testing
   }
 
   @Test func `any number of sessions make one refresh between them`() async throws {
-    let modules = try await [bench.module, another(), another(), another()]
+    let modules = try await [fixture.module, another(), another(), another()]
     for round in 1...10 {
-      bench.clock.advance(by: 3600)
+      fixture.clock.advance(by: 3600)
       let tokens = try await withThrowingTaskGroup(of: SQToken.self) { group in
         for module in modules {
           for _ in 0..<25 { group.addTask { try await module.token() } }
         }
         return try await group.reduce(into: Set()) { $0.insert($1) }
       }
-      #expect(tokens.count == 1 && bench.refreshes.count == round)
+      #expect(tokens.count == 1 && fixture.refreshes.count == round)
     }
     #expect(try await content() == "T11 R11")
     try await lease().release()
@@ -56,45 +56,45 @@ import Testing
 
   @Test func `a refresh waits for its turn and takes what was stored meanwhile`() async throws {
     let other = try await lease()
-    let module = bench.module
+    let module = fixture.module
     let caller = begin { try await module.refresh() }
-    try await store.save(bench.record(bench.server.issue(at: bench.clock.now)))
+    try await store.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
     other.release()
     #expect(try await caller.value.accessToken == "T2")
-    #expect(bench.requests.isEmpty)
-    #expect(await bench.observer.words(1) == ["refreshed T2"])
+    #expect(fixture.requests.isEmpty)
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
   }
 
   @Test func `whoever never ends is not waited for without end`() async throws {
     let other = try await lease()
-    let module = bench.module
+    let module = fixture.module
     let caller = begin { try await module.refresh() }
-    bench.clock.advance(by: 121)
+    fixture.clock.advance(by: 121)
     let error = await failure(.accountInUse) { try await caller.value }
     #expect(error?.requiresSignIn == false && error?.message.contains("default") == true)
-    #expect(bench.memory == "T1 R1" && bench.requests.isEmpty)
-    #expect(await bench.observer.words(1) == ["failed account_in_use"])
+    #expect(fixture.memory == "T1 R1" && fixture.requests.isEmpty)
+    #expect(await fixture.observer.words(1) == ["failed account_in_use"])
     other.release()
-    bench.clock.advance(by: 1)
+    fixture.clock.advance(by: 1)
     #expect(try await module.refresh().accessToken == "T2")
   }
 
   @Test func `whoever signs out while another works is signed out here at once`() async throws {
     let other = try await lease()
-    bench.oauth.userDidSignOut()
-    #expect(bench.memory == nil)
+    fixture.oauth.userDidSignOut()
+    #expect(fixture.memory == nil)
     #expect(try await content() == "T1 R1")
     // What the other one had begun does not bring the account back.
-    try await store.save(bench.record(bench.server.issue(at: bench.clock.now)))
+    try await store.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
     other.release()
-    try await bench.module.settle()
+    try await fixture.module.settle()
     #expect(try await content() == nil)
   }
 
   @Test func `a sign-out is made though another hangs`() async throws {
     let other = try await lease()
-    bench.oauth.userDidSignOut()
-    let clock = bench.clock
+    fixture.oauth.userDidSignOut()
+    let clock = fixture.clock
     try await TestSupport.eventually("the account is erased") {
       clock.advance(by: 121)
       return try await content() == nil
@@ -103,34 +103,34 @@ import Testing
   }
 
   @Test func `a sign-out does not wait for the refresh that it ends`() async throws {
-    let module = bench.module
-    bench.server.gate.close()
+    let module = fixture.module
+    fixture.server.gate.close()
     let caller = begin { try await module.refresh() }
-    try await bench.server.gate.isHolding()
+    try await fixture.server.gate.isHolding()
     #expect(try await store.lease("default") == nil, "the refresh has it")
-    try await bench.oauth.signOut()
+    try await fixture.oauth.signOut()
     #expect(try await content() == nil)
     await failure(.notAuthorized) { try await caller.value }
-    bench.server.gate.open()
+    fixture.server.gate.open()
     try await lease().release()
-    #expect(try await content() == nil && bench.memory == nil)
+    #expect(try await content() == nil && fixture.memory == nil)
   }
 
   @Test func `a session that gives up while it waits holds nothing afterwards`() async throws {
     let other = try await lease()
-    let module = bench.module
+    let module = fixture.module
     let caller = begin { try await module.refresh() }
-    bench.oauth.userDidSignOut()
+    fixture.oauth.userDidSignOut()
     await failure(.notAuthorized) { try await caller.value }
     other.release()
     try await module.settle()
     try await lease().release()
-    #expect(try await content() == nil && bench.requests.isEmpty)
+    #expect(try await content() == nil && fixture.requests.isEmpty)
   }
 
   @Test func `revoking keeps others from refreshing`() async throws {
     let second = try await another()
-    let module = bench.module
+    let module = fixture.module
     let arrived = Gate(isOpen: false)
     let goOn = Gate(isOpen: false)
     let ending = begin {
@@ -141,11 +141,11 @@ import Testing
     }
     await arrived.pass()
     let caller = begin { try await second.refresh() }
-    #expect(bench.requests.isEmpty)
+    #expect(fixture.requests.isEmpty)
     goOn.open()
     try await ending.value
     await failure(.notAuthorized) { try await caller.value }
-    #expect(bench.requests.isEmpty)
+    #expect(fixture.requests.isEmpty)
     #expect(try await content() == nil && second.currentToken == nil)
   }
 
@@ -154,22 +154,22 @@ import Testing
     // Whether or not the folder was made already.
     try? FileManager.default.removeItem(at: locks)
     try Data().write(to: locks)
-    let module = bench.module
+    let module = fixture.module
     let error = await failure(.storeFailed) { try await module.refresh() }
     #expect(error?.message.contains(locks.path) == true && error?.requiresSignIn == false)
-    #expect(bench.requests.isEmpty && bench.memory == "T1 R1")
+    #expect(fixture.requests.isEmpty && fixture.memory == "T1 R1")
     #expect(try await module.token().accessToken == "T1", "it serves until it expires")
     try FileManager.default.removeItem(at: locks)
-    bench.clock.advance(by: 1)
+    fixture.clock.advance(by: 1)
     #expect(try await module.refresh().accessToken == "T2")
     #expect(try await content() == "T2 R2")
   }
 
   @Test func `whoever holds the lease is named`() async throws {
     let other = try await lease()
-    let module = bench.module
+    let module = fixture.module
     let caller = begin { try await module.refresh() }
-    bench.clock.advance(by: 121)
+    fixture.clock.advance(by: 121)
     let error = await failure(.accountInUse) { try await caller.value }
     #expect(error?.message.contains("process \(getpid()) (") == true, "\(error?.message ?? "")")
     #expect(error?.message.contains(store.path + ".locks/") == true)

@@ -112,8 +112,8 @@ import Testing
   }
 
   @Test func `whoever stops listening is forgotten`() async throws {
-    let bench = try await SessionFixture().restored()
-    let module = bench.module
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
     for _ in 0..<20 {
       let listener = Task { for await _ in module.events { break } }
       let other = Task { for await _ in module.events {} }
@@ -150,17 +150,17 @@ import Testing
   }
 
   @Test func `delegates are held weakly`() async throws {
-    let bench = try await SessionFixture().updating()
+    let fixture = try await SessionFixture().updating()
     let gone: Weak<RefreshRecorder>
     do {
       let delegate = RefreshRecorder()
       gone = Weak(delegate)
-      bench.oauth.tokenRefreshDelegate = delegate
+      fixture.oauth.tokenRefreshDelegate = delegate
     }
-    #expect(gone.value == nil && bench.oauth.tokenRefreshDelegate == nil)
-    bench.clock.advance(by: 3600)
-    try await eventually { bench.memory == "T2 R2" }
-    try await bench.oauth.signOut()
+    #expect(gone.value == nil && fixture.oauth.tokenRefreshDelegate == nil)
+    fixture.clock.advance(by: 3600)
+    try await eventually { fixture.memory == "T2 R2" }
+    try await fixture.oauth.signOut()
   }
 }
 

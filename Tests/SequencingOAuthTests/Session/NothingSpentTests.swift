@@ -22,62 +22,62 @@ import Testing
   func `a store in trouble stops the refresh, and the old token serves`(
     trouble: Trouble
   ) async throws {
-    let bench = try await SessionFixture().restored()
-    trouble.begin(in: bench.store)
-    let error = await failure(.storeFailed) { try await bench.module.refresh() }
+    let fixture = try await SessionFixture().restored()
+    trouble.begin(in: fixture.store)
+    let error = await failure(.storeFailed) { try await fixture.module.refresh() }
     #expect(error?.cause is ScriptedStore.Full && error?.requiresSignIn == false)
     #expect(error?.message.contains("the refresh token was not sent") == true)
-    #expect(bench.requests.isEmpty && bench.memory == "T1 R1")
-    #expect(await bench.observer.words(1) == ["failed store_failed"])
-    #expect(try await bench.module.token().accessToken == "T1")
-    bench.clock.advance(by: 3600)
-    await failure(.storeFailed) { try await bench.module.token() }
-    #expect(bench.requests.isEmpty && bench.module.hasAccessToken, "nobody is signed out")
-    bench.store.fails()
-    bench.clock.advance(by: 10)
-    #expect(try await bench.module.token().accessToken == "T2")
-    #expect(await bench.store.content() == "T2 R2")
+    #expect(fixture.requests.isEmpty && fixture.memory == "T1 R1")
+    #expect(await fixture.observer.words(1) == ["failed store_failed"])
+    #expect(try await fixture.module.token().accessToken == "T1")
+    fixture.clock.advance(by: 3600)
+    await failure(.storeFailed) { try await fixture.module.token() }
+    #expect(fixture.requests.isEmpty && fixture.module.hasAccessToken, "nobody is signed out")
+    fixture.store.fails()
+    fixture.clock.advance(by: 10)
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(await fixture.store.content() == "T2 R2")
   }
 
   @Test(arguments: Trouble.allCases)
   func `an app that would rather live on memory says so`(trouble: Trouble) async throws {
-    let bench = try await SessionFixture().restored()
-    bench.oauth.environment.refreshesUnkeptTokens = true
+    let fixture = try await SessionFixture().restored()
+    fixture.oauth.environment.refreshesUnkeptTokens = true
     // As long as the store can, it makes room all the same.
-    try await bench.module.refresh()
-    #expect(bench.store.reservations == 1)
-    trouble.begin(in: bench.store)
-    #expect(try await bench.module.refresh().accessToken == "T3")
-    bench.clock.advance(by: 3600)
-    #expect(try await bench.module.token().accessToken == "T4")
-    #expect(bench.refreshes == ["R1", "R2", "R3"])
+    try await fixture.module.refresh()
+    #expect(fixture.store.reservations == 1)
+    trouble.begin(in: fixture.store)
+    #expect(try await fixture.module.refresh().accessToken == "T3")
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T4")
+    #expect(fixture.refreshes == ["R1", "R2", "R3"])
   }
 
   /// What counts is the token that would be sent, and not the one that is held.
   @Test func `another process's token that rotates is not spent without the lease`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.server.change { $0.refreshToken = "" }
-    bench.server.expect("R1")
-    try await bench.module.refresh()
-    bench.server.change { $0.refreshToken = nil }
-    let old = bench.clock.now - 3600
-    await bench.store.memory.save(bench.record(bench.server.issue(at: old)))
-    bench.clock.advance(by: 3600)
-    bench.store.fails(toLease: true)
-    await failure(.storeFailed) { try await bench.module.token() }
-    #expect(bench.refreshes == ["R1"])
+    let fixture = try await SessionFixture().restored()
+    fixture.server.change { $0.refreshToken = "" }
+    fixture.server.expect("R1")
+    try await fixture.module.refresh()
+    fixture.server.change { $0.refreshToken = nil }
+    let old = fixture.clock.now - 3600
+    await fixture.store.memory.save(fixture.record(fixture.server.issue(at: old)))
+    fixture.clock.advance(by: 3600)
+    fixture.store.fails(toLease: true)
+    await failure(.storeFailed) { try await fixture.module.token() }
+    #expect(fixture.refreshes == ["R1"])
   }
 
   @Test(arguments: Trouble.allCases)
   func `a provider that keeps refresh tokens is asked all the same`(trouble: Trouble) async throws {
-    let bench = try SessionFixture()
+    let fixture = try SessionFixture()
     var provider = Provider.endpoints(
       authorization: "https://id.example/authorize", token: "https://id.example/token")
     provider.keepsRefreshTokens = true
-    try bench.bench.register(provider: provider)
-    try await bench.restored()
-    trouble.begin(in: bench.store)
-    #expect(try await bench.module.refresh().accessToken == "T2")
+    try fixture.fixture.register(provider: provider)
+    try await fixture.restored()
+    trouble.begin(in: fixture.store)
+    #expect(try await fixture.module.refresh().accessToken == "T2")
   }
 
   @Test func `Google's preset is such a provider`() {
@@ -88,51 +88,51 @@ import Testing
   func `an account learns that its server keeps refresh tokens`(
     sent: String?, trouble: Trouble
   ) async throws {
-    let bench = try await SessionFixture().restored()
-    bench.server.change { $0.refreshToken = sent ?? "" }
-    bench.server.expect("R1")
-    try await bench.module.refresh()
-    #expect(await bench.store.memory.load("default")?.keepsRefreshToken == true)
-    trouble.begin(in: bench.store)
-    #expect(try await bench.module.refresh().accessToken == "T3")
-    #expect(bench.refreshes == ["R1", "R1"])
+    let fixture = try await SessionFixture().restored()
+    fixture.server.change { $0.refreshToken = sent ?? "" }
+    fixture.server.expect("R1")
+    try await fixture.module.refresh()
+    #expect(await fixture.store.memory.load("default")?.keepsRefreshToken == true)
+    trouble.begin(in: fixture.store)
+    #expect(try await fixture.module.refresh().accessToken == "T3")
+    #expect(fixture.refreshes == ["R1", "R1"])
     // It rotates after all: the next refresh is careful again.
-    bench.store.fails()
-    bench.server.change { $0.refreshToken = nil }
-    try await bench.module.refresh()
-    #expect(await bench.store.memory.load("default")?.keepsRefreshToken == false)
-    trouble.begin(in: bench.store)
-    await failure(.storeFailed) { try await bench.module.refresh() }
-    #expect(bench.refreshes == ["R1", "R1", "R1"])
+    fixture.store.fails()
+    fixture.server.change { $0.refreshToken = nil }
+    try await fixture.module.refresh()
+    #expect(await fixture.store.memory.load("default")?.keepsRefreshToken == false)
+    trouble.begin(in: fixture.store)
+    await failure(.storeFailed) { try await fixture.module.refresh() }
+    #expect(fixture.refreshes == ["R1", "R1", "R1"])
   }
 
   @Test(arguments: Trouble.allCases)
   func `a token in the client's own name can be asked for again`(trouble: Trouble) async throws {
-    let bench = try SessionFixture()
-    bench.server.change { $0.refreshToken = "" }
-    try await bench.module.requestAccessTokenAsClient(scope: "demo")
-    trouble.begin(in: bench.store)
-    bench.clock.advance(by: 3600)
-    #expect(try await bench.module.token().accessToken == "T2")
-    #expect(bench.requests == ["client_credentials", "client_credentials"])
+    let fixture = try SessionFixture()
+    fixture.server.change { $0.refreshToken = "" }
+    try await fixture.module.requestAccessTokenAsClient(scope: "demo")
+    trouble.begin(in: fixture.store)
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(fixture.requests == ["client_credentials", "client_credentials"])
   }
 
   @Test(arguments: Trouble.allCases)
   func `a sign-in asks the store before the browser opens`(trouble: Trouble) async throws {
-    let bench = try await SessionFixture(browser: { _, _ in Issue.record("the browser opened") })
+    let fixture = try await SessionFixture(browser: { _, _ in Issue.record("the browser opened") })
       .restored()
-    trouble.begin(in: bench.store)
-    await failure(.storeFailed) { try await bench.oauth.signIn() }
-    #expect(bench.requests.isEmpty)
+    trouble.begin(in: fixture.store)
+    await failure(.storeFailed) { try await fixture.oauth.signIn() }
+    #expect(fixture.requests.isEmpty)
   }
 
   @Test(arguments: Trouble.allCases)
   func `so does the password grant`(trouble: Trouble) async throws {
-    let bench = try await SessionFixture(change: { $0.allowsPasswordGrant = true }).restored()
-    trouble.begin(in: bench.store)
+    let fixture = try await SessionFixture(change: { $0.allowsPasswordGrant = true }).restored()
+    trouble.begin(in: fixture.store)
     await failure(.storeFailed) {
-      try await bench.module.requestAccessToken(username: "alice", password: "secret")
+      try await fixture.module.requestAccessToken(username: "alice", password: "secret")
     }
-    #expect(bench.requests.isEmpty)
+    #expect(fixture.requests.isEmpty)
   }
 }

@@ -92,35 +92,35 @@ import Testing
   @Test(arguments: rows) func `it keeps the session, and a later one works`(
     row: Row
   ) async throws {
-    let bench = try await SessionFixture().restored()
-    bench.clock.advance(by: 3600)
-    bench.server.next(row.answer)
-    let error = await failure(row.code) { try await bench.module.token() }
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.next(row.answer)
+    let error = await failure(row.code) { try await fixture.module.token() }
     #expect(error?.requiresSignIn == row.requiresSignIn)
     #expect(error?.response == nil || error?.isCancellation == false, "no user was asked")
-    #expect(bench.memory == "T1 R1")
-    #expect(await bench.store.content() == "T1 R1")
-    #expect(bench.store.saves.isEmpty && !bench.store.calls.contains("erase"))
-    #expect(await bench.observer.words(1) == ["failed \(row.code)"])
+    #expect(fixture.memory == "T1 R1")
+    #expect(await fixture.store.content() == "T1 R1")
+    #expect(fixture.store.saves.isEmpty && !fixture.store.calls.contains("erase"))
+    #expect(await fixture.observer.words(1) == ["failed \(row.code)"])
     #expect(!everyText(of: error as Any).contains("R1"))
-    bench.clock.advance(by: 1)
-    #expect(try await bench.module.token().accessToken == "T2")
-    #expect(await bench.store.content() == "T2 R2")
-    #expect(bench.refreshes == ["R1", "R1"])
+    fixture.clock.advance(by: 1)
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(fixture.refreshes == ["R1", "R1"])
   }
 
   /// One caller a second for five minutes: the requests that the server sees, by the second.
   @Test func `a failing server sees one request a window`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.clock.advance(by: 3600)
-    bench.server.always(ScriptedHTTPClient.json("", status: 500))
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.always(ScriptedHTTPClient.json("", status: 500))
     var seen: [Int] = []
     for second in 0..<250 {
-      let before = bench.refreshes.count
-      for _ in 0..<3 { await failure(.serverError) { try await bench.module.token() } }
-      if bench.refreshes.count > before { seen.append(second) }
-      #expect(bench.refreshes.count <= before + 1)
-      bench.clock.advance(by: 1)
+      let before = fixture.refreshes.count
+      for _ in 0..<3 { await failure(.serverError) { try await fixture.module.token() } }
+      if fixture.refreshes.count > before { seen.append(second) }
+      #expect(fixture.refreshes.count <= before + 1)
+      fixture.clock.advance(by: 1)
     }
     #expect(seen == [0, 1, 3, 7, 15, 31, 63, 123, 183, 243])
   }
@@ -132,51 +132,51 @@ import Testing
       (503, "soon", 1), (429, "Sun, 15 Jun 2025 16:07:40 GMT", 60),
     ])
   func retryAfter(status: Int, text: String, window: Double) async throws {
-    let bench = try await SessionFixture().restored()
-    bench.clock.advance(by: 3600)
-    bench.server.next { _ in HTTPResponse(status: status, headers: ["Retry-After": text]) }
-    await failure { try await bench.module.token() }
-    bench.clock.advance(by: window - 0.1)
-    await failure { try await bench.module.token() }
-    #expect(bench.refreshes.count == 1)
-    bench.clock.advance(by: 0.1)
-    #expect(try await bench.module.token().accessToken == "T2")
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.next { _ in HTTPResponse(status: status, headers: ["Retry-After": text]) }
+    await failure { try await fixture.module.token() }
+    fixture.clock.advance(by: window - 0.1)
+    await failure { try await fixture.module.token() }
+    #expect(fixture.refreshes.count == 1)
+    fixture.clock.advance(by: 0.1)
+    #expect(try await fixture.module.token().accessToken == "T2")
   }
 
   @Test func `a clock that is moved back does not make a failure last`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.clock.advance(by: 3600)
-    bench.server.next { _ in HTTPResponse(status: 503, headers: ["Retry-After": "3600"]) }
-    await failure(.temporarilyUnavailable) { try await bench.module.token() }
-    bench.clock.advance(by: -86_400)
-    #expect(try await bench.module.token().accessToken == "T2")
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.next { _ in HTTPResponse(status: 503, headers: ["Retry-After": "3600"]) }
+    await failure(.temporarilyUnavailable) { try await fixture.module.token() }
+    fixture.clock.advance(by: -86_400)
+    #expect(try await fixture.module.token().accessToken == "T2")
   }
 
   /// Handed out 30 s early, it has that long left.
   @Test func `where the early refresh fails the old token serves to its end`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.clock.advance(by: 3569)
-    #expect(try await bench.module.token().accessToken == "T1")
-    #expect(bench.refreshes.isEmpty)
-    bench.clock.advance(by: 1)
-    bench.server.always(ScriptedHTTPClient.json("", status: 500))
-    #expect(bench.module.validToken == nil && bench.module.isAuthorized)
-    #expect(try await bench.module.token().accessToken == "T1", "the request failed")
-    #expect(try await bench.module.token().accessToken == "T1", "the failure stands")
-    #expect(bench.refreshes.count == 1)
-    await failure(.serverError) { try await bench.module.refresh() }
-    bench.clock.advance(by: 30)
-    await failure(.serverError) { try await bench.module.token() }
-    #expect(bench.refreshes.count == 2 && !bench.module.isAuthorized)
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3569)
+    #expect(try await fixture.module.token().accessToken == "T1")
+    #expect(fixture.refreshes.isEmpty)
+    fixture.clock.advance(by: 1)
+    fixture.server.always(ScriptedHTTPClient.json("", status: 500))
+    #expect(fixture.module.validToken == nil && fixture.module.isAuthorized)
+    #expect(try await fixture.module.token().accessToken == "T1", "the request failed")
+    #expect(try await fixture.module.token().accessToken == "T1", "the failure stands")
+    #expect(fixture.refreshes.count == 1)
+    await failure(.serverError) { try await fixture.module.refresh() }
+    fixture.clock.advance(by: 30)
+    await failure(.serverError) { try await fixture.module.token() }
+    #expect(fixture.refreshes.count == 2 && !fixture.module.isAuthorized)
   }
 
   @Test(arguments: [(10.0, 9.0), (100, 90), (300, 270), (600, 570), (86_400, 86_370)])
   func `the margin is a tenth of the life, at most 30 s`(life: Double, until: Double) async throws {
-    let bench = try await SessionFixture(lifetime: Int(life)).restored()
-    bench.clock.advance(by: until - 0.01)
-    #expect(bench.module.validToken?.accessToken == "T1")
-    bench.clock.advance(by: 0.01)
-    #expect(bench.module.validToken == nil)
-    #expect(try await bench.module.token().accessToken == "T2")
+    let fixture = try await SessionFixture(lifetime: Int(life)).restored()
+    fixture.clock.advance(by: until - 0.01)
+    #expect(fixture.module.validToken?.accessToken == "T1")
+    fixture.clock.advance(by: 0.01)
+    #expect(fixture.module.validToken == nil)
+    #expect(try await fixture.module.token().accessToken == "T2")
   }
 }

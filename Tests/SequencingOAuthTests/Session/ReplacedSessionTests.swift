@@ -10,12 +10,13 @@ struct ReplacedSessionTests {
   private func replaced(
     first: String? = "first", second: String? = "second"
   ) async throws -> SessionFixture {
-    let bench = try SessionFixture()
-    await bench.store.memory.save(Self.record(bench.server.issue(at: bench.clock.now), first))
-    try await bench.module.restore()
-    bench.clock.advance(by: 3600)
-    await bench.store.memory.save(Self.record(bench.server.issue(at: bench.clock.now), second))
-    return bench
+    let fixture = try SessionFixture()
+    await fixture.store.memory.save(Self.record(fixture.server.issue(at: fixture.clock.now), first))
+    try await fixture.module.restore()
+    fixture.clock.advance(by: 3600)
+    await fixture.store.memory.save(
+      Self.record(fixture.server.issue(at: fixture.clock.now), second))
+    return fixture
   }
 
   private static func record(_ token: SQToken, _ session: String?) -> AccountRecord {
@@ -23,39 +24,39 @@ struct ReplacedSessionTests {
   }
 
   @Test func `the app hears that the token is of another sign-in`() async throws {
-    let bench = try await replaced()
-    let stream = RefreshRecorder.listening(to: bench.module.events)
-    #expect(try await bench.module.token().accessToken == "T2")
-    #expect(await bench.observer.words(1) == ["replaced T2"])
+    let fixture = try await replaced()
+    let stream = RefreshRecorder.listening(to: fixture.module.events)
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(await fixture.observer.words(1) == ["replaced T2"])
     #expect(await stream.words(1) == ["replaced T2"])
-    #expect(bench.requests.isEmpty)
+    #expect(fixture.requests.isEmpty)
   }
 
   @Test func `it hears it also where that token has to be refreshed first`() async throws {
-    let bench = try await replaced()
-    bench.clock.advance(by: 3600)
-    #expect(try await bench.module.token().accessToken == "T3")
-    #expect(await bench.observer.words(2) == ["replaced T2", "refreshed T3"])
-    #expect(bench.refreshes == ["R2"])
+    let fixture = try await replaced()
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T3")
+    #expect(await fixture.observer.words(2) == ["replaced T2", "refreshed T3"])
+    #expect(fixture.refreshes == ["R2"])
   }
 
   @Test func `a request of the user before is not sent with the new user's token`() async throws {
-    let bench = try await replaced()
+    let fixture = try await replaced()
     let url = try #require(URL(string: "https://api.example/files"))
     let error = await failure(.sessionReplaced) {
-      try await bench.module.send(HTTPRequest(url: url))
+      try await fixture.module.send(HTTPRequest(url: url))
     }
     #expect(error?.requiresSignIn == false && error?.message.contains("\"default\"") == true)
-    #expect(bench.requests.isEmpty)
+    #expect(fixture.requests.isEmpty)
     // The new user's requests are.
-    #expect(try await bench.module.send(HTTPRequest(url: url)).status == 200)
-    #expect(bench.requests == ["GET /files T2"])
+    #expect(try await fixture.module.send(HTTPRequest(url: url)).status == 200)
+    #expect(fixture.requests == ["GET /files T2"])
   }
 
   @Test func `nor is a pipe's, or put on a request`() async throws {
-    let bench = try await replaced()
+    let fixture = try await replaced()
     let url = try #require(URL(string: "https://api.example/files"))
-    await failure(.sessionReplaced) { try await bench.module.authenticate(HTTPRequest(url: url)) }
+    await failure(.sessionReplaced) { try await fixture.module.authenticate(HTTPRequest(url: url)) }
     let other = try await replaced()
     let pipe = try Pipeline("https://api.example", module: other.module).add("files")
     let error = await #expect(throws: PipeError.self) { try await pipe.read() }
@@ -71,34 +72,35 @@ struct ReplacedSessionTests {
   func `a refresh of the same sign-in is none, nor is one whose sign-in is not known`(
     first: String?, second: String?
   ) async throws {
-    let bench = try await replaced(first: first, second: second)
+    let fixture = try await replaced(first: first, second: second)
     let url = try #require(URL(string: "https://api.example/files"))
-    #expect(try await bench.module.send(HTTPRequest(url: url)).status == 200)
-    #expect(await bench.observer.words(1) == ["refreshed T2"])
+    #expect(try await fixture.module.send(HTTPRequest(url: url)).status == 200)
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
   }
 
   /// An app that keeps tokens itself does not know the sign-in's name.
   @Test func `a copy that the app hands back is no other sign-in`() async throws {
-    let bench = try SessionFixture()
-    let stored = Self.record(bench.server.issue(at: bench.clock.now), "first")
-    await bench.store.memory.save(stored)
-    bench.oauth.launchTokenTimerUpdate(with: stored.token)
-    try await bench.module.settle()
-    #expect(await bench.store.memory.load("default")?.session == "first")
-    try await bench.module.refresh()
-    #expect(await bench.store.memory.load("default")?.session == "first")
-    #expect(await bench.observer.words(1) == ["refreshed T2"])
+    let fixture = try SessionFixture()
+    let stored = Self.record(fixture.server.issue(at: fixture.clock.now), "first")
+    await fixture.store.memory.save(stored)
+    fixture.oauth.launchTokenTimerUpdate(with: stored.token)
+    try await fixture.module.settle()
+    #expect(await fixture.store.memory.load("default")?.session == "first")
+    try await fixture.module.refresh()
+    #expect(await fixture.store.memory.load("default")?.session == "first")
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
   }
 
   @Test func `nor is the younger token that the store has instead`() async throws {
-    let bench = try SessionFixture()
-    let copy = bench.server.issue(at: bench.clock.now)
-    bench.clock.advance(by: 10)
-    await bench.store.memory.save(Self.record(bench.server.issue(at: bench.clock.now), "first"))
-    bench.oauth.launchTokenTimerUpdate(with: copy)
-    #expect(await bench.observer.words(1) == ["refreshed T2"])
-    try await bench.module.settle()
-    #expect(bench.memory == "T2 R2")
+    let fixture = try SessionFixture()
+    let copy = fixture.server.issue(at: fixture.clock.now)
+    fixture.clock.advance(by: 10)
+    await fixture.store.memory.save(
+      Self.record(fixture.server.issue(at: fixture.clock.now), "first"))
+    fixture.oauth.launchTokenTimerUpdate(with: copy)
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    try await fixture.module.settle()
+    #expect(fixture.memory == "T2 R2")
   }
 
   @Test func `a delegate that does not tell the two apart hears of a refresh`() async throws {
@@ -106,10 +108,10 @@ struct ReplacedSessionTests {
       let heard = Gate(isOpen: false)
       func tokenIsRefreshed(_ token: SQToken) { heard.open() }
     }
-    let bench = try await replaced()
+    let fixture = try await replaced()
     let plain = Plain()
-    bench.oauth.tokenRefreshDelegate = plain
-    _ = try await bench.module.token()
+    fixture.oauth.tokenRefreshDelegate = plain
+    _ = try await fixture.module.token()
     await plain.heard.pass()
   }
 }

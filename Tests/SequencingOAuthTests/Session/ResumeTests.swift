@@ -6,76 +6,76 @@ import Testing
 /// A token that the app kept, at launch.
 @Suite("A token that the app kept", .timeLimit(.minutes(1))) struct ResumeTests {
   @Test func `a valid one is current at once, and the timer runs`() async throws {
-    let bench = try SessionFixture()
-    let saved = bench.server.issue(at: bench.clock.now)
-    bench.oauth.launchTokenTimerUpdate(with: saved)
-    #expect(bench.oauth.result.token == saved && bench.oauth.validToken == saved)
-    try await eventually { await bench.store.content() == "T1 R1" }
-    await bench.clock.hasSleeper()
-    #expect(bench.requests.isEmpty && bench.observer.words.isEmpty)
-    bench.clock.advance(by: 3204)
-    #expect(await bench.observer.words(1) == ["refreshed T2"])
+    let fixture = try SessionFixture()
+    let saved = fixture.server.issue(at: fixture.clock.now)
+    fixture.oauth.launchTokenTimerUpdate(with: saved)
+    #expect(fixture.oauth.result.token == saved && fixture.oauth.validToken == saved)
+    try await eventually { await fixture.store.content() == "T1 R1" }
+    await fixture.clock.hasSleeper()
+    #expect(fixture.requests.isEmpty && fixture.observer.words.isEmpty)
+    fixture.clock.advance(by: 3204)
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
   }
 
   @Test func `an expired one is refreshed, and the timer runs`() async throws {
-    let bench = try SessionFixture()
-    bench.oauth.launchTokenTimerUpdate(with: bench.server.issue(at: bench.clock.now - 7200))
-    #expect(bench.oauth.validToken == nil && bench.oauth.result.token?.accessToken == "T1")
-    #expect(await bench.observer.words(1) == ["refreshed T2"])
-    await bench.clock.hasSleeper()
-    #expect(bench.refreshes == ["R1"] && bench.memory == "T2 R2")
-    bench.clock.advance(by: 3204)
-    #expect(await bench.observer.words(2).last == "refreshed T3")
+    let fixture = try SessionFixture()
+    fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now - 7200))
+    #expect(fixture.oauth.validToken == nil && fixture.oauth.result.token?.accessToken == "T1")
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    await fixture.clock.hasSleeper()
+    #expect(fixture.refreshes == ["R1"] && fixture.memory == "T2 R2")
+    fixture.clock.advance(by: 3204)
+    #expect(await fixture.observer.words(2).last == "refreshed T3")
   }
 
   @Test func `an expired one without a refresh token asks nobody`() async throws {
-    let bench = try SessionFixture()
-    bench.oauth.launchTokenTimerUpdate(
-      with: SQToken(accessToken: "T", expirationDate: bench.clock.now - 1))
-    await failure(.notAuthorized) { try await bench.oauth.token() }
-    #expect(bench.requests.isEmpty && bench.oauth.result.token?.accessToken == "T")
+    let fixture = try SessionFixture()
+    fixture.oauth.launchTokenTimerUpdate(
+      with: SQToken(accessToken: "T", expirationDate: fixture.clock.now - 1))
+    await failure(.notAuthorized) { try await fixture.oauth.token() }
+    #expect(fixture.requests.isEmpty && fixture.oauth.result.token?.accessToken == "T")
   }
 
   /// A migrating app has the pod's strings and no more.
   @Test func `one made of two strings is refreshed when it is asked for`() async throws {
-    let bench = try SessionFixture()
-    bench.server.expect("R0")
+    let fixture = try SessionFixture()
+    fixture.server.expect("R0")
     let saved = SQToken(accessToken: "T0", refreshToken: "R0")
-    #expect(try await bench.oauth.refresh(with: saved).accessToken == "T1")
-    #expect(bench.refreshes == ["R0"])
+    #expect(try await fixture.oauth.refresh(with: saved).accessToken == "T1")
+    #expect(fixture.refreshes == ["R0"])
   }
 
   /// Nothing says that it is the older one, and the app has it from somewhere.
   @Test func `one without a date takes the place of the one that is held`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T0", refreshToken: "R0"))
-    #expect(bench.memory == "T0 R0")
-    try await eventually { await bench.store.content() == "T0 R0" }
+    let fixture = try await SessionFixture().restored()
+    fixture.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T0", refreshToken: "R0"))
+    #expect(fixture.memory == "T0 R0")
+    try await eventually { await fixture.store.content() == "T0 R0" }
   }
 
   @Test func `a refresh with a kept token gets a fresh one and tells once`() async throws {
-    let bench = try SessionFixture()
-    let saved = bench.server.issue(at: bench.clock.now)
-    let token = try await bench.completion { oauth, done in
+    let fixture = try SessionFixture()
+    let saved = fixture.server.issue(at: fixture.clock.now)
+    let token = try await fixture.completion { oauth, done in
       oauth.refresh(with: saved, completion: done)
     }.get()
     #expect(token.accessToken == "T2" && token.refreshToken == "R2")
-    #expect(await bench.observer.words(1) == ["refreshed T2"])
-    #expect(await bench.store.content() == "T2 R2")
-    await bench.clock.hasSleeper()
-    bench.clock.advance(by: 3204)
-    #expect(await bench.observer.words(2).last == "refreshed T3")
-    #expect(bench.refreshes == ["R1", "R2"])
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(await fixture.store.content() == "T2 R2")
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 3204)
+    #expect(await fixture.observer.words(2).last == "refreshed T3")
+    #expect(fixture.refreshes == ["R1", "R2"])
   }
 
   @Test func `a refresh with a kept token tells why it failed, and the token stays`() async throws {
-    let bench = try SessionFixture()
-    bench.server.next(ScriptedHTTPClient.json("", status: 500))
-    let saved = bench.server.issue(at: bench.clock.now)
-    let result = await bench.completion { $0.refresh(with: saved, completion: $1) }
+    let fixture = try SessionFixture()
+    fixture.server.next(ScriptedHTTPClient.json("", status: 500))
+    let saved = fixture.server.issue(at: fixture.clock.now)
+    let result = await fixture.completion { $0.refresh(with: saved, completion: $1) }
     failure(.serverError) { try result.get() }
-    #expect(bench.memory == "T1 R1")
-    let none = await bench.completion {
+    #expect(fixture.memory == "T1 R1")
+    let none = await fixture.completion {
       $0.userDidSignOut()
       $0.refresh(with: SQToken(accessToken: "T"), completion: $1)
     }
@@ -83,27 +83,27 @@ import Testing
   }
 
   @Test func `the pod's call gives a token or nil`() async throws {
-    let bench = try SessionFixture()
-    let saved = bench.server.issue(at: bench.clock.now)
+    let fixture = try SessionFixture()
+    let saved = fixture.server.issue(at: fixture.clock.now)
     func refresh(_ token: SQToken?) async -> SQToken? {
-      await bench.completion { $0.withRefreshToken(token, updateAccessToken: $1) }
+      await fixture.completion { $0.withRefreshToken(token, updateAccessToken: $1) }
     }
     #expect(await refresh(saved)?.accessToken == "T2")
-    bench.server.next(ScriptedHTTPClient.json("", status: 500))
+    fixture.server.next(ScriptedHTTPClient.json("", status: 500))
     #expect(await refresh(saved) == nil)
-    #expect(await refresh(nil) == nil && bench.memory == "T2 R2")
+    #expect(await refresh(nil) == nil && fixture.memory == "T2 R2")
   }
 
   @Test func `an empty token is none`() async throws {
-    let bench = try SessionFixture()
+    let fixture = try SessionFixture()
     let empty = SQToken(accessToken: "", refreshToken: "")
-    await failure(.notAuthorized) { try await bench.oauth.refresh(with: empty) }
-    await failure(.notAuthorized) { try await bench.module.adopt(empty) }
-    bench.oauth.launchTokenTimerUpdate(with: empty)
-    bench.oauth.launchTokenTimerUpdate(with: nil)
+    await failure(.notAuthorized) { try await fixture.oauth.refresh(with: empty) }
+    await failure(.notAuthorized) { try await fixture.module.adopt(empty) }
+    fixture.oauth.launchTokenTimerUpdate(with: empty)
+    fixture.oauth.launchTokenTimerUpdate(with: nil)
     let failed = "failed not_authorized"
-    #expect(await bench.observer.words(2) == [failed, failed])
-    #expect(bench.oauth.currentToken == nil)
+    #expect(await fixture.observer.words(2) == [failed, failed])
+    #expect(fixture.oauth.currentToken == nil)
   }
 
   @Test func `without a registered client both say so`() async throws {
@@ -122,52 +122,52 @@ import Testing
   }
 
   @Test func `an outdated copy does not replace the token that is held`() async throws {
-    let bench = try await SessionFixture().restored()
-    let saved = try #require(bench.module.currentToken)
-    bench.clock.advance(by: 3600)
-    _ = try await bench.module.token()
-    bench.oauth.launchTokenTimerUpdate(with: saved)
-    #expect(bench.memory == "T2 R2")
-    #expect(try await bench.oauth.refresh(with: saved).accessToken == "T3")
-    #expect(bench.refreshes == ["R1", "R2"], "R1 is spent")
-    #expect(await bench.store.content() == "T3 R3")
+    let fixture = try await SessionFixture().restored()
+    let saved = try #require(fixture.module.currentToken)
+    fixture.clock.advance(by: 3600)
+    _ = try await fixture.module.token()
+    fixture.oauth.launchTokenTimerUpdate(with: saved)
+    #expect(fixture.memory == "T2 R2")
+    #expect(try await fixture.oauth.refresh(with: saved).accessToken == "T3")
+    #expect(fixture.refreshes == ["R1", "R2"], "R1 is spent")
+    #expect(await fixture.store.content() == "T3 R3")
   }
 
   @Test func `an outdated copy takes nothing from what the app keeps`() async throws {
-    let bench = try await SessionFixture().restored()
-    let saved = try #require(bench.module.currentToken)
-    bench.clock.advance(by: 3600)
-    _ = try await bench.module.token()
-    bench.module.attributes = ["name": "Alice"]
-    bench.oauth.launchTokenTimerUpdate(with: saved)
-    _ = try await bench.module.refresh()
-    #expect(await bench.store.memory.load("default")?.attributes == ["name": "Alice"])
+    let fixture = try await SessionFixture().restored()
+    let saved = try #require(fixture.module.currentToken)
+    fixture.clock.advance(by: 3600)
+    _ = try await fixture.module.token()
+    fixture.module.attributes = ["name": "Alice"]
+    fixture.oauth.launchTokenTimerUpdate(with: saved)
+    _ = try await fixture.module.refresh()
+    #expect(await fixture.store.memory.load("default")?.attributes == ["name": "Alice"])
   }
 
   @Test func `what the app takes back stays taken back`() async throws {
-    let bench = try SessionFixture()
-    let token = bench.server.issue(at: bench.clock.now)
-    await bench.store.memory.save(
+    let fixture = try SessionFixture()
+    let token = fixture.server.issue(at: fixture.clock.now)
+    await fixture.store.memory.save(
       AccountRecord(
         id: "default", clientID: "client", token: token, attributes: ["name": "Alice"]))
-    bench.module.attributes = [:]
-    _ = try await bench.module.restore()
-    #expect(bench.module.attributes.isEmpty)
-    _ = try await bench.module.refresh()
-    #expect(await bench.store.memory.load("default")?.attributes == [:])
+    fixture.module.attributes = [:]
+    _ = try await fixture.module.restore()
+    #expect(fixture.module.attributes.isEmpty)
+    _ = try await fixture.module.refresh()
+    #expect(await fixture.store.memory.load("default")?.attributes == [:])
   }
 
   @Test func `an outdated copy does not replace the token that is stored`() async throws {
-    let bench = try SessionFixture()
-    let saved = bench.server.issue(at: bench.clock.now)
-    let newer = bench.server.issue(at: bench.clock.now + 1800)
-    await bench.store.memory.save(bench.record(newer))
-    bench.clock.advance(by: 1800)
-    bench.oauth.launchTokenTimerUpdate(with: saved)
-    try await eventually { bench.memory == "T2 R2" }
-    #expect(bench.store.saves.isEmpty)
-    #expect(await bench.store.content() == "T2 R2")
-    #expect(await bench.observer.words(1) == ["refreshed T2"], "the app's copy is outdated")
+    let fixture = try SessionFixture()
+    let saved = fixture.server.issue(at: fixture.clock.now)
+    let newer = fixture.server.issue(at: fixture.clock.now + 1800)
+    await fixture.store.memory.save(fixture.record(newer))
+    fixture.clock.advance(by: 1800)
+    fixture.oauth.launchTokenTimerUpdate(with: saved)
+    try await eventually { fixture.memory == "T2 R2" }
+    #expect(fixture.store.saves.isEmpty)
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(await fixture.observer.words(1) == ["refreshed T2"], "the app's copy is outdated")
     let other = try SessionFixture()
     await other.store.memory.save(other.record(newer))
     other.server.expect("R2")
@@ -177,84 +177,84 @@ import Testing
 
   /// It may hold a newer one.
   @Test func `a store that cannot be read is not overwritten`() async throws {
-    let bench = try SessionFixture()
-    let saved = bench.server.issue(at: bench.clock.now)
-    let newer = bench.server.issue(at: bench.clock.now + 1800)
-    await bench.store.memory.save(bench.record(newer))
-    bench.clock.advance(by: 1800)
-    bench.store.fails(toLoad: true)
-    bench.oauth.launchTokenTimerUpdate(with: saved)
-    try await eventually { bench.store.calls.contains("load") && bench.clock.sleepers > 0 }
-    #expect(await bench.store.content() == "T2 R2")
-    #expect(await bench.observer.words(1) == ["failed store_failed"])
-    bench.store.fails()
-    bench.clock.advance(by: 1)
-    try await eventually { bench.memory == "T2 R2" }
-    #expect(await bench.store.content() == "T2 R2")
-    #expect(await bench.observer.words(2).last == "refreshed T2")
+    let fixture = try SessionFixture()
+    let saved = fixture.server.issue(at: fixture.clock.now)
+    let newer = fixture.server.issue(at: fixture.clock.now + 1800)
+    await fixture.store.memory.save(fixture.record(newer))
+    fixture.clock.advance(by: 1800)
+    fixture.store.fails(toLoad: true)
+    fixture.oauth.launchTokenTimerUpdate(with: saved)
+    try await eventually { fixture.store.calls.contains("load") && fixture.clock.sleepers > 0 }
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(await fixture.observer.words(1) == ["failed store_failed"])
+    fixture.store.fails()
+    fixture.clock.advance(by: 1)
+    try await eventually { fixture.memory == "T2 R2" }
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(await fixture.observer.words(2).last == "refreshed T2")
   }
 
   @Test func `a store that fails to keep it is told`() async throws {
-    let bench = try SessionFixture()
-    bench.store.fails(toSave: true)
-    bench.oauth.launchTokenTimerUpdate(with: bench.server.issue(at: bench.clock.now))
-    await bench.clock.hasSleeper()
-    #expect(bench.memory == "T1 R1")
-    try await eventually("it is told") { bench.observer.words == ["failed store_failed"] }
-    bench.store.fails()
-    bench.clock.advance(by: 1)
-    try await eventually { await bench.store.content() == "T1 R1" }
+    let fixture = try SessionFixture()
+    fixture.store.fails(toSave: true)
+    fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now))
+    await fixture.clock.hasSleeper()
+    #expect(fixture.memory == "T1 R1")
+    try await eventually("it is told") { fixture.observer.words == ["failed store_failed"] }
+    fixture.store.fails()
+    fixture.clock.advance(by: 1)
+    try await eventually { await fixture.store.content() == "T1 R1" }
   }
 
   @Test func `another client's account in the store gives way to the app's token`() async throws {
-    let bench = try SessionFixture()
-    let theirs = bench.server.issue(at: bench.clock.now)
-    await bench.store.memory.save(bench.record(theirs, clientID: "other"))
-    bench.oauth.launchTokenTimerUpdate(with: bench.server.issue(at: bench.clock.now - 60))
-    try await eventually { await bench.store.content() == "T2 R2" }
-    #expect(bench.memory == "T2 R2")
+    let fixture = try SessionFixture()
+    let theirs = fixture.server.issue(at: fixture.clock.now)
+    await fixture.store.memory.save(fixture.record(theirs, clientID: "other"))
+    fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now - 60))
+    try await eventually { await fixture.store.content() == "T2 R2" }
+    #expect(fixture.memory == "T2 R2")
   }
 
   @Test(arguments: [50, 1_000])
   func `many parts of an app that resume the same token are one refresh`(count: Int) async throws {
-    let bench = try SessionFixture()
-    let oauth = bench.oauth
-    let saved = bench.server.issue(at: bench.clock.now - 7200)
-    bench.server.gate.close()
+    let fixture = try SessionFixture()
+    let oauth = fixture.oauth
+    let saved = fixture.server.issue(at: fixture.clock.now - 7200)
+    fixture.server.gate.close()
     let callers = (0..<count).map { _ in begin { try await oauth.refresh(with: saved) } }
     oauth.launchTokenTimerUpdate(with: saved)
-    try await bench.server.gate.isHolding()
-    bench.server.gate.open()
+    try await fixture.server.gate.isHolding()
+    fixture.server.gate.open()
     for caller in callers { #expect(try await caller.value.accessToken == "T2") }
-    #expect(bench.refreshes == ["R1"])
+    #expect(fixture.refreshes == ["R1"])
   }
 
   /// Those who waited for the store ask again one after the other, and the refresh may be over then.
   @Test func `whoever asks again after a wait does not start another refresh`() async throws {
     for _ in 0..<50 {
-      let bench = try SessionFixture()
-      let oauth = bench.oauth
-      let saved = bench.server.issue(at: bench.clock.now - 7200)
-      bench.store.loading.close()
+      let fixture = try SessionFixture()
+      let oauth = fixture.oauth
+      let saved = fixture.server.issue(at: fixture.clock.now - 7200)
+      fixture.store.loading.close()
       let callers = (0..<100).map { _ in begin { try await oauth.refresh(with: saved) } }
-      try await bench.store.loading.isHolding()
-      bench.store.loading.open()
+      try await fixture.store.loading.isHolding()
+      fixture.store.loading.open()
       for caller in callers { _ = try await caller.value }
-      #expect(bench.refreshes == ["R1"])
+      #expect(fixture.refreshes == ["R1"])
     }
   }
 
   @Test func `a sign-out while it is being stored leaves nothing`() async throws {
-    let bench = try SessionFixture()
-    bench.store.saving.close()
-    bench.oauth.launchTokenTimerUpdate(with: bench.server.issue(at: bench.clock.now))
-    try await bench.store.saving.isHolding()
-    bench.oauth.userDidSignOut()
-    bench.store.saving.open()
-    try await bench.oauth.signOut()
-    #expect(bench.memory == nil)
-    #expect(await bench.store.content() == nil)
-    try await eventually { bench.clock.sleepers == 0 }
+    let fixture = try SessionFixture()
+    fixture.store.saving.close()
+    fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now))
+    try await fixture.store.saving.isHolding()
+    fixture.oauth.userDidSignOut()
+    fixture.store.saving.open()
+    try await fixture.oauth.signOut()
+    #expect(fixture.memory == nil)
+    #expect(await fixture.store.content() == nil)
+    try await eventually { fixture.clock.sleepers == 0 }
   }
 }
 

@@ -11,27 +11,27 @@ import Testing
   func signedIn(
     _ options: SandboxOptions = SandboxOptions(), store: any TokenStore = MemoryTokenStore()
   ) async throws -> SandboxFixture {
-    let bench = try await SandboxFixture(options).register { $0.timeout = .seconds(20) }
-    bench.oauth.environment.tokenStore = store
-    _ = try await bench.oauth.signIn()
-    bench.sandbox.forgetRequests()
-    return bench
+    let fixture = try await SandboxFixture(options).register { $0.timeout = .seconds(20) }
+    fixture.oauth.environment.tokenStore = store
+    _ = try await fixture.oauth.signIn()
+    fixture.sandbox.forgetRequests()
+    return fixture
   }
 
-  func me(_ bench: SandboxFixture) -> HTTPRequest { HTTPRequest(url: bench.sandbox.url(.me)) }
+  func me(_ fixture: SandboxFixture) -> HTTPRequest { HTTPRequest(url: fixture.sandbox.url(.me)) }
 
   @Test(arguments: [true, false])
   func `at twenty expiries 64 callers each time, nothing is lost`(rotates: Bool) async throws {
     var options = SandboxOptions()
     options.rotatesRefreshTokens = rotates
     let store = MemoryTokenStore()
-    let bench = try await signedIn(options, store: store)
-    let oauth = bench.oauth
+    let fixture = try await signedIn(options, store: store)
+    let oauth = fixture.oauth
     oauth.module.refreshesAutomatically = false
     for round in 1...20 {
-      bench.clock.advance(by: 3600)
-      bench.sandbox.expireAccessTokens()
-      let request = me(bench)
+      fixture.clock.advance(by: 3600)
+      fixture.sandbox.expireAccessTokens()
+      let request = me(fixture)
       let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
         for index in 0..<64 {
           group.addTask {
@@ -42,51 +42,51 @@ import Testing
         }
         return try await group.reduce(into: Set()) { $0.insert($1) }
       }
-      #expect(statuses == [200] && bench.tokenRequests.count == round)
+      #expect(statuses == [200] && fixture.tokenRequests.count == round)
     }
     let token = try #require(oauth.result.token)
-    #expect(bench.sandbox.isActive(token.accessToken))
-    #expect(token.refreshToken == bench.sandbox.latestRefreshToken)
+    #expect(fixture.sandbox.isActive(token.accessToken))
+    #expect(token.refreshToken == fixture.sandbox.latestRefreshToken)
     #expect(await store.load("default")?.token == token)
-    #expect(bench.sandbox.requests(to: .authorization).isEmpty)
+    #expect(fixture.sandbox.requests(to: .authorization).isEmpty)
   }
 
   @Test func `a token that the API does not know any more is refreshed once`() async throws {
-    let bench = try await signedIn()
-    bench.sandbox.expireAccessTokens()
-    let response = try await bench.oauth.module.send(me(bench))
+    let fixture = try await signedIn()
+    fixture.sandbox.expireAccessTokens()
+    let response = try await fixture.oauth.module.send(me(fixture))
     #expect(response.status == 200)
     #expect(
-      bench.endpoints == [.me, .metadata, .token, .me] || bench.endpoints == [.me, .token, .me])
-    let sent = bench.sandbox.requests(to: .me).map { $0.header("authorization") }
-    #expect(sent.last == "Bearer \(bench.oauth.result.token?.accessToken ?? "")")
+      fixture.endpoints == [.me, .metadata, .token, .me] || fixture.endpoints == [.me, .token, .me])
+    let sent = fixture.sandbox.requests(to: .me).map { $0.header("authorization") }
+    #expect(sent.last == "Bearer \(fixture.oauth.result.token?.accessToken ?? "")")
     #expect(sent.first != sent.last)
   }
 
   @Test func `a token without the scope is not refreshed for it`() async throws {
-    let bench = try await SandboxFixture().register(scope: "profile")
-    _ = try await bench.oauth.signIn()
-    bench.sandbox.forgetRequests()
-    let request = HTTPRequest(url: bench.sandbox.url(.files))
-    let error = await failure(.insufficientScope) { try await bench.oauth.module.send(request) }
+    let fixture = try await SandboxFixture().register(scope: "profile")
+    _ = try await fixture.oauth.signIn()
+    fixture.sandbox.forgetRequests()
+    let request = HTTPRequest(url: fixture.sandbox.url(.files))
+    let error = await failure(.insufficientScope) { try await fixture.oauth.module.send(request) }
     #expect(error?.status == 403 && error?.challenge?.scope == "demo")
-    #expect(error?.challenge?.scheme == "Bearer" && bench.endpoints == [.files])
+    #expect(error?.challenge?.scheme == "Bearer" && fixture.endpoints == [.files])
   }
 
   @Test func `everything revoked ends the session, once and for all`() async throws {
     let store = MemoryTokenStore()
-    let bench = try await signedIn(store: store)
+    let fixture = try await signedIn(store: store)
     let observer = RefreshRecorder()
-    bench.oauth.tokenRefreshDelegate = observer
-    bench.sandbox.revokeEverything()
-    let error = await failure(.invalidGrant) { try await bench.oauth.module.send(me(bench)) }
-    #expect(error?.requiresSignIn == true && bench.tokenRequests.count == 1)
+    fixture.oauth.tokenRefreshDelegate = observer
+    fixture.sandbox.revokeEverything()
+    let error = await failure(.invalidGrant) { try await fixture.oauth.module.send(me(fixture)) }
+    #expect(error?.requiresSignIn == true && fixture.tokenRequests.count == 1)
     #expect(await observer.words(1) == ["ended refused invalid_grant"])
-    try await eventually { await store.list().isEmpty && bench.clock.sleepers == 0 }
-    bench.clock.advance(by: 86_400)
-    await failure(.notAuthorized) { try await bench.oauth.module.send(me(bench)) }
-    #expect(bench.tokenRequests.count == 1)
-    #expect(try await bench.oauth.module.requestAccess() == bench.oauth.result.token)
+    try await eventually { await store.list().isEmpty && fixture.clock.sleepers == 0 }
+    fixture.clock.advance(by: 86_400)
+    await failure(.notAuthorized) { try await fixture.oauth.module.send(me(fixture)) }
+    #expect(fixture.tokenRequests.count == 1)
+    #expect(try await fixture.oauth.module.requestAccess() == fixture.oauth.result.token)
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
@@ -117,27 +117,27 @@ import Testing
   ])
   func `a failure over the wire keeps the session`(row: Row) async throws {
     let store = MemoryTokenStore()
-    let bench = try await signedIn(store: store)
-    bench.oauth.module.refreshesAutomatically = false
-    let before = try #require(bench.oauth.result.token)
-    bench.clock.advance(by: 3600)
-    bench.sandbox.misbehave(at: .token, row.misbehaviour)
-    let error = await failure { try await bench.oauth.token() }
+    let fixture = try await signedIn(store: store)
+    fixture.oauth.module.refreshesAutomatically = false
+    let before = try #require(fixture.oauth.result.token)
+    fixture.clock.advance(by: 3600)
+    fixture.sandbox.misbehave(at: .token, row.misbehaviour)
+    let error = await failure { try await fixture.oauth.token() }
     #expect(error.map { row.codes.contains($0.code) } ?? false, "\(error as Any)")
-    #expect(bench.oauth.result.token == before)
+    #expect(fixture.oauth.result.token == before)
     #expect(await store.load("default")?.token == before)
-    #expect(bench.tokenRequests.count == 1, "it is not sent a second time")
-    bench.clock.advance(by: 30)
-    #expect(try await bench.oauth.token().refreshToken == bench.sandbox.latestRefreshToken)
+    #expect(fixture.tokenRequests.count == 1, "it is not sent a second time")
+    fixture.clock.advance(by: 30)
+    #expect(try await fixture.oauth.token().refreshToken == fixture.sandbox.latestRefreshToken)
   }
 
   @Test func `a server that is gone for a while`() async throws {
-    let bench = try await signedIn()
-    bench.oauth.module.refreshesAutomatically = false
-    await bench.sandbox.stop()
-    bench.clock.advance(by: 3600)
-    let error = await failure(.connectionFailed) { try await bench.oauth.token() }
-    #expect(error?.requiresSignIn == false && bench.oauth.result.token != nil)
+    let fixture = try await signedIn()
+    fixture.oauth.module.refreshesAutomatically = false
+    await fixture.sandbox.stop()
+    fixture.clock.advance(by: 3600)
+    let error = await failure(.connectionFailed) { try await fixture.oauth.token() }
+    #expect(error?.requiresSignIn == false && fixture.oauth.result.token != nil)
   }
 
   /// A program that starts again knows the issuer, and nothing of its endpoints.
@@ -145,59 +145,59 @@ import Testing
     async throws
   {
     let store = MemoryTokenStore()
-    let bench = try await signedIn(store: store)
+    let fixture = try await signedIn(store: store)
     let oauth = SQOAuth()
-    oauth.environment.clock = bench.clock
+    oauth.environment.clock = fixture.clock
     oauth.environment.tokenStore = store
-    oauth.register(try bench.oauth.module.context.configuration.get())
-    bench.oauth.module.refreshesAutomatically = false
-    bench.clock.advance(by: 3600)
+    oauth.register(try fixture.oauth.module.context.configuration.get())
+    fixture.oauth.module.refreshesAutomatically = false
+    fixture.clock.advance(by: 3600)
     for misbehaviour in [
       SandboxMisbehaviour.status(500), .html, .member("issuer", "http://127.0.0.1"),
     ] {
-      bench.sandbox.misbehave(at: .metadata, misbehaviour, times: nil)
+      fixture.sandbox.misbehave(at: .metadata, misbehaviour, times: nil)
       let error = await failure { try await oauth.token() }
       #expect(error?.requiresSignIn == false && oauth.result.token != nil)
-      let requests = bench.endpoints.count
+      let requests = fixture.endpoints.count
       await failure(error?.code) { try await oauth.token() }
-      #expect(bench.endpoints.count == requests, "the failure is for everyone who asks soon")
-      bench.sandbox.behave(at: .metadata)
-      bench.clock.advance(by: 60)
+      #expect(fixture.endpoints.count == requests, "the failure is for everyone who asks soon")
+      fixture.sandbox.behave(at: .metadata)
+      fixture.clock.advance(by: 60)
     }
-    #expect(bench.endpoints.allSatisfy { $0 == .metadata })
-    let before = bench.endpoints.count
+    #expect(fixture.endpoints.allSatisfy { $0 == .metadata })
+    let before = fixture.endpoints.count
     let tokens = try await withThrowingTaskGroup(of: SQToken.self) { group in
       for _ in 0..<50 { group.addTask { try await oauth.token() } }
       return try await group.reduce(into: Set()) { $0.insert($1) }
     }
-    #expect(tokens.count == 1 && bench.endpoints.dropFirst(before) == [.metadata, .token])
-    bench.clock.advance(by: 3600)
+    #expect(tokens.count == 1 && fixture.endpoints.dropFirst(before) == [.metadata, .token])
+    fixture.clock.advance(by: 3600)
     _ = try await oauth.token()
-    #expect(bench.endpoints.dropFirst(before) == [.metadata, .token, .token])
+    #expect(fixture.endpoints.dropFirst(before) == [.metadata, .token, .token])
   }
 
   /// Two modules on one file are what two processes are.
   @Test func `two that share a file are one session`() async throws {
     let folder = try TemporaryFolder()
-    let bench = try await signedIn(store: FileTokenStore(path: folder.path + "/tokens.json"))
-    bench.oauth.module.refreshesAutomatically = false
+    let fixture = try await signedIn(store: FileTokenStore(path: folder.path + "/tokens.json"))
+    fixture.oauth.module.refreshesAutomatically = false
     let second = SQOAuth()
-    second.environment.clock = bench.clock
+    second.environment.clock = fixture.clock
     second.environment.tokenStore = FileTokenStore(path: folder.path + "/tokens.json")
-    second.register(try bench.oauth.module.context.configuration.get())
+    second.register(try fixture.oauth.module.context.configuration.get())
     for round in 1...10 {
-      bench.clock.advance(by: 3600)
-      bench.sandbox.expireAccessTokens()
-      let (first, other) = round % 2 == 0 ? (bench.oauth, second) : (second, bench.oauth)
+      fixture.clock.advance(by: 3600)
+      fixture.sandbox.expireAccessTokens()
+      let (first, other) = round % 2 == 0 ? (fixture.oauth, second) : (second, fixture.oauth)
       let token = try await first.token()
       #expect(try await other.token() == token)
-      #expect(bench.tokenRequests.count == round)
-      #expect(try await other.module.send(me(bench)).status == 200)
+      #expect(fixture.tokenRequests.count == round)
+      #expect(try await other.module.send(me(fixture)).status == 200)
     }
-    #expect(bench.oauth.result.token?.refreshToken == bench.sandbox.latestRefreshToken)
+    #expect(fixture.oauth.result.token?.refreshToken == fixture.sandbox.latestRefreshToken)
     try await second.signOut()
-    bench.clock.advance(by: 3600)
-    await failure(.notAuthorized) { try await bench.oauth.token() }
-    #expect(bench.oauth.result.token == nil && bench.tokenRequests.count == 10)
+    fixture.clock.advance(by: 3600)
+    await failure(.notAuthorized) { try await fixture.oauth.token() }
+    #expect(fixture.oauth.result.token == nil && fixture.tokenRequests.count == 10)
   }
 }

@@ -25,28 +25,28 @@ import Testing
   }
 
   @Test func `a module in any state holds none`() async throws {
-    let bench = try SessionFixture()
-    bench.oauth.launchTokenTimerUpdate(with: token("held"))
-    bench.server.gate.close()
-    let module = bench.module
+    let fixture = try SessionFixture()
+    fixture.oauth.launchTokenTimerUpdate(with: token("held"))
+    fixture.server.gate.close()
+    let module = fixture.module
     let caller = begin { try await module.refresh() }
-    try await bench.server.gate.isHolding()
-    for value in [module, bench.oauth, bench.oauth.result, module.environment] as [Any] {
+    try await fixture.server.gate.isHolding()
+    for value in [module, fixture.oauth, fixture.oauth.result, module.environment] as [Any] {
       #expect(!everyText(of: value).contains(Self.canary))
     }
-    bench.server.gate.open()
+    fixture.server.gate.open()
     let error = await failure { try await caller.value }
     #expect(!everyText(of: error as Any).contains(Self.canary))
   }
 
   @Test func `an error that repeats what was sent holds none`() async throws {
-    let bench = try SessionFixture()
+    let fixture = try SessionFixture()
     let secret = "\(Self.canary)-refresh"
-    bench.server.always(
+    fixture.server.always(
       ScriptedHTTPClient.json(
         #"{"error":"invalid_grant","error_description":"no token \#(secret) here"}"#, status: 400))
-    let recorder = RefreshRecorder.listening(to: bench.module.events)
-    let error = await failure { try await bench.oauth.refresh(with: token("sent")) }
+    let recorder = RefreshRecorder.listening(to: fixture.module.events)
+    let error = await failure { try await fixture.oauth.refresh(with: token("sent")) }
     #expect(!everyText(of: error as Any).contains(Self.canary))
     _ = await recorder.words(1)
     for event in recorder.events { #expect(!everyText(of: event).contains(Self.canary)) }

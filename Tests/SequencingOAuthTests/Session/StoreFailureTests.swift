@@ -8,25 +8,25 @@ import Testing
 /// The store gets a token before anyone sees it, and its failure costs nothing.
 @Suite("A session and its store", .timeLimit(.minutes(1))) struct StoreFailureTests {
   @Test func `nobody has the new token before it is stored`() async throws {
-    let bench = try await SessionFixture().restored()
-    let module = bench.module
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
     let stream = RefreshRecorder.listening(to: module.events)
-    bench.store.saving.close()
+    fixture.store.saving.close()
     let caller = begin { try await module.refresh() }
-    try await bench.store.saving.isHolding()
-    #expect(bench.memory == "T1 R1" && module.validToken?.accessToken == "T1")
-    #expect(bench.oauth.result.token?.accessToken == "T1")
+    try await fixture.store.saving.isHolding()
+    #expect(fixture.memory == "T1 R1" && module.validToken?.accessToken == "T1")
+    #expect(fixture.oauth.result.token?.accessToken == "T1")
     #expect(try await module.token().accessToken == "T1")
     #expect(module.authorizationFields == ["Authorization": "Bearer T1"])
     let other = begin { try await module.refresh() }
-    #expect(bench.observer.words.isEmpty && stream.words.isEmpty)
-    #expect(await bench.store.content() == "T1 R1")
-    bench.store.saving.open()
+    #expect(fixture.observer.words.isEmpty && stream.words.isEmpty)
+    #expect(await fixture.store.content() == "T1 R1")
+    fixture.store.saving.open()
     #expect(try await caller.value.accessToken == "T2")
     #expect(try await other.value.accessToken == "T2")
-    #expect(await bench.store.content() == "T2 R2" && bench.memory == "T2 R2")
-    #expect(await bench.observer.words(1) == ["refreshed T2"])
-    #expect(bench.store.saves == ["save T2 R2"], "once for each refresh")
+    #expect(await fixture.store.content() == "T2 R2" && fixture.memory == "T2 R2")
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(fixture.store.saves == ["save T2 R2"], "once for each refresh")
   }
 
   @Test func `whoever is told finds the token in the store`() async throws {
@@ -39,18 +39,18 @@ import Testing
         found.open()
       }
     }
-    let bench = try await SessionFixture().restored()
-    let delegate = Looking(bench.store)
+    let fixture = try await SessionFixture().restored()
+    let delegate = Looking(fixture.store)
     delegate.found.close()
-    bench.oauth.tokenRefreshDelegate = delegate
-    try await bench.module.refresh()
+    fixture.oauth.tokenRefreshDelegate = delegate
+    try await fixture.module.refresh()
     await delegate.found.pass()
   }
 
   @Test func `a program that settles before it ends loses nothing`() async throws {
-    let bench = try await SessionFixture().restored()
-    let module = bench.module
-    let store = bench.store
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    let store = fixture.store
     store.saving.close()
     let caller = begin { try await module.refresh() }
     try await store.saving.isHolding()
@@ -64,107 +64,107 @@ import Testing
     #expect(token == "T2" && content == "T2 R2")
     _ = try await caller.value
 
-    bench.oauth.userDidSignOut()
+    fixture.oauth.userDidSignOut()
     try await module.settle()
     #expect(await store.content() == nil)
   }
 
   @Test func `a store that fails keeps the session and is told`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.store.fails(toSave: true)
-    #expect(try await bench.module.refresh().accessToken == "T2", "the token is good")
-    #expect(bench.memory == "T2 R2")
-    #expect(await bench.observer.words(2) == ["refreshed T2", "failed store_failed"])
-    guard case .refreshFailed(let error) = bench.observer.events.last else { return }
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toSave: true)
+    #expect(try await fixture.module.refresh().accessToken == "T2", "the token is good")
+    #expect(fixture.memory == "T2 R2")
+    #expect(await fixture.observer.words(2) == ["refreshed T2", "failed store_failed"])
+    guard case .refreshFailed(let error) = fixture.observer.events.last else { return }
     #expect(error.cause is ScriptedStore.Full)
     #expect(!everyText(of: error).contains("T2"))
     // R2 is sent when the store has it, and not before.
-    bench.clock.advance(by: 3600)
-    await failure(.storeFailed) { try await bench.module.token() }
-    #expect(bench.refreshes == ["R1"] && bench.memory == "T2 R2")
-    bench.store.fails()
-    bench.clock.advance(by: 10)
-    #expect(try await bench.module.token().accessToken == "T3")
-    #expect(bench.refreshes == ["R1", "R2"])
-    #expect(await bench.store.content() == "T3 R3")
+    fixture.clock.advance(by: 3600)
+    await failure(.storeFailed) { try await fixture.module.token() }
+    #expect(fixture.refreshes == ["R1"] && fixture.memory == "T2 R2")
+    fixture.store.fails()
+    fixture.clock.advance(by: 10)
+    #expect(try await fixture.module.token().accessToken == "T3")
+    #expect(fixture.refreshes == ["R1", "R2"])
+    #expect(await fixture.store.content() == "T3 R3")
   }
 
   @Test func `settling stores what the store had refused, or says why it cannot`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.store.fails(toSave: true)
-    try await bench.module.refresh()
-    let error = await failure(.storeFailed) { try await bench.module.settle() }
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    let error = await failure(.storeFailed) { try await fixture.module.settle() }
     #expect(error?.cause is ScriptedStore.Full)
-    bench.store.fails()
+    fixture.store.fails()
     // The back-off is for the timer; a program that is about to end has no time for it.
-    try await bench.module.settle()
-    #expect(await bench.store.content() == "T2 R2")
-    bench.store.fails(toErase: true)
-    bench.oauth.userDidSignOut()
-    await failure(.storeFailed) { try await bench.module.settle() }
-    bench.store.fails()
-    try await bench.module.settle()
-    #expect(await bench.store.content() == nil)
+    try await fixture.module.settle()
+    #expect(await fixture.store.content() == "T2 R2")
+    fixture.store.fails(toErase: true)
+    fixture.oauth.userDidSignOut()
+    await failure(.storeFailed) { try await fixture.module.settle() }
+    fixture.store.fails()
+    try await fixture.module.settle()
+    #expect(await fixture.store.content() == nil)
   }
 
   /// A program that was told to end has cancelled its tasks, and settles then.
   @Test func `settling goes on when its task is cancelled`() async throws {
-    let bench = try await SessionFixture().restored()
-    let module = bench.module
-    bench.server.gate.close()
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.server.gate.close()
     let caller = begin { try await module.refresh() }
-    try await bench.server.gate.isHolding()
+    try await fixture.server.gate.isHolding()
     let settling = begin { try await module.settle() }
     settling.cancel()
     caller.cancel()
-    bench.server.gate.open()
+    fixture.server.gate.open()
     try await settling.value
-    #expect(await bench.store.content() == "T2 R2")
+    #expect(await fixture.store.content() == "T2 R2")
   }
 
   @Test func `the timer stores it again when the store has had time`() async throws {
-    let bench = try await SessionFixture().updating()
-    bench.store.fails(toSave: true)
-    try await bench.module.refresh()
+    let fixture = try await SessionFixture().updating()
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
     for (attempts, seconds) in [(2, 1.0), (3, 2), (4, 4)] {
-      await bench.clock.hasSleeper()
-      bench.clock.advance(by: seconds - 0.01)
-      #expect(bench.store.saves.count == attempts - 1)
-      await bench.clock.hasSleeper()
-      bench.clock.advance(by: 0.01)
-      try await eventually { bench.store.saves.count == attempts }
+      await fixture.clock.hasSleeper()
+      fixture.clock.advance(by: seconds - 0.01)
+      #expect(fixture.store.saves.count == attempts - 1)
+      await fixture.clock.hasSleeper()
+      fixture.clock.advance(by: 0.01)
+      try await eventually { fixture.store.saves.count == attempts }
     }
-    bench.store.fails()
-    await bench.clock.hasSleeper()
-    bench.clock.advance(by: 8)
-    try await eventually { await bench.store.content() == "T2 R2" }
-    #expect(bench.refreshes == ["R1"])
-    #expect(Set(bench.store.saves) == ["save T2 R2"])
+    fixture.store.fails()
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 8)
+    try await eventually { await fixture.store.content() == "T2 R2" }
+    #expect(fixture.refreshes == ["R1"])
+    #expect(Set(fixture.store.saves) == ["save T2 R2"])
   }
 
   /// A program that refreshes when it needs to has no timer, and may end at any time.
   @Test func `without the timer it is stored again too`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.store.fails(toSave: true)
-    try await bench.module.refresh()
-    bench.store.fails()
-    bench.clock.advance(by: 1)
-    for _ in 0..<3 { _ = try await bench.module.token() }
-    try await eventually("it is stored") { await bench.store.content() == "T2 R2" }
-    #expect(bench.refreshes == ["R1"])
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    fixture.store.fails()
+    fixture.clock.advance(by: 1)
+    for _ in 0..<3 { _ = try await fixture.module.token() }
+    try await eventually("it is stored") { await fixture.store.content() == "T2 R2" }
+    #expect(fixture.refreshes == ["R1"])
   }
 
   @Test func `a token that was not stored survives a look into the store`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.store.fails(toSave: true)
-    bench.clock.advance(by: 5)
-    try await bench.module.refresh()
-    bench.store.fails()
-    bench.clock.advance(by: 3600)
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toSave: true)
+    fixture.clock.advance(by: 5)
+    try await fixture.module.refresh()
+    fixture.store.fails()
+    fixture.clock.advance(by: 3600)
     // T1 is still there, and older.
-    #expect(try await bench.module.token().accessToken == "T3")
-    #expect(bench.refreshes == ["R1", "R2"])
-    #expect(await bench.store.content() == "T3 R3")
+    #expect(try await fixture.module.token().accessToken == "T3")
+    #expect(fixture.refreshes == ["R1", "R2"])
+    #expect(await fixture.store.content() == "T3 R3")
   }
 
   @Test func `a store that cannot be read at the start does not count as a sign-out`() async throws
@@ -176,16 +176,16 @@ import Testing
   }
 
   @Test func `a sign-out that the store refuses is made up for before it is read`() async throws {
-    let bench = try await SessionFixture().restored()
-    bench.store.fails(toErase: true)
-    await failure(.storeFailed) { try await bench.oauth.signOut() }
-    await failure(.storeFailed) { try await bench.module.token() }
-    await failure(.storeFailed) { try await bench.module.restore() }
-    #expect(bench.memory == nil)
-    bench.store.fails()
-    await failure(.notAuthorized) { try await bench.module.token() }
-    #expect(await bench.store.content() == nil)
-    #expect(bench.requests.isEmpty)
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toErase: true)
+    await failure(.storeFailed) { try await fixture.oauth.signOut() }
+    await failure(.storeFailed) { try await fixture.module.token() }
+    await failure(.storeFailed) { try await fixture.module.restore() }
+    #expect(fixture.memory == nil)
+    fixture.store.fails()
+    await failure(.notAuthorized) { try await fixture.module.token() }
+    #expect(await fixture.store.content() == nil)
+    #expect(fixture.requests.isEmpty)
   }
 
   /// The app may be on its main thread, or hold a lock that its store needs.
@@ -206,10 +206,10 @@ import Testing
         wasFreed.withLock { $0 = result == .success }
       }
     }
-    let bench = try await SessionFixture().restored()
+    let fixture = try await SessionFixture().restored()
     let store = Blocking()
-    bench.oauth.environment.tokenStore = store
-    bench.oauth.userDidSignOut()
+    fixture.oauth.environment.tokenStore = store
+    fixture.oauth.userDidSignOut()
     store.isFree.signal()
     try await eventually { store.wasFreed.withLock(\.self) != nil }
     #expect(store.wasFreed.withLock(\.self) == true)
@@ -217,56 +217,56 @@ import Testing
 
   /// Behind the save of the new token, the old one would take its place.
   @Test func `a late save of an old token does not replace a newer one`() async throws {
-    let bench = try await SessionFixture().updating()
-    let module = bench.module
-    bench.store.fails(toSave: true)
+    let fixture = try await SessionFixture().updating()
+    let module = fixture.module
+    fixture.store.fails(toSave: true)
     try await module.refresh()
-    bench.store.fails()
-    await bench.clock.hasSleeper()
-    bench.store.saving.close()
+    fixture.store.fails()
+    await fixture.clock.hasSleeper()
+    fixture.store.saving.close()
     let caller = begin { try await module.refresh() }
-    try await bench.store.saving.isHolding()
+    try await fixture.store.saving.isHolding()
     // The refresh saves T2 before it sends R2, and the timer leaves that to it.
-    bench.clock.advance(by: 10)
-    bench.store.saving.open()
+    fixture.clock.advance(by: 10)
+    fixture.store.saving.open()
     #expect(try await caller.value.accessToken == "T3")
-    await bench.clock.hasSleeper()
-    #expect(bench.store.saves == ["save T2 R2", "save T2 R2", "save T3 R3"])
-    #expect(await bench.store.content() == "T3 R3")
+    await fixture.clock.hasSleeper()
+    #expect(fixture.store.saves == ["save T2 R2", "save T2 R2", "save T3 R3"])
+    #expect(await fixture.store.content() == "T3 R3")
   }
 
   @Test func `a late save does not bring back a user who signed out meanwhile`() async throws {
-    let bench = try await SessionFixture().updating()
-    bench.store.fails(toSave: true)
-    try await bench.module.refresh()
-    bench.store.fails()
-    await bench.clock.hasSleeper()
-    bench.store.loading.close()
-    bench.clock.advance(by: 1)
-    try await bench.store.loading.isHolding()
-    bench.oauth.userDidSignOut()
-    bench.store.loading.open()
-    try await bench.module.settle()
-    try await eventually { bench.clock.sleepers == 0 }
-    #expect(await bench.store.content() == nil)
-    #expect(bench.store.saves == ["save T2 R2"], "only the one that failed")
+    let fixture = try await SessionFixture().updating()
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    fixture.store.fails()
+    await fixture.clock.hasSleeper()
+    fixture.store.loading.close()
+    fixture.clock.advance(by: 1)
+    try await fixture.store.loading.isHolding()
+    fixture.oauth.userDidSignOut()
+    fixture.store.loading.open()
+    try await fixture.module.settle()
+    try await eventually { fixture.clock.sleepers == 0 }
+    #expect(await fixture.store.content() == nil)
+    #expect(fixture.store.saves == ["save T2 R2"], "only the one that failed")
   }
 
   @Test func `a late save of one user's token does not replace another user's`() async throws {
-    let bench = try await SessionFixture().updating()
-    let oauth = bench.oauth
-    bench.store.fails(toSave: true)
-    try await bench.module.refresh()
-    bench.store.fails()
-    await bench.clock.hasSleeper()
-    bench.store.saving.close()
+    let fixture = try await SessionFixture().updating()
+    let oauth = fixture.oauth
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    fixture.store.fails()
+    await fixture.clock.hasSleeper()
+    fixture.store.saving.close()
     let signIn = begin { try await oauth.signIn() }
-    try await bench.store.saving.isHolding()
-    bench.clock.advance(by: 10)
-    bench.store.saving.open()
+    try await fixture.store.saving.isHolding()
+    fixture.clock.advance(by: 10)
+    fixture.store.saving.open()
     #expect(try await signIn.value.accessToken == "T3")
-    await bench.clock.hasSleeper()
-    #expect(await bench.store.content() == "T3 R3")
-    #expect(bench.memory == "T3 R3")
+    await fixture.clock.hasSleeper()
+    #expect(await fixture.store.content() == "T3 R3")
+    #expect(fixture.memory == "T3 R3")
   }
 }

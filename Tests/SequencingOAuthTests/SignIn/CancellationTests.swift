@@ -5,128 +5,128 @@ import Testing
 
 /// Who ends a sign-in, and for whom.
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
-  let bench: OAuthFixture
+  let fixture: OAuthFixture
 
   init() throws {
-    bench = try OAuthFixture(browser: OAuthFixture.idle).register()
+    fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
   }
 
   @Test func `cancelling ends the sign-in and the redirect that comes later is refused`()
     async throws
   {
-    bench.oauth.authorizeUser()
-    let page = try await bench.isWaiting()
-    bench.oauth.cancelSignIn()
-    bench.oauth.cancelSignIn()
-    #expect(!bench.oauth.isSigningIn)
-    #expect(!bench.oauth.handleRedirect(try page.redirect("code=abc")))
-    #expect(await bench.delegate.events(1) == [.cancelled])
-    #expect(bench.http.requests.isEmpty && bench.oauth.result.token == nil)
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    fixture.oauth.cancelSignIn()
+    fixture.oauth.cancelSignIn()
+    #expect(!fixture.oauth.isSigningIn)
+    #expect(!fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await fixture.delegate.events(1) == [.cancelled])
+    #expect(fixture.http.requests.isEmpty && fixture.oauth.result.token == nil)
   }
 
   @Test func `cancelling nothing tells nothing`() async throws {
-    bench.oauth.cancelSignIn()
-    bench.oauth.authorizeUser()
-    let page = try await bench.isWaiting()
-    bench.oauth.handleRedirect(try page.redirect("code=abc"))
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    fixture.oauth.cancelSignIn()
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    fixture.oauth.handleRedirect(try page.redirect("code=abc"))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
   @Test func `a new sign-in may follow a cancellation at once`() async throws {
-    bench.oauth.authorizeUser()
-    let first = try await bench.isWaiting()
-    bench.oauth.cancelSignIn()
-    bench.oauth.authorizeUser()
-    try await eventually { [bench] in bench.opened.count == 2 }
-    let second = try await bench.isWaiting(opened: 2)
+    fixture.oauth.authorizeUser()
+    let first = try await fixture.isWaiting()
+    fixture.oauth.cancelSignIn()
+    fixture.oauth.authorizeUser()
+    try await eventually { [fixture] in fixture.opened.count == 2 }
+    let second = try await fixture.isWaiting(opened: 2)
     #expect(first.state != second.state)
-    #expect(!bench.oauth.handleRedirect(try first.redirect("code=old")))
-    #expect(bench.oauth.handleRedirect(try second.redirect("code=new")))
-    #expect(await bench.delegate.events(2) == [.cancelled, .authorized("T")])
-    #expect(bench.http.forms.map { $0["code"] } == ["new"])
+    #expect(!fixture.oauth.handleRedirect(try first.redirect("code=old")))
+    #expect(fixture.oauth.handleRedirect(try second.redirect("code=new")))
+    #expect(await fixture.delegate.events(2) == [.cancelled, .authorized("T")])
+    #expect(fixture.http.forms.map { $0["code"] } == ["new"])
   }
 
   @Test func `a sign-in that is cancelled before it began is told all the same`() async throws {
     for count in 1...50 {
-      bench.oauth.authorizeUser()
-      bench.oauth.cancelSignIn()
-      #expect(await bench.delegate.events(count) == Array(repeating: .cancelled, count: count))
+      fixture.oauth.authorizeUser()
+      fixture.oauth.cancelSignIn()
+      #expect(await fixture.delegate.events(count) == Array(repeating: .cancelled, count: count))
     }
-    #expect(bench.http.requests.isEmpty)
+    #expect(fixture.http.requests.isEmpty)
   }
 
   @Test func `the only awaiting task's cancellation ends the sign-in`() async throws {
-    let task = Task { [bench] in
-      await failure(.cancelled) { try await bench.oauth.signIn() }
+    let task = Task { [fixture] in
+      await failure(.cancelled) { try await fixture.oauth.signIn() }
     }
-    let page = try await bench.isWaiting()
+    let page = try await fixture.isWaiting()
     task.cancel()
     _ = await task.value
-    #expect(await bench.delegate.events(1) == [.cancelled])
-    #expect(!bench.oauth.handleRedirect(try page.redirect("code=abc")))
-    #expect(!bench.oauth.isSigningIn)
+    #expect(await fixture.delegate.events(1) == [.cancelled])
+    #expect(!fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(!fixture.oauth.isSigningIn)
   }
 
   @Test func `one awaiting task's cancellation ends no one else's wait`() async throws {
-    let staying = Task { [bench] in try await bench.oauth.signIn() }
-    let page = try await bench.isWaiting()
+    let staying = Task { [fixture] in try await fixture.oauth.signIn() }
+    let page = try await fixture.isWaiting()
     for _ in 0..<20 {
-      let leaving = Task { [bench] in
-        await failure(.cancelled) { try await bench.oauth.signIn() }
+      let leaving = Task { [fixture] in
+        await failure(.cancelled) { try await fixture.oauth.signIn() }
       }
       await Task.yield()
       leaving.cancel()
       _ = await leaving.value
     }
-    #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
     #expect(try await staying.value.accessToken == "T")
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
-    #expect(bench.opened.count == 1)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.opened.count == 1)
   }
 
   @Test func `a task's cancellation does not end what authorizeUser started`() async throws {
-    bench.oauth.authorizeUser()
-    let page = try await bench.isWaiting()
-    let task = Task { [bench] in
-      await failure(.cancelled) { try await bench.oauth.signIn() }
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    let task = Task { [fixture] in
+      await failure(.cancelled) { try await fixture.oauth.signIn() }
     }
     task.cancel()
     _ = await task.value
-    #expect(bench.oauth.isSigningIn)
-    #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.oauth.isSigningIn)
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
   @Test func `authorizeUser makes a task's sign-in last without it`() async throws {
-    let task = Task { [bench] in
-      await failure(.cancelled) { try await bench.oauth.signIn() }
+    let task = Task { [fixture] in
+      await failure(.cancelled) { try await fixture.oauth.signIn() }
     }
-    let page = try await bench.isWaiting()
-    bench.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    fixture.oauth.authorizeUser()
     task.cancel()
     _ = await task.value
-    #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
-    #expect(bench.opened.count == 1)
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.opened.count == 1)
   }
 
   @Test func `a task that is cancelled before it asks begins no sign-in`() async throws {
     await askInCancelledTask()
-    #expect(!bench.oauth.isSigningIn)
+    #expect(!fixture.oauth.isSigningIn)
     // What it had begun would have to end before this one.
-    bench.oauth.authorizeUser()
-    let page = try await bench.isWaiting()
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
     await askInCancelledTask()
-    #expect(bench.oauth.isSigningIn, "it ends none either")
-    #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
-    #expect(bench.opened.count == 1)
+    #expect(fixture.oauth.isSigningIn, "it ends none either")
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.opened.count == 1)
   }
 
   private func askInCancelledTask() async {
-    let task = Task { [bench] in
+    let task = Task { [fixture] in
       withUnsafeCurrentTask { $0?.cancel() }
-      await failure(.cancelled) { try await bench.oauth.signIn() }
+      await failure(.cancelled) { try await fixture.oauth.signIn() }
     }
     await task.value
   }
@@ -134,9 +134,9 @@ import Testing
   /// The browser's command may stay until the user is done; nobody wants it any more then.
   @Test func `the user agent is cancelled when the sign-in ends`() async throws {
     for query in ["code=abc", "error=access_denied", nil] {
-      let staying = try OAuthFixture(browser: { bench, page in
-        if let query { bench.oauth.handleRedirect(try page.redirect(query)) }
-        try await bench.clock.sleep(until: .distantFuture)
+      let staying = try OAuthFixture(browser: { fixture, page in
+        if let query { fixture.oauth.handleRedirect(try page.redirect(query)) }
+        try await fixture.clock.sleep(until: .distantFuture)
       }).register()
       staying.oauth.authorizeUser()
       if query == nil {

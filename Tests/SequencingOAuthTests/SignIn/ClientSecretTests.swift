@@ -9,7 +9,7 @@ import Testing
 /// Many servers do not decode what RFC 6749, section 2.3.1, has clients encode for Basic.
 @Suite(.timeLimit(.minutes(1))) struct ClientSecretTests {
   /// A client of a discovered server, which lists these methods, or of one whose endpoints are given.
-  static func bench(
+  static func fixture(
     id: String = "client", secret: String, methods: [String]? = nil,
     authentication: ClientAuthentication? = nil,
     answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token()
@@ -17,19 +17,19 @@ import Testing
     let list = methods.map { $0.map { "\"\($0)\"" }.joined(separator: ",") }
     let document = DiscoverySignInTests.document(
       list.map { #","token_endpoint_auth_methods_supported":[\#($0)]"# } ?? "")
-    let bench = OAuthFixture(
+    let fixture = OAuthFixture(
       answer: DiscoverySignInTests.server(document, token: answer),
       browser: DelegateOutcomeTests.answers("code=abc"))
-    bench.oauth.register(
+    fixture.oauth.register(
       try ClientConfiguration(
         clientID: id, clientSecret: secret, redirectURI: "com.example.app:/cb",
         provider: .issuer(DiscoverySignInTests.issuer), clientAuthentication: authentication))
-    return bench
+    return fixture
   }
 
   /// What the last request's Basic field holds, as a server has it before any other decoding.
-  static func basic(_ bench: OAuthFixture) throws -> String? {
-    guard let field = bench.http.requests.last?.headers["Authorization"] else { return nil }
+  static func basic(_ fixture: OAuthFixture) throws -> String? {
+    guard let field = fixture.http.requests.last?.headers["Authorization"] else { return nil }
     #expect(field.hasPrefix("Basic "))
     let data = try #require(Data(base64Encoded: String(field.dropFirst("Basic ".count))))
     return String(data: data, encoding: .utf8)
@@ -48,10 +48,10 @@ import Testing
     secret: String
   ) async throws {
     for methods in [Self.both, Self.both.reversed(), ["client_secret_basic"], nil] {
-      let bench = try Self.bench(secret: secret, methods: methods)
-      _ = try await bench.oauth.signIn()
-      #expect(try Self.basic(bench) == "client:\(secret)")
-      #expect(bench.http.forms.last?["client_secret"] == nil)
+      let fixture = try Self.fixture(secret: secret, methods: methods)
+      _ = try await fixture.oauth.signIn()
+      #expect(try Self.basic(fixture) == "client:\(secret)")
+      #expect(fixture.http.forms.last?["client_secret"] == nil)
     }
   }
 
@@ -59,12 +59,12 @@ import Testing
   func `a secret that Basic would change travels in the body where the server takes it there`(
     secret: String, encoded: String
   ) async throws {
-    let bench = try Self.bench(secret: secret, methods: Self.both)
-    _ = try await bench.oauth.signIn()
-    #expect(try Self.basic(bench) == nil)
-    #expect(bench.http.forms.last?["client_secret"] == secret)
-    #expect(bench.http.forms.last?["client_id"] == "client")
-    #expect(bench.http.forms.count == 1)
+    let fixture = try Self.fixture(secret: secret, methods: Self.both)
+    _ = try await fixture.oauth.signIn()
+    #expect(try Self.basic(fixture) == nil)
+    #expect(fixture.http.forms.last?["client_secret"] == secret)
+    #expect(fixture.http.forms.last?["client_id"] == "client")
+    #expect(fixture.http.forms.count == 1)
   }
 
   @Test(arguments: changed)
@@ -74,21 +74,21 @@ import Testing
     for (methods, authentication) in [
       (["client_secret_basic"], nil), (nil, nil), (Self.both, ClientAuthentication.basic),
     ] {
-      let bench = try Self.bench(
+      let fixture = try Self.fixture(
         secret: secret, methods: methods, authentication: authentication)
-      _ = try await bench.oauth.signIn()
-      #expect(try Self.basic(bench) == "client:\(encoded)")
-      #expect(bench.http.forms.last?["client_secret"] == nil)
-      #expect(bench.http.forms.count == 1)
+      _ = try await fixture.oauth.signIn()
+      #expect(try Self.basic(fixture) == "client:\(encoded)")
+      #expect(fixture.http.forms.last?["client_secret"] == nil)
+      #expect(fixture.http.forms.count == 1)
     }
   }
 
   @Test func `an identifier that Basic would change counts like a secret`() async throws {
     let id = "https://app.example/"
-    let bench = try Self.bench(id: id, secret: "s", methods: Self.both)
-    _ = try await bench.oauth.signIn()
-    #expect(try Self.basic(bench) == nil && bench.http.forms.last?["client_id"] == id)
-    let other = try Self.bench(id: id, secret: "s")
+    let fixture = try Self.fixture(id: id, secret: "s", methods: Self.both)
+    _ = try await fixture.oauth.signIn()
+    #expect(try Self.basic(fixture) == nil && fixture.http.forms.last?["client_id"] == id)
+    let other = try Self.fixture(id: id, secret: "s")
     _ = try await other.oauth.signIn()
     #expect(try Self.basic(other) == "https%3A%2F%2Fapp.example%2F:s")
   }
@@ -97,13 +97,13 @@ import Testing
   func `unescaped Basic sends both as they are, where it is asked for by name`(
     secret: String, encoded: String
   ) async throws {
-    let bench = try Self.bench(
+    let fixture = try Self.fixture(
       id: "cl/ent", secret: secret, methods: Self.both, authentication: .basicUnescaped)
-    _ = try await bench.oauth.signIn()
-    #expect(try Self.basic(bench) == "cl/ent:\(secret)")
-    let names = Set((bench.http.forms.last ?? [:]).keys)
+    _ = try await fixture.oauth.signIn()
+    #expect(try Self.basic(fixture) == "cl/ent:\(secret)")
+    let names = Set((fixture.http.forms.last ?? [:]).keys)
     #expect(names.isDisjoint(with: ["client_id", "client_secret"]))
-    #expect(bench.http.forms.count == 1)
+    #expect(fixture.http.forms.count == 1)
   }
 
   @Test func `a revocation goes by its endpoint's own list`() async throws {
@@ -116,18 +116,18 @@ import Testing
       ]
       let document = DiscoverySignInTests.document(
         members.compactMap { $0.map { ",\($0)" } }.joined())
-      let bench = try Self.bench(secret: "a/b")
-      bench.http.answer(DiscoverySignInTests.server(document))
-      _ = try await bench.oauth.signIn()
-      bench.http.answer(
+      let fixture = try Self.fixture(secret: "a/b")
+      fixture.http.answer(DiscoverySignInTests.server(document))
+      _ = try await fixture.oauth.signIn()
+      fixture.http.answer(
         DiscoverySignInTests.server(document, token: ScriptedHTTPClient.json("", status: 401)))
-      let error = await failure { try await bench.oauth.module.revoke() }
+      let error = await failure { try await fixture.oauth.module.revoke() }
       #expect(error?.message.contains(".basicUnescaped") == isBasic)
-      bench.http.answer(DiscoverySignInTests.server(document))
-      try await bench.oauth.module.revoke()
-      #expect(bench.http.requests.last?.url.path() == "/revoke")
-      #expect(try Self.basic(bench) == (isBasic ? "client:a%2Fb" : nil))
-      #expect(bench.http.forms.last?["client_secret"] == (isBasic ? nil : "a/b"))
+      fixture.http.answer(DiscoverySignInTests.server(document))
+      try await fixture.oauth.module.revoke()
+      #expect(fixture.http.requests.last?.url.path() == "/revoke")
+      #expect(try Self.basic(fixture) == (isBasic ? "client:a%2Fb" : nil))
+      #expect(fixture.http.forms.last?["client_secret"] == (isBasic ? nil : "a/b"))
     }
   }
 
@@ -145,7 +145,7 @@ import Testing
     index: Int
   ) async throws {
     let refuses = Self.refusals[index]
-    let encoded = try Self.bench(secret: "C4N4RY/", answer: refuses)
+    let encoded = try Self.fixture(secret: "C4N4RY/", answer: refuses)
     let error = await failure { try await encoded.oauth.signIn() }
     #expect(error?.message.contains(".post") == true)
     #expect(error?.message.contains(".basicUnescaped") == true)
@@ -155,16 +155,16 @@ import Testing
     for (secret, method) in [
       ("s3cr3t", nil), ("a/b", ClientAuthentication.post), ("a/b", .basicUnescaped),
     ] {
-      let other = try Self.bench(secret: secret, authentication: method, answer: refuses)
+      let other = try Self.fixture(secret: secret, authentication: method, answer: refuses)
       let error = await failure { try await other.oauth.signIn() }
       #expect(error?.message.contains(".post") == false)
     }
   }
 
   @Test func `another refusal says nothing of Basic`() async throws {
-    let bench = try Self.bench(
+    let fixture = try Self.fixture(
       secret: "a/b", answer: ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 401))
-    let error = await failure(.invalidGrant) { try await bench.oauth.signIn() }
+    let error = await failure(.invalidGrant) { try await fixture.oauth.signIn() }
     #expect(error?.message.contains("Basic") == false)
   }
 
@@ -188,16 +188,16 @@ import Testing
     options.decodesBasicCredentials = decodes
     options.clients = [SandboxClient(id: "cl/ent", secret: "~a b/c=d+e%41*")]
     for (method, works) in outcomes {
-      let bench = try await SandboxFixture(options).register(
+      let fixture = try await SandboxFixture(options).register(
         clientID: "cl/ent", secret: "~a b/c=d+e%41*", authentication: method)
       do throws(SQOAuthError) {
-        let token = try await bench.oauth.module.requestAccessTokenAsClient(scope: "demo")
-        #expect(works && bench.sandbox.isActive(token.accessToken))
+        let token = try await fixture.oauth.module.requestAccessTokenAsClient(scope: "demo")
+        #expect(works && fixture.sandbox.isActive(token.accessToken))
       } catch {
         #expect(!works && error.code == .invalidClient, "\(method as Any): \(error)")
         #expect(error.message.contains(".basicUnescaped") == (method == .basic))
       }
-      #expect(bench.tokenRequests.count == 1, "nothing is tried out")
+      #expect(fixture.tokenRequests.count == 1, "nothing is tried out")
     }
   }
 }

@@ -11,7 +11,7 @@ import Testing
   )
 
   static func answers(_ query: String) -> OAuthFixture.Browser {
-    { bench, page in bench.oauth.handleRedirect(try page.redirect(query)) }
+    { fixture, page in fixture.oauth.handleRedirect(try page.redirect(query)) }
   }
 
   static let ok = ScriptedHTTPClient.token()
@@ -70,40 +70,40 @@ import Testing
     (
       "window closed", ok, { _, _ in throw SQOAuthError(.cancelled, "closed") }, .cancelled, 0
     ),
-    ("app cancels", ok, { bench, _ in bench.oauth.cancelSignIn() }, .cancelled, 0),
-    ("signed out meanwhile", ok, { bench, _ in bench.oauth.userDidSignOut() }, .cancelled, 0),
+    ("app cancels", ok, { fixture, _ in fixture.oauth.cancelSignIn() }, .cancelled, 0),
+    ("signed out meanwhile", ok, { fixture, _ in fixture.oauth.userDidSignOut() }, .cancelled, 0),
   ]
 
   @Test(arguments: table.indices)
   func `each outcome is told once and once only`(index: Int) async throws {
     let row = Self.table[index]
-    let bench = try OAuthFixture(answer: row.answer, browser: row.browser).register()
-    bench.oauth.authorizeUser()
-    #expect(await bench.delegate.events(1) == [row.event], "\(row.name)")
-    #expect(bench.http.requests.count == row.requests, "\(row.name)")
-    #expect(bench.opened.count == 1)
+    let fixture = try OAuthFixture(answer: row.answer, browser: row.browser).register()
+    fixture.oauth.authorizeUser()
+    #expect(await fixture.delegate.events(1) == [row.event], "\(row.name)")
+    #expect(fixture.http.requests.count == row.requests, "\(row.name)")
+    #expect(fixture.opened.count == 1)
 
     // Whatever comes now belongs to nobody; a second sign-in proves that nothing was left behind.
-    let page = try #require(bench.opened.first)
+    let page = try #require(fixture.opened.first)
     for query in ["code=late", "error=access_denied"] {
-      #expect(!bench.oauth.handleRedirect(try page.redirect(query)))
+      #expect(!fixture.oauth.handleRedirect(try page.redirect(query)))
     }
-    bench.oauth.cancelSignIn()
-    bench.oauth.authorizeUser()
-    #expect(await bench.delegate.events(2) == [row.event, row.event], "\(row.name)")
+    fixture.oauth.cancelSignIn()
+    fixture.oauth.authorizeUser()
+    #expect(await fixture.delegate.events(2) == [row.event, row.event], "\(row.name)")
   }
 
   @Test(arguments: table.indices)
   func `the async twin ends the same way`(index: Int) async throws {
     let row = Self.table[index]
-    let bench = try OAuthFixture(answer: row.answer, browser: row.browser).register()
+    let fixture = try OAuthFixture(answer: row.answer, browser: row.browser).register()
     do throws(SQOAuthError) {
-      let token = try await bench.oauth.signIn()
+      let token = try await fixture.oauth.signIn()
       #expect(row.event == .authorized(token.accessToken), "\(row.name)")
     } catch {
       #expect(row.event == (error.isCancellation ? .cancelled : .failed(error.code)))
     }
-    #expect(await bench.delegate.events(1) == [row.event], "the delegate hears of it too")
+    #expect(await fixture.delegate.events(1) == [row.event], "the delegate hears of it too")
   }
 
   /// With `prompt=none` the server shows no page, so no user has said no.
@@ -115,38 +115,38 @@ import Testing
     var provider = Provider.endpoints(
       authorization: "https://id.example/authorize", token: "https://id.example/token")
     provider.authorizationParameters = ["prompt": prompt]
-    let bench = try OAuthFixture(browser: Self.answers("error=consent_required"))
+    let fixture = try OAuthFixture(browser: Self.answers("error=consent_required"))
       .register(provider: provider)
-    let error = await failure(code) { try await bench.oauth.signIn() }
+    let error = await failure(code) { try await fixture.oauth.signIn() }
     #expect(error?.isCancellation == isDenial && error?.requiresSignIn == false)
-    #expect(await bench.delegate.events(1) == [isDenial ? .cancelled : .failed(code)])
-    #expect(bench.http.requests.isEmpty)
+    #expect(await fixture.delegate.events(1) == [isDenial ? .cancelled : .failed(code)])
+    #expect(fixture.http.requests.isEmpty)
   }
 
   @Test func `a sign-in before a client is registered is told to the delegate`() async throws {
-    let bench = OAuthFixture()
-    bench.oauth.authorizeUser()
-    #expect(await bench.delegate.events(1) == [.failed(.notRegistered)])
-    await failure(.notRegistered) { try await bench.oauth.signIn() }
-    #expect(bench.opened.isEmpty && bench.http.requests.isEmpty)
+    let fixture = OAuthFixture()
+    fixture.oauth.authorizeUser()
+    #expect(await fixture.delegate.events(1) == [.failed(.notRegistered)])
+    await failure(.notRegistered) { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.isEmpty && fixture.http.requests.isEmpty)
   }
 
   @Test func `parameters that cannot be used are told to the delegate`() async throws {
-    let bench = OAuthFixture()
+    let fixture = OAuthFixture()
     for (id, redirect) in [("", "com.example.app:/cb"), ("id", "http://app.example/"), ("id", "")] {
-      bench.oauth.registerApplicationParameters(clientID: id, redirectURI: redirect)
-      await failure(.invalidConfiguration) { try await bench.oauth.signIn() }
+      fixture.oauth.registerApplicationParameters(clientID: id, redirectURI: redirect)
+      await failure(.invalidConfiguration) { try await fixture.oauth.signIn() }
     }
     #expect(
-      await bench.delegate.events(3)
+      await fixture.delegate.events(3)
         == Array(repeating: .failed(.invalidConfiguration), count: 3))
-    #expect(bench.opened.isEmpty)
+    #expect(fixture.opened.isEmpty)
   }
 
   @Test func `a refused token leaves nothing behind`() async throws {
-    let bench = try OAuthFixture(answer: ScriptedHTTPClient.json("{}", status: 400)).register()
-    await failure { try await bench.oauth.signIn() }
-    #expect(bench.oauth.result.token == nil)
-    #expect(await bench.store.list().isEmpty)
+    let fixture = try OAuthFixture(answer: ScriptedHTTPClient.json("{}", status: 400)).register()
+    await failure { try await fixture.oauth.signIn() }
+    #expect(fixture.oauth.result.token == nil)
+    #expect(await fixture.store.list().isEmpty)
   }
 }

@@ -27,48 +27,48 @@ import Testing
     query: String, call: String
   ) async throws {
     let plain = Plain()
-    let bench = try OAuthFixture(browser: DelegateOutcomeTests.answers(query)).register()
-    bench.oauth.authorizationDelegate = plain
-    bench.oauth.authorizeUser()
+    let fixture = try OAuthFixture(browser: DelegateOutcomeTests.answers(query)).register()
+    fixture.oauth.authorizationDelegate = plain
+    fixture.oauth.authorizeUser()
     try await eventually { !plain.calls.withLock(\.isEmpty) }
-    bench.oauth.authorizeUser()
+    fixture.oauth.authorizeUser()
     try await eventually { plain.calls.withLock(\.count) >= 2 }
     #expect(plain.calls.withLock(\.self) == [call, call])
   }
 
   @Test @MainActor func `a main actor's screen can be the delegate`() async throws {
     let screen = Screen()
-    let bench = try OAuthFixture().register()
-    bench.oauth.authorizationDelegate = screen
-    bench.oauth.authorizeUser()
+    let fixture = try OAuthFixture().register()
+    fixture.oauth.authorizationDelegate = screen
+    fixture.oauth.authorizeUser()
     try await eventually { screen.title == "main" }
   }
 
   @Test func `the delegate is held weakly`() async throws {
-    let bench = try OAuthFixture().register()
+    let fixture = try OAuthFixture().register()
     weak var released: Plain?
     do {
       let plain = Plain()
       released = plain
-      bench.oauth.authorizationDelegate = plain
-      #expect(bench.oauth.authorizationDelegate === plain)
+      fixture.oauth.authorizationDelegate = plain
+      #expect(fixture.oauth.authorizationDelegate === plain)
     }
     #expect(released == nil)
-    #expect(bench.oauth.authorizationDelegate == nil)
-    #expect(try await bench.oauth.signIn().accessToken == "T")
+    #expect(fixture.oauth.authorizationDelegate == nil)
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
   }
 
   @Test func `a delegate that goes while the sign-in runs is not missed`() async throws {
-    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     do {
       let plain = Plain()
-      bench.oauth.authorizationDelegate = plain
-      bench.oauth.authorizeUser()
-      _ = try await bench.isWaiting()
+      fixture.oauth.authorizationDelegate = plain
+      fixture.oauth.authorizeUser()
+      _ = try await fixture.isWaiting()
     }
-    let page = try #require(bench.opened.first)
-    #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
-    try await eventually { bench.oauth.result.token != nil }
+    let page = try #require(fixture.opened.first)
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    try await eventually { fixture.oauth.result.token != nil }
   }
 
   @MainActor final class Weak: Sendable {
@@ -82,10 +82,10 @@ import Testing
   func `an SQOAuth that nobody holds goes`(query: String) async throws {
     let released = Weak()
     do {
-      let bench = try OAuthFixture(browser: DelegateOutcomeTests.answers(query)).register()
-      await released.hold(bench.oauth)
-      _ = try? await bench.oauth.signIn()
-      _ = await bench.delegate.events(1)
+      let fixture = try OAuthFixture(browser: DelegateOutcomeTests.answers(query)).register()
+      await released.hold(fixture.oauth)
+      _ = try? await fixture.oauth.signIn()
+      _ = await fixture.delegate.events(1)
     }
     try await eventually { await released.object == nil }
   }
@@ -106,13 +106,13 @@ import Testing
       }
     }
     let asking = Asking(key: key)
-    let bench = try OAuthFixture().register()
-    bench.oauth.authorizationDelegate = asking
-    bench.oauth.callbackQueue = queue
-    #expect(bench.oauth.callbackQueue === queue)
+    let fixture = try OAuthFixture().register()
+    fixture.oauth.authorizationDelegate = asking
+    fixture.oauth.callbackQueue = queue
+    #expect(fixture.oauth.callbackQueue === queue)
     for browser in ["yes", "no"] {
-      if browser == "no" { bench.http.answer(ScriptedHTTPClient.json("{}")) }
-      _ = try? await bench.oauth.signIn()
+      if browser == "no" { fixture.http.answer(ScriptedHTTPClient.json("{}")) }
+      _ = try? await fixture.oauth.signIn()
     }
     try await eventually { asking.places.withLock(\.count) == 2 }
     #expect(asking.places.withLock(\.self) == ["app", "app"])
@@ -134,19 +134,19 @@ import Testing
       }
       func userIsNotAuthorized() {}
     }
-    let bench = try OAuthFixture().register()
-    let eager = Eager(bench.oauth)
-    bench.oauth.authorizationDelegate = eager
-    bench.oauth.authorizeUser()
+    let fixture = try OAuthFixture().register()
+    let eager = Eager(fixture.oauth)
+    fixture.oauth.authorizationDelegate = eager
+    fixture.oauth.authorizeUser()
     try await eventually { eager.tokens.withLock(\.count) == 3 }
     #expect(eager.tokens.withLock(\.self).allSatisfy { $0?.accessToken == "T" })
   }
 
   @Test func `the token of the delegate is the one that the result holds`() async throws {
-    let bench = try OAuthFixture().register()
-    #expect(bench.oauth.result.token == nil)
-    bench.oauth.authorizeUser()
-    _ = await bench.delegate.events(1)
-    #expect(bench.delegate.tokens == [try #require(bench.oauth.result.token)])
+    let fixture = try OAuthFixture().register()
+    #expect(fixture.oauth.result.token == nil)
+    fixture.oauth.authorizeUser()
+    _ = await fixture.delegate.events(1)
+    #expect(fixture.delegate.tokens == [try #require(fixture.oauth.result.token)])
   }
 }

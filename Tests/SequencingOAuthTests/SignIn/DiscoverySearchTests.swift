@@ -13,7 +13,7 @@ import Testing
     DiscoverySignInTests.document(issuer: issuer)
   }
 
-  func bench(_ answer: @escaping ScriptedHTTPClient.Answer) throws -> OAuthFixture {
+  func fixture(_ answer: @escaping ScriptedHTTPClient.Answer) throws -> OAuthFixture {
     try OAuthFixture(answer: answer, browser: DelegateOutcomeTests.answers("code=abc"))
       .register(provider: .issuer(Self.issuer))
   }
@@ -38,12 +38,12 @@ import Testing
     index: Int
   ) async throws {
     let server = DiscoverySignInTests.server(at: Self.addresses[1])
-    let bench = try bench { request in
+    let fixture = try fixture { request in
       request.url.absoluteString == Self.addresses[0]
         ? Self.nonsense[index] : try await server(request)
     }
-    _ = try await bench.oauth.signIn()
-    let urls = bench.http.requests.map(\.url.absoluteString)
+    _ = try await fixture.oauth.signIn()
+    let urls = fixture.http.requests.map(\.url.absoluteString)
     #expect(urls == Self.addresses.prefix(2) + ["https://id.example/token"])
   }
 
@@ -77,40 +77,40 @@ import Testing
     index: Int
   ) async throws {
     let row = Self.choices[index]
-    let bench = try bench { request in
+    let fixture = try fixture { request in
       let place = Self.addresses.firstIndex(of: request.url.absoluteString)
       return place.flatMap { row.answers.dropFirst($0).first } ?? HTTPResponse(status: 404)
     }
-    let error = await failure(row.code) { try await bench.oauth.signIn() }
+    let error = await failure(row.code) { try await fixture.oauth.signIn() }
     #expect(error?.status == row.status)
-    #expect(bench.opened.isEmpty)
-    #expect(bench.http.requests.allSatisfy { Self.addresses.contains($0.url.absoluteString) })
+    #expect(fixture.opened.isEmpty)
+    #expect(fixture.http.requests.allSatisfy { Self.addresses.contains($0.url.absoluteString) })
   }
 
   @Test func `how long a busy server asks to be left alone is told`() async throws {
-    let bench = try bench { _ in HTTPResponse(status: 503, headers: ["Retry-After": "7"]) }
-    let error = await failure(.temporarilyUnavailable) { try await bench.oauth.signIn() }
+    let fixture = try fixture { _ in HTTPResponse(status: 503, headers: ["Retry-After": "7"]) }
+    let error = await failure(.temporarilyUnavailable) { try await fixture.oauth.signIn() }
     #expect(error?.retryAfter == .seconds(7))
   }
 
   /// An outage concerns all addresses, and each would cost the whole time limit.
   @Test(arguments: [SQOAuthError.Code.connectionFailed, .requestTimedOut, .tlsFailed])
   func `a server that cannot be reached is asked once`(code: SQOAuthError.Code) async throws {
-    let bench = try bench { _ in throw SQOAuthError(code, "no") }
-    await failure(code) { try await bench.oauth.signIn() }
-    #expect(bench.http.requests.count == 1)
+    let fixture = try fixture { _ in throw SQOAuthError(code, "no") }
+    await failure(code) { try await fixture.oauth.signIn() }
+    #expect(fixture.http.requests.count == 1)
   }
 
   @Test func `a document that names an endpoint without protection ends the search`() async throws {
     let server = DiscoverySignInTests.server(at: Self.addresses[1])
-    let bench = try bench { request in
+    let fixture = try fixture { request in
       request.url.absoluteString == Self.addresses[0]
         ? Self.page(
           Self.document().replacingOccurrences(
             of: "https://id.example/token", with: "http://id.example/token"))
         : try await server(request)
     }
-    await failure(.insecureEndpoint) { try await bench.oauth.signIn() }
-    #expect(bench.http.requests.count == 1)
+    await failure(.insecureEndpoint) { try await fixture.oauth.signIn() }
+    #expect(fixture.http.requests.count == 1)
   }
 }

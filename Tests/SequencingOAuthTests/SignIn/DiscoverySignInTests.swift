@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  func bench(
+  func fixture(
     _ answer: @escaping ScriptedHTTPClient.Answer, query: String = "code=abc",
     change: (inout ClientConfiguration) -> Void = { _ in }
   ) throws -> OAuthFixture {
@@ -43,32 +43,32 @@ import Testing
   func `each address is tried until one has the document`(
     address: String, status: Int
   ) async throws {
-    let bench = try bench(Self.server(at: address, else: status))
-    _ = try await bench.oauth.signIn()
-    let urls = bench.http.requests.map(\.url.absoluteString)
+    let fixture = try fixture(Self.server(at: address, else: status))
+    _ = try await fixture.oauth.signIn()
+    let urls = fixture.http.requests.map(\.url.absoluteString)
     #expect(urls.last == "https://id.example/token")
     #expect(urls.first == Self.addresses[0] && Set(urls).count == urls.count)
     #expect(urls.dropLast().last == address)
-    #expect(bench.opened.first?.url.absoluteString.hasPrefix("https://id.example/a?x=1&") == true)
+    #expect(fixture.opened.first?.url.absoluteString.hasPrefix("https://id.example/a?x=1&") == true)
   }
 
   @Test func `the document is fetched anew, so that a server may move`() async throws {
-    let bench = try bench(Self.server())
-    _ = try await bench.oauth.signIn()
-    bench.http.answer(
+    let fixture = try fixture(Self.server())
+    _ = try await fixture.oauth.signIn()
+    fixture.http.answer(
       Self.server(
         Self.document().replacingOccurrences(of: "id.example/token", with: "new.example/token")))
-    _ = try await bench.oauth.signIn()
+    _ = try await fixture.oauth.signIn()
     #expect(
-      bench.http.requests.filter { $0.method == "POST" }.map { $0.url.host() }
+      fixture.http.requests.filter { $0.method == "POST" }.map { $0.url.host() }
         == ["id.example", "new.example"])
   }
 
   @Test func `a discovery that failed is tried again by the next sign-in`() async throws {
-    let bench = try bench { _ in throw URLError(.timedOut) }
-    await failure(.connectionFailed) { try await bench.oauth.signIn() }
-    bench.http.answer(Self.server())
-    #expect(try await bench.oauth.signIn().accessToken == "T")
+    let fixture = try fixture { _ in throw URLError(.timedOut) }
+    await failure(.connectionFailed) { try await fixture.oauth.signIn() }
+    fixture.http.answer(Self.server())
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
   }
 
   @Test(arguments: [
@@ -78,40 +78,40 @@ import Testing
   func `a document of another issuer is not believed, nor is another address tried`(
     issuer: String, code: SQOAuthError.Code
   ) async throws {
-    let bench = try bench(Self.server(Self.document(issuer: issuer)))
-    await failure(code) { try await bench.oauth.signIn() }
-    #expect(bench.opened.isEmpty && bench.http.requests.count == 1)
+    let fixture = try fixture(Self.server(Self.document(issuer: issuer)))
+    await failure(code) { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.isEmpty && fixture.http.requests.count == 1)
   }
 
   @Test(arguments: [301, 302, 307, 308])
   func `a redirect of the document is refused`(status: Int) async throws {
-    let bench = try bench { _ in
+    let fixture = try fixture { _ in
       HTTPResponse(status: status, headers: ["Location": "https://evil.example/"])
     }
-    await failure(.redirectRefused) { try await bench.oauth.signIn() }
-    #expect(bench.opened.isEmpty)
-    #expect(bench.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
+    await failure(.redirectRefused) { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.isEmpty)
+    #expect(fixture.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
   }
 
   @Test(arguments: ["<html>", "[]", "{", "{}"])
   func `a body that is no metadata ends the sign-in`(body: String) async throws {
-    let bench = try bench(ScriptedHTTPClient.json(body))
-    await failure { try await bench.oauth.signIn() }
-    #expect(bench.opened.isEmpty)
-    #expect(await bench.delegate.events(1).count == 1)
+    let fixture = try fixture(ScriptedHTTPClient.json(body))
+    await failure { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.isEmpty)
+    #expect(await fixture.delegate.events(1).count == 1)
   }
 
   @Test func `a server with nothing at any address is a typed error`() async throws {
-    let bench = try bench { _ in HTTPResponse(status: 404) }
-    await failure { try await bench.oauth.signIn() }
-    #expect(bench.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
-    #expect(bench.opened.isEmpty)
+    let fixture = try fixture { _ in HTTPResponse(status: 404) }
+    await failure { try await fixture.oauth.signIn() }
+    #expect(fixture.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
+    #expect(fixture.opened.isEmpty)
   }
 
   @Test func `no client secret goes to the metadata's address`() async throws {
-    let bench = try bench(Self.server())
-    _ = try await bench.oauth.signIn()
-    let request = try #require(bench.http.requests.first)
+    let fixture = try fixture(Self.server())
+    _ = try await fixture.oauth.signIn()
+    let request = try #require(fixture.http.requests.first)
     #expect(request.headers["Authorization"] == nil)
     guard case .empty = request.body else {
       Issue.record("a GET with a body")
@@ -129,42 +129,42 @@ import Testing
       ("error=access_denied&iss=https://id.example/t1", .issuerMismatch),
       ("code=abc&iss=https://id.example/t1", .issuerMismatch),
     ] {
-      let bench = try bench(Self.server(promise), query: query)
-      await failure(code) { try await bench.oauth.signIn() }
-      #expect(bench.http.forms.isEmpty, "the code is never sent")
+      let fixture = try fixture(Self.server(promise), query: query)
+      await failure(code) { try await fixture.oauth.signIn() }
+      #expect(fixture.http.forms.isEmpty, "the code is never sent")
       #expect(
-        await bench.delegate.events(1) == [code == .accessDenied ? .cancelled : .failed(code)])
+        await fixture.delegate.events(1) == [code == .accessDenied ? .cancelled : .failed(code)])
     }
-    let good = try bench(Self.server(promise), query: "code=abc&iss=https%3A%2F%2Fid.example%2Ft")
+    let good = try fixture(Self.server(promise), query: "code=abc&iss=https%3A%2F%2Fid.example%2Ft")
     #expect(try await good.oauth.signIn().accessToken == "T")
   }
 
   @Test(arguments: [#"["plain"]"#, "[]", #"["s256"]"#])
   func `a server without S256 is refused unless the app accepts it`(methods: String) async throws {
     let document = Self.document(#","code_challenge_methods_supported":\#(methods)"#)
-    let refusing = try bench(Self.server(document))
+    let refusing = try fixture(Self.server(document))
     await failure(.pkceUnsupported) { try await refusing.oauth.signIn() }
     #expect(refusing.opened.isEmpty)
-    let accepting = try bench(Self.server(document)) { $0.acceptsServersWithoutPKCE = true }
+    let accepting = try fixture(Self.server(document)) { $0.acceptsServersWithoutPKCE = true }
     _ = try await accepting.oauth.signIn()
     #expect(accepting.opened.first?.parameters["code_challenge_method"] == "S256")
   }
 
   @Test(arguments: [#"["S256"]"#, #"["plain","S256"]"#])
   func `a server with S256 is used`(methods: String) async throws {
-    let bench = try bench(
+    let fixture = try fixture(
       Self.server(Self.document(#","code_challenge_methods_supported":\#(methods)"#)))
-    _ = try await bench.oauth.signIn()
+    _ = try await fixture.oauth.signIn()
   }
 
   @Test func `the server's list of methods decides where the app did not`() async throws {
     for (methods, isBasic) in [("client_secret_post", false), ("client_secret_basic", true)] {
-      let bench = try bench(
+      let fixture = try fixture(
         Self.server(
           Self.document(#","token_endpoint_auth_methods_supported":["\#(methods)"]"#)))
-      _ = try await bench.oauth.signIn()
-      #expect((bench.http.requests.last?.headers["Authorization"] != nil) == isBasic)
-      #expect((bench.http.forms.last?["client_secret"] != nil) == !isBasic)
+      _ = try await fixture.oauth.signIn()
+      #expect((fixture.http.requests.last?.headers["Authorization"] != nil) == isBasic)
+      #expect((fixture.http.forms.last?["client_secret"] != nil) == !isBasic)
     }
   }
 }

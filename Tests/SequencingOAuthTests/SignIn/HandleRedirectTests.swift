@@ -6,11 +6,11 @@ import Testing
 /// A redirect that the app receives goes to the sign-in that it answers.
 @Suite(.timeLimit(.minutes(1))) struct HandleRedirectTests {
   @Test func `without a sign-in nothing is an answer`() throws {
-    let bench = try OAuthFixture().register()
+    let fixture = try OAuthFixture().register()
     let url = try #require(URL(string: "com.example.app:/cb?code=abc&state=x"))
-    #expect(!bench.oauth.handleRedirect(url))
+    #expect(!fixture.oauth.handleRedirect(url))
     #expect(!OAuthFixture().oauth.handleRedirect(url))
-    #expect(bench.http.requests.isEmpty && bench.delegate.events.isEmpty)
+    #expect(fixture.http.requests.isEmpty && fixture.delegate.events.isEmpty)
   }
 
   @Test(arguments: [
@@ -20,41 +20,41 @@ import Testing
   func `another scheme, host or path is somebody else's and has no effect`(
     address: String
   ) async throws {
-    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
-    bench.oauth.authorizeUser()
-    let page = try await bench.isWaiting()
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
     let url = try #require(URL(string: "\(address)?code=abc&state=\(page.state)"))
-    #expect(!bench.oauth.handleRedirect(url))
-    #expect(bench.oauth.isSigningIn && bench.http.requests.isEmpty)
-    #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(!fixture.oauth.handleRedirect(url))
+    #expect(fixture.oauth.isSigningIn && fixture.http.requests.isEmpty)
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
   @Test func `before the browser is open nothing is an answer`() async throws {
-    let bench = try SessionFixture()
-    bench.store.loading.close()
-    bench.oauth.authorizeUser()
-    try await bench.store.loading.isHolding()
-    #expect(bench.oauth.isSigningIn)
+    let fixture = try SessionFixture()
+    fixture.store.loading.close()
+    fixture.oauth.authorizeUser()
+    try await fixture.store.loading.isHolding()
+    #expect(fixture.oauth.isSigningIn)
     let url = try #require(URL(string: "com.example.app:/cb?code=abc&state=x"))
-    #expect(!bench.oauth.handleRedirect(url))
-    bench.store.loading.open()
-    #expect(await bench.bench.delegate.events(1) == [.authorized("T1")])
+    #expect(!fixture.oauth.handleRedirect(url))
+    fixture.store.loading.open()
+    #expect(await fixture.fixture.delegate.events(1) == [.authorized("T1")])
   }
 
   @Test func `an answer counts once`() async throws {
-    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
-    bench.oauth.authorizeUser()
-    let page = try await bench.isWaiting()
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
     let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
       for index in 0..<20 {
-        group.addTask { bench.oauth.handleRedirect(try page.redirect("code=c\(index)")) }
+        group.addTask { fixture.oauth.handleRedirect(try page.redirect("code=c\(index)")) }
       }
       return try await group.reduce(into: []) { $0.append($1) }
     }
     #expect(taken.count { $0 } == 1)
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
-    #expect(bench.http.requests.count == 1)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.http.requests.count == 1)
   }
 
   @Test func `of two providers the redirect completes its own`() async throws {
@@ -75,29 +75,29 @@ import Testing
 
   /// An app with the scheme of the Sequencing pod.
   @Test func `the pod's own redirect URI works`() async throws {
-    let bench = try OAuthFixture().register(redirectURI: "authapp://Default/Authcallback")
-    #expect(try await bench.oauth.signIn().accessToken == "T")
-    #expect(bench.http.forms.first?["redirect_uri"] == "authapp://Default/Authcallback")
+    let fixture = try OAuthFixture().register(redirectURI: "authapp://Default/Authcallback")
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+    #expect(fixture.http.forms.first?["redirect_uri"] == "authapp://Default/Authcallback")
   }
 
   @Test func `a registered query is kept on the way out and back`() async throws {
-    let bench = try OAuthFixture(browser: { bench, page in
+    let fixture = try OAuthFixture(browser: { fixture, page in
       #expect(page.parameters["redirect_uri"] == "com.example.app:/cb?tenant=7")
       let answer = "com.example.app:/cb?tenant=7&code=abc&state=\(page.state)"
-      bench.oauth.handleRedirect(try #require(URL(string: answer)))
+      fixture.oauth.handleRedirect(try #require(URL(string: answer)))
     }).register(redirectURI: "com.example.app:/cb?tenant=7")
-    #expect(try await bench.oauth.signIn().accessToken == "T")
-    #expect(bench.http.forms.first?["redirect_uri"] == "com.example.app:/cb?tenant=7")
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+    #expect(fixture.http.forms.first?["redirect_uri"] == "com.example.app:/cb?tenant=7")
   }
 
   // MARK: - What became of it
 
   @Test func `each way to miss has its own name`() async throws {
-    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
-    let oauth = bench.oauth
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
+    let oauth = fixture.oauth
     #expect(oauth.receiveRedirect("com.example.app:/cb?code=abc&state=x") == .noSignIn)
     oauth.authorizeUser()
-    let page = try await bench.isWaiting()
+    let page = try await fixture.isWaiting()
     let right = try page.redirect("code=abc")
     for (redirect, outcome) in [
       ("com.example.app:/other?code=abc&state=\(page.state)", RedirectOutcome.foreignAddress),
@@ -113,9 +113,9 @@ import Testing
       #expect(oauth.receiveRedirect(url) == outcome)
       #expect(oauth.module.receiveRedirect(url) == outcome && !oauth.handleRedirect(url))
     }
-    #expect(oauth.isSigningIn && bench.http.requests.isEmpty)
+    #expect(oauth.isSigningIn && fixture.http.requests.isEmpty)
     #expect(oauth.receiveRedirect(right) == .answered)
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
   @Test func `a second answer comes too late, while the code is redeemed and after that`()
@@ -124,55 +124,55 @@ import Testing
     let gate = Gate()
     gate.close()
     let token = ScriptedHTTPClient.token()
-    let bench = try OAuthFixture(
+    let fixture = try OAuthFixture(
       answer: {
         await gate.pass()
         return try await token($0)
       }, browser: OAuthFixture.idle
     ).register()
-    bench.oauth.authorizeUser()
-    let page = try await bench.isWaiting()
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
     let answer = try page.redirect("code=abc")
-    #expect(bench.oauth.receiveRedirect(answer) == .answered)
+    #expect(fixture.oauth.receiveRedirect(answer) == .answered)
     try await gate.isHolding()
     for query in ["code=abc", "code=other", "error=access_denied"] {
-      #expect(bench.oauth.receiveRedirect(try page.redirect(query)) == .tooLate)
+      #expect(fixture.oauth.receiveRedirect(try page.redirect(query)) == .tooLate)
     }
-    #expect(bench.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .wrongState)
+    #expect(fixture.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .wrongState)
     gate.open()
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
-    #expect(bench.oauth.receiveRedirect(answer) == .tooLate)
-    #expect(bench.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .noSignIn)
-    #expect(bench.oauth.receiveRedirect("com.example.app:/other") == .noSignIn)
-    #expect(bench.http.requests.count == 1)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.oauth.receiveRedirect(answer) == .tooLate)
+    #expect(fixture.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .noSignIn)
+    #expect(fixture.oauth.receiveRedirect("com.example.app:/other") == .noSignIn)
+    #expect(fixture.http.requests.count == 1)
   }
 
   @Test func `the answer to a sign-in that was given up comes too late`() async throws {
-    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     for (round, isTimeout) in [(1, false), (2, true)] {
-      bench.oauth.authorizeUser()
-      let page = try await bench.isWaiting(opened: round)
-      if isTimeout { bench.clock.advance(by: 300) } else { bench.oauth.cancelSignIn() }
-      #expect(await bench.delegate.events(round).count == round)
-      #expect(bench.oauth.receiveRedirect(try page.redirect("code=abc")) == .tooLate)
+      fixture.oauth.authorizeUser()
+      let page = try await fixture.isWaiting(opened: round)
+      if isTimeout { fixture.clock.advance(by: 300) } else { fixture.oauth.cancelSignIn() }
+      #expect(await fixture.delegate.events(round).count == round)
+      #expect(fixture.oauth.receiveRedirect(try page.redirect("code=abc")) == .tooLate)
     }
     // Only the last one is known, and a sign-in under way is what counts.
-    let first = try #require(bench.opened.first)
-    #expect(bench.oauth.receiveRedirect(try first.redirect("code=abc")) == .noSignIn)
-    bench.oauth.authorizeUser()
-    _ = try await bench.isWaiting(opened: 3)
-    #expect(bench.oauth.receiveRedirect(try first.redirect("code=abc")) == .wrongState)
-    #expect(bench.http.requests.isEmpty)
-    bench.oauth.cancelSignIn()
+    let first = try #require(fixture.opened.first)
+    #expect(fixture.oauth.receiveRedirect(try first.redirect("code=abc")) == .noSignIn)
+    fixture.oauth.authorizeUser()
+    _ = try await fixture.isWaiting(opened: 3)
+    #expect(fixture.oauth.receiveRedirect(try first.redirect("code=abc")) == .wrongState)
+    #expect(fixture.http.requests.isEmpty)
+    fixture.oauth.cancelSignIn()
   }
 
   @Test func `before the browser is open there is nothing to answer`() async throws {
-    let bench = try SessionFixture()
-    bench.store.loading.close()
-    bench.oauth.authorizeUser()
-    try await bench.store.loading.isHolding()
-    #expect(bench.oauth.receiveRedirect("com.example.app:/cb?code=abc&state=x") == .noSignIn)
-    bench.store.loading.open()
-    #expect(await bench.bench.delegate.events(1) == [.authorized("T1")])
+    let fixture = try SessionFixture()
+    fixture.store.loading.close()
+    fixture.oauth.authorizeUser()
+    try await fixture.store.loading.isHolding()
+    #expect(fixture.oauth.receiveRedirect("com.example.app:/cb?code=abc&state=x") == .noSignIn)
+    fixture.store.loading.open()
+    #expect(await fixture.fixture.delegate.events(1) == [.authorized("T1")])
   }
 }

@@ -4,74 +4,74 @@ import Testing
 
 /// Rule 6 of the design: one sign-in at a time, which further callers join.
 @Suite(.timeLimit(.minutes(1))) struct JoiningTests {
-  let bench: OAuthFixture
+  let fixture: OAuthFixture
 
   init() throws {
-    bench = try OAuthFixture(browser: OAuthFixture.idle).register()
+    fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
   }
 
   func answer(_ query: String = "code=abc") async throws {
-    let page = try await bench.isWaiting()
-    #expect(bench.oauth.handleRedirect(try page.redirect(query)))
+    let page = try await fixture.isWaiting()
+    #expect(fixture.oauth.handleRedirect(try page.redirect(query)))
   }
 
   @Test func `calls while one is pending open one browser and are told once`() async throws {
-    for _ in 0..<20 { bench.oauth.authorizeUser() }
+    for _ in 0..<20 { fixture.oauth.authorizeUser() }
     try await answer()
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
-    #expect(bench.opened.count == 1 && bench.http.requests.count == 1)
-    bench.oauth.authorizeUser()
-    _ = try await bench.isWaiting(opened: 2)
-    bench.oauth.cancelSignIn()
-    #expect(await bench.delegate.events(2) == [.authorized("T"), .cancelled])
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.opened.count == 1 && fixture.http.requests.count == 1)
+    fixture.oauth.authorizeUser()
+    _ = try await fixture.isWaiting(opened: 2)
+    fixture.oauth.cancelSignIn()
+    #expect(await fixture.delegate.events(2) == [.authorized("T"), .cancelled])
   }
 
   @Test func `every awaiting caller gets the one outcome`() async throws {
-    bench.oauth.authorizeUser()
+    fixture.oauth.authorizeUser()
     // All have joined before it is answered: one that came later would start another sign-in.
-    let callers = (0..<20).map { [bench] _ in begin { try await bench.oauth.signIn() } }
+    let callers = (0..<20).map { [fixture] _ in begin { try await fixture.oauth.signIn() } }
     try await answer()
     var tokens: Set<SQToken> = []
     for caller in callers { tokens.insert(try await caller.value) }
     #expect(tokens.count == 1)
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
-    #expect(bench.opened.count == 1 && bench.http.requests.count == 1)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.opened.count == 1 && fixture.http.requests.count == 1)
   }
 
   @Test func `every awaiting caller gets the one failure`() async throws {
-    let callers = (0..<2).map { [bench] _ in begin { try await bench.oauth.signIn() } }
+    let callers = (0..<2).map { [fixture] _ in begin { try await fixture.oauth.signIn() } }
     try await answer("error=server_error")
     for caller in callers { await failure(.serverError) { try await caller.value } }
-    #expect(bench.opened.count == 1 && bench.http.requests.isEmpty)
+    #expect(fixture.opened.count == 1 && fixture.http.requests.isEmpty)
     // A second call of the delegate would stand before that of the next sign-in.
-    bench.oauth.authorizeUser()
-    _ = try await bench.isWaiting(opened: 2)
-    bench.oauth.cancelSignIn()
-    #expect(await bench.delegate.events(2) == [.failed(.serverError), .cancelled])
+    fixture.oauth.authorizeUser()
+    _ = try await fixture.isWaiting(opened: 2)
+    fixture.oauth.cancelSignIn()
+    #expect(await fixture.delegate.events(2) == [.failed(.serverError), .cancelled])
   }
 
   @Test func `a sign-in says whether it is under way`() async throws {
-    #expect(!bench.oauth.isSigningIn)
-    bench.oauth.authorizeUser()
-    #expect(bench.oauth.isSigningIn)
+    #expect(!fixture.oauth.isSigningIn)
+    fixture.oauth.authorizeUser()
+    #expect(fixture.oauth.isSigningIn)
     try await answer()
-    _ = await bench.delegate.events(1)
-    #expect(!bench.oauth.isSigningIn)
+    _ = await fixture.delegate.events(1)
+    #expect(!fixture.oauth.isSigningIn)
   }
 
   @Test func `two instances do not join each other`() async throws {
     let other = try OAuthFixture(browser: OAuthFixture.idle).register()
-    bench.oauth.authorizeUser()
+    fixture.oauth.authorizeUser()
     other.oauth.authorizeUser()
-    let (mine, theirs) = (try await bench.isWaiting(), try await other.isWaiting())
+    let (mine, theirs) = (try await fixture.isWaiting(), try await other.isWaiting())
     #expect(mine.state != theirs.state)
     #expect(mine.parameters["code_challenge"] != theirs.parameters["code_challenge"])
     // Each one's answer at the other's door, with the right address and a wrong state.
-    #expect(!bench.oauth.handleRedirect(try theirs.redirect("code=abc")))
+    #expect(!fixture.oauth.handleRedirect(try theirs.redirect("code=abc")))
     #expect(!other.oauth.handleRedirect(try mine.redirect("code=abc")))
-    #expect(bench.http.requests.isEmpty && other.http.requests.isEmpty)
+    #expect(fixture.http.requests.isEmpty && other.http.requests.isEmpty)
     #expect(other.oauth.handleRedirect(try theirs.redirect("code=abc")))
     #expect(await other.delegate.events(1) == [.authorized("T")])
-    #expect(bench.delegate.events.isEmpty && bench.oauth.isSigningIn)
+    #expect(fixture.delegate.events.isEmpty && fixture.oauth.isSigningIn)
   }
 }

@@ -21,28 +21,28 @@ import Testing
 
   @Test func `login leads to main, failures stay at login, signing out leads back`() async throws {
     let coordinator = Coordinator()
-    let bench = try OAuthFixture(browser: DelegateOutcomeTests.answers("error=access_denied"))
+    let fixture = try OAuthFixture(browser: DelegateOutcomeTests.answers("error=access_denied"))
       .register()
-    bench.oauth.authorizationDelegate = coordinator
-    bench.oauth.tokenRefreshDelegate = coordinator
-    bench.oauth.authorizeUser()
+    fixture.oauth.authorizationDelegate = coordinator
+    fixture.oauth.tokenRefreshDelegate = coordinator
+    fixture.oauth.authorizeUser()
     try await eventually { coordinator.screens.count == 2 }
 
-    bench.http.answer(ScriptedHTTPClient.json("{", status: 500))
-    bench.oauth.environment.userAgent = CustomUserAgent { url in
-      bench.oauth.handleRedirect(try AuthorizationURL(url).redirect("code=abc"))
+    fixture.http.answer(ScriptedHTTPClient.json("{", status: 500))
+    fixture.oauth.environment.userAgent = CustomUserAgent { url in
+      fixture.oauth.handleRedirect(try AuthorizationURL(url).redirect("code=abc"))
     }
-    bench.oauth.authorizeUser()
+    fixture.oauth.authorizeUser()
     try await eventually { coordinator.screens.count == 3 }
 
-    bench.http.answer(ScriptedHTTPClient.token())
-    bench.oauth.authorizeUser()
+    fixture.http.answer(ScriptedHTTPClient.token())
+    fixture.oauth.authorizeUser()
     try await eventually { coordinator.screens.count == 4 }
-    #expect(bench.oauth.result.token != nil)
+    #expect(fixture.oauth.result.token != nil)
 
-    try await bench.oauth.signOut()
+    try await fixture.oauth.signOut()
     try await eventually { coordinator.screens.count == 5 }
-    #expect(bench.oauth.result.token == nil)
+    #expect(fixture.oauth.result.token == nil)
     #expect(
       coordinator.screens
         == ["login", "login: cancelled", "login", "main(demo)", "login: signed out"])

@@ -10,11 +10,11 @@ import Testing
   @Test func `the token has the nonce that the browser was sent with, and no other sign-in's`()
     async throws
   {
-    let bench = try OAuthFixture(answer: Self.token).register(scope: "openid profile")
+    let fixture = try OAuthFixture(answer: Self.token).register(scope: "openid profile")
     var nonces: [String] = []
     for _ in 0..<3 {
-      let token = try await bench.oauth.signIn()
-      let page = try #require(bench.opened.last)
+      let token = try await fixture.oauth.signIn()
+      let page = try #require(fixture.opened.last)
       let nonce = try #require(token.nonce)
       #expect(nonce == page.parameters["nonce"] && nonce != page.state)
       #expect(token.additionalFields["id_token"] == .string("j.w.t"))
@@ -24,18 +24,18 @@ import Testing
   }
 
   @Test func `without openid there is none`() async throws {
-    let bench = try OAuthFixture(answer: Self.token).register()
-    #expect(try await bench.oauth.signIn().nonce == nil)
-    #expect(bench.opened.first?.parameters["nonce"] == nil)
+    let fixture = try OAuthFixture(answer: Self.token).register()
+    #expect(try await fixture.oauth.signIn().nonce == nil)
+    #expect(fixture.opened.first?.parameters["nonce"] == nil)
   }
 
   @Test func `a refresh and a restart keep it`() async throws {
-    let bench = try OAuthFixture(answer: Self.token).register(scope: "openid")
-    let nonce = try #require(try await bench.oauth.signIn().nonce)
-    let refreshed = try await bench.oauth.module.refresh()
-    #expect(refreshed.nonce == nonce && bench.http.forms.count == 2)
+    let fixture = try OAuthFixture(answer: Self.token).register(scope: "openid")
+    let nonce = try #require(try await fixture.oauth.signIn().nonce)
+    let refreshed = try await fixture.oauth.module.refresh()
+    #expect(refreshed.nonce == nonce && fixture.http.forms.count == 2)
     let restarted = try OAuthFixture(answer: Self.token).register(scope: "openid")
-    restarted.oauth.environment.tokenStore = bench.store
+    restarted.oauth.environment.tokenStore = fixture.store
     #expect(try await restarted.oauth.module.restore())
     #expect(restarted.oauth.result.token?.nonce == nonce)
   }

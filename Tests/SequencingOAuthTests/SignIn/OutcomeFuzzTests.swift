@@ -35,8 +35,8 @@ import Testing
     },
   ]
 
-  static func play(_ step: Step, on bench: OAuthFixture, page: AuthorizationURL) async throws {
-    let oauth = bench.oauth
+  static func play(_ step: Step, on fixture: OAuthFixture, page: AuthorizationURL) async throws {
+    let oauth = fixture.oauth
     switch step {
     case .right: oauth.handleRedirect(try page.redirect("code=abc"))
     case .denied: oauth.handleRedirect(try page.redirect("error=access_denied"))
@@ -48,8 +48,8 @@ import Testing
     case .doubled: oauth.handleRedirect(try page.redirect("code=a&code=b"))
     case .cancel: oauth.cancelSignIn()
     case .signOut: oauth.userDidSignOut()
-    case .advanceABit: bench.clock.advance(by: 10)
-    case .advanceBeyond: bench.clock.advance(by: 1_000)
+    case .advanceABit: fixture.clock.advance(by: 10)
+    case .advanceBeyond: fixture.clock.advance(by: 1_000)
     case .joinPlainly: oauth.authorizeUser()
     case .join: Task { try await oauth.signIn() }
     case .joinAndLeave:
@@ -70,38 +70,38 @@ import Testing
     let answer = answers.randomElement(using: &generator) ?? ScriptedHTTPClient.token()
     let failsToOpen = Int.random(in: 0..<12, using: &generator) == 0
     let browserIsDone = Locked(false)
-    let bench = try OAuthFixture(
+    let fixture = try OAuthFixture(
       answer: answer,
-      browser: { bench, page in
+      browser: { fixture, page in
         defer { browserIsDone.withLock { $0 = true } }
         if failsToOpen { throw URLError(.unknown) }
         // A sign-in that has ended cancels its browser.
-        for step in steps where !Task.isCancelled { try await play(step, on: bench, page: page) }
+        for step in steps where !Task.isCancelled { try await play(step, on: fixture, page: page) }
       }
     ).register()
     // Whatever the steps left undone, the end of the time ends.
     let end = Task {
       try await eventually {
-        bench.clock.advance(by: 1_000)
+        fixture.clock.advance(by: 1_000)
         return false
       }
     }
-    let outcome = await outcome(of: bench.oauth)
+    let outcome = await outcome(of: fixture.oauth)
     end.cancel()
     // Neither this nor the steps that are left may reach into the next sign-in.
     _ = await end.result
-    if !bench.opened.isEmpty { try await eventually { browserIsDone.withLock(\.self) } }
-    #expect(await bench.delegate.events(1) == [outcome], "seed \(seed): \(steps)")
+    if !fixture.opened.isEmpty { try await eventually { browserIsDone.withLock(\.self) } }
+    #expect(await fixture.delegate.events(1) == [outcome], "seed \(seed): \(steps)")
 
     // A further sign-in that succeeds finds one call for the first and makes one more.
-    bench.http.answer(ScriptedHTTPClient.token("after"))
-    bench.oauth.environment.userAgent = CustomUserAgent { url in
-      bench.oauth.handleRedirect(try AuthorizationURL(url).redirect("code=abc"))
+    fixture.http.answer(ScriptedHTTPClient.token("after"))
+    fixture.oauth.environment.userAgent = CustomUserAgent { url in
+      fixture.oauth.handleRedirect(try AuthorizationURL(url).redirect("code=abc"))
     }
-    #expect(try await bench.oauth.signIn().accessToken == "after", "seed \(seed): \(steps)")
+    #expect(try await fixture.oauth.signIn().accessToken == "after", "seed \(seed): \(steps)")
     #expect(
-      await bench.delegate.events(2) == [outcome, .authorized("after")], "seed \(seed): \(steps)")
-    #expect(!bench.oauth.isSigningIn)
+      await fixture.delegate.events(2) == [outcome, .authorized("after")], "seed \(seed): \(steps)")
+    #expect(!fixture.oauth.isSigningIn)
   }
 
   @Test(arguments: 0..<20)
@@ -140,7 +140,7 @@ import Testing
   func `callers that join and leave get what the delegate hears once`(seed: UInt64) async throws {
     var generator = Seeded(state: 1_000 + seed)
     let count = Locked(0)
-    let bench = try OAuthFixture(answer: { request in
+    let fixture = try OAuthFixture(answer: { request in
       let number = count.withLock { count in
         count += 1
         return count
@@ -149,14 +149,14 @@ import Testing
     }).register()
     let callers = (0..<10).compactMap { _ in Caller.allCases.randomElement(using: &generator) }
     let outcomes = await withTaskGroup(of: RecordingDelegate.Event?.self) { group in
-      for caller in callers { group.addTask { await caller.ask(bench.oauth) } }
+      for caller in callers { group.addTask { await caller.ask(fixture.oauth) } }
       return await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
     }
-    try await eventually { !bench.oauth.isSigningIn }
-    let last = await Self.outcome(of: bench.oauth)
+    try await eventually { !fixture.oauth.isSigningIn }
+    let last = await Self.outcome(of: fixture.oauth)
     // The calls come in order, so those of the sign-ins before have come by then.
-    try await eventually { bench.delegate.events.last == last }
-    let events = bench.delegate.events
+    try await eventually { fixture.delegate.events.last == last }
+    let events = fixture.delegate.events
     let tokens = events.filter { $0 != .cancelled }
     #expect(last == events.last && last != .cancelled)
     #expect(Set(tokens.map { "\($0)" }).count == tokens.count, "a token is told twice: \(events)")
@@ -165,7 +165,7 @@ import Testing
     }
     // Each sign-in that came to its browser is told; only one that was given up comes to none.
     let givenUp = callers.count { $0 == .cancels || $0 == .leaves }
-    #expect(events.count >= bench.opened.count, "\(events)")
-    #expect(events.count <= bench.opened.count + givenUp, "\(events)")
+    #expect(events.count >= fixture.opened.count, "\(events)")
+    #expect(events.count <= fixture.opened.count + givenUp, "\(events)")
   }
 }

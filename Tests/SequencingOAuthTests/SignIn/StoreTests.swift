@@ -26,15 +26,15 @@ import Testing
   }
 
   @Test func `a sign-in saves its token once, whole, under the account's name`() async throws {
-    let bench = try OAuthFixture(
+    let fixture = try OAuthFixture(
       answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#), accountID: "alice"
     ).register(
       provider: .endpoints(
         authorization: "https://id.example/a", token: "https://id.example/t",
         issuer: "https://id.example"))
-    let token = try await bench.oauth.signIn()
-    #expect(await bench.store.list() == ["alice"])
-    let record = try #require(await bench.store.load("alice"))
+    let token = try await fixture.oauth.signIn()
+    #expect(await fixture.store.list() == ["alice"])
+    let record = try #require(await fixture.store.load("alice"))
     #expect(
       record
         == AccountRecord(
@@ -44,85 +44,87 @@ import Testing
   }
 
   @Test func `the token is in the store before anyone is told`() async throws {
-    let bench = try OAuthFixture().register()
-    bench.oauth.authorizeUser()
-    _ = await bench.delegate.events(1)
-    #expect(await bench.store.load("default")?.token == bench.delegate.tokens.first)
+    let fixture = try OAuthFixture().register()
+    fixture.oauth.authorizeUser()
+    _ = await fixture.delegate.events(1)
+    #expect(await fixture.store.load("default")?.token == fixture.delegate.tokens.first)
   }
 
   @Test func `a user whose token cannot be stored is signed in, and the app hears of both`()
     async throws
   {
-    let bench = try OAuthFixture().register()
+    let fixture = try OAuthFixture().register()
     let recorder = RefreshRecorder()
-    bench.oauth.tokenRefreshDelegate = recorder
-    bench.oauth.environment.tokenStore = Failing(Failing.Full())
-    #expect(try await bench.oauth.signIn().accessToken == "T")
-    #expect(bench.oauth.isAuthorized && bench.oauth.result.token?.accessToken == "T")
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    fixture.oauth.tokenRefreshDelegate = recorder
+    fixture.oauth.environment.tokenStore = Failing(Failing.Full())
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+    #expect(fixture.oauth.isAuthorized && fixture.oauth.result.token?.accessToken == "T")
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
     #expect(await recorder.words(1) == ["failed store_failed"])
     guard case .refreshFailed(let error)? = recorder.events.first else { return }
     #expect(error.cause is Failing.Full)
-    await failure(.storeFailed) { try await bench.oauth.settle() }
+    await failure(.storeFailed) { try await fixture.oauth.settle() }
   }
 
   @Test func `an SDK error of a store passes as it is`() async throws {
-    let bench = try OAuthFixture().register()
-    bench.oauth.environment.tokenStore = Failing(SQOAuthError(.invalidConfiguration, "x"))
-    try await bench.oauth.signIn()
-    await failure(.invalidConfiguration) { try await bench.oauth.settle() }
+    let fixture = try OAuthFixture().register()
+    fixture.oauth.environment.tokenStore = Failing(SQOAuthError(.invalidConfiguration, "x"))
+    try await fixture.oauth.signIn()
+    await failure(.invalidConfiguration) { try await fixture.oauth.settle() }
   }
 
   @Test func `signing out empties memory and store, for good`() async throws {
-    let bench = try OAuthFixture(answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#))
-      .register()
-    _ = try await bench.oauth.signIn()
-    try await bench.oauth.signOut()
-    #expect(bench.oauth.result.token == nil)
-    #expect(await bench.store.list().isEmpty)
-    #expect(bench.http.requests.count == 1, "the server is not told")
+    let fixture = try OAuthFixture(
+      answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#)
+    )
+    .register()
+    _ = try await fixture.oauth.signIn()
+    try await fixture.oauth.signOut()
+    #expect(fixture.oauth.result.token == nil)
+    #expect(await fixture.store.list().isEmpty)
+    #expect(fixture.http.requests.count == 1, "the server is not told")
     // The second user's server sends no refresh token: the first one's must not come back.
-    bench.http.answer(ScriptedHTTPClient.token("second"))
-    let token = try await bench.oauth.signIn()
+    fixture.http.answer(ScriptedHTTPClient.token("second"))
+    let token = try await fixture.oauth.signIn()
     #expect(token.accessToken == "second" && token.refreshToken == nil)
-    #expect(await bench.store.load("default")?.token.refreshToken == nil)
+    #expect(await fixture.store.load("default")?.token.refreshToken == nil)
   }
 
   @Test func `userDidSignOut forgets at once and the store follows`() async throws {
-    let bench = try OAuthFixture().register()
-    _ = try await bench.oauth.signIn()
-    bench.oauth.userDidSignOut()
-    #expect(bench.oauth.result.token == nil)
-    try await eventually { await bench.store.list().isEmpty }
+    let fixture = try OAuthFixture().register()
+    _ = try await fixture.oauth.signIn()
+    fixture.oauth.userDidSignOut()
+    #expect(fixture.oauth.result.token == nil)
+    try await eventually { await fixture.store.list().isEmpty }
   }
 
   @Test func `signing out with a store that fails forgets in memory and says so`() async throws {
-    let bench = try OAuthFixture().register()
-    _ = try await bench.oauth.signIn()
-    bench.oauth.environment.tokenStore = Failing(Failing.Full())
-    await failure(.storeFailed) { try await bench.oauth.signOut() }
-    #expect(bench.oauth.result.token == nil)
+    let fixture = try OAuthFixture().register()
+    _ = try await fixture.oauth.signIn()
+    fixture.oauth.environment.tokenStore = Failing(Failing.Full())
+    await failure(.storeFailed) { try await fixture.oauth.signOut() }
+    #expect(fixture.oauth.result.token == nil)
   }
 
   /// The erase of a slow store must not take the token of the sign-in that follows it.
   @Test func `a sign-in right after userDidSignOut is stored behind the erase`() async throws {
-    let bench = try OAuthFixture().register()
+    let fixture = try OAuthFixture().register()
     let store = ScriptedStore()
-    bench.oauth.environment.tokenStore = store
-    _ = try await bench.oauth.signIn()
+    fixture.oauth.environment.tokenStore = store
+    _ = try await fixture.oauth.signIn()
     store.erasing.close()
-    bench.oauth.userDidSignOut()
+    fixture.oauth.userDidSignOut()
     try await store.erasing.isHolding()
-    let session = bench.oauth.module.session
+    let session = fixture.oauth.module.session
     let erase = session.account.lastWrite
-    bench.http.answer(ScriptedHTTPClient.token("second"))
-    let signIn = begin { try await bench.oauth.signIn() }
+    fixture.http.answer(ScriptedHTTPClient.token("second"))
+    let signIn = begin { try await fixture.oauth.signIn() }
     try await eventually { session.account.lastWrite !== erase }
     store.erasing.open()
     #expect(try await signIn.value.accessToken == "second")
     let changes = store.calls.filter { $0 != "load" }
     #expect(changes == ["save T -", "erase", "erased", "save second -"])
-    #expect(bench.oauth.result.token?.accessToken == "second")
+    #expect(fixture.oauth.result.token?.accessToken == "second")
     #expect(await store.content() == "second -")
   }
 }

@@ -8,9 +8,9 @@ import Testing
 /// The token request and its answer, through the public interface.
 @Suite(.timeLimit(.minutes(1))) struct TokenExchangeTests {
   @Test func `the request redeems the code with what the browser was sent with`() async throws {
-    let bench = try OAuthFixture().register()
-    _ = try await bench.oauth.signIn()
-    let (page, form) = (try #require(bench.opened.first), try #require(bench.http.forms.first))
+    let fixture = try OAuthFixture().register()
+    _ = try await fixture.oauth.signIn()
+    let (page, form) = (try #require(fixture.opened.first), try #require(fixture.http.forms.first))
     #expect(
       Set(form.keys) == ["grant_type", "code", "redirect_uri", "code_verifier"], "Basic by default")
     #expect(form["grant_type"] == "authorization_code")
@@ -23,30 +23,30 @@ import Testing
     #expect(page.parameters["client_id"] == "client")
     #expect(page.parameters["scope"] == "demo")
     #expect(!page.url.absoluteString.contains(verifier))
-    #expect(bench.http.requests.map(\.method) == ["POST"])
-    #expect(bench.http.requests.first?.url.absoluteString == "https://id.example/token")
-    #expect(bench.http.requests.first?.timeout == .seconds(60))
+    #expect(fixture.http.requests.map(\.method) == ["POST"])
+    #expect(fixture.http.requests.first?.url.absoluteString == "https://id.example/token")
+    #expect(fixture.http.requests.first?.timeout == .seconds(60))
   }
 
   @Test func `two sign-ins share neither state nor verifier nor challenge`() async throws {
-    let bench = try OAuthFixture().register()
-    for _ in 0..<20 { _ = try await bench.oauth.signIn() }
-    #expect(Set(bench.opened.map(\.state)).count == 20)
-    #expect(Set(bench.opened.map { $0.parameters["code_challenge"] }).count == 20)
-    #expect(Set(bench.http.forms.map { $0["code_verifier"] }).count == 20)
-    for (page, form) in zip(bench.opened, bench.http.forms) {
+    let fixture = try OAuthFixture().register()
+    for _ in 0..<20 { _ = try await fixture.oauth.signIn() }
+    #expect(Set(fixture.opened.map(\.state)).count == 20)
+    #expect(Set(fixture.opened.map { $0.parameters["code_challenge"] }).count == 20)
+    #expect(Set(fixture.http.forms.map { $0["code_verifier"] }).count == 20)
+    for (page, form) in zip(fixture.opened, fixture.http.forms) {
       #expect(form["code_verifier"] != page.state)
     }
   }
 
   @Test(arguments: ["a%3D%3D", "a==", "%2B", "a%2Fb", "a/b", "a%26b%3Dc", "4%2F0A~._-"])
   func `the code arrives as the server wrote it`(code: String) async throws {
-    let bench = try OAuthFixture(
+    let fixture = try OAuthFixture(
       browser: DelegateOutcomeTests.answers("code=\(code)&next=/x?y=z#frag")
     )
     .register()
-    _ = try await bench.oauth.signIn()
-    #expect(bench.http.forms.first?["code"] == code.removingPercentEncoding)
+    _ = try await fixture.oauth.signIn()
+    #expect(fixture.http.forms.first?["code"] == code.removingPercentEncoding)
   }
 
   @Test func `the secret goes into the header, into the body, or nowhere`() async throws {
@@ -56,14 +56,14 @@ import Testing
       (nil, nil, nil, ["client_id"]), ("s", .publicClient, nil, ["client_id"]),
     ]
     for (secret, method, header, names) in cases {
-      let bench = OAuthFixture()
-      bench.oauth.register(
+      let fixture = OAuthFixture()
+      fixture.oauth.register(
         try ClientConfiguration(
           clientID: "client", clientSecret: secret, redirectURI: "com.example.app:/cb",
           provider: .endpoints(authorization: "https://s.example/a", token: "https://s.example/t"),
           clientAuthentication: method))
-      _ = try await bench.oauth.signIn()
-      let (request, form) = (try #require(bench.http.requests.first), bench.http.forms[0])
+      _ = try await fixture.oauth.signIn()
+      let (request, form) = (try #require(fixture.http.requests.first), fixture.http.forms[0])
       #expect(request.headers["Authorization"] == header)
       #expect(Set(form.keys).intersection(["client_id", "client_secret"]) == names)
       #expect(form["client_secret"] == (names.contains("client_secret") ? secret : nil))
@@ -71,28 +71,29 @@ import Testing
   }
 
   @Test func `the token has what the response had, counted from its arrival`() async throws {
-    let bench = try OAuthFixture(
+    let fixture = try OAuthFixture(
       answer: ScriptedHTTPClient.token(
         members: #""expires_in":"3600","refresh_token":"R","scope":"a b","example_parameter":1"#)
     ).register()
-    let token = try await bench.oauth.signIn()
-    #expect(token.expirationDate == bench.clock.now + 3600)
-    #expect(token.issueDate == bench.clock.now)
+    let token = try await fixture.oauth.signIn()
+    #expect(token.expirationDate == fixture.clock.now + 3600)
+    #expect(token.issueDate == fixture.clock.now)
     #expect(token.refreshToken == "R" && token.scope == "a b" && token.tokenType == "Bearer")
     #expect(token.additionalFields == ["example_parameter": .integer(1)])
   }
 
   @Test func `added parameters reach both requests`() async throws {
-    let bench = OAuthFixture()
-    bench.oauth.register(
+    let fixture = OAuthFixture()
+    fixture.oauth.register(
       try ClientConfiguration(
         clientID: "client", redirectURI: "com.example.app:/cb", provider: .sequencing,
         authorizationParameters: ["prompt": "consent"], tokenParameters: ["audience": "a&b"]))
-    _ = try await bench.oauth.signIn()
-    #expect(bench.opened.first?.parameters["mobile"] == "1")
-    #expect(bench.opened.first?.parameters["prompt"] == "consent")
-    #expect(bench.http.forms.first?["audience"] == "a&b")
-    #expect(bench.http.requests.first?.url.absoluteString == "https://sequencing.com/oauth2/token")
+    _ = try await fixture.oauth.signIn()
+    #expect(fixture.opened.first?.parameters["mobile"] == "1")
+    #expect(fixture.opened.first?.parameters["prompt"] == "consent")
+    #expect(fixture.http.forms.first?["audience"] == "a&b")
+    #expect(
+      fixture.http.requests.first?.url.absoluteString == "https://sequencing.com/oauth2/token")
   }
 
   static let grants: [(String, Set<String>, Bool)] = [
@@ -103,25 +104,25 @@ import Testing
   func `a required scope that was not granted fails the sign-in`(
     granted: String, required: Set<String>, succeeds: Bool
   ) async throws {
-    let bench = try OAuthFixture(
+    let fixture = try OAuthFixture(
       answer: ScriptedHTTPClient.token(members: #""scope":"\#(granted)""#)
     )
     .register { $0.requiredScopes = required }
     if succeeds {
-      #expect(try await bench.oauth.signIn().scope == granted)
+      #expect(try await fixture.oauth.signIn().scope == granted)
     } else {
-      await failure(.insufficientScope) { try await bench.oauth.signIn() }
-      #expect(bench.oauth.result.token == nil)
+      await failure(.insufficientScope) { try await fixture.oauth.signIn() }
+      #expect(fixture.oauth.result.token == nil)
     }
   }
 
   @Test func `a failed sign-in leaves the token of the one before`() async throws {
-    let bench = try OAuthFixture().register()
-    _ = try await bench.oauth.signIn()
-    bench.http.answer(ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400))
-    await failure(.invalidGrant) { try await bench.oauth.signIn() }
-    #expect(bench.oauth.result.token?.accessToken == "T")
-    #expect(await bench.store.load("default")?.token.accessToken == "T")
+    let fixture = try OAuthFixture().register()
+    _ = try await fixture.oauth.signIn()
+    fixture.http.answer(ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400))
+    await failure(.invalidGrant) { try await fixture.oauth.signIn() }
+    #expect(fixture.oauth.result.token?.accessToken == "T")
+    #expect(await fixture.store.load("default")?.token.accessToken == "T")
   }
 
   /// Some servers repeat the secrets of a request, encoded or decoded.
@@ -130,7 +131,7 @@ import Testing
     method: ClientAuthentication, status: Int
   ) async throws {
     let (secret, code) = ("C4N4RY secret+%\u{FC}/&", "C4N4RY-code/1+2==")
-    let bench = OAuthFixture(
+    let fixture = OAuthFixture(
       answer: { request in
         guard case .bytes(let body) = request.body else { throw URLError(.unknown) }
         let echo = String(decoding: body, as: UTF8.self)
@@ -142,15 +143,15 @@ import Testing
           body: try JSONEncoder().encode(answer))
       },
       browser: DelegateOutcomeTests.answers("code=C4N4RY-code%2F1%2B2%3D%3D"))
-    bench.oauth.register(
+    fixture.oauth.register(
       try ClientConfiguration(
         clientID: "client", clientSecret: secret, redirectURI: "com.example.app:/cb",
         provider: .endpoints(authorization: "https://s.example/a", token: "https://s.example/t"),
         clientAuthentication: method))
-    let error = try #require(await failure(.invalidGrant) { try await bench.oauth.signIn() })
-    let form = try #require(bench.http.forms.first)
+    let error = try #require(await failure(.invalidGrant) { try await fixture.oauth.signIn() })
+    let form = try #require(fixture.http.forms.first)
     #expect(form["code"] == code)
-    let header = bench.http.requests.first?.headers["Authorization"]?.dropFirst("Basic ".count)
+    let header = fixture.http.requests.first?.headers["Authorization"]?.dropFirst("Basic ".count)
     let texts = everyText(of: error) + everyText(of: error.response as Any)
     for text in [texts, error.response?.errorDescription, error.response?.errorURI] {
       #expect(text?.contains("C4N4RY") == false)
@@ -161,12 +162,12 @@ import Testing
 
   /// What a developer needs of the description stays.
   @Test func `a short value is not cut out of every word`() async throws {
-    let bench = try OAuthFixture(
+    let fixture = try OAuthFixture(
       answer: ScriptedHTTPClient.json(
         #"{"error":"invalid_grant","error_description":"a code was used before"}"#, status: 400),
       browser: DelegateOutcomeTests.answers("code=a")
     ).register(secret: "e")
-    let error = await failure(.invalidGrant) { try await bench.oauth.signIn() }
+    let error = await failure(.invalidGrant) { try await fixture.oauth.signIn() }
     #expect(error?.response?.errorDescription == "a code was used before")
   }
 }

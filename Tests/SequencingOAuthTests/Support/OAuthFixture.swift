@@ -58,8 +58,8 @@ final class OAuthFixture: Sendable {
   }
 
   /// A user who allows everything.
-  static let allow: Browser = { bench, page in
-    bench.oauth.handleRedirect(try page.redirect("code=abc"))
+  static let allow: Browser = { fixture, page in
+    fixture.oauth.handleRedirect(try page.redirect("code=abc"))
   }
 
   /// A user who reads the page for as long as the test likes.

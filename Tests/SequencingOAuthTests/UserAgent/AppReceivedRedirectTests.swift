@@ -52,7 +52,7 @@ import Testing
   func `an app whose server has the port signs in by what it passes on`(host: String) async throws {
     let app = try WebApp()
     let uri = app.redirectURI(host)
-    let bench = OAuthFixture(browser: { _, page in
+    let fixture = OAuthFixture(browser: { _, page in
       #expect(page.parameters["redirect_uri"] == uri)
       // 127.0.0.1 is what a browser takes for localhost when nothing listens on ::1.
       let redirect = try page.redirect("code=abc").absoluteString
@@ -62,10 +62,10 @@ import Testing
         port: app.server.port)
       #expect(answer.hasSuffix("my own page"))
     })
-    bench.oauth.register(try Self.client(uri))
-    app.serve(bench.oauth)
-    #expect(try await bench.oauth.signIn().accessToken == "T")
-    #expect(bench.http.forms.first?["redirect_uri"] == uri)
+    fixture.oauth.register(try Self.client(uri))
+    app.serve(fixture.oauth)
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+    #expect(fixture.http.forms.first?["redirect_uri"] == uri)
     // The sign-in may be over before the server has noted what it passed on.
     try await eventually { app.outcomes == [.answered] }
     await app.server.stop()
@@ -75,13 +75,13 @@ import Testing
     let app = try WebApp()
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]
-    let bench = try await SandboxFixture(options)
-    app.serve(bench.oauth)
-    bench.oauth.register(
+    let fixture = try await SandboxFixture(options)
+    app.serve(fixture.oauth)
+    fixture.oauth.register(
       try ClientConfiguration(
         clientID: "web", redirectURI: app.redirectURI(), redirectReceiver: .app, scope: "demo",
-        provider: .issuer(bench.sandbox.issuer.absoluteString)))
-    let token = try await bench.oauth.signIn()
+        provider: .issuer(fixture.sandbox.issuer.absoluteString)))
+    let token = try await fixture.oauth.signIn()
     #expect(token.scopes == ["demo"])
     // The sign-in may be over before the server has noted what it passed on.
     try await eventually { app.outcomes == [.answered] }
@@ -92,32 +92,32 @@ import Testing
     let app = try WebApp()
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]
-    let bench = try await SandboxFixture(options)
-    app.serve(bench.oauth)
-    bench.oauth.registerApplicationParameters(
+    let fixture = try await SandboxFixture(options)
+    app.serve(fixture.oauth)
+    fixture.oauth.registerApplicationParameters(
       clientID: "web", redirectURI: app.redirectURI(), redirectReceiver: .app, scope: "demo",
-      provider: .issuer(bench.sandbox.issuer.absoluteString))
-    #expect(try await bench.oauth.signIn().scopes == ["demo"])
+      provider: .issuer(fixture.sandbox.issuer.absoluteString))
+    #expect(try await fixture.oauth.signIn().scopes == ["demo"])
     try await eventually { app.outcomes == [.answered] }
     await app.server.stop()
   }
 
   @Test func `parameters that cannot go together make its sign-in fail`() async {
-    let bench = OAuthFixture()
-    bench.oauth.registerApplicationParameters(
+    let fixture = OAuthFixture()
+    fixture.oauth.registerApplicationParameters(
       clientID: "web", redirectURI: "http://localhost/callback", redirectReceiver: .app,
       provider: .issuer("https://id.example.com"))
-    let error = await failure(.invalidConfiguration) { try await bench.oauth.signIn() }
-    #expect(error?.message.contains("port") == true && bench.opened.isEmpty)
+    let error = await failure(.invalidConfiguration) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("port") == true && fixture.opened.isEmpty)
   }
 
   @Test func `without that choice the error names it, and no browser opens`() async throws {
     let app = try WebApp()
-    let bench = OAuthFixture()
-    bench.oauth.register(try Self.client(app.redirectURI(), nil))
-    let error = await failure(.portInUse) { try await bench.oauth.signIn() }
+    let fixture = OAuthFixture()
+    fixture.oauth.register(try Self.client(app.redirectURI(), nil))
+    let error = await failure(.portInUse) { try await fixture.oauth.signIn() }
     #expect(error?.message.contains("redirectReceiver: .app") == true)
-    #expect(bench.opened.isEmpty)
+    #expect(fixture.opened.isEmpty)
     await app.server.stop()
   }
 
@@ -125,13 +125,13 @@ import Testing
     let app = try WebApp()
     let uri = app.redirectURI()
     await app.server.stop()
-    let bench = OAuthFixture(browser: OAuthFixture.idle)
-    bench.oauth.register(try Self.client(uri))
-    bench.oauth.authorizeUser()
-    let page = try await bench.isWaiting()
+    let fixture = OAuthFixture(browser: OAuthFixture.idle)
+    fixture.oauth.register(try Self.client(uri))
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
     #expect(!RawClient.isOpen(port: app.server.port))
-    #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
   // MARK: - Wrong use
@@ -164,24 +164,24 @@ import Testing
   func `a redirect that never comes through says what the app did`(
     passed: String?, hint: String
   ) async throws {
-    let bench = OAuthFixture(browser: OAuthFixture.idle)
-    bench.oauth.register(try Self.client("http://localhost:8080/callback"))
-    let end = Task { await failure(.timedOut) { try await bench.oauth.signIn() } }
-    let page = try await bench.isWaiting()
+    let fixture = OAuthFixture(browser: OAuthFixture.idle)
+    fixture.oauth.register(try Self.client("http://localhost:8080/callback"))
+    let end = Task { await failure(.timedOut) { try await fixture.oauth.signIn() } }
+    let page = try await fixture.isWaiting()
     if let passed {
-      #expect(bench.oauth.receiveRedirect("\(passed)&state=\(page.state)") == .foreignAddress)
+      #expect(fixture.oauth.receiveRedirect("\(passed)&state=\(page.state)") == .foreignAddress)
     }
-    bench.clock.advance(by: 300)
+    fixture.clock.advance(by: 300)
     let error = await end.value
     #expect(error?.message.contains(hint) == true, "\(error?.message ?? "")")
     #expect(error?.isCancellation == true)
   }
 
   @Test func `a redirect that the SDK waits for in vain blames nobody`() async throws {
-    let (bench, _, _) = try await LoopbackRedirectTests.waiting()
-    let end = Task { await failure(.timedOut) { try await bench.oauth.signIn() } }
-    try await eventually { bench.oauth.isSigningIn }
-    bench.clock.advance(by: 300)
+    let (fixture, _, _) = try await LoopbackRedirectTests.waiting()
+    let end = Task { await failure(.timedOut) { try await fixture.oauth.signIn() } }
+    try await eventually { fixture.oauth.isSigningIn }
+    fixture.clock.advance(by: 300)
     #expect(await end.value?.message.hasPrefix("no redirect came within 300 s; if the") == true)
   }
 }

@@ -9,12 +9,12 @@ import Testing
   static func page(
     _ style: LandingPageStyle, answering query: String = "code=abc"
   ) async throws -> String {
-    let bench = OAuthFixture(browser: OAuthFixture.idle)
-    bench.oauth.environment.landingPage = style
-    try bench.register(redirectURI: "http://127.0.0.1/cb")
-    bench.oauth.authorizeUser()
-    let answer = try await RawClient.get(try await bench.isWaiting().redirect(query))
-    #expect(await bench.delegate.events(1).count == 1)
+    let fixture = OAuthFixture(browser: OAuthFixture.idle)
+    fixture.oauth.environment.landingPage = style
+    try fixture.register(redirectURI: "http://127.0.0.1/cb")
+    fixture.oauth.authorizeUser()
+    let answer = try await RawClient.get(try await fixture.isWaiting().redirect(query))
+    #expect(await fixture.delegate.events(1).count == 1)
     return answer
   }
 
@@ -35,15 +35,15 @@ import Testing
   @Test func `a page that nobody asked for has the name too, and nothing of the request`()
     async throws
   {
-    let bench = OAuthFixture(browser: OAuthFixture.idle)
-    bench.oauth.environment.landingPage = LandingPageStyle(appName: "Files")
-    try bench.register(redirectURI: "http://127.0.0.1/cb")
-    bench.oauth.authorizeUser()
-    let page = try await bench.isWaiting()
+    let fixture = OAuthFixture(browser: OAuthFixture.idle)
+    fixture.oauth.environment.landingPage = LandingPageStyle(appName: "Files")
+    try fixture.register(redirectURI: "http://127.0.0.1/cb")
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
     let answer = try await RawClient.get(try page.forged("code=C4N4RY&state=x"))
     #expect(RawClient.status(answer) == 400 && answer.contains("Files"))
     LandingPageTests().expectSafe(answer)
-    bench.oauth.cancelSignIn()
+    fixture.oauth.cancelSignIn()
   }
 
   @Test(arguments: [

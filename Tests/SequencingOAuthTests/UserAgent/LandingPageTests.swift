@@ -42,38 +42,38 @@ import Testing
 
   @Test(arguments: queries)
   func `the page of an answer echoes nothing and reaches nothing`(query: String) async throws {
-    let (bench, page, _) = try await LoopbackRedirectTests.waiting()
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
     expectSafe(try await RawClient.get(try page.redirect(query)))
-    #expect(await bench.delegate.events(1).count == 1)
+    #expect(await fixture.delegate.events(1).count == 1)
   }
 
   @Test(arguments: ["access_denied", "consent_required"])
   func `the page of a denial says so`(code: String) async throws {
-    let (bench, page, _) = try await LoopbackRedirectTests.waiting()
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
     let answer = try await RawClient.get(try page.redirect("error=\(code)"))
     #expect(answer.contains("You were not signed in"))
-    #expect(await bench.delegate.events(1) == [.cancelled])
+    #expect(await fixture.delegate.events(1) == [.cancelled])
   }
 
   @Test(arguments: ["code=C4N4RY&state=x", "error=\(nasty)&state=\(nasty)"])
   func `the page of a wrong state echoes nothing and says that it is not the answer`(
     query: String
   ) async throws {
-    let (bench, page, _) = try await LoopbackRedirectTests.waiting()
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
     let answer = try await RawClient.get(try page.forged(query))
     #expect(RawClient.status(answer) == 400)
     expectSafe(answer)
-    bench.oauth.cancelSignIn()
+    fixture.oauth.cancelSignIn()
   }
 
   @Test func `the page of another path is a safe 404`() async throws {
-    let (bench, _, port) = try await LoopbackRedirectTests.waiting()
+    let (fixture, _, port) = try await LoopbackRedirectTests.waiting()
     let answer = try await RawClient.ask(
       "GET /<script>C4N4RY HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n",
       port: port)
     #expect([400, 404].contains(RawClient.status(answer)))
     #expect(!answer.contains("C4N4RY"))
-    bench.oauth.cancelSignIn()
+    fixture.oauth.cancelSignIn()
   }
 
   @Test func `success and failure have different pages, and success is shown after the token`()
@@ -93,31 +93,31 @@ import Testing
   }
 
   @Test func `whoever allowed too little is told so`() async throws {
-    let (bench, page, _) = try await LoopbackRedirectTests.waiting(
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting(
       answer: ScriptedHTTPClient.token(members: #""scope":"demo""#),
       change: { $0.requiredScopes = ["demo", "C4N4RY"] })
     let answer = try await RawClient.get(try page.redirect("code=abc"))
     #expect(answer.contains("The app needs more than you allowed."))
     expectSafe(answer)
-    #expect(await bench.delegate.events(1) == [.failed(.insufficientScope)])
+    #expect(await fixture.delegate.events(1) == [.failed(.insufficientScope)])
   }
 
   /// A browser that waits shows nothing, and the user wonders.
   @Test func `a slow server does not keep the page`() async throws {
     let server = Gate(isOpen: false)
-    let (bench, page, _) = try await LoopbackRedirectTests.waiting(answer: { request in
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting(answer: { request in
       await server.pass()
       return try await ScriptedHTTPClient.token()(request)
     })
     async let answer = RawClient.get(try page.redirect("code=abc"))
     try await server.isHolding()
-    await bench.clock.hasSleeper()
-    bench.clock.advance(by: 10)
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 10)
     let shown = try await answer
     #expect(RawClient.status(shown) == 200 && shown.contains("Almost done"))
     expectSafe(shown)
-    #expect(bench.oauth.isSigningIn)
+    #expect(fixture.oauth.isSigningIn)
     server.open()
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 }

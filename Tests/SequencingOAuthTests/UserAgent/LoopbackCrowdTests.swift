@@ -24,10 +24,10 @@ import Testing
     address: LoopbackAddress
   ) async throws {
     let other = try Self.serve(address)
-    let bench = try OAuthFixture().register(redirectURI: "http://localhost:\(other.port)/cb")
-    let error = await failure(.portInUse) { try await bench.oauth.signIn() }
+    let fixture = try OAuthFixture().register(redirectURI: "http://localhost:\(other.port)/cb")
+    let error = await failure(.portInUse) { try await fixture.oauth.signIn() }
     #expect(error?.message.contains("\(other.port)") == true)
-    #expect(bench.opened.isEmpty)
+    #expect(fixture.opened.isEmpty)
     await other.stop()
   }
 
@@ -69,37 +69,37 @@ import Testing
 
   @Test(arguments: ["http://127.0.0.1/cb", "http://localhost/cb"])
   func `idle connections do not keep the browser out`(uri: String) async throws {
-    let (bench, page, port) = try await LoopbackRedirectTests.waiting(uri)
+    let (fixture, page, port) = try await LoopbackRedirectTests.waiting(uri)
     let idle = try (0..<40).map { _ in try RawClient(port: port) }
     for client in idle.prefix(30) { client.write("GET /cb HTTP/1.1\r\nHost: ") }
     let answer = try await RawClient.get(try page.redirect("code=abc"))
     #expect(RawClient.status(answer) == 200)
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
     withExtendedLifetime(idle) {}
   }
 
   @Test func `requests that are answered and kept open do not keep the browser out`() async throws {
-    let (bench, page, port) = try await LoopbackRedirectTests.waiting()
+    let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let others = try (0..<40).map { _ in try RawClient(port: port) }
     for client in others { client.write("GET /other HTTP/1.1\r\nHost: a\r\n\r\n") }
     let answer = try await RawClient.get(try page.redirect("code=abc"))
     #expect(RawClient.status(answer) == 200)
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
     withExtendedLifetime(others) {}
   }
 
   @Test func `a time that runs out in a crowd is not the user's will`() async throws {
-    let (bench, _, port) = try await LoopbackRedirectTests.waiting()
+    let (fixture, _, port) = try await LoopbackRedirectTests.waiting()
     let idle = try (0..<17).map { _ in try RawClient(port: port) }
     // The first of them made room.
     #expect(await idle[0].readToEnd() == "")
-    async let error = failure(.redirectUnavailable) { try await bench.oauth.signIn() }
-    try await eventually { bench.clock.sleepers > 0 }
-    bench.clock.advance(by: 1_000)
+    async let error = failure(.redirectUnavailable) { try await fixture.oauth.signIn() }
+    try await eventually { fixture.clock.sleepers > 0 }
+    fixture.clock.advance(by: 1_000)
     let reason = await error
     #expect(reason?.isCancellation == false)
     #expect(reason?.message.contains("too many connections") == true)
-    #expect(await bench.delegate.events(1) == [.failed(.redirectUnavailable)])
+    #expect(await fixture.delegate.events(1) == [.failed(.redirectUnavailable)])
     withExtendedLifetime(idle) {}
   }
 }

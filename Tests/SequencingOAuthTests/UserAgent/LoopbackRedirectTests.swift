@@ -12,37 +12,37 @@ import Testing
     answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token(),
     change: (inout ClientConfiguration) -> Void = { _ in }
   ) async throws -> (OAuthFixture, AuthorizationURL, UInt16) {
-    let bench = try OAuthFixture(answer: answer, browser: OAuthFixture.idle)
+    let fixture = try OAuthFixture(answer: answer, browser: OAuthFixture.idle)
       .register(redirectURI: redirectURI, change: change)
-    bench.oauth.authorizeUser()
-    let page = try await bench.isWaiting()
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
     let uri = try #require(URL(string: page.parameters["redirect_uri"] ?? ""))
-    return (bench, page, UInt16(try #require(uri.port)))
+    return (fixture, page, UInt16(try #require(uri.port)))
   }
 
   @Test(arguments: ["http://127.0.0.1/cb", "http://127.0.0.1:0/cb", "http://localhost/cb"])
   func `a redirect to the bound port signs in, and the token request repeats its address`(
     uri: String
   ) async throws {
-    let (bench, page, port) = try await Self.waiting(uri)
+    let (fixture, page, port) = try await Self.waiting(uri)
     #expect(port >= 1024)
     let answer = try await RawClient.get(try page.redirect("code=abc"))
     #expect(RawClient.status(answer) == 200)
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
-    #expect(bench.http.forms.first?["redirect_uri"] == page.parameters["redirect_uri"])
-    #expect(bench.http.forms.first?["code"] == "abc")
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.http.forms.first?["redirect_uri"] == page.parameters["redirect_uri"])
+    #expect(fixture.http.forms.first?["code"] == "abc")
   }
 
   @Test func `a redirect URI without a path is asked for by a slash`() async throws {
-    let (bench, page, port) = try await Self.waiting("http://127.0.0.1")
+    let (fixture, page, port) = try await Self.waiting("http://127.0.0.1")
     #expect(page.parameters["redirect_uri"] == "http://127.0.0.1:\(port)")
     let url = try #require(URL(string: "http://127.0.0.1:\(port)/?code=abc&state=\(page.state)"))
     #expect(RawClient.status(try await RawClient.get(url)) == 200)
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
   @Test func `a registered query stands in every redirect`() async throws {
-    let (bench, page, port) = try await Self.waiting("http://127.0.0.1/cb?tenant=7")
+    let (fixture, page, port) = try await Self.waiting("http://127.0.0.1/cb?tenant=7")
     let uri = "http://127.0.0.1:\(port)/cb?tenant=7"
     #expect(page.parameters["redirect_uri"] == uri)
     for query in ["", "tenant=8&"] {
@@ -50,17 +50,17 @@ import Testing
       let answer = try await RawClient.get(try #require(URL(string: other)))
       #expect(RawClient.status(answer) == 404)
     }
-    #expect(bench.oauth.isSigningIn && bench.http.requests.isEmpty)
+    #expect(fixture.oauth.isSigningIn && fixture.http.requests.isEmpty)
     let url = try #require(URL(string: "\(uri)&code=abc&state=\(page.state)"))
     #expect(RawClient.status(try await RawClient.get(url)) == 200)
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
   @Test(.requires("the address ::1", RawClient.hasIPv6))
   func `::1 is bound alone and localhost with both families`() async throws {
-    let (bench, page, _) = try await Self.waiting("http://[::1]/cb")
+    let (fixture, page, _) = try await Self.waiting("http://[::1]/cb")
     _ = try await RawClient.get(try page.redirect("code=abc"))
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
 
     let (second, _, both) = try await Self.waiting("http://localhost/cb")
     #expect(RawClient.isOpen(port: both) && RawClient.isOpen("::1", port: both))
@@ -69,19 +69,19 @@ import Testing
   }
 
   @Test func `the port is open on the one address only`() async throws {
-    let (bench, _, port) = try await Self.waiting()
+    let (fixture, _, port) = try await Self.waiting()
     #expect(RawClient.isOpen(port: port))
     #expect(!RawClient.isOpen("127.0.0.2", port: port))
-    bench.oauth.cancelSignIn()
+    fixture.oauth.cancelSignIn()
   }
 
   /// Another program may hold the same number on ::1, but not every time.
   @Test func `the port of 127_0_0_1 is not open on the other family`() async throws {
     var isClosed = false
     for _ in 0..<5 where !isClosed {
-      let (bench, _, port) = try await Self.waiting()
+      let (fixture, _, port) = try await Self.waiting()
       isClosed = !RawClient.isOpen("::1", port: port)
-      bench.oauth.cancelSignIn()
+      fixture.oauth.cancelSignIn()
     }
     #expect(isClosed)
   }
@@ -89,9 +89,9 @@ import Testing
   @Test(.requires("an address that is not loopback", RawClient.ownAddress != nil))
   func `the port is closed to the network`() async throws {
     for uri in ["http://127.0.0.1/cb", "http://localhost/cb"] {
-      let (bench, _, port) = try await Self.waiting(uri)
+      let (fixture, _, port) = try await Self.waiting(uri)
       #expect(!RawClient.isOpen(try #require(RawClient.ownAddress), port: port))
-      bench.oauth.cancelSignIn()
+      fixture.oauth.cancelSignIn()
     }
   }
 
@@ -100,17 +100,17 @@ import Testing
   @Test(arguments: End.allCases)
   func `the port is closed when the sign-in has ended`(end: End) async throws {
     let failing = ScriptedHTTPClient.json("{}", status: 500)
-    let (bench, page, port) = try await Self.waiting(
+    let (fixture, page, port) = try await Self.waiting(
       answer: end == .tokenFailure ? failing : ScriptedHTTPClient.token())
     switch end {
     case .answer, .tokenFailure: _ = try await RawClient.get(try page.redirect("code=abc"))
     case .denial: _ = try await RawClient.get(try page.redirect("error=access_denied"))
-    case .cancel: bench.oauth.cancelSignIn()
-    case .timeout: bench.clock.advance(by: 1_000)
+    case .cancel: fixture.oauth.cancelSignIn()
+    case .timeout: fixture.clock.advance(by: 1_000)
     }
-    _ = await bench.delegate.events(1)
+    _ = await fixture.delegate.events(1)
     try await eventually { !RawClient.isOpen(port: port) }
-    #expect(bench.delegate.events.count == 1)
+    #expect(fixture.delegate.events.count == 1)
   }
 
   @Test func `a fixed port is sent as registered and may be used again and again`() async throws {
@@ -120,18 +120,20 @@ import Testing
     try await eventually { !RawClient.isOpen(port: port) }
 
     let uri = "http://127.0.0.1:\(port)/cb"
-    let (bench, page, bound) = try await Self.waiting(uri)
+    let (fixture, page, bound) = try await Self.waiting(uri)
     #expect(bound == port && page.parameters["redirect_uri"] == uri)
     // Cancelling and starting again at once takes the port over from the one that ends.
     for count in 1...5 {
-      bench.oauth.cancelSignIn()
-      bench.oauth.authorizeUser()
-      _ = try await bench.isWaiting(opened: count + 1)
+      fixture.oauth.cancelSignIn()
+      fixture.oauth.authorizeUser()
+      _ = try await fixture.isWaiting(opened: count + 1)
     }
-    let last = try #require(bench.opened.last)
+    let last = try #require(fixture.opened.last)
     _ = try await RawClient.get(try last.redirect("code=abc"))
     #expect(
-      await bench.delegate.events(6) == Array(repeating: .cancelled, count: 5) + [.authorized("T")])
+      await fixture.delegate.events(6) == Array(repeating: .cancelled, count: 5) + [
+        .authorized("T")
+      ])
   }
 
   @Test func `a port that belongs to another program is a typed error and no browser opens`()

@@ -56,7 +56,7 @@ import Testing
 
   @Test(arguments: others.indices)
   func `any other request gets an error and ends nothing`(index: Int) async throws {
-    let (bench, page, port) = try await LoopbackRedirectTests.waiting()
+    let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let request = Self.others[index].replacingOccurrences(of: "PORT", with: "\(port)")
       .replacingOccurrences(of: "STATE", with: page.state)
     let client = try RawClient(port: port)
@@ -65,31 +65,31 @@ import Testing
     client.finish()
     let answer = await client.readToEnd()
     #expect(answer.isEmpty || (400..<600).contains(RawClient.status(answer) ?? 0), "\(answer)")
-    #expect(bench.oauth.isSigningIn && bench.http.requests.isEmpty)
-    #expect(bench.delegate.events.isEmpty)
+    #expect(fixture.oauth.isSigningIn && fixture.http.requests.isEmpty)
+    #expect(fixture.delegate.events.isEmpty)
     #expect(RawClient.status(try await RawClient.get(try page.redirect("code=abc"))) == 200)
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
-    #expect(bench.http.forms.map { $0["code"] } == ["abc"])
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.http.forms.map { $0["code"] } == ["abc"])
   }
 
   @Test func `clients that connect and say nothing do not hold up the answer`() async throws {
-    let (bench, page, port) = try await LoopbackRedirectTests.waiting()
+    let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let silent = try (0..<8).map { _ in try RawClient(port: port) }
     for client in silent.prefix(4) { client.write("GET /cb?code=a&sta") }
     #expect(RawClient.status(try await RawClient.get(try page.redirect("code=abc"))) == 200)
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
     // They do not keep the port open either.
     try await eventually { !RawClient.isOpen(port: port) }
     withExtendedLifetime(silent) {}
   }
 
   @Test func `a browser that asks twice signs in once`() async throws {
-    let (bench, page, _) = try await LoopbackRedirectTests.waiting()
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
     let url = try page.redirect("code=abc")
     async let first = try? RawClient.get(url)
     async let second = try? RawClient.get(url)
     _ = await (first, second)
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
-    #expect(bench.http.requests.count == 1)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.http.requests.count == 1)
   }
 }

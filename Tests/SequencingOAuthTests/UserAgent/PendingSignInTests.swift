@@ -89,33 +89,33 @@ import Testing
   @Test func `an ended sign-in takes no redirect, neither its own nor the next one's`() async throws
   {
     let agent = SharedAgent()
-    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
-    bench.oauth.environment.userAgent = agent
-    bench.oauth.authorizeUser()
-    try await eventually { agent.calls.count == 1 && bench.clock.sleepers > 0 }
-    bench.oauth.cancelSignIn()
-    #expect(await bench.delegate.events(1) == [.cancelled])
-    bench.oauth.authorizeUser()
-    try await eventually { agent.calls.count == 2 && bench.clock.sleepers > 0 }
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
+    fixture.oauth.environment.userAgent = agent
+    fixture.oauth.authorizeUser()
+    try await eventually { agent.calls.count == 1 && fixture.clock.sleepers > 0 }
+    fixture.oauth.cancelSignIn()
+    #expect(await fixture.delegate.events(1) == [.cancelled])
+    fixture.oauth.authorizeUser()
+    try await eventually { agent.calls.count == 2 && fixture.clock.sleepers > 0 }
     let (old, new) = (agent.calls[0], agent.calls[1])
     #expect(!old.signIn.handleRedirect(try old.page.redirect("code=abc")))
     #expect(!old.signIn.handleRedirect(try new.page.redirect("code=abc")))
     #expect(!new.signIn.handleRedirect(try old.page.redirect("code=abc")))
-    #expect(bench.oauth.isSigningIn && bench.http.requests.isEmpty)
+    #expect(fixture.oauth.isSigningIn && fixture.http.requests.isEmpty)
     #expect(new.signIn.handleRedirect(try new.page.redirect("code=abc").absoluteString))
     #expect(!new.signIn.handleRedirect(try new.page.redirect("code=abc")), "it was answered")
-    #expect(await bench.delegate.events(2).last == .authorized("T"))
+    #expect(await fixture.delegate.events(2).last == .authorized("T"))
   }
 
   @Test func `a user agent that takes a URL alone is called as before`() async throws {
     let agent = PlainAgent()
-    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
-    bench.oauth.environment.userAgent = agent
-    bench.oauth.authorizeUser()
-    try await eventually { agent.opened.count == 1 && bench.clock.sleepers > 0 }
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
+    fixture.oauth.environment.userAgent = agent
+    fixture.oauth.authorizeUser()
+    try await eventually { agent.opened.count == 1 && fixture.clock.sleepers > 0 }
     let page = try AuthorizationURL(try #require(agent.opened.first))
-    #expect(bench.oauth.handleRedirect(try page.redirect("code=abc")))
-    #expect(await bench.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
   @Test func `a closure that takes a sign-in is never called without one`() async throws {
@@ -126,9 +126,9 @@ import Testing
 
   @Test func `no text of a pending sign-in holds its state`() async throws {
     let agent = SharedAgent(answering: "code=abc")
-    let bench = try OAuthFixture(browser: OAuthFixture.idle).register()
-    bench.oauth.environment.userAgent = agent
-    _ = try await bench.oauth.signIn()
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
+    fixture.oauth.environment.userAgent = agent
+    _ = try await fixture.oauth.signIn()
     let call = try #require(agent.calls.first)
     try #require(!call.page.state.isEmpty)
     let text = everyText(of: call.signIn)
@@ -138,12 +138,12 @@ import Testing
 
   /// Only a text that was written to be shown is repeated.
   @Test func `a user agent that sees the pages may say that they led nowhere`() async throws {
-    let bench = try OAuthFixture(browser: { _, _ in
+    let fixture = try OAuthFixture(browser: { _, _ in
       throw SQOAuthError(.signInRefused, "the password is wrong")
     }).register()
-    let error = await failure(.signInRefused) { try await bench.oauth.signIn() }
+    let error = await failure(.signInRefused) { try await fixture.oauth.signIn() }
     #expect(error?.message == "the password is wrong")
-    #expect(await bench.delegate.events(1) == [.failed(.signInRefused)])
+    #expect(await fixture.delegate.events(1) == [.failed(.signInRefused)])
   }
 
   @Test(arguments: [
@@ -155,11 +155,11 @@ import Testing
     words: String?, message: String
   ) async throws {
     struct Shown: LocalizedError { let errorDescription: String? }
-    let bench = try OAuthFixture(browser: { _, page in
+    let fixture = try OAuthFixture(browser: { _, page in
       throw Shown(errorDescription: words.map { $0 + " " + page.state })
     }).register()
     let error = try #require(
-      await failure(.browserUnavailable) { try await bench.oauth.signIn() })
+      await failure(.browserUnavailable) { try await fixture.oauth.signIn() })
     #expect(error.message == message + (words == nil ? "" : " [removed]"))
     #expect(error.cause is Shown)
   }

@@ -43,11 +43,11 @@ import Testing
   }
 
   @Test func `a sign-in without a browser ends with that error`() async throws {
-    let bench = try OAuthFixture().register(redirectURI: "http://127.0.0.1/cb")
-    bench.oauth.environment.userAgent = SystemBrowser(command: ["/no/such/program"])
-    await failure(.browserUnavailable) { try await bench.oauth.signIn() }
-    #expect(await bench.delegate.events(1) == [.failed(.browserUnavailable)])
-    #expect(bench.http.requests.isEmpty)
+    let fixture = try OAuthFixture().register(redirectURI: "http://127.0.0.1/cb")
+    fixture.oauth.environment.userAgent = SystemBrowser(command: ["/no/such/program"])
+    await failure(.browserUnavailable) { try await fixture.oauth.signIn() }
+    #expect(await fixture.delegate.events(1) == [.failed(.browserUnavailable)])
+    #expect(fixture.http.requests.isEmpty)
   }
 
   @Test(arguments: [

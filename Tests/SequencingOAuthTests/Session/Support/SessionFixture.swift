@@ -4,21 +4,21 @@ import TestSupport
 
 /// A ``OAuthFixture`` whose server issues numbered tokens and whose store does as a test says.
 final class SessionFixture: Sendable {
-  let bench: OAuthFixture
+  let fixture: OAuthFixture
   let server = TokenServer()
   let store = ScriptedStore()
   let observer = RefreshRecorder()
 
-  var oauth: SQOAuth { bench.oauth }
-  var module: AuthorizationModule { bench.oauth.module }
-  var clock: ManualClock { bench.clock }
+  var oauth: SQOAuth { fixture.oauth }
+  var module: AuthorizationModule { fixture.oauth.module }
+  var clock: ManualClock { fixture.clock }
 
   init(
     lifetime: Int? = 3600, browser: @escaping OAuthFixture.Browser = OAuthFixture.allow,
     change: (inout ClientConfiguration) -> Void = { _ in }
   ) throws {
     let server = server
-    bench = try OAuthFixture(answer: { try await server.answer($0) }, browser: browser)
+    fixture = try OAuthFixture(answer: { try await server.answer($0) }, browser: browser)
       .register(change: change)
     server.change { $0.lifetime = lifetime }
     oauth.environment.tokenStore = store
@@ -29,7 +29,7 @@ final class SessionFixture: Sendable {
 
   /// Every request, in order: `refresh R1`, `GET /files T1`.
   var requests: [String] {
-    bench.http.requests.map { request in
+    fixture.http.requests.map { request in
       let form = ScriptedHTTPClient.form(of: request) ?? [:]
       switch form["grant_type"] {
       case "refresh_token"?: return "refresh \(form["refresh_token"] ?? "-")"
