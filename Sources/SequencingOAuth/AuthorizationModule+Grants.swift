@@ -1,6 +1,6 @@
-/// All ways to get a new token; the new token replaces the current one.
+/// The grants that begin a session: sign-in, password, client credentials and extension grants.
 ///
-/// If the store cannot keep a token, the token is in memory nevertheless. ``TokenRefreshDelegate``
+/// The new token replaces the current one. If the store cannot keep it, it is in memory nevertheless. ``TokenRefreshDelegate``
 /// and ``events`` then get the store's error, the SDK tries again, and ``settle()`` throws while
 /// the store fails.
 extension AuthorizationModule {
@@ -41,8 +41,8 @@ extension AuthorizationModule {
     do throws(SQOAuthError) {
       guard !Task.isCancelled else { throw .signInCancelled }
       _ = try context.configuration.get()
-      // If the store cannot be read or written, the token would be lost, so the sign-in fails
-      // before the browser opens.
+      // If the store already fails now, the new token would be lost when the program ends. So the
+      // sign-in fails before the browser opens.
       if let record = try await session.account.check() { context.resumeAttributes(of: record) }
       let grant = AuthorizationCodeGrant(
         client: try await context.client(isFresh: true), accountID: accountID,
@@ -110,7 +110,7 @@ extension AuthorizationModule {
   ) async throws(SQOAuthError) -> SQToken {
     let epoch = session.epoch
     let client = try await context.client()
-    // A token in the client's own name can be requested again, so the store may fail.
+    // The store is not checked for a client credentials token: the client can request that again.
     if kind == nil { _ = try await session.account.check() }
     let token = try await grant(client)
     try await take(token, from: client, kind, of: epoch)

@@ -8,10 +8,10 @@ public import Dispatch
 /// module and adds delegates; a server or a daemon with many accounts makes its own modules.
 ///
 /// However many callers find the token expired or refused, the module refreshes it once, and all of
-/// them get the result. They get an error too, and so do further callers, without a request: for
-/// 1 s after the first failure, then for 2 s, up to 60 s, or as long as the server asks. So a
-/// server in trouble gets one request in that time. Only `invalid_grant` ends the session; after
-/// any other error the next attempt may succeed.
+/// them get the result. If the refresh fails, they get its error, unless the old token is still valid
+/// for them. For 1 s after the first failure, then for 2 s, up to 60 s, or as long as the server asks,
+/// other callers get the same error without a request. So a server in trouble gets one request in that
+/// time. Only `invalid_grant` ends the session; after any other error the next attempt may succeed.
 public final class AuthorizationModule: Sendable {
   /// The id of the account, under which the token store keeps its record.
   public let accountID: String

@@ -131,7 +131,7 @@ public struct SQToken: Sendable, Hashable, Codable {
       }, nonce: nonce ?? previous.nonce)
   }
 
-  /// This token as the answer to an authorization request with the given `nonce`.
+  /// This token with the `nonce` of its sign-in, which an ID token must repeat.
   func answering(nonce: String?) -> SQToken {
     SQToken(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Finds out whether a delegate implements a method that has a default.
+/// Calls a delegate's method, and tells whether the delegate implements it or has only the default.
 ///
 /// The defaults are synchronous, as most delegates' methods are. An `async` default that calls
 /// another method would be simpler, but in a delegate's own `async` code Swift would prefer it to

@@ -6,7 +6,7 @@ import Basics
   import Foundation
 #endif
 
-// The records of this client's accounts, and the checks that refuse records of other clients.
+// Makes the account's records, and refuses records of other clients.
 extension ClientContext {
   /// Makes the record of a token with which a session begins, for the configured client.
   ///
@@ -47,7 +47,7 @@ extension ClientContext {
       session: RandomString.make(), token: token, attributes: attributes)
   }
 
-  /// Throws if a record belongs to another client or another server, which must not get its tokens.
+  /// Throws if a record's token is from another client or another server: this client must not use it.
   func check(_ record: AccountRecord) throws(SQOAuthError) {
     guard case .success(let configuration) = configuration else { return }
     guard record.clientID == configuration.clientID else { throw Self.isOfAnother(record) }
@@ -58,9 +58,9 @@ extension ClientContext {
     }
   }
 
-  /// Throws if a record belongs to another server than a client's, before its token is sent.
+  /// Throws if a record's token is from another server than the client's.
   ///
-  /// It compares the token endpoints if the record or the server names no issuer.
+  /// If the record or the server names no issuer, the token endpoints are compared.
   func check(_ record: AccountRecord, at client: RegisteredClient) throws(SQOAuthError) {
     guard client.metadata.issuer == nil || record.issuer == nil else { return }
     try Self.check(record, client.metadata)

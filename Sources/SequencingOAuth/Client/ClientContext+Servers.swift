@@ -1,6 +1,8 @@
 // The servers that may get the account's tokens.
 extension ClientContext {
   /// Throws if a server may not get the tokens; `namedByApp` tells whether the app gave the URL.
+  ///
+  /// It remembers the server of the app's first request.
   func check(_ origin: ResourceOrigin, namedByApp: Bool) throws(SQOAuthError) {
     let refusal = withServers { servers, configuration -> Result<SQOAuthError?, SQOAuthError> in
       configuration.map { client in

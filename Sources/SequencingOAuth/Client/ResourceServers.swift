@@ -1,8 +1,9 @@
 /// Decides which servers may get the tokens of one account.
 ///
-/// If the client lists its servers (``ClientConfiguration/resourceOrigins``), the list decides.
-/// Otherwise the provider's own servers may, and those that the app named; if neither named an API,
-/// so may the server of the app's first request. A server that only an answer named may not.
+/// If the client lists its servers (``ClientConfiguration/resourceOrigins``), only these get the
+/// tokens, and those of ``AuthorizationModule/allowTokens(at:)``. Without a list, the provider's own
+/// servers get them, and the servers that the app named. If no API is named, the server of the app's
+/// first request gets them too. A server whose URL came only from a response gets none.
 struct ResourceServers {
   /// The servers that the app named by ``AuthorizationModule/allowTokens(at:)``.
   private var allowed: Set<ResourceOrigin> = []
@@ -23,7 +24,7 @@ struct ResourceServers {
     named.insert(origin)
   }
 
-  /// Forgets the first request's server, which belonged to the provider before.
+  /// Forgets the first request's server, which belonged to the earlier provider.
   mutating func providerDidChange() {
     first = nil
   }
@@ -54,7 +55,7 @@ struct ResourceServers {
           + "server may see the token, add it: "
           + "configuration.resourceOrigins.insert(try ResourceOrigin(\"\(origin)\"))")
     }
-    // Once the app names a server, the server of its first request is no longer allowed by itself.
+    // When the app names a server, its first request no longer allows one. So the message names both.
     let servers = [first, origin].compactMap { $0.map { "\"\($0)\"" } }.joined(separator: ", ")
     return SQOAuthError(
       .originNotAllowed,

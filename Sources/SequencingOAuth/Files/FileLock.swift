@@ -6,7 +6,7 @@
 
 /// A lock among all processes, held on a lock file.
 ///
-/// Only the holder renames or removes the lock file. When the holder ends in any way, the kernel
+/// Only the holder removes the lock file. When the holder ends in any way, the kernel
 /// releases the lock.
 ///
 /// - SeeAlso: flock(2)
@@ -25,7 +25,8 @@ package struct FileLock: Sendable {
     for path: String, limit: Duration = .seconds(30)
   ) throws(FileError) -> FileLock {
     let start = ContinuousClock.now
-    // Short enough to find the gap between two uses by a process that takes the lock all the time.
+    // In microseconds. The pause is short, so that this process can get the lock between two uses by
+    // a process that takes it all the time.
     var pause: UInt32 = 250
     while true {
       if let lock = try ifFree(path) { return lock }

@@ -12,9 +12,10 @@ import Dispatch
 /// A program may have opened the file before it was removed, and lock it only afterwards. That
 /// program then holds the lock of a file to which no path leads, while the next program locks a new
 /// file. This version of the SDK notices that by the file's inode number; older versions do not.
-/// So the lock is kept while another program is between its open(2) and its flock(2), which then
-/// fails. It is also kept for a moment after that. An open(2) that has found the name is invisible
-/// until the kernel counts the file as open, and a busy machine may stop the program in between.
+/// So this process keeps the lock while the file is open elsewhere: the other program's flock(2) then
+/// fails, and it tries again. The lock is also kept for a moment longer. An open(2) that has found the
+/// name is invisible until the kernel counts the file as open, and a busy machine may stop the program
+/// in between.
 enum LockRemoval {
   /// How long the caller waits for a program that has the file open, in steps of 100 µs.
   private static let stepsAtOnce = 100
@@ -22,7 +23,9 @@ enum LockRemoval {
   private static let moment = 100
   /// How many more checks follow, one each second, while a program has the file open.
   private static let looksLater = 60
-  /// How many locks are kept at one time, each with a descriptor; others are released at once.
+  /// How many locks are kept at one time, each with a descriptor.
+  ///
+  /// Beyond this number a lock is released at once, unless another program has its file open.
   private static let mostKept = 128
   private static let kept = Locked(0)
 

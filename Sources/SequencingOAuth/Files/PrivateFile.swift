@@ -10,7 +10,7 @@
   import Darwin
 #endif
 
-/// A file that only its owner can read, and that is always replaced whole.
+/// The path of a file with secrets: checks the file before it is read, and replaces it as a whole.
 ///
 /// Every call blocks its thread for a limited time, so make it on a thread that may block. The SDK
 /// refuses a symbolic link in the file's place.

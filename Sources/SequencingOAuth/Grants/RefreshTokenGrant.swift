@@ -12,7 +12,8 @@ struct RefreshTokenGrant: Sendable {
       .init("refresh_token", refreshToken),
     ]
     do throws(SQOAuthError) {
-      // A response without a scope means that the scope did not change.
+      // A response without a scope means that the scope did not change. The server may have replaced
+      // the refresh token already, so its answer is given more time than others.
       return try await client.token(
         parameters, at: client.metadata.refreshEndpoint, scope: token.scope,
         patience: ClientConfiguration.longestTimeout

@@ -6,7 +6,7 @@ import Basics
   import Foundation
 #endif
 
-/// The client at its authorization server: its configuration, its parts and the server's metadata.
+/// All that a grant needs: the client's configuration, its environment and its server's metadata.
 ///
 /// A class, because what it holds is large and goes through every step of a grant.
 final class RegisteredClient: Sendable {

@@ -1,13 +1,12 @@
-/// The end of a token at its authorization server.
+/// Revokes a token at its authorization server.
 ///
 /// - SeeAlso: RFC 7009
 struct Revocation: Sendable {
   let client: RegisteredClient
 
-  /// Sends every request that the end of a token takes.
+  /// Sends all revocation requests for a token.
   ///
-  /// A server that does not revoke access tokens is no failure, if it revoked the refresh token: an
-  /// access token ends soon by itself.
+  /// If the server revokes only refresh tokens, this call succeeds: the access token expires soon.
   func run(_ token: SQToken) async throws(SQOAuthError) {
     var unsupported: SQOAuthError?
     for (index, request) in try requests(for: token).enumerated() {

@@ -100,7 +100,8 @@ struct AuthorizationResponse: Sendable, Redacted {
   /// Makes the error that the sign-in fails with when the server sent `error`.
   ///
   /// Some servers send `iss` only with a code. An error without `iss` ends the sign-in too (RFC
-  /// 9207, section 2.4). Nothing is sent to the server after that, so its reason is safe to show.
+  /// 9207, section 2.4). Nothing is sent to the server after an error, so a forged error can do no
+  /// more than show a wrong reason.
   private static func refusal(
     _ error: String, _ pairs: [FormCoding.Pair], _ expected: Expectation, lacksIssuer: Bool
   ) throws(SQOAuthError) -> SQOAuthError {

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Errors for answers that mean the same at every endpoint of the back channel.
+/// Errors for answers of the token and revocation endpoints, to which the SDK itself sends requests.
 extension SQOAuthError {
   /// The error for an endpoint that answered with an OAuth error.
   static func refusal(
@@ -17,7 +17,7 @@ extension SQOAuthError {
       retryAfter: RetryAfter.delay(in: response.headers, now: now))
   }
 
-  /// The error for an endpoint that failed or is wrong, as far as the status alone tells.
+  /// The error for an answer whose body explains nothing, so that only its status is used.
   static func failure(
     of endpoint: String, _ response: HTTPResponse, now: Date
   ) -> SQOAuthError {

@@ -12,7 +12,7 @@ package struct SentSecrets: Sendable {
 
   /// Replaces each secret in a server's text, also where it is form-encoded.
   package func removed(from text: String) -> String {
-    // Far more than any text that is shown, and short enough to search.
+    // This limit is far above the length of any text that is shown, and keeps the search fast.
     let text = String(String.UnicodeScalarView(text.unicodeScalars.prefix(16_384)))
     let asSent = blotted(text)
     // Unprintable characters are not shown, so a secret that they interrupt would become visible.

@@ -17,7 +17,9 @@ struct TokenRequest: Sendable {
   let clientSecret: String?
   let authentication: ClientAuthentication
   let timeout: Duration
-  /// How long to wait for the answer once the request is sent, if that is longer than ``timeout``.
+  /// The time limit of the whole request, if it is longer than ``timeout``.
+  ///
+  /// Then ``timeout`` limits only the time until the request is sent.
   var patience = Duration.zero
 
   /// The client that asks, and how it proves its identity.

@@ -43,7 +43,7 @@ public protocol TokenResponseParser: Sendable {
   ///
   /// This is the method that the SDK calls. The default ignores the members and calls
   /// ``token(from:context:)``. Implement it if the parser would decode the body a second time.
-  /// `members` are those of the JSON object in the body, `nil` if the body is none.
+  /// `members` are the members of the body's JSON object; `nil` if the body is not a JSON object.
   func token(
     from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
   ) throws -> SQToken

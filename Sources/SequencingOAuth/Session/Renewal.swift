@@ -2,6 +2,8 @@ import Basics
 
 /// One renewal of a session's token: it reads the store, gets a new token and stores that token.
 ///
+/// The new token comes by the refresh token or, without one, by the client credentials grant.
+///
 /// It runs in a separate task, which no waiting caller can cancel. It sends a one-time refresh token
 /// only when it knows that the next token can be stored: the session has the account's lease, the
 /// stored record was read, and the store has made room for the next record. An app can choose
@@ -44,8 +46,8 @@ struct Renewal: Sendable {
       if let token = adopt(stored) { return token }
       record = stored
     case .gone:
-      // The end makes this renewal void, and its callers ask again. It erases nothing: if the store
-      // has a record now, it is from a new sign-in in another process.
+      // The end of the session makes this renewal void, and waiting callers ask again. Nothing is
+      // erased: if the store has a record now, it is from a new sign-in in another process.
       session.end(.signedOut, foundBy: change, erases: false)
       return nil
     case .void:
@@ -66,7 +68,7 @@ struct Renewal: Sendable {
 
   /// The account's record in the store, compared with the record in memory.
   private enum Stored {
-    /// The store has the record in memory.
+    /// The stored record is the same as the one in memory.
     case same(AccountRecord)
     /// The store has another process's record, which replaces the one in memory.
     case newer(AccountRecord)

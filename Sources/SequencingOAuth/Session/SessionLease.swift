@@ -8,9 +8,8 @@ import Basics
 
 /// A session's lease of its account, which all parts of the session share.
 ///
-/// It keeps other sessions from changing the account, in this process and in others. Within the
-/// session, ``SessionState`` keeps the order, so that a sign-out need not wait for the refresh that
-/// it makes void.
+/// It keeps other sessions from changing the account, in this process and in others. Parts of one
+/// session do not exclude each other by it, so a sign-out can cancel a refresh without waiting for it.
 final class SessionLease: Sendable {
   typealias Outcome = Result<Void, SQOAuthError>
 
@@ -119,7 +118,7 @@ final class SessionLease: Sendable {
   private func inUse(by holder: String?) -> SQOAuthError {
     SQOAuthError(
       .accountInUse,
-      "\(holder ?? "another process") has locked the account \"\(accountID.printable)\" for "
-        + "\(Int(Self.patience)) s; if it hangs, end it")
+      "\(holder ?? "another process") has the account \"\(accountID.printable)\" locked; the SDK "
+        + "waited \(Int(Self.patience)) s; if that process hangs, end it")
   }
 }

@@ -12,7 +12,7 @@ struct SessionState {
     case valid
     /// A token other than this access token, which a server refused.
     case replacing(String)
-    /// A token that was renewed after the session's count of renewals had this value.
+    /// A token from a renewal that ended after the caller read this count of renewals.
     case new(since: Int)
     /// The token of the timer: a renewed one if it is time for a renewal.
     case due
@@ -76,7 +76,9 @@ extension SessionState {
     return token
   }
 
-  /// When the timer has something to do, or `nil` for never; a renewal counts only if it `renews`.
+  /// When the timer has something to do, or `nil` for never.
+  ///
+  /// Renewals are included only if `renews` is `true`.
   func dueAt(renews: Bool) -> Date? {
     var dates: [Date] = []
     if renews, isRenewable, let due = schedule.dueAt {

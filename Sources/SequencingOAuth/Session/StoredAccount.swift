@@ -35,7 +35,7 @@ extension StoredAccount {
     // Another process may delay the erasure of an ended session, whose record counts no more.
     if state.withLock(\.writes.isErasing) { return nil }
     await allMade()
-    // An ended session must not come back because the store could not erase it.
+    // If the store failed to erase an ended session, its record must not be used again.
     if let write = eraseAgain() ?? lastWrite, let error = await made(write).error,
       owedErase != nil
     {

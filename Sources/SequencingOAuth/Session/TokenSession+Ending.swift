@@ -2,8 +2,9 @@ import Basics
 
 // The ways in which a session ends: by the app, after work with its token, or by a renewal.
 extension TokenSession {
-  /// Ends the session: in memory at once, and in the store when the returned change is made.
+  /// Ends the session: in memory at once, and then in the store.
   ///
+  /// The returned value tells when the store has erased the account, or why it could not.
   /// A session that begins after this call is not affected.
   @discardableResult
   func end(_ reason: SessionEnd) -> StoreWrites.Write {

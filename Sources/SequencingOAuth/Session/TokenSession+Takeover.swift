@@ -2,8 +2,9 @@ import Basics
 
 // Taking over tokens from a sign-in or another grant, from the app, and from the store.
 extension TokenSession {
-  /// Takes over a token that was requested in an epoch: first into the store, then into memory.
+  /// Takes over a token: first into the store, then into memory.
   ///
+  /// `epoch` is how often the app had ended the session when the token was requested.
   /// If the store fails, the token is still kept in memory, since the server may never issue it
   /// again; the event ``SessionEvent/refreshFailed(_:)`` reports the failure. If the app has ended
   /// the session since the request, the call throws.

@@ -13,7 +13,9 @@ import Basics
 final class TokenSession: Sendable {
   private struct State {
     var core = SessionState()
-    /// Whether the clock shows the system's time, which the session then reads itself.
+    /// Whether the environment's clock shows the system's time.
+    ///
+    /// If so, the session reads that time without calling the environment's clock.
     var hasSystemClock = true
     /// Whether the timer renews the token before it expires.
     var isUpdating = false
@@ -78,7 +80,7 @@ final class TokenSession: Sendable {
 
   /// How often the token was renewed.
   ///
-  /// A caller that needs a fresh token reads it first.
+  /// A caller reads it before it asks for a token that is ``SessionState/Need/new(since:)``.
   var renewals: Int { decide(\.renewals) }
 
   /// Why the store could not save the token in memory; `nil` if the store has it.

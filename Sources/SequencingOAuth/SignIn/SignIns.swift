@@ -7,6 +7,7 @@ final class SignIns: Sendable {
     var signIn: SignIn?
     /// How many callers wait for it and would end it by all giving up.
     var waiters = 0
+    /// Whether the sign-in continues when no caller waits for it.
     var isKept = false
     /// A cancelled sign-in that may still hold its port.
     var ending: SignIn?
@@ -14,7 +15,7 @@ final class SignIns: Sendable {
     var endCount = 0
     /// The error of the last of these; `nil` if it brought a token.
     var failure: SQOAuthError?
-    /// What the answer to the last sign-in had to carry, to recognize a late answer.
+    /// The expected values of the last ended sign-in, which identify a late redirect.
     var over: Boxed<AuthorizationResponse.Expectation>?
     var onEnd: (@Sendable (SignIn.Outcome) -> Void)?
   }
@@ -40,12 +41,12 @@ final class SignIns: Sendable {
   /// Whether a sign-in is under way.
   var isUnderWay: Bool { state.withLock { $0.signIn != nil } }
 
-  /// How many sign-ins have ended so far.
+  /// How many sign-ins have ended so far, apart from those that all callers gave up.
   var endCount: Int { state.withLock(\.endCount) }
 
-  /// Starts a sign-in that lasts until it ends by itself, or makes the one under way last as long.
+  /// Starts a sign-in, or joins the one under way.
   ///
-  /// It does not end when callers that wait for it give up.
+  /// From then on the sign-in continues even if all waiting callers give up.
   func start(_ run: @escaping Run) {
     begin(state.withLock { $0.enter(isKept: true) }, run)
   }
@@ -149,8 +150,9 @@ extension SignIns.State {
     return signIn
   }
 
-  /// Removes the sign-in under way and counts it as ended for all callers, even those not waiting
-  /// yet.
+  /// Removes the sign-in under way and counts it as ended.
+  ///
+  /// So a caller that needed a token before this call does not open the browser again.
   fileprivate mutating func cancel() -> SignIn? {
     guard let signIn = detach() else { return nil }
     note(.failure(.signInCancelled))

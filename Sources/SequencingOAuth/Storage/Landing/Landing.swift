@@ -4,10 +4,10 @@
   import Foundation
 #endif
 
-/// A new record of an account that is not in its store yet, with a mark of the record that it
-/// replaces.
+/// The content of a landing file: a refreshed record that the store does not have yet, with a digest of
+/// the record that it replaces.
 ///
-/// The mark decides whether the record still counts. If the store holds another record by now, a
+/// The digest decides whether the record still counts. If the store holds another record by now, a
 /// later refresh or another sign-in has replaced the old one, and this landing is out of date.
 struct Landing: Codable, Sendable {
   let record: AccountRecord

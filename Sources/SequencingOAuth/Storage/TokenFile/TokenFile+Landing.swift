@@ -13,8 +13,8 @@ extension TokenFile {
 
   /// Creates a landing file for the successor of a record; without a record, checks that it could.
   ///
-  /// This takes the token file's lock and releases it again: while a foreign program holds that
-  /// lock, the server's answer could not be saved.
+  /// It also takes the token file's lock for a moment, because no new token can be saved while another
+  /// program holds that lock.
   func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
@@ -24,7 +24,7 @@ extension TokenFile {
         try file.landings.check()
         return AccountReservation()
       }
-      // A new sign-in may have no lease here; this checks that its refreshes can get one.
+      // Before a sign-in the caller has no lease; this checks that later refreshes can take one.
       if record == nil { try file.locks.lease(id)?.release() }
       let lock = try file.lock()
       defer { lock.release() }

@@ -131,8 +131,8 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
 
   /// Reads, changes and writes the file under its lock; if `change` returns `nil`, writes nothing.
   ///
-  /// If `keepsContent` is `false`, the next call reads the file again, so the format notices that
-  /// the file was written. Removes the landing file of the account `id`.
+  /// If `keepsContent` is `false`, the next call decodes the file again, so that the format learns
+  /// which key the file has now. If `id` is given, that account's landing file is removed.
   func rewrite(
     keepsContent: Bool = true, landing id: String? = nil,
     _ change:
