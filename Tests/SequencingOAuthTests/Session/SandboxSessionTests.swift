@@ -150,6 +150,8 @@ import Testing
     oauth.environment.clock = fixture.clock
     oauth.environment.tokenStore = store
     oauth.register(try fixture.oauth.module.context.configuration.get())
+    // A timer would try again as soon as the clock is advanced.
+    oauth.refreshesAutomatically = false
     fixture.oauth.module.refreshesAutomatically = false
     fixture.clock.advance(by: 3600)
     for misbehaviour in [
