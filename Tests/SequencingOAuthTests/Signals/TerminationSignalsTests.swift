@@ -37,6 +37,8 @@ import Testing
 
   @Test func `signals end the program again after the last listener stops`() async {
     await #expect(processExitsWith: .signal(SIGINT)) {
+      // A shell ignores it for programs in the background.
+      signal(SIGINT, SIG_DFL)
       let (first, second) = (TerminationSignals { _ in }, TerminationSignals { _ in })
       first.stop()
       second.stop()
