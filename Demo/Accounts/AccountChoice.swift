@@ -21,8 +21,8 @@ struct AccountChoice: Sendable {
   var newID: String { id ?? Self.defaultID }
 
   /// The sentence for the user if there is no such account.
-  var nobody: String {
-    id.map { "Nobody is signed in as \"\($0.printable)\"." } ?? "Nobody is signed in."
+  var nobodyText: String {
+    id.map { "Nobody is signed in as \"\($0.onScreen)\"." } ?? "Nobody is signed in."
   }
 
   /// Loads the account; returns `nil` if the store has none that is meant.
@@ -50,7 +50,7 @@ struct AccountChoice: Sendable {
   func isMissing(in store: OpenStore?) async throws(Failure) -> Failure {
     guard id != nil else { return Self.nobodyIsSignedIn }
     let failure = Failure(
-      "no_account", "there is no account \"\(newID.printable)\"", status: .notAuthorized)
+      "no_account", "there is no account \"\(newID.onScreen)\"", status: .notAuthorized)
     let ids = try await store?.attempt { try await $0.list() } ?? []
     guard !ids.isEmpty else {
       return failure.withHint("Sign it in with 'sq-demo login' and the provider's options.")
@@ -72,7 +72,7 @@ struct AccountChoice: Sendable {
 
   /// The accounts as options that the user can copy.
   private static func options(_ ids: [String]) -> String {
-    let shown = ids.prefix(20).map { "  --account \(ShellWords.quote($0.printable))" }
+    let shown = ids.prefix(20).map { "  --account \(ShellWords.quote($0.onScreen))" }
     let rest = ids.count - shown.count
     return (shown + (rest > 0 ? ["  and \(rest) more; 'sq-demo accounts' lists them"] : []))
       .joined(separator: "\n")

@@ -51,10 +51,10 @@ struct AccountReport: Encodable {
   /// The account as text for the user, with its name in the first line.
   var text: String {
     let client: [(name: String, value: String?)] = [
-      ("name", name?.printable), ("client", clientId.printable),
-      ("server", server?.printable ?? "not known"),
+      ("name", name?.onScreen), ("client", clientId.onScreen),
+      ("server", server?.onScreen ?? "not known"),
     ]
-    return account.printable + "\n" + Fields.text(client + state)
+    return account.onScreen + "\n" + Fields.text(client + state)
   }
 
   /// The lines about the account's session: whether it can be used and refreshed.
@@ -63,7 +63,7 @@ struct AccountReport: Encodable {
       return [("session", "ended; '\(signInCommand)' signs in again")]
     }
     return [
-      ("scope", scope.map { $0.isEmpty ? "none" : $0.printable } ?? "not known"),
+      ("scope", scope.map { $0.isEmpty ? "none" : $0.onScreen } ?? "not known"),
       expiry, ("refresh", canRefresh ? "possible" : "not possible, only a new sign-in is"),
     ]
   }

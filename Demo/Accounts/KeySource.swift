@@ -42,7 +42,7 @@ struct KeySource: Sendable {
       return .file(keyPath)
     }
     guard isNew else {
-      return .passphrase(try await prompt.ask("Passphrase of \(path.printable): ", console))
+      return .passphrase(try await prompt.ask("Passphrase of \(path.onScreen): ", console))
     }
     return try await prompt.askForNew(for: path, console).map(Key.passphrase) ?? .file(keyPath)
   }
@@ -50,7 +50,7 @@ struct KeySource: Sendable {
   private var needsPassphrase: Failure {
     Failure(
       "passphrase_needed",
-      "\(path.printable) has no key file \(keyPath.printable), so its passphrase is needed, and "
+      "\(path.onScreen) has no key file \(keyPath.onScreen), so its passphrase is needed, and "
         + "there is no terminal on which to ask for it",
       status: .notAuthorized
     ).withHint("Put it into SQ_STORE_PASSPHRASE, or into a file that --passphrase-file names.")

@@ -28,7 +28,7 @@ struct OpenStore: Sendable {
 
   /// The place of the store, in words that a terminal can show; `nil` for a store in memory.
   var place: String? {
-    get async { await findPlace()?.printable }
+    get async { await findPlace()?.onScreen }
   }
 
   /// Calls the store, and turns its error into a failure.

@@ -16,11 +16,11 @@ extension SQOAuth {
     module.refreshesAutomatically = false
     // After the first signal, the next one ends the program at once.
     let advice = Task.isCancelled ? " Ctrl-C ends this at once." : ""
-    let patience = Task {
+    let timer = Task {
       try await Task.sleep(for: .seconds(1))
       console.progress("Waiting for a refresh that is under way.\(advice)")
     }
-    defer { patience.cancel() }
+    defer { timer.cancel() }
     do throws(SQOAuthError) {
       try await module.settle()
     } catch {

@@ -23,7 +23,7 @@ enum StoreOption: Sendable, Equatable {
     default:
       throw .usage(
         "--store takes keyring, file:PATH, encrypted:PATH, sqlite:PATH, encrypted-sqlite:PATH or "
-          + "memory, not \"\(text.printable)\""
+          + "memory, not \"\(text.onScreen)\""
           + Suggestion.question(String(kind), among: Option.store.choices))
     }
   }

@@ -48,12 +48,12 @@ struct StoreOptions: Sendable {
   /// The command that signs an account of the store in again, to show to the user.
   func signInCommand(_ id: String) -> String {
     (["sq-demo", "login", "--account", id] + words)
-      .map { ShellWords.quote($0.printable) }.joined(separator: " ")
+      .map { ShellWords.quote($0.onScreen) }.joined(separator: " ")
   }
 
   /// The place of a store that does not exist yet, in words.
   var emptyPlace: String {
-    option?.path.map { "\($0.printable), which does not exist" } ?? "memory, which does not last"
+    option?.path.map { "\($0.onScreen), which does not exist" } ?? "memory, which does not last"
   }
 
   /// Opens the store; returns `nil` if its file does not exist yet, and asks for no new passphrase.

@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -29,6 +30,8 @@ struct TokenReport: Encodable {
   func json() throws(Failure) -> String { try oneLineOfJSON(self) }
 }
 
+extension TokenReport: Redacted {}
+
 /// A token as text for the user, without its secrets.
 struct TokenSummary {
   let text: String
@@ -38,7 +41,7 @@ struct TokenSummary {
     text =
       "Signed in.\n"
       + Fields.text([
-        ("account", id?.printable), ("scope", token.scopesInWords),
+        ("account", id?.onScreen), ("scope", token.scopesInWords),
         ("expires", token.expiryInWords(at: date)), ("kept in", place),
       ]) + (place == nil ? "\nThe account is not kept: it ends with this run." : "")
   }
@@ -47,7 +50,7 @@ struct TokenSummary {
 extension SQToken {
   /// The scopes with spaces between them, safe to show.
   var scopesInWords: String {
-    scopes.isEmpty ? "not known" : scopes.joined(separator: " ").printable
+    scopes.isEmpty ? "not known" : scopes.joined(separator: " ").onScreen
   }
 
   /// The seconds until the token expires: 0 if it has expired, `nil` if the time is not known.

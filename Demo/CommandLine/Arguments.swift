@@ -56,8 +56,8 @@ struct Arguments: Sendable {
       let actions = forms.compactMap(\.action)
       throw .usage(
         named != nil || actions.isEmpty
-          ? "unexpected argument \"\(word.printable)\""
-          : "\"\(word.printable)\" is none of \(actions.joined(separator: ", "))"
+          ? "unexpected argument \"\(word.onScreen)\""
+          : "\"\(word.onScreen)\" is none of \(actions.joined(separator: ", "))"
             + Suggestion.question(word, among: actions))
     }
     guard operands.count == names.count else {
@@ -73,7 +73,7 @@ struct Arguments: Sendable {
     try Secrets.refuseAsArgument(name)
     guard let option = options.first(where: { $0.name == name || $0.short == name }) else {
       throw .usage(
-        "unknown option \(name.printable)"
+        "unknown option \(name.onScreen)"
           + Suggestion.question(name, among: options.map(\.name) + [Option.helpName]))
     }
     guard option.repeats || values[option.name] == nil else {

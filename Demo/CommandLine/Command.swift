@@ -78,7 +78,7 @@ enum Invocation {
   ) throws(Failure) -> any Command.Type {
     guard let command = commands.first(where: { $0.name == name }) else {
       throw Failure.usage(
-        "there is no command \"\(name.printable)\""
+        "there is no command \"\(name.onScreen)\""
           + Suggestion.question(name, among: commands.map { $0.name } + topics)
       ).withHint("Run 'sq-demo help' for the list of commands.")
     }
@@ -87,7 +87,7 @@ enum Invocation {
 
   private static func refuseMore(_ words: [String]) throws(Failure) {
     guard words.count > 1 else { return }
-    throw Failure.usage("\(words[0].printable) takes no further argument")
+    throw Failure.usage("\(words[0].onScreen) takes no further argument")
       .withHint("Run 'sq-demo help' for the list of commands.")
   }
 }

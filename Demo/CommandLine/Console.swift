@@ -23,7 +23,7 @@ struct Console: Sendable {
     let text = String(decoding: bytes, as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
-      .map { $0.map(\.printable).joined(separator: "\t") }
+      .map { $0.map(\.onScreen).joined(separator: "\t") }
     let shown = lines.joined(separator: "\n")
     try write(Array((shown.isEmpty || shown.hasSuffix("\n") ? shown : shown + "\n").utf8))
   }

@@ -122,6 +122,6 @@ extension BearerChallenge {
   var inWords: String {
     let parameters = parameters.sorted { $0.key < $1.key }
       .map { "\($0.key)=\"\($0.value)\"" }
-    return "\(scheme) \(parameters.joined(separator: ", "))".printable
+    return "\(scheme) \(parameters.joined(separator: ", "))".onScreen
   }
 }

@@ -3,7 +3,7 @@ import Glibc
 /// Reads files and standard input, and says why if that fails.
 enum FileReading {
   /// The longest time, in milliseconds, until an interruption ends a wait.
-  private static let patience: Int32 = 100
+  private static let pollInterval: Int32 = 100
 
   /// The reason why a read failed.
   struct ReadError: Error, CustomStringConvertible {
@@ -93,7 +93,7 @@ enum FileReading {
   /// Waits until there is something to read, or the end; throws if the task is cancelled first.
   private static func waitForContent(of file: Int32) throws(ReadError) {
     var request = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-    while poll(&request, 1, patience) == 0 {
+    while poll(&request, 1, pollInterval) == 0 {
       if Task.isCancelled { throw ReadError("it was interrupted", isInterruption: true) }
     }
   }
@@ -102,7 +102,7 @@ enum FileReading {
 extension Failure {
   /// The failure for a file that the command line names and that cannot be read.
   static func unreadable(_ what: String, _ error: FileReading.ReadError) -> Failure {
-    error.isInterruption ? .interrupted : .usage("\(what.printable) cannot be read: \(error)")
+    error.isInterruption ? .interrupted : .usage("\(what.onScreen) cannot be read: \(error)")
   }
 }
 

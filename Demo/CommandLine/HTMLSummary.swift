@@ -17,7 +17,7 @@ struct HTMLSummary: Sendable {
   func text(ofBytes count: Int) -> String {
     let note =
       "(An HTML page, \(ByteCount.inWords(Int64(count))). Write to a file or a pipe to get all of it.)"
-    return [heading, note].compactMap { $0?.printable }.joined(separator: "\n")
+    return [heading, note].compactMap { $0?.onScreen }.joined(separator: "\n")
   }
 
   private static func words(of markup: Substring) -> String {

@@ -26,7 +26,7 @@ struct Secret: Sendable, Equatable {
     // By bytes, since a carriage return and a newline are one Character.
     let line = content.utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     guard !line.isEmpty else {
-      throw .usage("the \(kind.name) file \(path.printable) has an empty first line")
+      throw .usage("the \(kind.name) file \(path.onScreen) has an empty first line")
     }
     self.init(kind, String(Substring(line)))
   }

@@ -58,7 +58,7 @@ struct Call: Command {
     let body = try request.body()
     try await account.withAccount(console) { account throws(Failure) in
       let http = try request.http(
-        body: body, at: account.server, patience: self.account.signIn.patience)
+        body: body, at: account.server, answerLimit: self.account.signIn.answerLimit)
       let response: HTTPResponse
       do throws(Failure) {
         response = try await Failure.translating { () throws(SQOAuthError) in
@@ -116,7 +116,7 @@ extension Failure {
   fileprivate init(_ response: HTTPResponse, to request: HTTPRequest) {
     self.init(
       "http_\(response.status)",
-      "the answer to \(request.description.printable) has status \(response.status)",
+      "the answer to \(request.description.onScreen) has status \(response.status)",
       status: .notAuthorized)
     challenge = response.bearerChallenge?.inWords
   }

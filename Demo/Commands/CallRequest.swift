@@ -42,16 +42,16 @@ struct CallRequest: Sendable {
     }
   }
 
-  /// The request; a path is resolved at `server`, which may be silent for as long as `patience`.
+  /// The request; a path is resolved at `server`, which may be silent for as long as `answerLimit`.
   func http(
-    body: HTTPRequestBody, at server: String?, patience: Duration
+    body: HTTPRequestBody, at server: String?, answerLimit: Duration
   ) throws(Failure) -> HTTPRequest {
     var request = HTTPRequest(
       method: method, url: try Self.url(try address(at: server)), headers: headers, body: body)
     request.maximumResponseBytes = Int64(Self.limit)
     // A large body may take any time while bytes move.
     request.timeout = nil
-    request.idleTimeout = patience
+    request.idleTimeout = answerLimit
     return request
   }
 

@@ -32,7 +32,7 @@ struct Completion: Command {
     let name = arguments.operands[0]
     guard let shell = Shell(rawValue: name) else {
       throw .usage(
-        "there is completion for bash, zsh and fish, not for \"\(name.printable)\""
+        "there is completion for bash, zsh and fish, not for \"\(name.onScreen)\""
           + Suggestion.question(name, among: Shell.allCases.map(\.rawValue)))
     }
     self.shell = shell

@@ -41,7 +41,7 @@ struct Cookbook: Command {
           try console.result(
             printsJSON
               ? try oneLineOfJSON(Step(step: step, result: result))
-              : "\(step.padded(to: 11))\(result.printable)")
+              : "\(step.padded(to: 11))\(result.onScreen)")
         })
       do {
         try await cookbook.run()

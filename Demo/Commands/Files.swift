@@ -76,16 +76,16 @@ struct Files: Command {
     at address: DriveAddress, _ content: HTTPRequestBody, _ account: Account, _ console: Console
   ) async throws(Failure) {
     let module = account.oauth.module
-    let patience = self.account.signIn.patience
+    let answerLimit = self.account.signIn.answerLimit
     let failure: @Sendable (PipeError) -> Failure = { Failure($0, signIn: account.signIn) }
     let report = FilesReport(console: console, printsJSON: printsJSON)
     switch address {
     case .drive(let url):
-      let drive = try Drive(url, module, timeout: patience, failure: failure)
+      let drive = try Drive(url, module, timeout: answerLimit, failure: failure)
       try await work.run(drive, content, report)
     case .sequencing(let url):
       guard work == .list else { throw Self.isListOnly }
-      let list = try SequencingList(url, module, timeout: patience, failure: failure)
+      let list = try SequencingList(url, module, timeout: answerLimit, failure: failure)
       try await report.list(list.list())
     }
   }

@@ -41,18 +41,18 @@ struct Logout: Command {
     try report(
       record.id, console,
       record.id == AccountChoice.defaultID
-        ? "Signed out." : "Signed out of the account \"\(record.id.printable)\".")
+        ? "Signed out." : "Signed out of the account \"\(record.id.onScreen)\".")
   }
 
   /// Forgets an account whose session has ended.
   private func forgetSignedOut(in store: OpenStore?, _ console: Console) async throws(Failure) {
     guard let record = try await choice.remembered(in: store) else {
-      return try report(choice.id, hasForgotten: false, console, choice.nobody)
+      return try report(choice.id, hasForgotten: false, console, choice.nobodyText)
     }
     try await store?.clients?.forget(record.id)
     try report(
       record.id, console,
-      "The account \"\(record.id.printable)\" was signed out before; now it is forgotten.")
+      "The account \"\(record.id.onScreen)\" was signed out before; now it is forgotten.")
   }
 
   private func report(

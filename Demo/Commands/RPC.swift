@@ -36,7 +36,7 @@ struct RPC: Command {
     self.account = account
     server = try RPCServer(
       arguments.operands[0], authorities: arguments[.authorities],
-      timeout: account.signIn.patience)
+      timeout: account.signIn.answerLimit)
     printsJSON = arguments.contains(.json)
     token = arguments.secrets.accessToken
     if let token { try Self.check(token) }

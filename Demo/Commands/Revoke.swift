@@ -35,10 +35,10 @@ struct Revoke: Command {
       try report(
         account.id, console,
         account.id == AccountChoice.defaultID
-          ? "Revoked." : "Revoked the account \"\(account.id.printable)\".")
+          ? "Revoked." : "Revoked the account \"\(account.id.onScreen)\".")
     }
     if !wasThere {
-      try report(account.choice.id, hasRevoked: false, console, account.choice.nobody)
+      try report(account.choice.id, hasRevoked: false, console, account.choice.nobodyText)
     }
   }
 

@@ -78,7 +78,7 @@ struct Watch: Command {
       try report(.refreshed(token), console)
     case .refreshFailed(let error):
       let advice = error.requiresSignIn ? "; perhaps you must sign in again" : ""
-      console.warn("\(error.code.rawValue.printable): \(error.message)\(advice)")
+      console.warn("\(error.code.rawValue.onScreen): \(error.message)\(advice)")
     case .ended(let reason):
       throw Failure(reason)
     }

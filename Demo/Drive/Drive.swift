@@ -51,12 +51,12 @@ struct Drive: Sendable {
     let found = try await list().filter { $0.id == name || $0.title == name }
     guard let file = found.first else {
       throw Failure(
-        "no_file", "there is no file \"\(name.printable)\"", status: .notAuthorized)
+        "no_file", "there is no file \"\(name.onScreen)\"", status: .notAuthorized)
     }
     guard found.count == 1 else {
       throw Failure(
         "file_ambiguous",
-        "\(found.count) files are called \"\(name.printable)\"; use the ID of one",
+        "\(found.count) files are called \"\(name.onScreen)\"; use the ID of one",
         status: .wrongUsage
       ).withHint(FileTable(found).text)
     }

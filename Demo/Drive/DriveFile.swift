@@ -89,7 +89,7 @@ extension DriveFile {
   /// A title can be any text, so it is changed: the name must not lead to another folder or hide
   /// the file.
   var localName: String {
-    let name = (title.isEmpty ? id : title).printable.replacing("/", with: "_")
+    let name = (title.isEmpty ? id : title).onScreen.replacing("/", with: "_")
     return name.hasPrefix(".") ? "_" + name.dropFirst() : name
   }
 }

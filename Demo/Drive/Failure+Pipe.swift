@@ -24,7 +24,7 @@ extension Failure {
   /// Creates a failure from an API's refusal.
   private init(_ refusal: PipeError.Refusal) {
     self.init(
-      refusal.challenge?.error?.rawValue.printable ?? "http_\(refusal.status)",
+      refusal.challenge?.error?.rawValue.onScreen ?? "http_\(refusal.status)",
       Self.reason(refusal) ?? "the API answered with status \(refusal.status)",
       status: .notAuthorized)
     challenge = refusal.challenge?.inWords
@@ -44,7 +44,7 @@ extension Failure {
     guard let answer = try? JSONDecoder().decode(Answer.self, from: refusal.body),
       !answer.error.message.isEmpty
     else { return nil }
-    let text = answer.error.message.prefix(300).printable
+    let text = answer.error.message.prefix(300).onScreen
     return "the API answered with status \(refusal.status): \(text)"
   }
 }

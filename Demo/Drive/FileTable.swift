@@ -9,7 +9,7 @@ struct FileTable {
     let rows = files.map { file in
       [
         Self.word(file.id), file.size.map(String.init) ?? "-", Self.word(file.modified ?? "-"),
-        file.title.printable,
+        file.title.onScreen,
       ]
     }
     let widths = (0..<3).map { column in
@@ -25,7 +25,7 @@ struct FileTable {
 
   /// A server's text as one column, without spaces.
   private static func word(_ text: String) -> String {
-    text.isEmpty ? "-" : text.printable.replacing(" ", with: "_")
+    text.isEmpty ? "-" : text.onScreen.replacing(" ", with: "_")
   }
 }
 

@@ -34,7 +34,7 @@ enum FilesWork: Sendable, Equatable {
     switch self {
     case .put(let path, let title):
       if title == nil, FileReading.isThere(path), !FileReading.isFile(path) {
-        throw .usage("--title is needed: \(path.printable) is not a file")
+        throw .usage("--title is needed: \(path.onScreen) is not a file")
       }
       do throws(FileReading.ReadError) {
         return try HTTPRequestBody(contentOf: path)
@@ -66,7 +66,7 @@ enum FilesWork: Sendable, Equatable {
       } catch {
         throw error.tellingOf("\(destination).partial")
       }
-      try report.done(file, "Saved as \(destination.printable).")
+      try report.done(file, "Saved as \(destination.onScreen).")
     case .put(let path, let title):
       let title = title ?? URL(filePath: path).lastPathComponent
       let file = try await report.console.showingProgress(of: title) {
@@ -79,7 +79,7 @@ enum FilesWork: Sendable, Equatable {
     case .delete(let name):
       let file = try await drive.file(name)
       try await drive.delete(file)
-      try report.done(file, "Deleted \"\(file.title.printable)\".")
+      try report.done(file, "Deleted \"\(file.title.onScreen)\".")
     }
   }
 
@@ -87,7 +87,7 @@ enum FilesWork: Sendable, Equatable {
   private static func unused(_ name: String) throws(Failure) -> String {
     guard !FileReading.isThere(name) else {
       throw Failure(
-        "file_exists", "there is a file \(name.printable) here already", status: .wrongUsage
+        "file_exists", "there is a file \(name.onScreen) here already", status: .wrongUsage
       ).withHint("Name another file with --output, or this file to replace it.")
     }
     return name
@@ -99,7 +99,7 @@ extension Failure {
   fileprivate func tellingOf(_ partial: String) -> Failure {
     guard hint == nil, FileReading.isThere("\(partial).info") else { return self }
     return withHint(
-      "The first part of the file is in \(partial.printable). "
+      "The first part of the file is in \(partial.onScreen). "
         + "Run the same command again to continue.")
   }
 }

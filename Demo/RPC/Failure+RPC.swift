@@ -17,12 +17,12 @@ extension Failure {
       self.init(
         code,
         "Invalid credentials. Server challenge:\n"
-          + (error.oauth2ChallengeHeader?.printable ?? "none"), status: .notAuthorized)
+          + (error.oauth2ChallengeHeader?.onScreen ?? "none"), status: .notAuthorized)
     default:
       self.init(
-        code, "Unexpected RPC error \(error.status.rawValue): \(error.message.printable)",
+        code, "Unexpected RPC error \(error.status.rawValue): \(error.message.onScreen)",
         status: .notAuthorized)
-      challenge = error.oauth2ChallengeHeader?.printable
+      challenge = error.oauth2ChallengeHeader?.onScreen
       hint = Self.hint(error)
     }
   }

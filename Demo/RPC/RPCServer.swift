@@ -24,7 +24,7 @@ struct RPCAnswer: Encodable {
     user = response.username
   }
 
-  var sentence: String { "Used scope: \(scope.printable) on behalf of user \(user.printable)" }
+  var sentence: String { "Used scope: \(scope.onScreen) on behalf of user \(user.onScreen)" }
 }
 
 /// A gRPC server that the command line names, and the call that the demo makes there.
@@ -70,7 +70,7 @@ struct RPCServer: Sendable {
       throw .unreadable("--ca \(path)", error)
     }
     guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
-      throw .usage("--ca \(path.printable) has no certificate in PEM")
+      throw .usage("--ca \(path.onScreen) has no certificate in PEM")
     }
     return Data(bytes)
   }

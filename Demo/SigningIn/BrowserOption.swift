@@ -44,7 +44,7 @@ enum BrowserOption: Sendable, Equatable {
     case .system: "Your browser opens; sign in there. Ctrl-C cancels."
     case .print: nil
     case .sandbox: "The sandbox's visitor plays the user."
-    case .command(let words): "\(words[0].printable) is started; sign in there. Ctrl-C cancels."
+    case .command(let words): "\(words[0].onScreen) is started; sign in there. Ctrl-C cancels."
     }
   }
 

@@ -57,7 +57,7 @@ struct CommandLineSignIn: Sendable {
   }
 
   private func announce() {
-    console.progress("Signing in at \(place.printable).")
+    console.progress("Signing in at \(place.onScreen).")
     if options.redirectURI.hasWeakScheme {
       console.warn("the redirect URI's scheme has no dot, so another app may claim it easily")
     }

@@ -33,7 +33,7 @@ enum KnownProvider: Sendable, Equatable {
       return
     default:
       throw .usage(
-        "--provider takes sequencing, google, facebook or keycloak, not \"\(name.printable)\""
+        "--provider takes sequencing, google, facebook or keycloak, not \"\(name.onScreen)\""
           + Suggestion.question(name, among: Self.names))
     }
     guard issuer == nil else { throw Self.hasItsOwnEndpoints(name) }

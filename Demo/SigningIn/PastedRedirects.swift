@@ -37,7 +37,7 @@ final class PastedRedirects: Sendable {
 
   /// Asks for the redirect, and reads lines until one is the answer or standard input ends.
   func read(for redirectURI: RedirectURI) {
-    let start = redirectURI.string.prefix { $0 != "?" }.description.printable
+    let start = redirectURI.string.prefix { $0 != "?" }.description.onScreen
     console.progress("When you have signed in, paste the address to which your browser is sent.")
     console.progress("It starts with \(start). Paste all of it:")
     // The read gets a thread of its own, since it waits for the user.

@@ -20,7 +20,7 @@ extension EmbeddedSandbox {
         redirect = try await SandboxVisitor().visit(url).redirect
       } catch {
         try Task.checkCancellation()
-        throw SQOAuthError(.signInRefused, error.description.printable, cause: error)
+        throw SQOAuthError(.signInRefused, error.description.onScreen, cause: error)
       }
       try Task.checkCancellation()
       if !redirect.hasPrefix("http:") { pass(redirect) }

@@ -27,7 +27,7 @@ extension SignInOptions {
     case "none": .publicClient
     case let text?:
       throw .usage(
-        "--auth takes basic, basic-unescaped, post or none, not \"\(text.printable)\""
+        "--auth takes basic, basic-unescaped, post or none, not \"\(text.onScreen)\""
           + Suggestion.question(text, among: Option.auth.choices))
     }
   }
@@ -43,7 +43,7 @@ extension SignInOptions {
   static func needsSecret(_ id: String) -> Failure {
     Failure(
       "secret_needed",
-      "the client of the account \"\(id.printable)\" needs its secret, which was not stored",
+      "the client of the account \"\(id.onScreen)\" needs its secret, which was not stored",
       status: .notAuthorized
     ).withHint(placesOfSecret)
   }

@@ -20,7 +20,7 @@ struct SignInOptions: Sendable {
   let browser: BrowserOption
   let timeout: Duration
   /// The longest time that a server may be silent during a request.
-  let patience: Duration
+  let answerLimit: Duration
   private var secret: Secret?
   private var authentication: ClientAuthentication?
   /// Whether the options name a redirect URI.
@@ -51,7 +51,7 @@ struct SignInOptions: Sendable {
     resources = try Self.resources(arguments.all(.resource))
     let limit = try Self.timeout(arguments[.timeout])
     timeout = limit ?? .seconds(300)
-    patience = limit ?? .seconds(60)
+    answerLimit = limit ?? .seconds(60)
     secret =
       try arguments[.clientSecretFile]
       .map { path throws(Failure) in try Secret(.clientSecret, file: path) }

@@ -15,12 +15,12 @@ struct Canvas: Sendable, Equatable {
 
   /// A paragraph over as many lines as it needs.
   func paragraph(_ text: String, _ style: Style = .plain) -> [Line] {
-    TextLayout.wrap(text.printable, width: width).map { Line(Span($0, style)) }
+    TextLayout.wrap(text.onScreen, width: width).map { Line(Span($0, style)) }
   }
 
   /// A text on at most `most` lines; the last ends in an ellipsis if the text is cut.
   func lines(_ text: String, indent: Int, atMost most: Int, _ style: Style) -> [Line] {
-    let lines = TextLayout.wrap(text.printable, width: width - indent)
+    let lines = TextLayout.wrap(text.onScreen, width: width - indent)
     guard lines.count > max(1, most) else { return lines.map { Line(Span($0, style)) } }
     let kept = lines.prefix(max(1, most) - 1)
     let rest = lines.dropFirst(kept.count).joined(separator: " ")

@@ -4,7 +4,7 @@ struct Span: Sendable, Equatable, ExpressibleByStringLiteral {
   var style: Style = .plain
 
   init(_ text: String, _ style: Style = .plain) {
-    self.text = text.printable
+    self.text = text.onScreen
     self.style = style
   }
 

@@ -24,7 +24,7 @@ struct ProgressBar: Sendable, Equatable {
     let room = canvas.width - 2 - spans.reduce(Self.numbers) { $0 + TextLayout.columns($1.text) }
     // If the line is too short for all, the title is dropped first.
     if room >= 8 {
-      let title = TextLayout.fit(title.printable, width: room, ellipsis: canvas.glyphs.ellipsis)
+      let title = TextLayout.fit(title.onScreen, width: room, ellipsis: canvas.glyphs.ellipsis)
       spans.insert(Span(title + "  "), at: 0)
     }
     spans.append(Span(Self.amount(progress), .faint))

@@ -45,7 +45,7 @@ enum TextLayout {
 extension StringProtocol {
   /// The text without control characters, so that texts of servers and users cannot command the
   /// terminal.
-  var printable: String {
+  var onScreen: String {
     var text = String.UnicodeScalarView()
     for scalar in unicodeScalars {
       switch scalar.properties.generalCategory {

@@ -40,7 +40,7 @@ struct FilesView {
     let size = file.size.map { ByteCount.inWords($0) } ?? ""
     let width = max(1, canvas.width - Canvas.fieldIndent - TextLayout.columns(size) - 2)
     let title = TextLayout.fit(
-      file.title.printable, width: width, ellipsis: canvas.glyphs.ellipsis)
+      file.title.onScreen, width: width, ellipsis: canvas.glyphs.ellipsis)
     return Line(Span(title.padded(to: width + 2)), Span(size, .faint))
   }
 }

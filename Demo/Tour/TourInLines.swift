@@ -42,7 +42,7 @@ struct TourInLines {
     switch (event, screen) {
     case (.signIn, _):
       let name = server.user.map { " as \($0.name)" } ?? ""
-      let place = server.name.printable
+      let place = server.name.onScreen
       try console.result(
         player == .visitor
           ? "The sandbox's visitor signs in\(name) at \(place)."
@@ -56,14 +56,14 @@ struct TourInLines {
     case (.userIsNotAuthorized(.failed(let code, let message)), _):
       throw Failure(code, message, status: .notAuthorized)
     case (.userIsKnown, .main(let main)):
-      let user = main.user.map { " as \($0.printable)" } ?? ""
+      let user = main.user.map { " as \($0.onScreen)" } ?? ""
       try console.result("Signed in\(user).")
-      if let account = server.account { try console.result("  account  \(account.printable)") }
+      if let account = server.account { try console.result("  account  \(account.onScreen)") }
       try console.result("  scope    \(main.token.scopesInWords)")
       try console.result("  expires  \(main.token.expiryInWords(at: Date()))")
     case (.filesAreRead(.read(let files, _)), .main):
       try console.result("The files are read.")
-      for file in files { try console.result("  \(file.title.printable)") }
+      for file in files { try console.result("  \(file.title.onScreen)") }
       return try filesAreShown(console, &replaced)
     case (.callHasEnded(.done(let sentence)), .main), (.callHasEnded(.failed(let sentence)), .main):
       // The tour does not fail if the server refuses the sandbox's token.
@@ -71,7 +71,7 @@ struct TourInLines {
       return try isDone(console, &replaced)
     case (.filesAreRead(.failed(let code, let message)), .main) where !server.isSandbox:
       // Most servers have no drive, so this is only a warning.
-      console.warn("no files: \(code.printable): \(message.printable)")
+      console.warn("no files: \(code.onScreen): \(message.onScreen)")
       return try filesAreShown(console, &replaced)
     case (.filesAreRead(.failed(let code, let message)), .main):
       throw Failure(code, message, status: .notAuthorized)

@@ -1,13 +1,10 @@
-/// Gives an existing module another token or another client.
+/// Makes a token that the app holds the current one.
 extension AuthorizationModule {
-  // MARK: A token that the app holds
-
   /// Replaces the current token with a token of the app's; returns when the new token is stored.
   ///
   /// Use it for a token from another program or an earlier library. In memory the token is current
-  /// at once. No request is made. The token
-  /// is refreshed like any other: when it is needed, and before it expires if
-  /// ``refreshesAutomatically`` is set.
+  /// at once. No request is made. The token is refreshed like any other: when it is needed, and
+  /// before it expires if ``refreshesAutomatically`` is set.
   ///
   /// If the account already has a newer token, in memory or in the store, the given one is an
   /// outdated copy whose refresh token must not be used again; the newer token stays and is
@@ -71,25 +68,5 @@ extension AuthorizationModule {
     } catch {
       session.observers.tell(.refreshFailed(error))
     }
-  }
-
-  // MARK: Another client
-
-  /// The client that the module works for; `nil` if no usable one was registered.
-  public var configuration: ClientConfiguration? { try? context.configuration.get() }
-
-  /// Sets the client for which the module works, from the next operation on.
-  ///
-  /// Any thread may call it. An operation that is under way continues with the earlier client. The
-  /// token stays, but only the client that got it can refresh or revoke it, and only at the server
-  /// that issued it. With another client or server that fails with
-  /// ``SQOAuthError/Code/invalidConfiguration`` until the next sign-in. A refresh that failed with
-  /// the earlier client can be tried again at once, unless the server asked for a pause.
-  ///
-  /// If neither the provider nor the app named an API, tokens go to the server of the app's first
-  /// request (``ClientConfiguration/resourceOrigins``). When the provider changes, that permission
-  /// ends. Permissions for servers that the app named stay.
-  public func register(_ configuration: ClientConfiguration) {
-    configure(.success(configuration))
   }
 }

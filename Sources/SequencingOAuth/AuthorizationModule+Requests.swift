@@ -16,7 +16,7 @@ extension AuthorizationModule {
   /// - Throws: ``SQOAuthError``: the errors of ``token()``, ``SQOAuthError/Code/originNotAllowed``
   ///   or ``SQOAuthError/Code/insecureEndpoint``.
   public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
-    authenticated(request, with: try await tokenUse(for: originOfApps(request)))
+    authenticated(request, with: try await addressedToken(for: originOfApps(request)))
   }
 
   /// Allows servers to get the tokens: `try module.allowTokens(at: "https://api.example")`.
@@ -53,8 +53,8 @@ extension AuthorizationModule {
   ///   server's ``SQOAuthError/challenge`` and its whole answer, ``SQOAuthError/resourceResponse``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
-    let use = try await tokenUse(for: originOfApps(request))
-    let request = request.limited(to: try context.configuration.get().timeout)
+    let use = try await addressedToken(for: originOfApps(request))
+    let request = request.withStandardLimit(try context.configuration.get().timeout)
     do throws(ResourceFailure) {
       return try await request.reportingProgress(by: callbacks) { request throws(ResourceFailure) in
         try await exchange(request, with: use)
@@ -69,18 +69,18 @@ extension AuthorizationModule {
   ///
   /// The caller has already checked the request's URL.
   func exchange(
-    _ request: HTTPRequest, with use: TokenUse
+    _ request: HTTPRequest, with use: AddressedToken
   ) async throws(ResourceFailure) -> HTTPResponse {
     try await exchange(request, behind: try await response(to: request, with: use), to: use)
   }
 
   /// Handles the response to the first sending of a request, and sends it again if that can help.
   func exchange(
-    _ request: HTTPRequest, behind response: HTTPResponse, to first: TokenUse
+    _ request: HTTPRequest, behind response: HTTPResponse, to first: AddressedToken
   ) async throws(ResourceFailure) -> HTTPResponse {
     guard let refusal = ResourceRefusal(response, of: first.token) else { return response }
     guard refusal.isWorthRefresh else { throw .refused(refusal.error, response) }
-    let replacement: TokenUse?
+    let replacement: AddressedToken?
     do throws(SQOAuthError) {
       replacement = try await first.replaced()
     } catch {
@@ -95,7 +95,7 @@ extension AuthorizationModule {
 
   /// Sends a request with a token, once.
   func response(
-    to request: HTTPRequest, with use: TokenUse, _ interruption: Interruption? = nil
+    to request: HTTPRequest, with use: AddressedToken, _ interruption: Interruption? = nil
   ) async throws(ResourceFailure) -> HTTPResponse {
     do throws(SQOAuthError) {
       return try await environment.httpClient.exchange(
@@ -105,7 +105,7 @@ extension AuthorizationModule {
     }
   }
 
-  private func authenticated(_ request: HTTPRequest, with use: TokenUse) -> HTTPRequest {
+  private func authenticated(_ request: HTTPRequest, with use: AddressedToken) -> HTTPRequest {
     var request = request
     for field in use.fields { request.headers[field.name] = field.value }
     return request
@@ -124,7 +124,7 @@ extension AuthorizationModule {
   }
 
   /// Records the server of a pipe or a channel with this account's token as one that the app names.
-  package func name(_ origin: ResourceOrigin) {
-    context.name(origin)
+  package func addNamed(_ origin: ResourceOrigin) {
+    context.addNamed(origin)
   }
 }

@@ -18,7 +18,7 @@ public final class AuthorizationModule: Sendable {
   let context: ClientContext
   let session: TokenSession
   let signIns = SignIns()
-  let refusals = Locked(RefusalBrake())
+  let refusals = Locked(FreshTokenRefusals())
   package let callbacks = Callbacks()
 
   /// Makes the module of an account; nothing is read or sent yet.
@@ -71,6 +71,28 @@ public final class AuthorizationModule: Sendable {
   public var attributes: [String: String] {
     get { context.attributes }
     set { context.attributes = newValue }
+  }
+}
+
+// MARK: - The client
+
+extension AuthorizationModule {
+  /// The client that the module works for; `nil` if no usable one was registered.
+  public var configuration: ClientConfiguration? { try? context.configuration.get() }
+
+  /// Sets the client for which the module works, from the next operation on.
+  ///
+  /// Any thread may call it. An operation that is under way continues with the earlier client. The
+  /// token stays, but only the client that got it can refresh or revoke it, and only at the server
+  /// that issued it. With another client or server that fails with
+  /// ``SQOAuthError/Code/invalidConfiguration`` until the next sign-in. A refresh that failed with
+  /// the earlier client can be tried again at once, unless the server asked for a pause.
+  ///
+  /// If neither the provider nor the app named an API, tokens go to the server of the app's first
+  /// request (``ClientConfiguration/resourceOrigins``). When the provider changes, that permission
+  /// ends. Permissions for servers that the app named stay.
+  public func register(_ configuration: ClientConfiguration) {
+    configure(.success(configuration))
   }
 
   /// Uses another client from the next operation on; the token stays.
@@ -237,7 +259,7 @@ extension AuthorizationModule {
   /// The token leaves memory at once, and the store when the returned change is made. An operation
   /// that begins after this call is not affected.
   @discardableResult
-  func endSession() -> StoreWrites.Write {
+  func endSession() -> StoreWrites.PendingWrite {
     signIns.cancel()
     return session.end(.signedOut)
   }

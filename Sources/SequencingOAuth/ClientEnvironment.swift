@@ -13,7 +13,7 @@ public struct ClientEnvironment: Sendable {
     var clock: any WallClock = SystemClock()
     var tokenResponseParser: any TokenResponseParser = StandardTokenResponseParser()
     var requestAuthenticator: any ResourceRequestAuthenticator = BearerAuthenticator()
-    var refreshesUnkeptTokens = false
+    var refreshesWithoutStore = false
     var metadata = MetadataCache()
     var timers = TimerQueue(SystemClock())
   }
@@ -82,9 +82,9 @@ public struct ClientEnvironment: Sendable {
   /// ``tokenStore`` has reserved space for the next one, so that no failure of a disk ends a
   /// sign-in. Set this to `true` for a daemon that should continue with tokens in memory, for
   /// example on a read-only file system. When that process ends, its users must sign in again.
-  public var refreshesUnkeptTokens: Bool {
-    get { parts.value.refreshesUnkeptTokens }
-    set { parts.value.refreshesUnkeptTokens = newValue }
+  public var refreshesWithoutStore: Bool {
+    get { parts.value.refreshesWithoutStore }
+    set { parts.value.refreshesWithoutStore = newValue }
   }
 
   /// The metadata of the servers, as far as it is known.

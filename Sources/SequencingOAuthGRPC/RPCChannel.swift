@@ -63,7 +63,7 @@ public final class RPCChannel: Sendable {
     origin = Result { () throws(SQOAuthError) in try ResourceOrigin(url) }
     self.credential = credential
     if case .account(let module) = credential, case .success(let origin) = origin {
-      module.name(origin)
+      module.addNamed(origin)
     }
     self.options = options
     self.client = client

@@ -9,7 +9,7 @@ import SequencingOAuth
 /// The accounts in an open database; one thread at a time uses it.
 final class AccountTable {
   private let connection: Connection
-  private let landings: Landings
+  private let landedRecords: LandedRecords
   private var coding: RecordCoding
   /// Whether the log may still contain erased records, because another process was reading the log.
   private var logHoldsErased = false
@@ -23,7 +23,7 @@ final class AccountTable {
         try Connection(empty), header: try RecordCoding.make(key).header)
     }
     connection = try Connection(file)
-    landings = Landings(store: file)
+    landedRecords = LandedRecords(store: file)
     try DatabaseFormat.check(header: try connection.header())
     // Set before the first statement that may meet another process at work.
     connection.setBusyTimeout(busyTimeout)
@@ -46,7 +46,7 @@ final class AccountTable {
   /// The newest record of an account: the one in the database, or its successor in a landing file.
   func load(_ id: String) throws(SQOAuthError) -> AccountRecord? {
     guard let stored = try stored(id) else { return nil }
-    return try landings.landed(after: stored, coding.sealer) ?? stored
+    return try landedRecords.landed(after: stored, coding.sealer) ?? stored
   }
 
   private func stored(_ id: String) throws(SQOAuthError) -> AccountRecord? {
@@ -61,13 +61,13 @@ final class AccountTable {
     try put(record)
     if logHoldsErased { try emptyLog() }
     // From now on the landing file does not count, so a failure to remove it does no harm.
-    try? landings.remove(record.id, coding.sealer)
+    try? landedRecords.remove(record.id, coding.sealer)
   }
 
   /// Whether a landing file beside the database holds this record, although saving it failed.
   func hasLanded(_ record: AccountRecord) -> Bool {
     guard let stored = try? stored(record.id) else { return false }
-    return (try? landings.landed(after: stored, coding.sealer)) == record
+    return (try? landedRecords.landed(after: stored, coding.sealer)) == record
   }
 
   /// Creates a landing file for the successor of a record; without a record, checks that it could.
@@ -82,15 +82,15 @@ final class AccountTable {
       guard record != nil, let stored = try stored(id) else { return }
       newest = stored
       // The landing file is about to be replaced, so a record in it moves to the database.
-      guard let landed = try landings.landed(after: stored, coding.sealer) else { return }
+      guard let landed = try landedRecords.landed(after: stored, coding.sealer) else { return }
       try put(landed)
       newest = landed
     }
     guard let newest else {
-      try landings.check()
+      try landedRecords.check()
       return AccountReservation()
     }
-    return try landings.reserve(after: newest, coding.sealer, syncingOn: queue)
+    return try landedRecords.reserve(after: newest, coding.sealer, syncingOn: queue)
   }
 
   private func put(_ record: AccountRecord) throws(SQOAuthError) {
@@ -109,7 +109,7 @@ final class AccountTable {
   func erase(_ id: String) throws(SQOAuthError) {
     // Removed before the record, so that a process that ends here leaves no token of a user who
     // signed out.
-    try landings.remove(id, coding.sealer)
+    try landedRecords.remove(id, coding.sealer)
     try connection.run("DELETE FROM accounts WHERE id = ?1", .text(id)) { _ in }
     if connection.changes > 0 || logHoldsErased { try emptyLog() }
   }
@@ -124,7 +124,7 @@ final class AccountTable {
     try reading { () throws(SQOAuthError) in
       try connection.run("SELECT id, value FROM accounts") { row throws(SQOAuthError) in
         let stored = try coding.decode(row.blob(1), id: try id(row))
-        return try landings.landed(after: stored, coding.sealer) ?? stored
+        return try landedRecords.landed(after: stored, coding.sealer) ?? stored
       }.sorted { $0.id < $1.id }
     }
   }
@@ -139,7 +139,7 @@ final class AccountTable {
     try connection.transaction { () throws(SQOAuthError) in
       guard try DatabaseFormat.header(connection) == coding.header else { throw keyWasChanged }
       for id in try list() {
-        if landings.has(id, old.sealer) {
+        if landedRecords.has(id, old.sealer) {
           guard let lease = try lease(id) else { throw .isRefreshed(id) }
           lease.release()
         }
@@ -151,7 +151,7 @@ final class AccountTable {
       try DatabaseFormat.setHeader(new.header, connection)
     }
     coding = new
-    for id in try list() { try landings.remove(id, old.sealer) }
+    for id in try list() { try landedRecords.remove(id, old.sealer) }
     try emptyLog()
   }
 

@@ -28,7 +28,7 @@ public final class SQLiteTokenStore: TokenStore {
   public let path: String
   private let database: AccountDatabase
   private let locks: AccountLocks
-  private let landings: Landings
+  private let landedRecords: LandedRecords
   private let queue = BlockingQueue("SQLiteTokenStore")
 
   /// Makes a store in a file of the app's choice; the first call opens the file or creates it.
@@ -51,7 +51,7 @@ public final class SQLiteTokenStore: TokenStore {
     self.path = path
     database = AccountDatabase(path: path, key: key, busyTimeout: busyTimeout)
     locks = AccountLocks(folder: path + ".locks")
-    landings = Landings(store: path)
+    landedRecords = LandedRecords(store: path)
   }
 
   deinit {
@@ -115,9 +115,9 @@ public final class SQLiteTokenStore: TokenStore {
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
-    try await queue.run { [queue, locks, database, landings] () throws(SQOAuthError) in
-      guard record != nil || landings.hasStore else {
-        try landings.check()
+    try await queue.run { [queue, locks, database, landedRecords] () throws(SQOAuthError) in
+      guard record != nil || landedRecords.hasStore else {
+        try landedRecords.check()
         return AccountReservation()
       }
       // A new sign-in may have no lease here; this checks that its refreshes can get one.

@@ -26,12 +26,12 @@ import Testing
     #expect(options.scope == "demo")
     #expect(options.browser == .system)
     #expect(options.redirectURI.string == "http://127.0.0.1/callback")
-    #expect(options.timeout == .seconds(7) && options.patience == .seconds(7))
+    #expect(options.timeout == .seconds(7) && options.answerLimit == .seconds(7))
   }
 
   @Test func `limit every wait`() throws {
     let options = try options([])
-    #expect(options.timeout == .seconds(300) && options.patience == .seconds(60))
+    #expect(options.timeout == .seconds(300) && options.answerLimit == .seconds(60))
   }
 
   @Test func `make a client of an issuer`() throws {

@@ -26,7 +26,7 @@ private let isArmed = Locked(false)
 /// Sends requests until one has stopped the process while its caller waited; returns its status.
 func sendAlone(_ url: URL, within limit: Duration) async throws -> Int {
   // Callers wait themselves only where the last answer came in that time, and this one takes long.
-  LoneRequests.patience.store(60_000_000_000, ordering: .relaxed)
+  LoneRequests.longestWait.store(60_000_000_000, ordering: .relaxed)
   while true {
     isArmed.withLock { $0 = true }
     let status = try await send(url, within: limit)
@@ -42,7 +42,7 @@ func sendAlone(_ url: URL, within limit: Duration) async throws -> Int {
 ///
 /// libcurl looks at its sockets for a while after it has opened a connection, and not at a kept one.
 func sendByLoop(_ url: URL, within limit: Duration) async throws -> Int {
-  LoneRequests.patience.store(0, ordering: .relaxed)
+  LoneRequests.longestWait.store(0, ordering: .relaxed)
   _ = try await send(url, within: limit)
   return try await send(url, within: limit)
 }

@@ -30,7 +30,7 @@ struct BrowserSessions {
     fileprivate(set) var number = 0
   }
 
-  private static let patience: TimeInterval = 600
+  private static let lifetime: TimeInterval = 600
 
   private(set) var sessions: [String: Session] = [:]
   private(set) var pending: [String: Pending] = [:]
@@ -45,7 +45,7 @@ struct BrowserSessions {
   }
 
   mutating func begin(_ request: Pending) -> String {
-    pending = pending.filter { request.begun.timeIntervalSince($0.value.begun) < Self.patience }
+    pending = pending.filter { request.begun.timeIntervalSince($0.value.begun) < Self.lifetime }
     let id = Crypto.secret("")
     count += 1
     pending[id] = request

@@ -20,7 +20,7 @@ final class MainThreadWatch: Sendable {
   }
 
   static let shared = MainThreadWatch()
-  private static let patience = DispatchTimeInterval.seconds(5)
+  private static let adviceDelay = DispatchTimeInterval.seconds(5)
   private let state = Locked(State())
 
   /// Records that a callback waits for the main thread, and returns that wait's number.
@@ -43,7 +43,7 @@ final class MainThreadWatch: Sendable {
 
   private func arm() {
     let newest = state.withLock(\.lastWait)
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.patience) {
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.adviceDelay) {
       self.look(upTo: newest)
     }
   }

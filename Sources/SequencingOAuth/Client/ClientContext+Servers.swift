@@ -8,7 +8,7 @@ extension ClientContext {
       configuration.map { client in
         let isAllowed =
           namedByApp
-          ? servers.admit(origin, of: client) : servers.allow(origin, of: client)
+          ? servers.allowsFirst(origin, of: client) : servers.allows(origin, of: client)
         return isAllowed ? nil : servers.refusal(of: origin, client)
       }
     }
@@ -21,7 +21,7 @@ extension ClientContext {
   }
 
   /// Notes a server that the app names by a pipe or a channel.
-  func name(_ origin: ResourceOrigin) {
-    withServers { servers, _ in servers.name(origin) }
+  func addNamed(_ origin: ResourceOrigin) {
+    withServers { servers, _ in servers.addNamed(origin) }
   }
 }

@@ -45,8 +45,8 @@ final class ClientContext: Sendable {
   }
 
   /// Whether the server is known to accept one refresh token several times.
-  var keepsRefreshTokens: Bool {
-    (try? configuration.get().provider.keepsRefreshTokens) ?? false
+  var reusesRefreshTokens: Bool {
+    (try? configuration.get().provider.reusesRefreshTokens) ?? false
   }
 
   /// Whether the client gets tokens in its own name.

@@ -20,7 +20,7 @@ struct ResourceServers {
   }
 
   /// Notes a server that the app names by a pipe or a channel.
-  mutating func name(_ origin: ResourceOrigin) {
+  mutating func addNamed(_ origin: ResourceOrigin) {
     named.insert(origin)
   }
 
@@ -30,15 +30,15 @@ struct ResourceServers {
   }
 
   /// Whether a server may get the tokens.
-  func allow(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
+  func allows(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
     if allowed.contains(origin) || client.resourceOrigins.contains(origin) { return true }
     guard client.resourceOrigins.isEmpty else { return false }
     return named.contains(origin) || first == origin || client.isProviders(origin)
   }
 
   /// Whether a server whose URL the app itself gave may get the tokens.
-  mutating func admit(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
-    if allow(origin, of: client) { return true }
+  mutating func allowsFirst(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
+    if allows(origin, of: client) { return true }
     guard client.resourceOrigins.isEmpty, named.isEmpty, allowed.isEmpty, first == nil,
       !client.provider.namesAPIs
     else { return false }

@@ -25,7 +25,7 @@ extension Provider {
       tokenEndpoint: "https://oauth2.googleapis.com/token",
       revocationEndpoint: "https://oauth2.googleapis.com/revoke", issuer: googleIssuer)
     provider.apiHosts = googleAPIHosts
-    provider.keepsRefreshTokens = true
+    provider.reusesRefreshTokens = true
     return provider
   }()
 

@@ -39,8 +39,8 @@ public struct Provider: Sendable, Hashable {
   ///
   /// If `true`, a refresh is made even when the token store cannot be written, because the old refresh
   /// token stays valid. If `false`, each account learns from its latest refresh whether its server does
-  /// so; see ``AccountRecord/keepsRefreshToken``.
-  public var keepsRefreshTokens = false
+  /// so; see ``AccountRecord/reusesRefreshToken``.
+  public var reusesRefreshTokens = false
   /// The hosts of the provider's APIs, which may get its tokens; a host that begins with a dot
   /// stands for every host below it.
   var apiHosts: Set<String> = []

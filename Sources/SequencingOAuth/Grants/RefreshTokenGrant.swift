@@ -16,7 +16,7 @@ struct RefreshTokenGrant: Sendable {
       // the refresh token already, so its answer is given more time than others.
       return try await client.token(
         parameters, at: client.metadata.refreshEndpoint, scope: token.scope,
-        patience: ClientConfiguration.longestTimeout
+        leastTimeout: ClientConfiguration.longestTimeout
       ).refreshing(token)
     } catch {
       throw error.answeringRefresh()

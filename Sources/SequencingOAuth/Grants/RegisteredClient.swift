@@ -25,19 +25,19 @@ final class RegisteredClient: Sendable {
   /// Sends a grant's parameters to the token endpoint, and returns the token.
   ///
   /// If the response names no scope, the token has the `scope` of this call. The answer may take as
-  /// long as `patience` when that is longer than the configured time-out.
+  /// long as `leastTimeout` when that is longer than the configured time-out.
   ///
   /// - SeeAlso: RFC 6749, section 3.2
   func token(
     _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
-    patience: Duration = .zero
+    leastTimeout: Duration = .zero
   ) async throws(SQOAuthError) -> SQToken {
     let request = TokenRequest(
       endpoint: endpoint ?? metadata.tokenEndpoint,
       parameters: parameters + configuration.tokenParameters,
       clientID: configuration.clientID, clientSecret: configuration.clientSecret,
       authentication: try clientAuthentication(), timeout: configuration.timeout,
-      patience: patience)
+      leastTimeout: leastTimeout)
     let answer = try await environment.httpClient.exchange(request.httpRequest())
     let context = TokenResponseContext(
       receivedAt: environment.clock.now, requestedScope: scope,

@@ -1,7 +1,7 @@
 /// The time limits of a request, and whether each was set or is the default.
 struct HTTPRequestLimits: Sendable {
   /// The default limit, for a request that sets none.
-  var common = Duration.seconds(60)
+  var standard = Duration.seconds(60)
   /// The limit that was set for the whole request; `.some(nil)` means no limit.
   var total: Duration??
   /// The limit that was set for the time without a byte; `.some(nil)` means no limit.
@@ -16,7 +16,7 @@ extension HTTPRequest {
   /// The default is 60 s. With ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)``, the
   /// default is ``ClientConfiguration/timeout`` instead.
   public var timeout: Duration? {
-    get { limits.total ?? limits.common }
+    get { limits.total ?? limits.standard }
     set { limits.total = .some(newValue) }
   }
 
@@ -26,14 +26,14 @@ extension HTTPRequest {
   /// ``timeout`` was set to `nil` has one of 60 s, or of ``ClientConfiguration/timeout`` with
   /// ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)``.
   public var idleTimeout: Duration? {
-    get { limits.idle ?? (timeout == nil ? limits.common : nil) }
+    get { limits.idle ?? (timeout == nil ? limits.standard : nil) }
     set { limits.idle = .some(newValue) }
   }
 
   /// The request with another default limit, which holds for the limits that were not set.
-  func limited(to common: Duration) -> Self {
+  func withStandardLimit(_ limit: Duration) -> Self {
     var request = self
-    request.limits.common = common
+    request.limits.standard = limit
     return request
   }
 }

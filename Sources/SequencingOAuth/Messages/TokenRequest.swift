@@ -20,7 +20,7 @@ struct TokenRequest: Sendable {
   /// The time limit of the whole request, if it is longer than ``timeout``.
   ///
   /// Then ``timeout`` limits only the time until the request is sent.
-  var patience = Duration.zero
+  var leastTimeout = Duration.zero
 
   /// The client that asks, and how it proves its identity.
   var client: ClientCredentials {
@@ -30,8 +30,8 @@ struct TokenRequest: Sendable {
   /// The request as the HTTP client sends it.
   func httpRequest() -> HTTPRequest {
     var request = client.form(parameters, to: endpoint, timeout: timeout)
-    if patience > timeout {
-      request.timeout = patience
+    if leastTimeout > timeout {
+      request.timeout = leastTimeout
       request.limits.connection = timeout
     }
     return request

@@ -35,7 +35,7 @@ extension Pipeline {
       self.configuration = configuration
       self.module = module
       self.callbacks = callbacks
-      module.name(address.origin)
+      module.addNamed(address.origin)
     }
 
     /// Ends all operations that are under way with ``PipeError/cancelled``.
@@ -115,7 +115,7 @@ extension Pipeline.Pipe {
   /// later.
   private var timeout: Duration? {
     configuration.timeout ?? (try? module.context.configuration.get())?.timeout
-      ?? HTTPRequestLimits().common
+      ?? HTTPRequestLimits().standard
   }
 
   /// Runs an operation of one request and returns the answer if its status is 200 to 299.
@@ -157,16 +157,16 @@ extension Pipeline.Pipe {
   /// The stored token if it is valid, or else a refreshed one, or the token of a new sign-in.
   private func access(
     to origin: ResourceOrigin, _ interruption: Interruption
-  ) async throws(ResourceFailure) -> TokenUse {
+  ) async throws(ResourceFailure) -> AddressedToken {
     do throws(SQOAuthError) {
       // This refuses a server before the user signs in for a request that cannot be sent.
-      if let use = try module.tokenUse(at: origin) { return use }
+      if let use = try module.addressedToken(at: origin) { return use }
     } catch {
       throw .noAnswer(error)
     }
     do throws(SQOAuthError) {
       return try await interruption.result { [module] () async throws(SQOAuthError) in
-        try await module.accessUse(for: origin)
+        try await module.addressedAccess(for: origin)
       }.get()
     } catch {
       throw .noAccess(error)

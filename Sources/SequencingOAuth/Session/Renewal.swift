@@ -7,7 +7,7 @@ import Basics
 /// It runs in a separate task, which no waiting caller can cancel. It sends a one-time refresh token
 /// only when it knows that the next token can be stored: the session has the account's lease, the
 /// stored record was read, and the store has made room for the next record. An app can choose
-/// otherwise by ``ClientEnvironment/refreshesUnkeptTokens``.
+/// otherwise by ``ClientEnvironment/refreshesWithoutStore``.
 struct Renewal: Sendable {
   typealias Outcome = SharedWork<SQToken?, SQOAuthError>.Outcome
 
@@ -43,7 +43,7 @@ struct Renewal: Sendable {
     switch await find(besides: held) {
     case .newer(let stored):
       // Another process has renewed the token already.
-      if let token = adopt(stored) { return token }
+      if let token = takeFromStore(stored) { return token }
       record = stored
     case .gone:
       // The end of the session makes this renewal void, and waiting callers ask again. Nothing is
@@ -95,13 +95,13 @@ struct Renewal: Sendable {
   }
 
   /// Takes over a record that another process stored; returns its token if it is valid.
-  private func adopt(_ record: AccountRecord) -> SQToken? {
+  private func takeFromStore(_ record: AccountRecord) -> SQToken? {
     guard (try? context.check(record)) != nil else { return nil }
     let now = session.now
     return session.decide { state in
       guard state.isCurrent(change) else { return nil }
       account.saw(record.token)
-      state.adopt(record, at: now)
+      state.takeFromStore(record, at: now)
       let token = state.usableToken(at: now)
       if token != nil { state.endRenewal(change, at: now) }
       return token
@@ -137,7 +137,7 @@ struct Renewal: Sendable {
       switch await find(besides: record) {
       case .newer(let stored):
         // Two processes may have sent this refresh token; the server accepted the other process's.
-        if let token = adopt(stored) { return token }
+        if let token = takeFromStore(stored) { return token }
         return try await spend(stored, withoutLeaseBecause: noLease, again: true)
       case .unreadable(let failure):
         // The unreadable record may be newer, and an end of the session would erase it.
@@ -161,7 +161,7 @@ struct Renewal: Sendable {
 
   /// Whether a refresh uses up the record's refresh token, because the server accepts it only once.
   private func spends(_ record: AccountRecord) -> Bool {
-    record.token.refreshToken != nil && !record.keepsRefreshToken && !context.keepsRefreshTokens
+    record.token.refreshToken != nil && !record.reusesRefreshToken && !context.reusesRefreshTokens
   }
 
   /// Throws an error of the store if the refresh must not go on without the store.
@@ -171,7 +171,7 @@ struct Renewal: Sendable {
   private func refuse(
     _ record: AccountRecord, because error: SQOAuthError
   ) throws(SQOAuthError) {
-    guard spends(record), !context.environment.refreshesUnkeptTokens else { return }
+    guard spends(record), !context.environment.refreshesWithoutStore else { return }
     throw error.beforeSending
   }
 
@@ -221,7 +221,7 @@ struct Renewal: Sendable {
 
   private var isCurrent: Bool { session.decide { $0.isCurrent(change) } }
 
-  private func addSave(of record: AccountRecord) -> StoreWrites.Write? {
+  private func addSave(of record: AccountRecord) -> StoreWrites.PendingWrite? {
     session.decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
   }
 }

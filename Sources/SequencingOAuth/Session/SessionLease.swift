@@ -16,7 +16,7 @@ final class SessionLease: Sendable {
   /// How long the session waits for another holder of the lease, in seconds.
   ///
   /// The holder may be refreshing at a slow server. If it was suspended, the wait must end.
-  static let patience = 120.0
+  static let longestWait = 120.0
 
   private struct State {
     /// How many parts of the session use the lease or wait for it.
@@ -94,7 +94,7 @@ final class SessionLease: Sendable {
     for store: any TokenStore, _ clock: any WallClock
   ) async throws(SQOAuthError) -> AccountLease {
     let id = accountID
-    let end = clock.now.addingTimeInterval(Self.patience)
+    let end = clock.now.addingTimeInterval(Self.longestWait)
     var pause = Duration.milliseconds(1)
     while true {
       if let lease = try await store.attempt("lock the account", { try await $0.lease(id) }) {
@@ -119,6 +119,6 @@ final class SessionLease: Sendable {
     SQOAuthError(
       .accountInUse,
       "\(holder ?? "another process") has the account \"\(accountID.printable)\" locked; the SDK "
-        + "waited \(Int(Self.patience)) s; if that process hangs, end it")
+        + "waited \(Int(Self.longestWait)) s; if that process hangs, end it")
   }
 }

@@ -199,7 +199,7 @@ extension SessionState {
   }
 
   /// Takes over a record that another process stored, and reports it.
-  mutating func adopt(_ record: AccountRecord, at now: Date) {
+  mutating func takeFromStore(_ record: AccountRecord, at now: Date) {
     let isReplaced =
       if let mine = self.record?.session, let its = record.session { mine != its } else { false }
     hold(record, at: now)

@@ -5,7 +5,7 @@ import Basics
 /// This value does no input or output: ``StoredAccount`` makes the changes.
 struct StoreWrites {
   /// The result of a change, for which callers can wait.
-  typealias Write = OneShot<Result<Void, SQOAuthError>>
+  typealias PendingWrite = OneShot<Result<Void, SQOAuthError>>
 
   enum Change: Sendable {
     case save(AccountRecord)
@@ -15,27 +15,27 @@ struct StoreWrites {
   struct Job: Sendable {
     let change: Change
     let store: any TokenStore
-    let end: Write
+    let end: PendingWrite
   }
 
   private var jobs: [Job] = []
   private var isRunning = false
-  private(set) var last: Write?
+  private(set) var last: PendingWrite?
   private var lastIsErase = false
   /// The error of the last change, if that was an erasure and it failed.
-  private(set) var owedErase: SQOAuthError?
+  private(set) var failedErase: SQOAuthError?
 
   /// Whether the last requested change is an erasure under way, so the stored record counts no
   /// more.
-  var isErasing: Bool { lastIsErase && owedErase == nil && (isRunning || !jobs.isEmpty) }
+  var isErasing: Bool { lastIsErase && failedErase == nil && (isRunning || !jobs.isEmpty) }
 
   /// Adds a change after the other requested changes.
-  mutating func add(_ change: Change, to store: any TokenStore) -> Write {
-    let job = Job(change: change, store: store, end: Write())
+  mutating func add(_ change: Change, to store: any TokenStore) -> PendingWrite {
+    let job = Job(change: change, store: store, end: PendingWrite())
     jobs.append(job)
     last = job.end
     if case .erase = change { lastIsErase = true } else { lastIsErase = false }
-    owedErase = nil
+    failedErase = nil
     return job.end
   }
 
@@ -57,6 +57,6 @@ struct StoreWrites {
   ///
   /// A failed erasure must be made again later, unless another change was requested after it.
   mutating func didFail(_ job: Job, _ error: SQOAuthError) {
-    if case .erase = job.change { owedErase = last === job.end ? error : nil }
+    if case .erase = job.change { failedErase = last === job.end ? error : nil }
   }
 }

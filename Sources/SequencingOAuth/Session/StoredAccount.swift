@@ -5,7 +5,7 @@ import Basics
 /// Calls that do not wait may be made under the session's lock, so that the changes in the store
 /// have the order of the session's decisions. This type never calls the session.
 final class StoredAccount: Sendable {
-  typealias Write = StoreWrites.Write
+  typealias PendingWrite = StoreWrites.PendingWrite
 
   private struct State {
     var writes = StoreWrites()
@@ -37,7 +37,7 @@ extension StoredAccount {
     await allMade()
     // If the store failed to erase an ended session, its record must not be used again.
     if let write = eraseAgain() ?? lastWrite, let error = await made(write).error,
-      owedErase != nil
+      failedErase != nil
     {
       throw error
     }
@@ -60,7 +60,7 @@ extension StoredAccount {
   /// - Throws: ``SQOAuthError`` with the reason why the store could not keep the token.
   func check() async throws(SQOAuthError) -> AccountRecord? {
     let record = try await load()
-    if context.environment.refreshesUnkeptTokens { return record }
+    if context.environment.refreshesWithoutStore { return record }
     if record != nil {
       // If another process has the lease, the check still succeeds.
       try await store.attempt("lock the account") { [id] in try await $0.lease(id) }?.release()
@@ -132,13 +132,13 @@ extension StoredAccount {
 
 extension StoredAccount {
   /// The last requested change, whether or not it has been made; `nil` if there was none.
-  var lastWrite: Write? { state.withLock(\.writes.last) }
+  var lastWrite: PendingWrite? { state.withLock(\.writes.last) }
 
   /// Why the store still has the account of an ended session; `nil` if it has no such account.
-  var owedErase: SQOAuthError? { state.withLock(\.writes.owedErase) }
+  var failedErase: SQOAuthError? { state.withLock(\.writes.failedErase) }
 
   /// Requests a change, which ``made(_:)`` or ``makeChanges(here:)`` makes.
-  func add(_ change: StoreWrites.Change) -> Write {
+  func add(_ change: StoreWrites.Change) -> PendingWrite {
     if case .save(let record) = change { context.willSave(record) }
     let store = store
     return state.withLock { state in
@@ -148,13 +148,13 @@ extension StoredAccount {
   }
 
   /// Requests a failed erasure again; returns `nil` if no erasure has failed.
-  func eraseAgain() -> Write? {
+  func eraseAgain() -> PendingWrite? {
     let store = store
-    return state.withLock { $0.writes.owedErase == nil ? nil : $0.writes.add(.erase, to: store) }
+    return state.withLock { $0.writes.failedErase == nil ? nil : $0.writes.add(.erase, to: store) }
   }
 
   /// Waits until a change is made, even if the caller is cancelled, and returns its result.
-  func made(_ write: Write) async -> Result<Void, SQOAuthError> {
+  func made(_ write: PendingWrite) async -> Result<Void, SQOAuthError> {
     makeChanges(here: true)
     return await write.wait()
   }

@@ -7,7 +7,7 @@ extension TokenSession {
   /// The returned value tells when the store has erased the account, or why it could not.
   /// A session that begins after this call is not affected.
   @discardableResult
-  func end(_ reason: SessionEnd) -> StoreWrites.Write {
+  func end(_ reason: SessionEnd) -> StoreWrites.PendingWrite {
     let (void, write) = decide { ($0.end(reason, isDismissal: true), account.add(.erase)) }
     changed()
     void?.makeVoid()
@@ -45,7 +45,7 @@ extension TokenSession {
     }
     try await account.leased { _ throws(SQOAuthError) in
       try await work(await newest(record))
-      let erased = decide { state -> StoreWrites.Write? in
+      let erased = decide { state -> StoreWrites.PendingWrite? in
         guard state.isCurrent(change) else { return nil }
         _ = state.end(reason, isDismissal: true)
         return account.add(.erase)

@@ -19,7 +19,7 @@ extension TokenSession {
     if isWanted: (SessionState) -> Bool
   ) async -> SQOAuthError? {
     let now = now
-    let write = decide { state -> StoreWrites.Write? in
+    let write = decide { state -> StoreWrites.PendingWrite? in
       guard isWanted(state) else { return nil }
       switch found {
       case .failure(let error):
@@ -77,7 +77,7 @@ extension TokenSession {
       await saveAgain(at: nil)
       if let write = account.eraseAgain() { _ = await account.made(write) }
       changed()
-      return unsavedError ?? account.owedErase
+      return unsavedError ?? account.failedErase
     }
     if let error = await settling.value { throw error }
   }

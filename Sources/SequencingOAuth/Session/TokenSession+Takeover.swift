@@ -4,16 +4,16 @@ import Basics
 extension TokenSession {
   /// Takes over a token: first into the store, then into memory.
   ///
-  /// `epoch` is how often the app had ended the session when the token was requested.
+  /// `dismissals` is how often the app had ended the session when the token was requested.
   /// If the store fails, the token is still kept in memory, since the server may never issue it
   /// again; the event ``SessionEvent/refreshFailed(_:)`` reports the failure. If the app has ended
   /// the session since the request, the call throws.
-  func takeOver(_ record: AccountRecord, of epoch: Int) async throws(SQOAuthError) {
-    let begun = decide { $0.dismissals == epoch ? $0.beginTakeover() : nil }
+  func takeOver(_ record: AccountRecord, since dismissals: Int) async throws(SQOAuthError) {
+    let begun = decide { $0.dismissals == dismissals ? $0.beginTakeover() : nil }
     guard let (change, void) = begun else { throw .signInCancelled }
     void?.makeVoid()
     await keep(record, by: change)
-    guard self.epoch == epoch else { throw .signInCancelled }
+    guard self.dismissals == dismissals else { throw .signInCancelled }
   }
 
   /// Gets the first token of a client that acts in its own name.

@@ -76,7 +76,7 @@ final class TokenSession: Sendable {
   /// How often the app ended the session.
   ///
   /// A sign-in or another grant reads it when it begins, and passes it on with its token.
-  var epoch: Int { decide(\.dismissals) }
+  var dismissals: Int { decide(\.dismissals) }
 
   /// How often the token was renewed.
   ///

@@ -3,7 +3,7 @@ import Basics
 /// A sign-in that waits for its redirect; it ends with the first valid answer or the first error.
 final class PendingAuthorization: Sendable {
   /// What happened to a redirect that was offered to a sign-in.
-  enum Offer: Sendable, Hashable {
+  enum OfferResult: Sendable, Hashable {
     /// The redirect is the answer, and was accepted.
     case taken
     /// The redirect goes to another redirect URI.
@@ -37,7 +37,7 @@ final class PendingAuthorization: Sendable {
   }
 
   /// Checks a redirect and ends the wait if it is the answer; any thread may call this.
-  func offer(_ redirect: String) -> Offer {
+  func offer(_ redirect: String) -> OfferResult {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed:
       misses.withLock { $0.sawOtherAddress = true }

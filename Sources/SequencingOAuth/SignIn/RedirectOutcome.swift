@@ -27,7 +27,7 @@ public enum RedirectOutcome: Sendable, Hashable {
 }
 
 extension RedirectOutcome {
-  init(_ offer: PendingAuthorization.Offer) {
+  init(_ offer: PendingAuthorization.OfferResult) {
     self =
       switch offer {
       case .taken: .answered

@@ -16,7 +16,7 @@ final class SignIn: Sendable {
   var expectation: AuthorizationResponse.Expectation? { pending.withLock(\.self)?.expectation }
 
   /// Offers a redirect; returns `nil` if the sign-in does not wait for one yet.
-  func offer(_ redirect: String) -> PendingAuthorization.Offer? {
+  func offer(_ redirect: String) -> PendingAuthorization.OfferResult? {
     pending.withLock(\.self)?.offer(redirect)
   }
 

@@ -29,7 +29,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     let tokenEndpoint: String?
     let grant: Grant?
     let session: String?
-    let keepsRefreshToken: Bool
+    let reusesRefreshToken: Bool
     let token: SQToken
     let attributes: [String: String]
   }
@@ -53,7 +53,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   /// Whether the server left the refresh token valid at the latest refresh.
   ///
   /// If it did, a refresh whose answer is lost does not end the sign-in.
-  public var keepsRefreshToken: Bool { values.value.keepsRefreshToken }
+  public var reusesRefreshToken: Bool { values.value.reusesRefreshToken }
   /// The newest token, with the refresh token that is valid now.
   public var token: SQToken { values.value.token }
   /// The app's own data for the account, such as a name to show.
@@ -62,13 +62,13 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   /// Makes a record from its fields.
   public init(
     id: String, clientID: String, issuer: String? = nil, tokenEndpoint: String? = nil,
-    grant: Grant? = nil, session: String? = nil, keepsRefreshToken: Bool = false, token: SQToken,
+    grant: Grant? = nil, session: String? = nil, reusesRefreshToken: Bool = false, token: SQToken,
     attributes: [String: String] = [:]
   ) {
     values = Boxed(
       Values(
         id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
-        session: session, keepsRefreshToken: keepsRefreshToken, token: token,
+        session: session, reusesRefreshToken: reusesRefreshToken, token: token,
         attributes: attributes))
   }
 
@@ -77,7 +77,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     AccountRecord(
       id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
       session: session,
-      keepsRefreshToken: token.refreshToken != nil && token.refreshToken == self.token.refreshToken,
+      reusesRefreshToken: token.refreshToken != nil
+        && token.refreshToken == self.token.refreshToken,
       token: token, attributes: attributes)
   }
 
@@ -88,7 +89,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     case tokenEndpoint = "token_endpoint"
     case grant
     case session
-    case keepsRefreshToken = "keeps_refresh_token"
+    case reusesRefreshToken = "reuses_refresh_token"
     case token
     case attributes
   }
@@ -106,7 +107,7 @@ extension AccountRecord {
       tokenEndpoint: try container.decodeIfPresent(String.self, forKey: .tokenEndpoint),
       grant: try container.decodeIfPresent(Grant.self, forKey: .grant),
       session: try container.decodeIfPresent(String.self, forKey: .session),
-      keepsRefreshToken: try container.decodeIfPresent(Bool.self, forKey: .keepsRefreshToken)
+      reusesRefreshToken: try container.decodeIfPresent(Bool.self, forKey: .reusesRefreshToken)
         ?? false,
       token: try container.decode(SQToken.self, forKey: .token),
       attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes) ?? [:])
@@ -121,7 +122,7 @@ extension AccountRecord {
     try container.encodeIfPresent(tokenEndpoint, forKey: .tokenEndpoint)
     try container.encodeIfPresent(grant, forKey: .grant)
     try container.encodeIfPresent(session, forKey: .session)
-    if keepsRefreshToken { try container.encode(true, forKey: .keepsRefreshToken) }
+    if reusesRefreshToken { try container.encode(true, forKey: .reusesRefreshToken) }
     try container.encode(token, forKey: .token)
     if !attributes.isEmpty { try container.encode(attributes, forKey: .attributes) }
   }

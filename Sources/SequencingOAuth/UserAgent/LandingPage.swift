@@ -31,7 +31,8 @@ enum LandingPage: Sendable {
   /// Chooses the page for a redirect; if that was the answer, it waits a while for the sign-in's
   /// result.
   init(
-    for offer: PendingAuthorization.Offer, outcome: OneShot<LandingPage>, by clock: any WallClock
+    for offer: PendingAuthorization.OfferResult, outcome: OneShot<LandingPage>,
+    by clock: any WallClock
   ) async {
     switch offer {
     case .notAddressed: self = .notFound
@@ -45,11 +46,11 @@ enum LandingPage: Sendable {
   private static func outcome(
     _ outcome: OneShot<LandingPage>, _ clock: any WallClock
   ) async -> LandingPage {
-    let patience = Task {
+    let timer = Task {
       try await clock.sleep(until: clock.now.addingTimeInterval(10))
       outcome.resolve(.underWay)
     }
-    defer { patience.cancel() }
+    defer { timer.cancel() }
     return await outcome.value() ?? .underWay
   }
 }

@@ -65,7 +65,7 @@ extension RPCCall {
   }
 
   private func second(
-    _ metadata: RPCMetadata, _ use: TokenUse
+    _ metadata: RPCMetadata, _ use: AddressedToken
   ) async throws(RPCError) -> Data {
     do throws(RPCError) {
       return try await attempt(metadata, use.fields)
@@ -77,19 +77,21 @@ extension RPCCall {
     }
   }
 
-  private func token(of module: AuthorizationModule) async throws(RPCError) -> TokenUse {
+  private func token(of module: AuthorizationModule) async throws(RPCError) -> AddressedToken {
     do throws(SQOAuthError) {
       let origin = try channel.origin.get()
-      if let use = try module.tokenUse(at: origin) { return use }
+      if let use = try module.addressedToken(at: origin) { return use }
       // The call's timeout also limits the wait for a token.
-      return try await inTime { () throws(SQOAuthError) in try await module.tokenUse(for: origin) }
+      return try await inTime { () throws(SQOAuthError) in
+        try await module.addressedToken(for: origin)
+      }
     } catch {
       throw RPCError(credential: error)
     }
   }
 
   /// Waits for another token after the server refused the call's; returns `nil` if there is none.
-  private func replacement(of use: TokenUse) async throws(RPCError) -> TokenUse? {
+  private func replacement(of use: AddressedToken) async throws(RPCError) -> AddressedToken? {
     do throws(SQOAuthError) {
       return try await inTime { () throws(SQOAuthError) in try await use.replaced() }
     } catch {

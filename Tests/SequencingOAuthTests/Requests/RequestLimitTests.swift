@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test func `the longest request ends well before others stop waiting for the account`() {
-    #expect(ClientConfiguration.longestTimeout.seconds <= SessionLease.patience - 15)
+    #expect(ClientConfiguration.longestTimeout.seconds <= SessionLease.longestWait - 15)
   }
 
   @Test func `an API that says nothing is given up when the client's time is over`() async throws {

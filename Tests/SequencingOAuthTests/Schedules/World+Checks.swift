@@ -92,7 +92,7 @@ extension World {
 
   /// Checks that the store has the newest tokens, unless the server's answer was lost.
   private func checkNewest(_ stored: SQToken) {
-    guard module.session.unsavedError == nil, module.session.account.owedErase == nil,
+    guard module.session.unsavedError == nil, module.session.account.failedErase == nil,
       let token = stored.refreshToken
     else { return }
     if sandbox.latestRefreshToken(inFamilyOf: token) != token,

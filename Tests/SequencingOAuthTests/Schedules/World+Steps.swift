@@ -138,7 +138,7 @@ extension World {
     try await check()
     module.refreshesAutomatically = false
     try await check()
-    return module.session.unsavedError == nil && module.session.account.owedErase == nil
+    return module.session.unsavedError == nil && module.session.account.failedErase == nil
   }
 
   private func launch(_ kept: Schedule.Kept) async throws {

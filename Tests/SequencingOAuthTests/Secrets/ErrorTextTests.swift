@@ -42,7 +42,8 @@ import Testing
       let context = ClientContext(.failure(.notSignedIn), environment)
       let session = TokenSession(context, accountID: "a")
       try await session.takeOver(
-        AccountRecord(id: "a", clientID: "c", token: PrintingTests.token), of: session.epoch)
+        AccountRecord(id: "a", clientID: "c", token: PrintingTests.token), since: session.dismissals
+      )
       try await session.settle()
     }
     Self.expectSilence(error)

@@ -124,7 +124,7 @@ import Testing
     .answering(#"{"next":"?page=\#(canary)"}"#)
     try await fixture.session.module.session.takeOver(
       AccountRecord(id: "default", clientID: "id", token: Self.token),
-      of: fixture.session.module.session.epoch)
+      since: fixture.session.module.session.dismissals)
     var configuration = PipeConfiguration(endpoint: "two?key=\(canary)")
     configuration.paging = .body()
     let pipe = try fixture.pipeline.add("two", configuration)
@@ -152,7 +152,7 @@ import Testing
     Self.expectSilence(context)
     let session = TokenSession(context, accountID: "a")
     try await session.takeOver(
-      AccountRecord(id: "a", clientID: "c", token: Self.token), of: session.epoch)
+      AccountRecord(id: "a", clientID: "c", token: Self.token), since: session.dismissals)
     #expect(session.token == Self.token)
     Self.expectSilence(session)
     let value = OneShot<SQToken>()

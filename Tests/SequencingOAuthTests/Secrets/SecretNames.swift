@@ -32,8 +32,6 @@ enum SecretNames {
       "the addresses of endpoints",
     "SignInButton.Colors: let key: String": "the color of an image of a key",
     "TokenDocument.Member: let stringValue: String": "the name of a member",
-    "TokenReport: let accessToken: String": "a report, which the command prints",
-    "TokenReport: let refreshToken: String?": "a report, which the command prints",
   ]
 
   /// Whether a stored value is text or bytes under a secret's name.

@@ -42,7 +42,7 @@ import Testing
   @Test(arguments: Trouble.allCases)
   func `an app that would rather live on memory says so`(trouble: Trouble) async throws {
     let fixture = try await SessionFixture().restored()
-    fixture.oauth.environment.refreshesUnkeptTokens = true
+    fixture.oauth.environment.refreshesWithoutStore = true
     // As long as the store can, it makes room all the same.
     try await fixture.module.refresh()
     #expect(fixture.store.reservations == 1)
@@ -73,7 +73,7 @@ import Testing
     let fixture = try SessionFixture()
     var provider = Provider.endpoints(
       authorization: "https://id.example/authorize", token: "https://id.example/token")
-    provider.keepsRefreshTokens = true
+    provider.reusesRefreshTokens = true
     try fixture.fixture.register(provider: provider)
     try await fixture.restored()
     trouble.begin(in: fixture.store)
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `Google's preset is such a provider`() {
-    #expect(Provider.google.keepsRefreshTokens && !Provider.sequencing.keepsRefreshTokens)
+    #expect(Provider.google.reusesRefreshTokens && !Provider.sequencing.reusesRefreshTokens)
   }
 
   @Test(arguments: [nil, "\"R1\""], Trouble.allCases)
@@ -92,7 +92,7 @@ import Testing
     fixture.server.change { $0.refreshToken = sent ?? "" }
     fixture.server.expect("R1")
     try await fixture.module.refresh()
-    #expect(await fixture.store.memory.load("default")?.keepsRefreshToken == true)
+    #expect(await fixture.store.memory.load("default")?.reusesRefreshToken == true)
     trouble.begin(in: fixture.store)
     #expect(try await fixture.module.refresh().accessToken == "T3")
     #expect(fixture.refreshes == ["R1", "R1"])
@@ -100,7 +100,7 @@ import Testing
     fixture.store.fails()
     fixture.server.change { $0.refreshToken = nil }
     try await fixture.module.refresh()
-    #expect(await fixture.store.memory.load("default")?.keepsRefreshToken == false)
+    #expect(await fixture.store.memory.load("default")?.reusesRefreshToken == false)
     trouble.begin(in: fixture.store)
     await failure(.storeFailed) { try await fixture.module.refresh() }
     #expect(fixture.refreshes == ["R1", "R1", "R1"])

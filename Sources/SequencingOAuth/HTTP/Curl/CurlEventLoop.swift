@@ -127,7 +127,7 @@ final class CurlEventLoop: Sendable {
         }
         for command in commands { Self.execute(command, multi) }
         multi.advance()
-        multi.sockets.settle()
+        multi.sockets.applyChanges()
         multi.sleepsUntil = multi.deadline
         return (multi.takeNews(), multi.deadline)
       }

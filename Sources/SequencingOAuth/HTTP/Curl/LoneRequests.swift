@@ -6,14 +6,14 @@ package import Synchronization
 /// Sends a request on its caller's own thread if no other request is under way.
 ///
 /// To wake two threads costs more than a small request. So the caller's thread sends such a
-/// request. If the last one was answered within ``patience``, the thread also waits that long for
+/// request. If the last one was answered within ``longestWait``, the thread also waits that long for
 /// the answer. After that, the event loop's thread takes over.
 ///
 /// This is only a shortcut. Without this file and the three lines in ``CurlEventLoop`` that name
 /// it, every request goes to the event loop's thread.
 package final class LoneRequests: Sendable {
   /// How long a caller's thread may wait for an answer, in nanoseconds; tests change it.
-  package static let patience = Atomic<UInt64>(300_000)
+  package static let longestWait = Atomic<UInt64>(300_000)
   /// How long a thread looks for an answer without sleeping, in nanoseconds.
   ///
   /// To put a core to sleep and wake it again can take longer than the answer of a near server.
@@ -35,15 +35,15 @@ package final class LoneRequests: Sendable {
   /// Returns `false` if the event loop's thread must send the transfer.
   func send(_ transfer: CurlTransfer, on loop: CurlEventLoop) -> Bool {
     guard let (start, lastTime) = begin(transfer) else { return false }
-    let patience = Self.patience.load(ordering: .relaxed)
+    let longestWait = Self.longestWait.load(ordering: .relaxed)
     let ended = loop.multi.withLockIfAvailable { multi -> [CurlTransfer]? in
       guard multi.isIdle, !multi.isStopped else { return nil }
       multi.add(transfer)
       multi.advance()
-      if lastTime < patience {
-        multi.wait(for: transfer, until: start + patience, awake: lastTime < Self.vigil)
+      if lastTime < longestWait {
+        multi.wait(for: transfer, until: start + longestWait, awake: lastTime < Self.vigil)
       }
-      multi.sockets.settle()
+      multi.sockets.applyChanges()
       if multi.deadline < multi.sleepsUntil {
         multi.sleepsUntil = 0
         loop.ring()
@@ -100,7 +100,7 @@ extension CurlMulti {
 }
 
 extension SocketTable {
-  /// Waits, at most so many nanoseconds, for the sockets that libcurl has named since ``settle()``.
+  /// Waits, at most so many nanoseconds, for the sockets that libcurl has named since ``SocketTable/applyChanges()``.
   ///
   /// epoll does not watch them in the meantime, since it would wake the event loop's thread.
   fileprivate mutating func wait(_ nanoseconds: UInt64) -> [(fd: Int32, events: UInt32)] {

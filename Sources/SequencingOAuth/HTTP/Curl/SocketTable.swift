@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// The sockets that the event loop waits for: libcurl names them, and ``settle()`` tells epoll.
+/// The sockets that the event loop waits for: libcurl names them, and ``applyChanges()`` tells epoll.
 ///
 /// After each response, libcurl removes the socket of a kept connection and names it again for the
 /// next request. Between the two, the table leaves epoll unchanged, which saves two system calls
@@ -23,7 +23,7 @@ struct SocketTable {
 
   private let poller: Int32
   private var entries: [Entry] = []
-  /// The sockets that libcurl has named since the last ``settle()``.
+  /// The sockets that libcurl has named since the last ``applyChanges()``.
   private(set) var named: [Int32] = []
 
   init(poller: Int32) {
@@ -62,7 +62,7 @@ struct SocketTable {
   }
 
   /// Makes epoll watch the sockets that libcurl has named and still wants.
-  mutating func settle() {
+  mutating func applyChanges() {
     for socket in named {
       entries[Int(socket)].isNamed = false
       if wanted(socket) != 0 { register(socket) }

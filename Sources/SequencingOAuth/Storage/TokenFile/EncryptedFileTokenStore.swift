@@ -65,7 +65,7 @@ public final class EncryptedFileTokenStore: TokenStore {
         return try format.rekey(file.adopted(content), to: key)
       }
     }
-    await file.removeLandings(sealedBy: old.withLock(\.self))
+    await file.removeLandedRecords(sealedBy: old.withLock(\.self))
   }
 
   /// Loads the record of an account, or `nil` if the store has none.

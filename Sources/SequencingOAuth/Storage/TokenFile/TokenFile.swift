@@ -43,7 +43,7 @@ extension TokenFileFormat {
 /// If the file cannot be understood, calls throw, and the file is never overwritten.
 final class TokenFile<Format: TokenFileFormat>: Sendable {
   let format: Format
-  let landings: Landings
+  let landedRecords: LandedRecords
   private let file: PrivateFile
   let locks: AccountLocks
   let queue = BlockingQueue("TokenFile")
@@ -65,7 +65,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
     self.format = format
     file = PrivateFile(path: path)
     locks = AccountLocks(folder: path + ".locks")
-    landings = Landings(store: path)
+    landedRecords = LandedRecords(store: path)
   }
 
   /// Whether the file exists; throws if it exists and cannot be read.
@@ -96,10 +96,10 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   }
 
   func erase(_ id: String) async throws(SQOAuthError) {
-    try await rewrite { [landings] content, format throws(SQOAuthError) in
+    try await rewrite { [landedRecords] content, format throws(SQOAuthError) in
       // Removed before the record, so that a process that ends here leaves no token of a user who
       // signed out.
-      try landings.remove(id, format.sealer)
+      try landedRecords.remove(id, format.sealer)
       var content = content
       content?.erase(id)
       return content
@@ -170,7 +170,7 @@ extension TokenFile {
       keep(keepsContent ? new : nil)
     }
     // The landing file no longer counts, so a failure to remove it does no harm.
-    if let id { try? landings.remove(id, format.sealer) }
+    if let id { try? landedRecords.remove(id, format.sealer) }
   }
 
   /// Reads the content of the file; `nil` if the file does not exist.

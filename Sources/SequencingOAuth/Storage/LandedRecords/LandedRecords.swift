@@ -13,7 +13,7 @@ import Basics
 /// file is protected as the store is: if the store is sealed, the file is sealed too, and its name
 /// does not reveal the account's. The calls block their thread. Only the holder of the account's
 /// lease creates a landing file.
-package struct Landings: Sendable {
+package struct LandedRecords: Sendable {
   /// The least space that is reserved, in bytes, for a record and for what a server may add to it.
   private static let smallestRoom = 64 * 1024
   private static let purpose = "landing"
@@ -35,7 +35,7 @@ package struct Landings: Sendable {
       else { return nil }
       content = opened
     }
-    guard let landing = try? JSONDecoder().decode(Landing.self, from: content),
+    guard let landing = try? JSONDecoder().decode(LandedRecord.self, from: content),
       landing.follows(stored)
     else { return nil }
     return landing.record
@@ -45,7 +45,7 @@ package struct Landings: Sendable {
     // An error must be thrown: the file may hold the only refresh token that the server accepts.
     let bytes = try reported(path, "be read") { file throws(FileError) in try file.read() }
     guard let bytes else { return nil }
-    return try LandingFrame.content(of: bytes)
+    return try LandedRecordFrame.content(of: bytes)
   }
 
   /// Creates an account's landing file, with space for the successor of a stored record.
@@ -57,8 +57,8 @@ package struct Landings: Sendable {
     return AccountReservation(
       land: { record in
         // The save that follows reports what goes wrong.
-        guard let content = try? Self.encode(Landing(record, after: stored), sealer),
-          (try? file.write(LandingFrame.framed(content))) != nil
+        guard let content = try? Self.encode(LandedRecord(record, after: stored), sealer),
+          (try? file.write(LandedRecordFrame.framed(content))) != nil
         else { return }
         try? await queue.run { file.sync() }
       },
@@ -93,14 +93,14 @@ package struct Landings: Sendable {
     try reported(path(id, sealer), "be removed") { file throws(FileError) in try file.remove() }
   }
 
-  private func make(_ path: String, size: Int) throws(SQOAuthError) -> LandingFile {
+  private func make(_ path: String, size: Int) throws(SQOAuthError) -> LandedRecordFile {
     try reported(path, "be made") { file throws(FileError) in
-      try LandingFile(making: file, size: size)
+      try LandedRecordFile(making: file, size: size)
     }
   }
 
   private static func encode(
-    _ landing: Landing, _ sealer: RecordSealer?
+    _ landing: LandedRecord, _ sealer: RecordSealer?
   ) throws -> Data {
     let content = try JSONEncoder().encode(landing)
     guard let sealer else { return content }

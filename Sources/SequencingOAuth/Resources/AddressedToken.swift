@@ -1,7 +1,7 @@
 import Basics
 
 /// A token for a request to one server; after a refusal it can be replaced by a fresh token.
-package struct TokenUse: Sendable {
+package struct AddressedToken: Sendable {
   let module: AuthorizationModule
   let token: SQToken
   let origin: ResourceOrigin
@@ -17,7 +17,7 @@ package struct TokenUse: Sendable {
   ///
   /// If several requests were refused with one token, the token is refreshed only once. If the
   /// refresh fails, its error is thrown.
-  package func replaced() async throws(SQOAuthError) -> TokenUse? {
+  package func replaced() async throws(SQOAuthError) -> AddressedToken? {
     let session = module.session
     // If another user has signed in since, this request must not be sent with that user's token.
     guard let mark, session.mark == mark else { return nil }
@@ -36,7 +36,7 @@ package struct TokenUse: Sendable {
       throw error
     }
     guard session.mark == mark else { return nil }
-    return TokenUse(module: module, token: second, origin: origin, mark: mark)
+    return AddressedToken(module: module, token: second, origin: origin, mark: mark)
   }
 
   /// Records that the server refused this token too, although it was fresh.
@@ -48,7 +48,9 @@ package struct TokenUse: Sendable {
 
 extension AuthorizationModule {
   /// Gets a valid token for a request to a server, and throws if that server may not get it.
-  package func tokenUse(for origin: ResourceOrigin) async throws(SQOAuthError) -> TokenUse {
+  package func addressedToken(for origin: ResourceOrigin) async throws(SQOAuthError)
+    -> AddressedToken
+  {
     try check(origin)
     let mark = session.mark
     return try use(try await token(), at: origin, of: mark)
@@ -56,7 +58,7 @@ extension AuthorizationModule {
 
   /// The token for a request to a server if a valid one is in memory; `nil` if the caller must wait
   /// for a token.
-  package func tokenUse(at origin: ResourceOrigin) throws(SQOAuthError) -> TokenUse? {
+  package func addressedToken(at origin: ResourceOrigin) throws(SQOAuthError) -> AddressedToken? {
     try check(origin)
     let mark = session.mark
     return session.validToken.map { use($0, at: origin, since: mark) }
@@ -66,7 +68,7 @@ extension AuthorizationModule {
   /// browser.
   ///
   /// The caller has already checked the server.
-  func accessUse(for origin: ResourceOrigin) async throws(SQOAuthError) -> TokenUse {
+  func addressedAccess(for origin: ResourceOrigin) async throws(SQOAuthError) -> AddressedToken {
     let mark = session.mark
     return try use(try await requestAccess(), at: origin, of: mark)
   }
@@ -75,7 +77,7 @@ extension AuthorizationModule {
   /// wait.
   private func use(
     _ token: SQToken, at origin: ResourceOrigin, of mark: SignInMark?
-  ) throws(SQOAuthError) -> TokenUse {
+  ) throws(SQOAuthError) -> AddressedToken {
     if let mark, let now = session.mark, now.replacements != mark.replacements {
       throw SQOAuthError(
         .sessionReplaced,
@@ -92,8 +94,8 @@ extension AuthorizationModule {
   /// sign-in is still the current one.
   private func use(
     _ token: SQToken, at origin: ResourceOrigin, since mark: SignInMark?
-  ) -> TokenUse {
-    TokenUse(
+  ) -> AddressedToken {
+    AddressedToken(
       module: self, token: token, origin: origin, mark: session.mark(of: token) ?? mark)
   }
 }

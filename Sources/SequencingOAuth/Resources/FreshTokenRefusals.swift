@@ -8,7 +8,7 @@
 ///
 /// Without this record, each request to such a server would cost the authorization server a
 /// refresh.
-struct RefusalBrake {
+struct FreshTokenRefusals {
   private static let limit = 100
 
   private var backOffs: [ResourceOrigin: BackOff] = [:]

@@ -9,7 +9,7 @@
 ///
 /// The digest decides whether the record still counts. If the store holds another record by now, a
 /// later refresh or another sign-in has replaced the old one, and this landing is out of date.
-struct Landing: Codable, Sendable {
+struct LandedRecord: Codable, Sendable {
   let record: AccountRecord
   private let replaces: String
 
@@ -34,7 +34,7 @@ struct Landing: Codable, Sendable {
 ///
 /// The file is created larger than its content, and a process may have been killed while it wrote.
 /// Only content that fits its digest counts.
-enum LandingFrame {
+enum LandedRecordFrame {
   private static let version = "1"
   private static let name = "SequencingOAuth landing"
 

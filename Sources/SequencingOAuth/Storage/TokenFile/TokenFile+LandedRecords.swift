@@ -8,7 +8,7 @@ extension TokenFile {
   ) throws(SQOAuthError) -> AccountRecord? {
     let stored = try naming("be read") { () throws(SQOAuthError) in try content.record(id) }
     guard let stored else { return nil }
-    return try landings.landed(after: stored, format.sealer) ?? stored
+    return try landedRecords.landed(after: stored, format.sealer) ?? stored
   }
 
   /// Creates a landing file for the successor of a record; without a record, checks that it could.
@@ -19,9 +19,9 @@ extension TokenFile {
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
     try await run { file throws(SQOAuthError) in
-      guard record != nil || file.landings.hasStore else {
+      guard record != nil || file.landedRecords.hasStore else {
         try file.naming("be made") { () throws(SQOAuthError) in try file.format.checkKey() }
-        try file.landings.check()
+        try file.landedRecords.check()
         return AccountReservation()
       }
       // Before a sign-in the caller has no lease; this checks that later refreshes can take one.
@@ -32,10 +32,10 @@ extension TokenFile {
         let stored = try file.settled(id, content)
       else {
         _ = try file.content()
-        try file.landings.check()
+        try file.landedRecords.check()
         return AccountReservation()
       }
-      return try file.landings.reserve(
+      return try file.landedRecords.reserve(
         after: stored, file.format.sealer, syncingOn: file.queue)
     }
   }
@@ -47,7 +47,7 @@ extension TokenFile {
     _ id: String, _ content: Format.Content
   ) throws(SQOAuthError) -> AccountRecord? {
     let stored = try naming("be read") { () throws(SQOAuthError) in try content.record(id) }
-    guard let stored, let landed = try landings.landed(after: stored, format.sealer) else {
+    guard let stored, let landed = try landedRecords.landed(after: stored, format.sealer) else {
       return stored
     }
     try rewriteLocked(landing: id) { _, _ throws(SQOAuthError) in
@@ -65,7 +65,7 @@ extension TokenFile {
         // If the token file has the record already, the file's new name may not be on the disk yet:
         // that does not count as landed.
         guard let stored = try file.content()?.record(record.id) else { return nil }
-        return try file.landings.landed(after: stored, file.format.sealer)
+        return try file.landedRecords.landed(after: stored, file.format.sealer)
       } as AccountRecord?
     return landed == record
   }
@@ -78,7 +78,7 @@ extension TokenFile {
   ///   would land under the old key.
   func adopted(_ content: Format.Content?) throws(SQOAuthError) -> Format.Content? {
     guard var content else { return nil }
-    for id in content.ids where landings.has(id, format.sealer) {
+    for id in content.ids where landedRecords.has(id, format.sealer) {
       guard let lease = try locks.lease(id) else { throw .isRefreshed(id) }
       defer { lease.release() }
       if let newest = try record(id, in: content) { try content.save(newest) }
@@ -87,9 +87,9 @@ extension TokenFile {
   }
 
   /// Removes the landing files that were sealed under an old key.
-  func removeLandings(sealedBy sealer: RecordSealer?) async {
+  func removeLandedRecords(sealedBy sealer: RecordSealer?) async {
     try? await run { file throws(SQOAuthError) in
-      for id in try file.content()?.ids ?? [] { try file.landings.remove(id, sealer) }
+      for id in try file.content()?.ids ?? [] { try file.landedRecords.remove(id, sealer) }
     }
   }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a store on the disk does with an answer that has landed beside it.
-@Suite(.timeLimit(.minutes(3))) struct LandingTests {
+@Suite(.timeLimit(.minutes(3))) struct LandedRecordTests {
   static let old = record("a", "old")
   static let new = record("a", "new")
 
@@ -29,7 +29,7 @@ import Testing
     room.release()
   }
 
-  private func landings(_ folder: TemporaryFolder) throws -> [String] {
+  private func landedRecords(_ folder: TemporaryFolder) throws -> [String] {
     try folder.contents().filter { $0.contains(".landing") }.map(folder.file)
   }
 
@@ -43,10 +43,10 @@ import Testing
     #expect(try await store.load("a") == Self.new)
     #expect(try await store.all() == [Self.new, Self.record("b", "other")])
     #expect(try await store.list() == ["a", "b"])
-    #expect(try landings(folder).count == 1)
+    #expect(try landedRecords(folder).count == 1)
     // The next refresh needs the room, so the store has the record first.
     try await store.reserve("a", replacing: Self.new).release()
-    #expect(try landings(folder).isEmpty)
+    #expect(try landedRecords(folder).isEmpty)
     #expect(try await kind.open(folder).load("a") == Self.new)
   }
 
@@ -58,14 +58,14 @@ import Testing
     let store = try kind.open(folder)
     try await store.save(Self.old)
     let room = try await store.reserve("a", replacing: Self.old)
-    #expect(try landings(folder).count == 1)
+    #expect(try landedRecords(folder).count == 1)
     try folder.expectPrivate("with room")
     // A sign-in of the account asks meanwhile.
     try await store.reserve("a", replacing: nil).release()
-    #expect(try landings(folder).count == 1)
+    #expect(try landedRecords(folder).count == 1)
     #expect(try await store.load("a") == Self.old, "an empty landing file is none")
     room.release()
-    #expect(try landings(folder).isEmpty)
+    #expect(try landedRecords(folder).isEmpty)
   }
 
   @Test(arguments: StoreKind.landing)
@@ -73,10 +73,10 @@ import Testing
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
     try await kind.open(folder).save(Self.new)
-    #expect(try landings(folder).isEmpty)
+    #expect(try landedRecords(folder).isEmpty)
     try await landed(kind, folder)
     try await kind.open(folder).erase("a")
-    #expect(try landings(folder).isEmpty)
+    #expect(try landedRecords(folder).isEmpty)
     #expect(try await kind.open(folder).load("a") == nil)
   }
 
@@ -87,7 +87,7 @@ import Testing
   ) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
-    let path = try #require(try landings(folder).first)
+    let path = try #require(try landedRecords(folder).first)
     let landing = try Data(contentsOf: URL(filePath: path))
     let later = Self.record("a", name, session: name == "old" ? "two" : "one")
     try await kind.open(folder).save(later)
@@ -102,7 +102,7 @@ import Testing
   func `what has landed by halves, or was changed, does not count`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
-    let path = try #require(try landings(folder).first)
+    let path = try #require(try landedRecords(folder).first)
     let whole = try Data(contentsOf: URL(filePath: path))
     let end = try #require(whole.lastIndex { $0 != 0 })
     for index in [0, 30, 60, 100, 200, end / 2, end] {
@@ -138,7 +138,7 @@ import Testing
     #expect(error?.code == .storeFailed)
     #expect(error?.message.contains("process ") == true, "\(error?.message ?? "")")
     #expect(error?.message.contains(path) == true)
-    #expect(try landings(folder).isEmpty)
+    #expect(try landedRecords(folder).isEmpty)
     holder.signal(SIGKILL)
   }
 
@@ -184,7 +184,7 @@ import Testing
   func `a later version's landing file stops a refresh`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
-    let path = try #require(try landings(folder).first)
+    let path = try #require(try landedRecords(folder).first)
     try Data("SequencingOAuth landing 2 whatever it is\n".utf8).write(to: URL(filePath: path))
     await #expect(throws: SQOAuthError.self) { try await kind.open(folder).load("a") }
   }
@@ -195,7 +195,7 @@ import Testing
   ) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
-    let path = try #require(try landings(folder).first)
+    let path = try #require(try landedRecords(folder).first)
     let content = try Data(contentsOf: URL(filePath: path))
     for secret in ["new-access", "new-refresh", "refresh_token", "client"] {
       #expect(content.range(of: Data(secret.utf8)) == nil, "\(secret)")
@@ -219,6 +219,6 @@ import Testing
       try await store.changeKey(to: key)
       #expect(try await SQLiteTokenStore(path: path, key: key).load("a") == Self.new)
     }
-    #expect(try landings(folder).isEmpty)
+    #expect(try landedRecords(folder).isEmpty)
   }
 }

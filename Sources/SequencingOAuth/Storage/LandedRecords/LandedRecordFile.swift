@@ -11,9 +11,9 @@ import Basics
 /// Its content is written in place, because a write within the reserved space needs neither more
 /// space on the disk nor a lock that another process may have. The calls block their thread, but
 /// ``write(_:)`` only copies into the system's cache.
-final class LandingFile: Sendable {
+final class LandedRecordFile: Sendable {
   private struct State {
-    /// The open file; `nil` after ``LandingFile/finish()``.
+    /// The open file; `nil` after ``LandedRecordFile/finish()``.
     var descriptor: FileDescriptor?
     var isWritten = false
   }
