@@ -11,7 +11,37 @@ extension AuthorizationModule {
   /// - SeeAlso: RFC 6749, section 4.1
   @discardableResult
   public func signIn() async throws(SQOAuthError) -> SQToken {
-    try await signIns.token { await self.outcome(of: $0) }
+    try await signIns.token(nil) { await self.outcome(of: $0) }
+  }
+
+  /// Signs the user in with the browser, with options for this sign-in alone.
+  ///
+  /// It joins a sign-in under way that has the same options. With other options it fails with
+  /// ``SQOAuthError/Code/signInUnderWay``. ``signIn()`` without options joins any sign-in.
+  @discardableResult
+  public func signIn(_ options: SignInOptions) async throws(SQOAuthError) -> SQToken {
+    try await signIns.token(options) { await self.outcome(of: $0) }
+  }
+
+  /// Signs the user in without any page that asks something, if the provider still knows the user.
+  ///
+  /// The browser may show for a moment, to carry the request to the provider and back. The user of the
+  /// current ``SQToken/idToken`` is asked for, unless the options name another one.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/loginRequired``,
+  ///   ``SQOAuthError/Code/consentRequired`` or ``SQOAuthError/Code/interactionRequired`` if the
+  ///   provider would have to ask the user. This call never asks instead; call ``signIn()`` for that.
+  ///   Otherwise the errors of ``signIn(_:)``.
+  /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1 (`prompt=none`)
+  @discardableResult
+  public func signInSilently(
+    _ options: SignInOptions = SignInOptions()
+  ) async throws(SQOAuthError) -> SQToken {
+    var options = options
+    options.isSilent = true
+    options.prompt = []
+    options.idTokenHint = options.idTokenHint ?? currentToken?.idToken?.compactForm
+    return try await signIn(options)
   }
 
   /// Signs the user in unless a sign-in has ended since `endCount`, which the caller read before.
@@ -22,8 +52,8 @@ extension AuthorizationModule {
   }
 
   /// Starts a sign-in that continues even if no caller waits for it.
-  func startSignIn() {
-    signIns.start { await self.outcome(of: $0) }
+  func startSignIn(_ options: SignInOptions?) {
+    signIns.start(options) { await self.outcome(of: $0) }
   }
 
   /// Whether a sign-in is under way.
@@ -44,6 +74,7 @@ extension AuthorizationModule {
       if let record = try await session.account.check() { context.resumeAttributes(of: record) }
       let grant = AuthorizationCodeGrant(
         client: try await context.client(isFresh: true), accountID: accountID,
+        options: signIn.options,
         isWaiting: { signIn.isWaiting($0) },
         keep: { token, client throws(SQOAuthError) in
           try await self.take(token, from: client, since: dismissals)

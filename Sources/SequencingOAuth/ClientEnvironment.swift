@@ -15,6 +15,7 @@ public struct ClientEnvironment: Sendable {
     var requestAuthenticator: any ResourceRequestAuthenticator = BearerAuthenticator()
     var refreshesWithoutStore = false
     var metadata = MetadataCache()
+    var signingKeys = SigningKeys()
     var timers = TimerQueue(SystemClock())
   }
 
@@ -31,6 +32,7 @@ public struct ClientEnvironment: Sendable {
       changed.httpClient = newValue
       // Metadata that one HTTP client found may describe servers that only that client can reach.
       changed.metadata = MetadataCache()
+      changed.signingKeys = SigningKeys()
       parts.value = changed
     }
   }
@@ -89,6 +91,8 @@ public struct ClientEnvironment: Sendable {
 
   /// The metadata of the servers, as far as it is known.
   var metadata: MetadataCache { parts.value.metadata }
+  /// The public keys of the issuers, as far as they are known.
+  var signingKeys: SigningKeys { parts.value.signingKeys }
   /// The timer that all sessions share.
   var timers: TimerQueue { parts.value.timers }
 }

@@ -4,7 +4,16 @@ extension SQOAuth {
   ///
   /// If a sign-in is under way, this call joins it.
   public func authorizeUser() {
-    module.startSignIn()
+    module.startSignIn(nil)
+  }
+
+  /// Signs the user in with options for this sign-in alone; the ``authorizationDelegate`` learns once
+  /// how that ended.
+  ///
+  /// If a sign-in with other options is under way, the delegate gets
+  /// ``SQOAuthError/Code/signInUnderWay``.
+  public func authorizeUser(_ options: SignInOptions) {
+    module.startSignIn(options)
   }
 
   /// Signs the user in with the browser, or joins the sign-in under way; returns the token.
@@ -14,6 +23,24 @@ extension SQOAuth {
   @discardableResult
   public func signIn() async throws(SQOAuthError) -> SQToken {
     try await module.signIn()
+  }
+
+  /// Signs the user in with the browser, with options for this sign-in alone.
+  ///
+  /// See ``AuthorizationModule/signIn(_:)-(SignInOptions)``.
+  @discardableResult
+  public func signIn(_ options: SignInOptions) async throws(SQOAuthError) -> SQToken {
+    try await module.signIn(options)
+  }
+
+  /// Signs the user in without any page that asks something, if the provider still knows the user.
+  ///
+  /// See ``AuthorizationModule/signInSilently(_:)``.
+  @discardableResult
+  public func signInSilently(
+    _ options: SignInOptions = SignInOptions()
+  ) async throws(SQOAuthError) -> SQToken {
+    try await module.signInSilently(options)
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.

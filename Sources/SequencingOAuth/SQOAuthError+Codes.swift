@@ -60,6 +60,8 @@ extension SQOAuthError.Code {
 
   /// The app or the user cancelled the sign-in before its answer came.
   public static let cancelled = Self(rawValue: "cancelled")
+  /// A sign-in with other options is under way, and only one can be at a time.
+  public static let signInUnderWay = Self(rawValue: "sign_in_under_way")
   /// The user did not come back within the time limit of the sign-in.
   public static let timedOut = Self(rawValue: "timed_out")
   /// A redirect came without this sign-in's `state`.

@@ -46,12 +46,20 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// response that named it.
   public var additionalFields: [String: JSONValue] { storage.additionalFields }
 
+  /// Who signed in: the validated ID token; `nil` without the scope `openid`.
+  ///
+  /// A refresh that brings no ID token keeps it. It is not part of the encoded token: a token that an
+  /// app decodes has only the text `id_token` in ``additionalFields``, which no one has validated.
+  /// The SDK's stores keep what the SDK needs to have it again.
+  ///
+  /// - SeeAlso: OpenID Connect Core 1.0, section 2
+  public var idToken: IDToken? { storage.idToken }
+
   /// The `nonce` of the authorization request from which the token comes.
   ///
   /// It is `nil` for a token of another grant, of a sign-in without the scope `openid`, or of an
-  /// older version of the SDK. The SDK makes a nonce for each such sign-in, but does not check ID
-  /// tokens. An app that reads `id_token` from ``additionalFields`` must compare the ID token's
-  /// `nonce` with this one, byte for byte. A refresh keeps it.
+  /// older version of the SDK. The SDK compares it with the `nonce` of each ID token. A refresh keeps
+  /// it.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, sections 3.1.3.7 and 12.2
   public var nonce: String? { storage.nonce }
@@ -67,7 +75,11 @@ public struct SQToken: Sendable, Hashable, Codable {
     storage = Storage(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
       refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
-      nonce: nonce)
+      nonce: nonce, idToken: nil)
+  }
+
+  private init(_ storage: Storage) {
+    self.storage = storage
   }
 
   /// All values in one object: tokens are copied far more often than made, and a copy then counts
@@ -81,11 +93,12 @@ public struct SQToken: Sendable, Hashable, Codable {
     let issueDate: Date?
     let additionalFields: [String: JSONValue]
     let nonce: String?
+    let idToken: IDToken?
 
     init(
       accessToken: String, expirationDate: Date?, tokenType: String, scope: String?,
       refreshToken: String?, issueDate: Date?, additionalFields: [String: JSONValue],
-      nonce: String?
+      nonce: String?, idToken: IDToken?
     ) {
       self.accessToken = accessToken
       self.expirationDate = expirationDate
@@ -95,6 +108,15 @@ public struct SQToken: Sendable, Hashable, Codable {
       self.issueDate = issueDate
       self.additionalFields = additionalFields
       self.nonce = nonce
+      self.idToken = idToken
+    }
+
+    /// This object's values with other ones for the identity of the user.
+    func with(nonce: String?, idToken: IDToken?) -> Storage {
+      Storage(
+        accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
+        scope: scope, refreshToken: refreshToken, issueDate: issueDate,
+        additionalFields: additionalFields, nonce: nonce, idToken: idToken)
     }
   }
 
@@ -117,26 +139,39 @@ public struct SQToken: Sendable, Hashable, Codable {
 
   /// This token as the successor of another; it keeps the values that the response left out.
   ///
-  /// A field that is `null` or an empty string counts as left out.
+  /// A field that is `null` or an empty string counts as left out. A new ID token has still to be
+  /// validated, so the earlier one stays ``idToken`` until then.
   ///
   /// - SeeAlso: RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2, by which the response
   ///   to a refresh may have no `id_token`
   func refreshing(_ previous: SQToken) -> SQToken {
-    SQToken(
+    let token = SQToken(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
       scope: scope ?? previous.scope, refreshToken: refreshToken ?? previous.refreshToken,
       issueDate: issueDate,
       additionalFields: previous.lastingFields.merging(additionalFields) {
         old, new in new == .null || new == .string("") ? old : new
-      }, nonce: nonce ?? previous.nonce)
+      })
+    return SQToken(
+      token.storage.with(nonce: nonce ?? previous.nonce, idToken: idToken ?? previous.idToken))
   }
 
-  /// This token with the `nonce` of its sign-in, which an ID token must repeat.
-  func answering(nonce: String?) -> SQToken {
+  /// This token with the validated identity of its user.
+  func identifying(_ idToken: IDToken?, nonce: String?) -> SQToken {
+    SQToken(storage.with(nonce: nonce, idToken: idToken))
+  }
+
+  /// This token with the refresh token of a later response.
+  func keeping(refreshToken: String?) -> SQToken {
     SQToken(
-      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
-      scope: scope, refreshToken: refreshToken, issueDate: issueDate,
-      additionalFields: additionalFields, nonce: nonce)
+      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
+      refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields
+    ).identifying(idToken, nonce: nonce)
+  }
+
+  /// The text of the ID token as the server sent it, validated or not; `nil` if it sent none.
+  var idTokenText: String? {
+    additionalFields["id_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// The additional fields that stay valid after a refresh.
@@ -179,7 +214,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     try container.encodeIfPresent(nonce, forKey: .nonce)
   }
 
-  /// Whether two tokens are equal in every field.
+  /// Whether two tokens are equal in every field that a token is encoded with.
   public static func == (first: SQToken, second: SQToken) -> Bool {
     if first.storage === second.storage { return true }
     return first.accessToken == second.accessToken

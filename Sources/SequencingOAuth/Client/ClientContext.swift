@@ -108,13 +108,12 @@ final class ClientContext: Sendable {
   }
 
   /// Gets the next token of a session from its server.
-  func renew(_ record: AccountRecord) async throws(SQOAuthError) -> SQToken {
-    try check(record)
-    let client = try await client()
-    try check(record, at: client)
+  func renew(_ record: AccountRecord) async throws(SQOAuthError) -> RefreshedToken {
+    let client = try await client(of: record)
     do throws(SQOAuthError) {
       if let grant = record.grant, record.token.refreshToken == nil {
-        return try await ClientCredentialsGrant(client: client).run(scope: grant.scope)
+        return RefreshedToken(
+          token: try await ClientCredentialsGrant(client: client).run(scope: grant.scope))
       }
       return try await RefreshTokenGrant(client: client).run(record.token)
     } catch {
@@ -127,11 +126,27 @@ final class ClientContext: Sendable {
     }
   }
 
+  /// The validation of the ID token of an earlier refresh, which could not be validated then.
+  ///
+  /// Returns `nil` if there is nothing to validate.
+  func identification(of record: AccountRecord) async throws(SQOAuthError) -> Identification? {
+    guard let token = record.unverifiedToken else { return nil }
+    let client = try await client(of: record)
+    return Identification(
+      try IDTokenValidator(client.configuration, client.metadata, client.environment),
+      of: IssuedToken(token), after: record.token)
+  }
+
   /// Revokes the tokens of a session at its server.
   func revoke(_ record: AccountRecord) async throws(SQOAuthError) {
+    try await Revocation(client: client(of: record)).run(record.token)
+  }
+
+  /// The client of a record; throws if the record is from another client or another server.
+  private func client(of record: AccountRecord) async throws(SQOAuthError) -> RegisteredClient {
     try check(record)
     let client = try await client()
     try check(record, at: client)
-    try await Revocation(client: client).run(record.token)
+    return client
   }
 }

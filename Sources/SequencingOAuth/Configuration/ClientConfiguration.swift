@@ -7,7 +7,7 @@ public import Basics
 ///
 /// - SeeAlso: RFC 6749, section 2
 public struct ClientConfiguration: Sendable, Hashable {
-  private struct Values: Sendable, Hashable, Redacted {
+  struct Values: Sendable, Hashable, Redacted {
     let clientID: String
     let clientSecret: String?
     let redirectURI: RedirectURI?
@@ -24,10 +24,14 @@ public struct ClientConfiguration: Sendable, Hashable {
     var acceptsServersWithoutPKCE = false
     var allowsPasswordGrant = false
     var usesClientCredentials = false
+    var idTokenAlgorithm: JWSAlgorithm?
+    var userInfoAlgorithm: JWSAlgorithm?
+    var trustedAudiences: Set<String> = []
+    var clockTolerance = Duration.seconds(60)
     var resourceOrigins: Set<ResourceOrigin> = []
   }
 
-  private var values: Boxed<Values>
+  var values: Boxed<Values>
 
   /// The client identifier, `client_id`, that the server gave the app.
   public var clientID: String { values.value.clientID }

@@ -23,7 +23,9 @@ extension Provider {
       name: "Google", baseURL: "",
       authorizationEndpoint: "https://accounts.google.com/o/oauth2/v2/auth",
       tokenEndpoint: "https://oauth2.googleapis.com/token",
-      revocationEndpoint: "https://oauth2.googleapis.com/revoke", issuer: googleIssuer)
+      revocationEndpoint: "https://oauth2.googleapis.com/revoke",
+      jwksURI: "https://www.googleapis.com/oauth2/v3/certs",
+      userInfoEndpoint: "https://openidconnect.googleapis.com/v1/userinfo", issuer: googleIssuer)
     provider.apiHosts = googleAPIHosts
     provider.reusesRefreshTokens = true
     return provider
@@ -64,7 +66,8 @@ extension Provider {
     var provider = Provider(
       name: "Keycloak \(realm)", baseURL: "\(issuer)/protocol/openid-connect",
       authorizationEndpoint: "auth", tokenEndpoint: "token",
-      revocationEndpoint: revokesByLogout ? "logout" : "revoke", issuer: issuer)
+      revocationEndpoint: revokesByLogout ? "logout" : "revoke", jwksURI: "certs",
+      userInfoEndpoint: "userinfo", endSessionEndpoint: "logout", issuer: issuer)
     provider.revocationStyle = revokesByLogout ? .keycloakLogout : .rfc7009
     return provider
   }

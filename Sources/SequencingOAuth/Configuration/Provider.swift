@@ -19,6 +19,9 @@ public struct Provider: Sendable, Hashable {
     var token: String
     var refresh: String?
     var revocation: String?
+    var jwks: String?
+    var userInfo: String?
+    var endSession: String?
     var issuer: String?
   }
 
@@ -61,17 +64,19 @@ public struct Provider: Sendable, Hashable {
   ///
   /// Only a sign-in in the browser needs the `authorization` endpoint. With an `issuer`, an `iss`
   /// in the redirect must equal it (RFC 9207). Set `refresh` if the server refreshes at another
-  /// address than the token endpoint.
+  /// address than the token endpoint. For the scope `openid` the SDK needs the issuer, and with `jwks`
+  /// the address of its keys (`jwks_uri`); `userInfo` and `endSession` are the endpoints of OpenID
+  /// Connect for ``AuthorizationModule/userInfo()`` and ``AuthorizationModule/endSession()``.
   public static func endpoints(
     authorization: String? = nil, token: String, refresh: String? = nil, revocation: String? = nil,
-    issuer: String? = nil
+    jwks: String? = nil, userInfo: String? = nil, endSession: String? = nil, issuer: String? = nil
   ) -> Provider {
     Provider(
       name: issuer ?? token,
       source: .endpoints(
         Endpoints(
           authorization: authorization, token: token, refresh: refresh, revocation: revocation,
-          issuer: issuer)))
+          jwks: jwks, userInfo: userInfo, endSession: endSession, issuer: issuer)))
   }
 
   /// Makes the provider for a server whose endpoints are paths below one base address.
@@ -80,7 +85,8 @@ public struct Provider: Sendable, Hashable {
   /// absolute URL is used as it is; if the base is empty, every path must be one.
   public init(
     name: String, baseURL: String, authorizationEndpoint: String, tokenEndpoint: String,
-    refreshEndpoint: String? = nil, revocationEndpoint: String? = nil, issuer: String? = nil
+    refreshEndpoint: String? = nil, revocationEndpoint: String? = nil, jwksURI: String? = nil,
+    userInfoEndpoint: String? = nil, endSessionEndpoint: String? = nil, issuer: String? = nil
   ) {
     self.init(
       name: name,
@@ -90,6 +96,9 @@ public struct Provider: Sendable, Hashable {
           token: Self.join(baseURL, tokenEndpoint),
           refresh: refreshEndpoint.map { Self.join(baseURL, $0) },
           revocation: revocationEndpoint.map { Self.join(baseURL, $0) },
+          jwks: jwksURI.map { Self.join(baseURL, $0) },
+          userInfo: userInfoEndpoint.map { Self.join(baseURL, $0) },
+          endSession: endSessionEndpoint.map { Self.join(baseURL, $0) },
           issuer: issuer)))
   }
 
@@ -138,7 +147,7 @@ extension Provider {
       case .endpoints(let endpoints):
         [
           endpoints.issuer, endpoints.authorization, endpoints.token, endpoints.refresh,
-          endpoints.revocation,
+          endpoints.revocation, endpoints.userInfo,
         ]
       }
     return Set(addresses.compactMap { $0.flatMap { try? ResourceOrigin($0) } })

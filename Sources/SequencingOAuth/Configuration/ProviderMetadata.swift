@@ -30,6 +30,29 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let codeChallengeMethods: [String]?
   /// Whether redirects carry `iss`: the server's `authorization_response_iss_parameter_supported`.
   public let sendsIssuerInResponse: Bool
+  /// The server's `scopes_supported`; `nil` if its metadata has no such list.
+  public let scopes: [String]?
+  /// The server's `response_modes_supported`; `nil` if its metadata has no such list.
+  public let responseModes: [String]?
+
+  // MARK: OpenID Connect Discovery 1.0, section 3
+
+  /// The address of the issuer's public keys, `jwks_uri`; `nil` if the server names none.
+  public let jwksURI: URL?
+  /// The server's `userinfo_endpoint`; `nil` if it has none.
+  public let userInfoEndpoint: URL?
+  /// The server's `end_session_endpoint`; `nil` if it has none.
+  public let endSessionEndpoint: URL?
+  /// The server's `id_token_signing_alg_values_supported`; `nil` if its metadata has no such list.
+  public let idTokenAlgorithms: [String]?
+  /// The server's `userinfo_signing_alg_values_supported`; `nil` if its metadata has no such list.
+  public let userInfoAlgorithms: [String]?
+  /// The server's `acr_values_supported`; `nil` if its metadata has no such list.
+  public let authenticationContextClasses: [String]?
+  /// The server's `claims_supported`; `nil` if its metadata has no such list.
+  public let claims: [String]?
+  /// The server's `prompt_values_supported`; `nil` if its metadata has no such list.
+  public let prompts: [String]?
 }
 
 extension ProviderMetadata {
@@ -53,6 +76,22 @@ extension ProviderMetadata {
     revocationAuthenticationMethods = nil
     codeChallengeMethods = nil
     sendsIssuerInResponse = false
+    scopes = nil
+    responseModes = nil
+    jwksURI = try endpoints.jwks.map { text throws(SQOAuthError) in
+      try EndpointURL.check(text, name: "address of the keys")
+    }
+    userInfoEndpoint = try endpoints.userInfo.map { text throws(SQOAuthError) in
+      try EndpointURL.check(text, name: "UserInfo endpoint")
+    }
+    endSessionEndpoint = try endpoints.endSession.map { text throws(SQOAuthError) in
+      try EndpointURL.check(text, name: "end session endpoint")
+    }
+    idTokenAlgorithms = nil
+    userInfoAlgorithms = nil
+    authenticationContextClasses = nil
+    claims = nil
+    prompts = nil
   }
 
   /// Decodes and checks the metadata document that was fetched for an issuer.
@@ -85,6 +124,22 @@ extension ProviderMetadata {
     revocationAuthenticationMethods = document.revocationAuthenticationMethods
     codeChallengeMethods = document.codeChallengeMethods
     sendsIssuerInResponse = document.sendsIssuerInResponse ?? false
+    scopes = document.scopes
+    responseModes = document.responseModes
+    jwksURI = try document.jwksURI.map { text throws(SQOAuthError) in
+      try Self.endpoint(text, "address of the keys", of: issuer)
+    }
+    userInfoEndpoint = try document.userInfoEndpoint.map { text throws(SQOAuthError) in
+      try Self.endpoint(text, "UserInfo endpoint", of: issuer)
+    }
+    endSessionEndpoint = try document.endSessionEndpoint.map { text throws(SQOAuthError) in
+      try Self.endpoint(text, "end session endpoint", of: issuer)
+    }
+    idTokenAlgorithms = document.idTokenAlgorithms
+    userInfoAlgorithms = document.userInfoAlgorithms
+    authenticationContextClasses = document.authenticationContextClasses
+    claims = document.claims
+    prompts = document.prompts
   }
 
   /// Checks an endpoint that a document names: it must use https, unless the issuer is http itself.
@@ -110,6 +165,16 @@ extension ProviderMetadata {
     let revocationAuthenticationMethods: [String]?
     let codeChallengeMethods: [String]?
     let sendsIssuerInResponse: Bool?
+    let scopes: [String]?
+    let responseModes: [String]?
+    let jwksURI: String?
+    let userInfoEndpoint: String?
+    let endSessionEndpoint: String?
+    let idTokenAlgorithms: [String]?
+    let userInfoAlgorithms: [String]?
+    let authenticationContextClasses: [String]?
+    let claims: [String]?
+    let prompts: [String]?
 
     enum CodingKeys: String, CodingKey {
       case issuer
@@ -120,6 +185,16 @@ extension ProviderMetadata {
       case revocationAuthenticationMethods = "revocation_endpoint_auth_methods_supported"
       case codeChallengeMethods = "code_challenge_methods_supported"
       case sendsIssuerInResponse = "authorization_response_iss_parameter_supported"
+      case scopes = "scopes_supported"
+      case responseModes = "response_modes_supported"
+      case jwksURI = "jwks_uri"
+      case userInfoEndpoint = "userinfo_endpoint"
+      case endSessionEndpoint = "end_session_endpoint"
+      case idTokenAlgorithms = "id_token_signing_alg_values_supported"
+      case userInfoAlgorithms = "userinfo_signing_alg_values_supported"
+      case authenticationContextClasses = "acr_values_supported"
+      case claims = "claims_supported"
+      case prompts = "prompt_values_supported"
     }
   }
 }

@@ -13,6 +13,7 @@ import LoopbackHTTP
 struct AuthorizationCodeGrant: Sendable {
   let client: RegisteredClient
   let accountID: String
+  let options: SignInOptions
   /// Gets the sign-in before the browser opens, so that the app can pass a redirect to it.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
   /// Stores the token; an error that it throws becomes the sign-in's error.
@@ -23,6 +24,7 @@ struct AuthorizationCodeGrant: Sendable {
     // Errors of the configuration come first, before the user sees a page.
     _ = try client.clientAuthentication()
     try checkPKCE()
+    let question = try SignInQuestion(options, client)
     guard let redirect = configuration.redirectURI else {
       throw SQOAuthError(
         .invalidConfiguration, "the client has no redirect URI, so it cannot sign users in")
@@ -36,14 +38,15 @@ struct AuthorizationCodeGrant: Sendable {
     let receiver: LoopbackRedirectReceiver? =
       switch redirect.kind {
       case .loopback(let redirect):
-        try LoopbackRedirectReceiver(redirect, style: environment.landingPage)
+        try LoopbackRedirectReceiver(
+          redirect, style: environment.landingPage, acceptsForms: options.responseMode == .formPost)
       case .app: nil
       }
     let page = OneShot<LandingPage>()
     let outcome: Result<SQToken, SQOAuthError>
     do throws(SQOAuthError) {
       let token = try await token(
-        authorizationEndpoint, receiver, receiver?.redirectURI ?? redirect.string, page)
+        question, authorizationEndpoint, receiver, receiver?.redirectURI ?? redirect.string, page)
       try await keep(token, client)
       outcome = .success(token)
     } catch {
@@ -55,17 +58,16 @@ struct AuthorizationCodeGrant: Sendable {
   }
 
   private func token(
-    _ authorizationEndpoint: URL, _ receiver: LoopbackRedirectReceiver?, _ redirectURI: String,
+    _ question: SignInQuestion, _ authorizationEndpoint: URL, _ receiver: LoopbackRedirectReceiver?, _ redirectURI: String,
     _ page: OneShot<LandingPage>
   ) async throws(SQOAuthError) -> SQToken {
     let pkce = PKCE()
     let state = RandomString.make()
-    let nonce = AuthorizationRequest.freshNonce(scope: configuration.scope)
     let pending = PendingAuthorization(
       AuthorizationResponse.Expectation(
         redirectURI: redirectURI, state: state, issuer: metadata.issuer,
         requiresIssuer: metadata.sendsIssuerInResponse,
-        allowsPages: !configuration.forbidsPages))
+        allowsPages: !question.forbidsPages))
     receiver?.deliver {
       await LandingPage(for: pending.offer($0), outcome: page, by: environment.clock)
     }
@@ -73,10 +75,14 @@ struct AuthorizationCodeGrant: Sendable {
 
     let request = AuthorizationRequest(
       endpoint: authorizationEndpoint, clientID: configuration.clientID,
-      redirectURI: redirectURI, scope: configuration.scope, state: state, nonce: nonce, pkce: pkce,
-      extraParameters: configuration.authorizationParameters)
-    let response = try await answer(pending, opening: try request.url(), receiver)
-    return try await redeem(response, redirectURI, pkce).answering(nonce: nonce)
+      redirectURI: redirectURI, scope: question.scope, state: state, nonce: question.nonce,
+      pkce: pkce, extraParameters: question.parameters)
+    let url = try request.url()
+    // While the user is at the provider, there is time to fetch its keys.
+    let preparation = Task { await question.validator?.signatures.prepare() }
+    defer { preparation.cancel() }
+    let response = try await answer(pending, opening: url, receiver)
+    return try await redeem(response, question, redirectURI, pkce)
   }
 
   /// Opens the browser and waits for the redirect, the time limit or a cancellation.
@@ -121,17 +127,18 @@ struct AuthorizationCodeGrant: Sendable {
   }
 
   private func redeem(
-    _ response: AuthorizationResponse, _ redirectURI: String, _ pkce: PKCE
+    _ response: AuthorizationResponse, _ question: SignInQuestion, _ redirectURI: String,
+    _ pkce: PKCE
   ) async throws(SQOAuthError) -> SQToken {
-    let token = try await client.token(
+    let issued = try await client.token(
       [
         .init("grant_type", "authorization_code"),
         .init("code", response.code),
         .init("redirect_uri", redirectURI),
         .init("code_verifier", pkce.verifier),
-      ], scope: configuration.scope)
-    try client.checkScope(of: token)
-    return token
+      ], scope: question.scope)
+    try client.checkScope(of: issued.token)
+    return try await question.identify(issued, code: response.code)
   }
 
   private var configuration: ClientConfiguration { client.configuration }
@@ -147,15 +154,6 @@ struct AuthorizationCodeGrant: Sendable {
       .pkceUnsupported,
       "the server's metadata does not list the code challenge method S256; "
         + "set acceptsServersWithoutPKCE if you accept that")
-  }
-}
-
-extension ClientConfiguration {
-  /// Whether the authorization request asks the server to show no page at all.
-  ///
-  /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1 (`prompt`)
-  fileprivate var forbidsPages: Bool {
-    authorizationParameters.value("prompt")?.split(separator: " ").contains("none") == true
   }
 }
 

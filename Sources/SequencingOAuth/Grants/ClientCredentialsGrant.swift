@@ -11,7 +11,7 @@ struct ClientCredentialsGrant: Sendable {
     }
     var parameters: [FormCoding.Pair] = [.init("grant_type", "client_credentials")]
     if let scope { parameters.append(.init("scope", scope)) }
-    let token = try await client.token(parameters, scope: scope)
+    let token = try await client.token(parameters, scope: scope).token
     try client.checkScope(of: token)
     return token
   }

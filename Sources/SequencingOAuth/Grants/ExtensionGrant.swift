@@ -13,9 +13,7 @@ struct ExtensionGrant: Sendable {
       request: "token request")
     var pairs = [FormCoding.Pair("grant_type", grantType)] + extra
     if let scope { pairs.append(.init("scope", scope)) }
-    let token = try await client.token(pairs, scope: scope)
-    try client.checkScope(of: token)
-    return token
+    return try await client.token(ofUserBy: pairs, scope: scope)
   }
 
   /// Refuses grants that have a method of their own, and grants that the SDK does not offer.

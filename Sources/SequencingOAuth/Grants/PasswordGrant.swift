@@ -20,8 +20,6 @@ struct PasswordGrant: Sendable {
       .init("grant_type", "password"), .init("username", username), .init("password", password),
     ]
     if let scope { parameters.append(.init("scope", scope)) }
-    let token = try await client.token(parameters, scope: scope)
-    try client.checkScope(of: token)
-    return token
+    return try await client.token(ofUserBy: parameters, scope: scope)
   }
 }

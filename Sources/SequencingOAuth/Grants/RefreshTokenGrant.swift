@@ -5,21 +5,42 @@ struct RefreshTokenGrant: Sendable {
   let client: RegisteredClient
 
   /// Gets the successor of a token; it keeps the old refresh token if the server sends no new one.
-  func run(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
+  func run(_ token: SQToken) async throws(SQOAuthError) -> RefreshedToken {
     guard let refreshToken = token.refreshToken else { throw .cannotRefresh }
     let parameters: [FormCoding.Pair] = [
       .init("grant_type", "refresh_token"),
       .init("refresh_token", refreshToken),
     ]
+    let validator = try validator(of: token)
     do throws(SQOAuthError) {
       // A response without a scope means that the scope did not change. The server may have replaced
       // the refresh token already, so its answer is given more time than others.
-      return try await client.token(
+      let issued = try await client.token(
         parameters, at: client.metadata.refreshEndpoint, scope: token.scope,
-        leastTimeout: ClientConfiguration.longestTimeout
-      ).refreshing(token)
+        leastTimeout: ClientConfiguration.longestTimeout)
+      return RefreshedToken(
+        token: issued.token.refreshing(token),
+        identity: validator.flatMap { Identification($0, of: issued, after: token) })
     } catch {
       throw error.answeringRefresh()
     }
   }
+
+  /// The validator for an ID token in the answer; `nil` if such a token is not looked at.
+  ///
+  /// A token that an older version of the SDK stored may come from a server whose ID tokens cannot be
+  /// verified.
+  private func validator(of token: SQToken) throws(SQOAuthError) -> IDTokenValidator? {
+    if token.idToken != nil {
+      return try IDTokenValidator(client.configuration, client.metadata, client.environment)
+    }
+    return try? client.idTokenValidator(scope: token.scope)
+  }
+}
+
+/// The successor of a token, and what must be validated before its access token is used.
+struct RefreshedToken: Sendable {
+  let token: SQToken
+  /// The validation of the new ID token; `nil` if the answer has none.
+  var identity: Identification?
 }

@@ -31,7 +31,7 @@ final class RegisteredClient: Sendable {
   func token(
     _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
     leastTimeout: Duration = .zero
-  ) async throws(SQOAuthError) -> SQToken {
+  ) async throws(SQOAuthError) -> IssuedToken {
     let request = TokenRequest(
       endpoint: endpoint ?? metadata.tokenEndpoint,
       parameters: parameters + configuration.tokenParameters,
@@ -39,17 +39,41 @@ final class RegisteredClient: Sendable {
       authentication: try clientAuthentication(), timeout: configuration.timeout,
       leastTimeout: leastTimeout)
     let answer = try await environment.httpClient.exchange(request.httpRequest())
+    let now = environment.clock.now
     let context = TokenResponseContext(
-      receivedAt: environment.clock.now, requestedScope: scope,
+      receivedAt: now, requestedScope: scope,
       quirks: configuration.provider.tokenResponseQuirks)
-    return try TokenResponse(
+    let token = try TokenResponse(
       parser: environment.tokenResponseParser, context: context, request: request
     ).read(answer)
+    return IssuedToken(token, serverDate: answer.headers["Date"], receivedAt: now)
+  }
+
+  /// Gets a token for a user by a grant without a browser, and who the user is, if the scope asks for
+  /// that.
+  func token(
+    ofUserBy parameters: [FormCoding.Pair], scope: String?
+  ) async throws(SQOAuthError) -> SQToken {
+    let validator = try idTokenValidator(scope: scope)
+    let issued = try await token(parameters, scope: scope)
+    try checkScope(of: issued.token)
+    guard let validator, let text = issued.token.idTokenText else { return issued.token }
+    let idToken = try await validator.validate(
+      text, issued.expectation(.ifPresent(nil)))
+    return issued.token.identifying(idToken, nonce: nil)
   }
 
   /// How the client authenticates at this server.
   func clientAuthentication() throws(SQOAuthError) -> ClientAuthentication {
     try configuration.authentication(supported: metadata.clientAuthenticationMethods)
+  }
+
+  /// The validator of ID tokens; `nil` if the scope does not ask for one.
+  ///
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if it asks for one that could not be verified.
+  func idTokenValidator(scope: String?) throws(SQOAuthError) -> IDTokenValidator? {
+    guard scope?.split(separator: " ").contains("openid") == true else { return nil }
+    return try IDTokenValidator(configuration, metadata, environment)
   }
 
   /// Throws if the token lacks a scope that the app requires.

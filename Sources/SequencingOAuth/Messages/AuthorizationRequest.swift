@@ -46,14 +46,4 @@ struct AuthorizationRequest: Sendable, Redacted {
     if let nonce { pairs.append(.init("nonce", nonce)) }
     return pairs + extraParameters
   }
-
-  /// Makes a new `nonce` if the scope asks for an ID token.
-  ///
-  /// PKCE already binds the code to the client, but OpenID providers may insist on a nonce.
-  ///
-  /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1
-  static func freshNonce(scope: String?) -> String? {
-    let asksForIDToken = scope?.split(separator: " ").contains("openid") == true
-    return asksForIDToken ? RandomString.make() : nil
-  }
 }

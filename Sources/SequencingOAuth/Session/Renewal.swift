@@ -61,6 +61,7 @@ struct Renewal: Sendable {
       // If the app set the token from its own copy, the held record lacks the sign-in's name.
       record = stored
     }
+    if let token = try await identify(record) { return token }
     return try await spend(record, withoutLeaseBecause: noLease)
   }
 
@@ -130,8 +131,9 @@ struct Renewal: Sendable {
     let room = try await room(after: record)
     defer { room.release() }
     guard isCurrent else { return nil }
+    let refreshed: RefreshedToken
     do throws(SQOAuthError) {
-      return await keep(try await context.renew(record), of: record, in: room)
+      refreshed = try await context.renew(record)
     } catch {
       guard error.endsSession, !again else { throw error }
       switch await find(besides: record) {
@@ -146,6 +148,7 @@ struct Renewal: Sendable {
         throw error
       }
     }
+    return try await keep(refreshed, of: record, in: room)
   }
 
   /// Makes room in the store for the record that follows another one.
@@ -178,13 +181,43 @@ struct Renewal: Sendable {
   // MARK: The end
 
   /// Stores a new token, then makes it the session's token; if the store fails, it stays in memory.
+  ///
+  /// With a new ID token, the new refresh token is stored first, and the new access token is used only
+  /// when the ID token has been validated.
   private func keep(
-    _ token: SQToken, of old: AccountRecord, in room: AccountReservation
-  ) async -> SQToken? {
-    let record = old.refreshed(token, attributes: context.attributes(after: old))
+    _ refreshed: RefreshedToken, of old: AccountRecord, in room: AccountReservation
+  ) async throws(SQOAuthError) -> SQToken? {
+    let record = old.refreshed(
+      refreshed.token, attributes: context.attributes(after: old),
+      isVerified: refreshed.identity == nil)
     guard isCurrent else { return nil }
     // This comes first: after it, the token is not lost even if the process ends.
     await room.land(record)
+    guard let identity = refreshed.identity else { return await finish(record) }
+    guard await hold(record) else { return nil }
+    return await finish(record.verified(try await identity.run(refreshed.token)))
+  }
+
+  /// Validates the ID token of an earlier refresh, which could not be validated then.
+  ///
+  /// Returns `nil` if there is none, or if the token was refused: then another refresh may bring a
+  /// better one.
+  private func identify(_ record: AccountRecord) async throws(SQOAuthError) -> SQToken? {
+    guard let token = record.unverifiedToken,
+      let identity = try await context.identification(of: record)
+    else { return nil }
+    let identified: SQToken
+    do throws(SQOAuthError) {
+      identified = try await identity.run(token)
+    } catch {
+      guard error.refusesIDToken, !error.endsSession else { throw error }
+      return nil
+    }
+    return await finish(record.verified(identified))
+  }
+
+  /// Stores the new record, makes it the session's, and ends the renewal.
+  private func finish(_ record: AccountRecord) async -> SQToken? {
     guard let write = addSave(of: record) else { return nil }
     let saved = await account.made(write)
     let now = session.now
@@ -192,12 +225,27 @@ struct Renewal: Sendable {
       guard state.isCurrent(change) else { return nil }
       state.hold(record, at: now)
       state.endRenewal(change, at: now)
-      state.report(.refreshed(token))
+      state.report(.refreshed(record.token))
       if case .failure(let error) = saved {
         state.didSave(record, error, at: now)
         state.report(.refreshFailed(error))
       }
-      return token
+      return record.token
+    }
+  }
+
+  /// Stores the new refresh token while its access token waits for the validation of the ID token.
+  ///
+  /// - Returns: `false` if the renewal was made void in the meantime.
+  private func hold(_ record: AccountRecord) async -> Bool {
+    guard let write = addSave(of: record) else { return false }
+    let error = await account.made(write).error
+    let now = session.now
+    return session.decide { state in
+      guard state.isCurrent(change) else { return false }
+      state.hold(record, at: now)
+      state.didSave(record, error, at: now)
+      return true
     }
   }
 
@@ -227,10 +275,22 @@ struct Renewal: Sendable {
 }
 
 extension SQOAuthError {
-  /// Whether the authorization server refused the refresh token for good.
+  /// Whether the authorization server refused the refresh token for good, or its ID token names
+  /// another user.
   ///
-  /// - SeeAlso: RFC 6749, section 5.2
-  fileprivate var endsSession: Bool { code == .invalidGrant && response != nil }
+  /// - SeeAlso: RFC 6749, section 5.2; OpenID Connect Core 1.0, section 12.2
+  fileprivate var endsSession: Bool {
+    switch code {
+    case .invalidGrant: response != nil
+    case .idTokenIssuer, .idTokenSubject: true
+    default: false
+    }
+  }
+
+  /// Whether an ID token was looked at and refused.
+  ///
+  /// Otherwise it could not be validated yet, for example because its keys could not be fetched.
+  fileprivate var refusesIDToken: Bool { code.rawValue.hasPrefix("id_token_") }
 
   /// The error of a refresh that sent nothing, because the store could not have kept the new token.
   fileprivate var beforeSending: SQOAuthError {

@@ -84,7 +84,8 @@ extension SessionState {
     if renews, isRenewable, let due = schedule.dueAt {
       // If a server's tokens expire at once, it is still asked at most once a second.
       let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
-      dates.append(max(isInvalidated ? .distantPast : due, failure?.until ?? .distantPast, rest))
+      let isDue = isInvalidated || record?.unverifiedToken != nil
+      dates.append(max(isDue ? .distantPast : due, failure?.until ?? .distantPast, rest))
     }
     // A change under way stores its own record; if it does not, the timer is set again after it.
     if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }

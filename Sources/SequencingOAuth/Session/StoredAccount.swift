@@ -41,7 +41,8 @@ extension StoredAccount {
     {
       throw error
     }
-    return try await store.attempt("be read") { [id] in try await $0.load(id) }
+    return try await store.attempt("be read") { [id] in try await $0.load(id) }?
+      .withKeptIdentity()
   }
 
   /// Reads the account's record as ``load()`` does, and returns an error instead of throwing it.

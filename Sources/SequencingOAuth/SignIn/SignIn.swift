@@ -4,8 +4,13 @@ import Basics
 final class SignIn: Sendable {
   typealias Outcome = Result<SQToken, SQOAuthError>
 
+  let options: SignInOptions
   let work = SharedWork<SQToken, SQOAuthError>()
   private let pending = Locked<PendingAuthorization?>(nil)
+
+  init(_ options: SignInOptions) {
+    self.options = options
+  }
 
   /// Notes that the sign-in now waits for a redirect.
   func isWaiting(_ pending: PendingAuthorization) {

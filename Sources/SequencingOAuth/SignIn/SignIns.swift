@@ -46,17 +46,25 @@ final class SignIns: Sendable {
 
   /// Starts a sign-in, or joins the one under way.
   ///
-  /// From then on the sign-in continues even if all waiting callers give up.
-  func start(_ run: @escaping Run) {
-    begin(state.withLock { $0.enter(isKept: true) }, run)
+  /// From then on the sign-in continues even if all waiting callers give up. Without options, any
+  /// sign-in that shows its pages will do.
+  func start(_ options: SignInOptions?, _ run: @escaping Run) {
+    let entered = state.withLock { ($0.enter(options, isKept: true), $0.onEnd) }
+    switch entered.0 {
+    case .success(let entry): begin(entry, run)
+    case .failure(let error): entered.1?(.failure(error))
+    }
   }
 
   /// Signs in, or joins the sign-in under way; when its last caller is cancelled, the sign-in ends.
   ///
-  /// A caller that is already cancelled starts none, so no browser opens for it.
-  func token(_ run: @escaping Run) async throws(SQOAuthError) -> SQToken {
+  /// A caller that is already cancelled starts none, so no browser opens for it. Without options, any
+  /// sign-in that shows its pages will do.
+  func token(
+    _ options: SignInOptions?, _ run: @escaping Run
+  ) async throws(SQOAuthError) -> SQToken {
     guard !Task.isCancelled else { throw .signInCancelled }
-    return try await token(of: state.withLock { $0.enter() }, run)
+    return try await token(of: state.withLock { $0.enter(options) }.get(), run)
   }
 
   /// Signs in unless a sign-in has ended since `endCount`, which the caller read when it needed a
@@ -69,7 +77,9 @@ final class SignIns: Sendable {
   ) async throws(SQOAuthError) -> SQToken? {
     guard !Task.isCancelled else { throw .signInCancelled }
     let entry: Result<Entry?, SQOAuthError> = state.withLock { state in
-      guard state.signIn == nil, state.endCount > endCount else { return .success(state.enter()) }
+      guard state.signIn == nil, state.endCount > endCount else {
+        return state.enter(nil).map(Optional.some)
+      }
       return state.failure.map { .failure($0) } ?? .success(nil)
     }
     guard let entry = try entry.get() else { return nil }
@@ -93,7 +103,9 @@ final class SignIns: Sendable {
 
   /// Offers a redirect to the sign-in under way and says what happened to it.
   func offer(_ redirect: String) -> RedirectOutcome {
-    let (signIn, over) = state.withLock { ($0.signIn, $0.over) }
+    let (signIn, ending, over) = state.withLock { ($0.signIn, $0.ending, $0.over) }
+    // A silent sign-in ends by its redirect even if another one already waits for its end.
+    if let ending, ending.offer(redirect) == .taken { return .answered }
     if let offer = signIn?.offer(redirect) { return RedirectOutcome(offer) }
     guard let over, case .answer = AuthorizationResponse.judge(redirect, against: over.value)
     else { return .noSignIn }
@@ -130,13 +142,26 @@ final class SignIns: Sendable {
 
 extension SignIns.State {
   /// Adds a caller: one that waits, or one that only keeps the sign-in alive.
-  fileprivate mutating func enter(isKept: Bool = false) -> SignIns.Entry {
+  ///
+  /// It fails if a sign-in with other options is under way. A silent sign-in is short, so a caller whose
+  /// sign-in shows pages starts it after the silent one.
+  fileprivate mutating func enter(
+    _ options: SignInOptions?, isKept: Bool = false
+  ) -> Result<SignIns.Entry, SQOAuthError> {
+    if let running = signIn?.options {
+      if running.isSilent, options?.isSilent != true {
+        _ = detach()
+      } else if let options, options != running {
+        return .failure(.signInUnderWay)
+      }
+    }
     let entry = SignIns.Entry(
-      signIn: signIn ?? SignIn(), isNew: signIn == nil, previous: ending)
+      signIn: signIn ?? SignIn(options ?? SignInOptions()), isNew: signIn == nil,
+      previous: ending)
     signIn = entry.signIn
     ending = nil
     if isKept { self.isKept = true } else { waiters += 1 }
-    return entry
+    return .success(entry)
   }
 
   /// Removes the sign-in under way, so that the next call starts a new one.
@@ -173,4 +198,10 @@ extension SignIns.State {
     failure = nil
     if case .failure(let error) = outcome { failure = error }
   }
+}
+
+extension SQOAuthError {
+  fileprivate static let signInUnderWay = SQOAuthError(
+    .signInUnderWay,
+    "a sign-in with other options is under way; wait for its end or cancel it first")
 }

@@ -31,6 +31,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     let session: String?
     let reusesRefreshToken: Bool
     let token: SQToken
+    let hasVerifiedIDToken: Bool
+    let unverifiedToken: SQToken?
     let attributes: [String: String]
   }
 
@@ -56,6 +58,13 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   public var reusesRefreshToken: Bool { values.value.reusesRefreshToken }
   /// The newest token, with the refresh token that is valid now.
   public var token: SQToken { values.value.token }
+  /// Whether the SDK has validated the text `id_token` of the token.
+  var hasVerifiedIDToken: Bool { values.value.hasVerifiedIDToken }
+  /// The token of a refresh whose ID token has not been validated yet; `nil` in most records.
+  ///
+  /// The record has its refresh token already, so that it is not lost. Its access token is not used
+  /// before the ID token has been validated.
+  var unverifiedToken: SQToken? { values.value.unverifiedToken }
   /// The app's own data for the account, such as a name to show.
   public var attributes: [String: String] { values.value.attributes }
 
@@ -69,17 +78,58 @@ public struct AccountRecord: Sendable, Hashable, Codable {
       Values(
         id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
         session: session, reusesRefreshToken: reusesRefreshToken, token: token,
-        attributes: attributes))
+        hasVerifiedIDToken: token.idToken != nil, unverifiedToken: nil, attributes: attributes))
+  }
+
+  private init(_ values: Values) {
+    self.values = Boxed(values)
   }
 
   /// Makes the record after a refresh, with the app's present attributes.
-  func refreshed(_ token: SQToken, attributes: [String: String]) -> AccountRecord {
+  ///
+  /// With `isVerified: false` the new access token is only kept aside, until its ID token has been
+  /// validated.
+  func refreshed(
+    _ new: SQToken, attributes: [String: String], isVerified: Bool = true
+  ) -> AccountRecord {
     AccountRecord(
+      with(
+        token: isVerified ? new : token.keeping(refreshToken: new.refreshToken),
+        unverified: isVerified ? nil : new,
+        reusesRefreshToken: new.refreshToken != nil && new.refreshToken == token.refreshToken,
+        attributes: attributes))
+  }
+
+  /// Makes the record whose unverified token has been validated.
+  func verified(_ token: SQToken) -> AccountRecord {
+    AccountRecord(
+      with(
+        token: token, unverified: nil, reusesRefreshToken: reusesRefreshToken,
+        attributes: attributes))
+  }
+
+  private func with(
+    token: SQToken, unverified: SQToken?, reusesRefreshToken: Bool, attributes: [String: String]
+  ) -> Values {
+    Values(
       id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
-      session: session,
-      reusesRefreshToken: token.refreshToken != nil
-        && token.refreshToken == self.token.refreshToken,
-      token: token, attributes: attributes)
+      session: session, reusesRefreshToken: reusesRefreshToken, token: token,
+      hasVerifiedIDToken: token.idToken != nil, unverifiedToken: unverified,
+      attributes: attributes)
+  }
+
+  /// The record as it was read from a store, with the identity that the SDK validated before.
+  ///
+  /// The issuer, the audience and the client are compared again. If they do not fit, the record has
+  /// no identity.
+  func withKeptIdentity() -> AccountRecord {
+    guard hasVerifiedIDToken, token.idToken == nil, let text = token.idTokenText,
+      let idToken = IDToken(kept: text, issuer: issuer, clientID: clientID)
+    else { return self }
+    return AccountRecord(
+      with(
+        token: token.identifying(idToken, nonce: token.nonce), unverified: unverifiedToken,
+        reusesRefreshToken: reusesRefreshToken, attributes: attributes))
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -91,6 +141,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     case session
     case reusesRefreshToken = "reuses_refresh_token"
     case token
+    case hasVerifiedIDToken = "id_token_verified"
+    case unverifiedToken = "unverified_token"
     case attributes
   }
 }
@@ -101,16 +153,21 @@ extension AccountRecord {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
-      id: try container.decode(String.self, forKey: .id),
-      clientID: try container.decode(String.self, forKey: .clientID),
-      issuer: try container.decodeIfPresent(String.self, forKey: .issuer),
-      tokenEndpoint: try container.decodeIfPresent(String.self, forKey: .tokenEndpoint),
-      grant: try container.decodeIfPresent(Grant.self, forKey: .grant),
-      session: try container.decodeIfPresent(String.self, forKey: .session),
-      reusesRefreshToken: try container.decodeIfPresent(Bool.self, forKey: .reusesRefreshToken)
-        ?? false,
-      token: try container.decode(SQToken.self, forKey: .token),
-      attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes) ?? [:])
+      Values(
+        id: try container.decode(String.self, forKey: .id),
+        clientID: try container.decode(String.self, forKey: .clientID),
+        issuer: try container.decodeIfPresent(String.self, forKey: .issuer),
+        tokenEndpoint: try container.decodeIfPresent(String.self, forKey: .tokenEndpoint),
+        grant: try container.decodeIfPresent(Grant.self, forKey: .grant),
+        session: try container.decodeIfPresent(String.self, forKey: .session),
+        reusesRefreshToken: try container.decodeIfPresent(Bool.self, forKey: .reusesRefreshToken)
+          ?? false,
+        token: try container.decode(SQToken.self, forKey: .token),
+        hasVerifiedIDToken: try container.decodeIfPresent(Bool.self, forKey: .hasVerifiedIDToken)
+          ?? false,
+        unverifiedToken: try container.decodeIfPresent(SQToken.self, forKey: .unverifiedToken),
+        attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes)
+          ?? [:]))
   }
 
   /// Writes the record to an encoder, without the fields that are `nil`, empty or `false`.
@@ -124,6 +181,8 @@ extension AccountRecord {
     try container.encodeIfPresent(session, forKey: .session)
     if reusesRefreshToken { try container.encode(true, forKey: .reusesRefreshToken) }
     try container.encode(token, forKey: .token)
+    if hasVerifiedIDToken { try container.encode(true, forKey: .hasVerifiedIDToken) }
+    try container.encodeIfPresent(unverifiedToken, forKey: .unverifiedToken)
     if !attributes.isEmpty { try container.encode(attributes, forKey: .attributes) }
   }
 }

@@ -10,8 +10,8 @@ import LoopbackHTTP
 /// Receives the redirect of one sign-in on a loopback address.
 ///
 /// It listens from just before the browser opens until the sign-in ends. Only a GET of the exact
-/// path with the right `Host` reaches the sign-in. Any other request gets 404 and does not affect
-/// the sign-in.
+/// path with the right `Host` reaches the sign-in, and a POST with a form if the sign-in asked for
+/// that (`response_mode=form_post`). Any other request gets 404 and does not affect the sign-in.
 ///
 /// - SeeAlso: RFC 8252, sections 7.3 and 8.3
 final class LoopbackRedirectReceiver: Sendable {
@@ -30,16 +30,18 @@ final class LoopbackRedirectReceiver: Sendable {
 
   /// Opens the port; until ``deliver(to:)`` every request gets 404.
   init(
-    _ redirect: LoopbackRedirect, style: LandingPageStyle = LandingPageStyle()
+    _ redirect: LoopbackRedirect, style: LandingPageStyle = LandingPageStyle(),
+    acceptsForms: Bool = false
   ) throws(SQOAuthError) {
     var limits = LoopbackLimits()
     limits.connections = 16
-    limits.bodyBytes = 0
+    limits.bodyBytes = acceptsForms ? 64 * 1024 : 0
     limits.idleTime = .seconds(5)
     let delivery = OneShot<Delivery>()
     let answer: LoopbackServer.Handler = { request in
       .response(
-        await Self.page(for: request, redirect, delivery.current).response(in: style))
+        await Self.page(for: request, redirect, delivery.current, acceptsForms)
+          .response(in: style))
     }
     do throws(LoopbackError) {
       servers = try Self.listen(redirect) { address, port throws(LoopbackError) in
@@ -75,15 +77,24 @@ final class LoopbackRedirectReceiver: Sendable {
   }
 
   private static func page(
-    for request: LoopbackRequest, _ redirect: LoopbackRedirect, _ delivery: Delivery?
+    for request: LoopbackRequest, _ redirect: LoopbackRedirect, _ delivery: Delivery?,
+    _ acceptsForms: Bool
   ) async -> LandingPage {
     // The `Host` protects against DNS rebinding: under another name this address is another site.
-    guard let delivery, request.method == "GET",
-      request.path == (redirect.path.isEmpty ? "/" : redirect.path),
+    guard let delivery, request.path == (redirect.path.isEmpty ? "/" : redirect.path),
       isHost(request.header("host"), of: redirect, port: delivery.port)
     else { return .notFound }
     let address = "http://\(redirect.host):\(delivery.port)\(redirect.path)"
-    return await delivery.handler(address + (request.query.map { "?" + $0 } ?? ""))
+    let url = address + (request.query.map { "?" + $0 } ?? "")
+    switch request.method {
+    case "GET": return await delivery.handler(url)
+    case "POST" where acceptsForms:
+      guard PostedRedirect.isForm(request.header("content-type")),
+        let posted = PostedRedirect.url(form: request.body, at: url)
+      else { return .notFound }
+      return await delivery.handler(posted)
+    default: return .notFound
+    }
   }
 
   static func isHost(

@@ -1,0 +1,26 @@
+/// How long an answer may be used again, by its header fields.
+enum HTTPFreshness {
+  /// The bounds in seconds: a server's mistake must neither make the SDK ask each time nor hide a
+  /// withdrawn key for days.
+  private static let bounds = 300.0...86_400
+  private static let usual = 3600.0
+
+  /// The seconds from the arrival of an answer until it must be fetched again.
+  ///
+  /// - SeeAlso: RFC 9111, sections 4.2 and 5.2.2
+  static func seconds(_ headers: HTTPFields) -> Double {
+    guard let field = headers["Cache-Control"] else { return usual }
+    var lifetime = usual
+    for directive in field.split(separator: ",") {
+      let parts = directive.lowercased().split(separator: "=", maxSplits: 1)
+      let name = parts.first.map { $0.filter { $0 != " " && $0 != "\t" } } ?? ""
+      if ["no-store", "no-cache"].contains(name) { return bounds.lowerBound }
+      if name == "max-age", parts.count == 2 {
+        lifetime = Double(parts[1].filter { $0 != "\"" && $0 != " " }) ?? 0
+      }
+    }
+    let age = headers["Age"].flatMap(Double.init) ?? 0
+    let left = (lifetime - age).isFinite ? lifetime - max(age, 0) : 0
+    return min(max(left, bounds.lowerBound), bounds.upperBound)
+  }
+}

@@ -1,0 +1,49 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The claims of an ID token with their types checked, and no other rule.
+///
+/// - SeeAlso: OpenID Connect Core 1.0, section 2; RFC 7519, section 4.1
+struct IDTokenClaims: Sendable {
+  let issuer: String
+  let subject: String
+  let audience: [String]
+  let authorizedParty: String?
+  let expirationDate: Date
+  let issueDate: Date
+  let notBefore: Date?
+  let authenticationDate: Date?
+  let authenticationContextClass: String?
+  let authenticationMethods: [String]
+  let sessionID: String?
+  let nonce: String?
+  let accessTokenHash: String?
+  let codeHash: String?
+  let all: [String: JSONValue]
+
+  /// Reads the claims; throws if one is missing that every ID token has, or has a wrong type.
+  init(_ claims: [String: JSONValue]) throws(SQOAuthError) {
+    let reader = ClaimReader(
+      claims: claims, subject: "ID token", missing: .idTokenIncomplete, malformed: .idTokenMalformed)
+    issuer = try reader.required("iss", reader.text)
+    subject = try reader.required("sub", reader.text)
+    audience = try reader.required("aud", reader.audience)
+    expirationDate = try reader.required("exp", reader.date)
+    issueDate = try reader.required("iat", reader.date)
+    notBefore = try reader.date("nbf")
+    authorizedParty = try reader.text("azp")
+    authenticationDate = try reader.date("auth_time")
+    authenticationContextClass = try reader.text("acr")
+    authenticationMethods = try reader.texts("amr") ?? []
+    sessionID = try reader.text("sid")
+    nonce = try reader.text("nonce")
+    accessTokenHash = try reader.text("at_hash")
+    codeHash = try reader.text("c_hash")
+    all = claims
+  }
+}

@@ -1,0 +1,189 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The rules for the claims of an ID token whose signature has been verified.
+///
+/// - SeeAlso: OpenID Connect Core 1.0, sections 3.1.3.7, 3.1.3.8, 3.3.2.11 and 12.2
+struct IDTokenRules {
+  let issuer: String
+  let clientID: String
+  /// The other audiences that the client accepts beside itself.
+  let trustedAudiences: Set<String>
+  /// The difference between two clocks that is tolerated, in both directions.
+  let clockTolerance: Duration
+  /// The algorithm of the signature, whose digest `at_hash` and `c_hash` use.
+  let algorithm: JWSAlgorithm
+  let now: Date
+
+  /// Throws the first rule that the claims break.
+  func check(
+    _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
+  ) throws(SQOAuthError) {
+    try checkIssuer(claims)
+    if let previous = expectation.previous { try checkContinuation(claims, of: previous) }
+    try checkAudience(claims)
+    try checkTimes(claims, expectation)
+    try checkNonce(claims, expectation.nonce)
+    try checkAuthentication(claims, expectation)
+    try checkHashes(claims, expectation)
+  }
+
+  // MARK: Who issued it, and for whom
+
+  private func checkIssuer(_ claims: IDTokenClaims) throws(SQOAuthError) {
+    guard claims.issuer.utf8.elementsEqual(issuer.utf8) else {
+      throw SQOAuthError(
+        .idTokenIssuer,
+        "the ID token names another issuer than \"\(issuer.printable)\"; if you trust that issuer, "
+          + "register it as the provider's issuer, byte for byte")
+    }
+  }
+
+  /// The rules of a refresh: the user, the client and the login are those of the sign-in.
+  private func checkContinuation(
+    _ claims: IDTokenClaims, of previous: IDToken
+  ) throws(SQOAuthError) {
+    guard claims.subject.utf8.elementsEqual(previous.subject.utf8),
+      claims.issuer.utf8.elementsEqual(previous.issuer.utf8)
+    else {
+      throw SQOAuthError(
+        .idTokenSubject, "the refresh brought the ID token of another user; sign in again")
+    }
+    guard Set(claims.audience).isSuperset(of: previous.audience) else {
+      throw SQOAuthError(
+        .idTokenAudience, "the ID token of the refresh lacks an audience of the sign-in's ID token")
+    }
+    guard claims.authorizedParty == previous.authorizedParty else {
+      throw SQOAuthError(
+        .idTokenAuthorizedParty,
+        "the \"azp\" of the refresh's ID token differs from that of the sign-in's ID token")
+    }
+    if let before = previous.authenticationDate, let date = claims.authenticationDate,
+      date > before
+    {
+      throw SQOAuthError(
+        .idTokenAuthenticationDate,
+        "the ID token of the refresh names a later login than the sign-in's; no user logged in "
+          + "for a refresh")
+    }
+  }
+
+  private func checkAudience(_ claims: IDTokenClaims) throws(SQOAuthError) {
+    guard claims.audience.contains(clientID) else {
+      throw SQOAuthError(
+        .idTokenAudience,
+        "the ID token is for other clients; check that the client identifier is the one that the "
+          + "provider gave your app")
+    }
+    let others = claims.audience.contains { $0 != clientID && !trustedAudiences.contains($0) }
+    guard !others else {
+      throw SQOAuthError(
+        .idTokenAudience,
+        "the ID token is also for others than this client; if you trust them, name them in the "
+          + "configuration's trustedAudiences")
+    }
+    guard claims.authorizedParty == clientID
+      || (claims.authorizedParty == nil && Set(claims.audience).count == 1)
+    else {
+      throw SQOAuthError(
+        .idTokenAuthorizedParty,
+        "the ID token was not issued to this client, or does not say to which of its audiences "
+          + "(\"azp\")")
+    }
+  }
+
+  // MARK: When
+
+  private func checkTimes(
+    _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
+  ) throws(SQOAuthError) {
+    let tolerance = clockTolerance.seconds
+    guard now < claims.expirationDate.addingTimeInterval(tolerance) else {
+      throw SQOAuthError(
+        .idTokenExpired, "the ID token has expired\(Self.advice(expectation.clockLead))")
+    }
+    let latest = now.addingTimeInterval(tolerance)
+    guard claims.issueDate <= latest, claims.notBefore.map({ $0 <= latest }) ?? true else {
+      throw SQOAuthError(
+        .idTokenNotYetValid,
+        "the ID token is valid from a later time on\(Self.advice(expectation.clockLead))")
+    }
+  }
+
+  /// How this machine's clock differs from the server's, as far as that is known.
+  private static func advice(_ clockLead: Duration?) -> String {
+    guard let clockLead else { return "; compare this machine's clock with the server's" }
+    let seconds = clockLead.components.seconds
+    guard seconds != 0 else { return ", although this machine's clock agrees with the server's" }
+    return " by this machine's clock, which is \(abs(seconds)) s "
+      + "\(seconds > 0 ? "ahead of" : "behind") the server's; correct the clock"
+  }
+
+  // MARK: What it answers
+
+  private func checkNonce(
+    _ claims: IDTokenClaims, _ nonce: IDTokenExpectation.Nonce
+  ) throws(SQOAuthError) {
+    let fits =
+      switch nonce {
+      case .required(let nonce): claims.nonce == nonce
+      case .ifPresent(let nonce): claims.nonce == nil || nonce == nil || claims.nonce == nonce
+      }
+    guard fits else {
+      throw SQOAuthError(
+        .idTokenNonce, "the ID token does not repeat the nonce of this sign-in; it may be another's")
+    }
+  }
+
+  private func checkAuthentication(
+    _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
+  ) throws(SQOAuthError) {
+    if let maximumAge = expectation.maximumAge {
+      guard let date = claims.authenticationDate else {
+        throw SQOAuthError(
+          .idTokenAuthenticationDate,
+          "the sign-in asked for a recent login, and the ID token does not say when the user "
+            + "logged in")
+      }
+      let age = (maximumAge + clockTolerance).seconds
+      guard date.addingTimeInterval(age) >= now else {
+        throw SQOAuthError(
+          .idTokenAuthenticationDate, "the user logged in longer ago than the sign-in allows")
+      }
+    }
+    let contexts = expectation.essentialContexts
+    guard contexts.isEmpty || claims.authenticationContextClass.map(contexts.contains) == true
+    else {
+      throw SQOAuthError(
+        .idTokenAuthenticationContext,
+        "the user was not authenticated in a way that the sign-in demands (\"acr\")")
+    }
+  }
+
+  private func checkHashes(
+    _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
+  ) throws(SQOAuthError) {
+    if let hash = claims.accessTokenHash, hash != leftHalfHash(expectation.accessToken) {
+      throw SQOAuthError(
+        .idTokenAccessToken,
+        "the ID token was issued with another access token than the one in the response")
+    }
+    if let hash = claims.codeHash, let code = expectation.code, hash != leftHalfHash(code) {
+      throw SQOAuthError(
+        .idTokenCode, "the ID token was issued with another code than the one in the redirect")
+    }
+  }
+
+  /// The left half of a text's digest in base64url: the form of `at_hash` and `c_hash`.
+  ///
+  /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.6
+  private func leftHalfHash(_ text: String) -> String {
+    let digest = algorithm.digest(Data(text.utf8))
+    return Base64URL.encode(digest.prefix(digest.count / 2))
+  }
+}

@@ -1,0 +1,60 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Validates the ID tokens of one client: the signature, then every rule for the claims.
+///
+/// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
+struct IDTokenValidator: Sendable {
+  let signatures: IssuerSignatures
+  private let configuration: ClientConfiguration
+  private let clock: any WallClock
+
+  /// Makes the validator of a client; throws if its ID tokens could not be verified.
+  ///
+  /// No request is made. Call it before the user sees a page, since the error says what the
+  /// configuration lacks.
+  init(
+    _ configuration: ClientConfiguration, _ metadata: ProviderMetadata,
+    _ environment: ClientEnvironment
+  ) throws(SQOAuthError) {
+    signatures = try IssuerSignatures(
+      configuration, metadata, environment,
+      algorithm: configuration.idTokenAlgorithm(supported: metadata.idTokenAlgorithms))
+    self.configuration = configuration
+    clock = environment.clock
+  }
+
+  /// Validates an ID token; the issuer's keys are fetched if they are not known.
+  ///
+  /// - Throws: ``SQOAuthError`` with the code of the broken rule; the error of the request if the
+  ///   keys could not be fetched.
+  func validate(
+    _ compactForm: String, _ expectation: IDTokenExpectation
+  ) async throws(SQOAuthError) -> IDToken {
+    let claims = try IDTokenClaims(try await signatures.claims(of: compactForm, as: .idToken))
+    let rules = IDTokenRules(
+      issuer: signatures.issuer, clientID: configuration.clientID,
+      trustedAudiences: configuration.trustedAudiences,
+      clockTolerance: configuration.clockTolerance, algorithm: signatures.algorithm,
+      now: clock.now)
+    try rules.check(claims, expectation)
+    return IDToken(validated: claims, compactForm: compactForm)
+  }
+}
+
+extension IDToken {
+  /// Reads an ID token that was validated before and kept since; `nil` if it is another client's.
+  ///
+  /// The signature and the times are not checked again: no start of a program needs the network for
+  /// a user who is signed in, and an ID token may expire while its sign-in lasts.
+  init?(kept compactForm: String, issuer: String?, clientID: String) {
+    guard let token = try? CompactJWS(compactForm), let all = try? token.claims(),
+      let claims = try? IDTokenClaims(all), claims.audience.contains(clientID),
+      claims.issuer == issuer
+    else { return nil }
+    self.init(validated: claims, compactForm: compactForm)
+  }
+}

@@ -1,0 +1,137 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Verifies what an issuer signed for one client: ID tokens, UserInfo responses and logout tokens.
+///
+/// The client expects one algorithm. What a header proposes is never believed.
+///
+/// - SeeAlso: RFC 8725, section 3.1
+struct IssuerSignatures: Sendable {
+  let issuer: String
+  let algorithm: JWSAlgorithm
+  private let key: Key
+  private let environment: ClientEnvironment
+
+  private enum Key: Sendable {
+    case publicKeys(SigningKeys.Source)
+    case secret(Data)
+  }
+
+  /// Finds what the issuer's signatures are verified with; no request is made.
+  ///
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no issuer or no keys, or
+  ///   the client no secret for an algorithm that needs one.
+  init(
+    _ configuration: ClientConfiguration, _ metadata: ProviderMetadata,
+    _ environment: ClientEnvironment, algorithm: JWSAlgorithm
+  ) throws(SQOAuthError) {
+    guard let issuer = metadata.issuer else {
+      throw SQOAuthError(
+        .openIDUnsupported,
+        "the provider has no issuer, without which no ID token can be verified; use "
+          + "Provider.issuer(_:), give the issuer, or leave \"openid\" out of the scope")
+    }
+    self.issuer = issuer
+    self.algorithm = algorithm
+    self.environment = environment
+    if algorithm.isSymmetric {
+      key = .secret(try configuration.hmacKey(for: algorithm))
+    } else if let uri = metadata.jwksURI {
+      key = .publicKeys(
+        SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout))
+    } else {
+      throw SQOAuthError(
+        .openIDUnsupported,
+        "the provider names no keys (\"jwks_uri\"), without which no ID token can be verified; give "
+          + "their address, or leave \"openid\" out of the scope")
+    }
+  }
+
+  /// Fetches the issuer's keys if they are not known; a failure shows at the first verification.
+  func prepare() async {
+    guard case .publicKeys(let source) = key else { return }
+    _ = try? await environment.signingKeys.keys(of: source, environment)
+  }
+
+  /// Verifies a signed text and returns its claims; the issuer's keys are fetched if need be.
+  func claims(
+    of compactForm: String, as kind: SignedText
+  ) async throws(SQOAuthError) -> [String: JSONValue] {
+    let text = try kind.explaining { () throws(JWSFailure) in try CompactJWS(compactForm) }
+    switch key {
+    case .secret(let secret):
+      try kind.explaining { () throws(JWSFailure) in
+        try text.verify(secret: secret, algorithm: algorithm)
+      }
+    case .publicKeys(let source):
+      try await verify(text, source, kind)
+    }
+    return try kind.explaining { () throws(JWSFailure) in try text.claims() }
+  }
+
+  /// Verifies by the issuer's public keys; if none fits, they are fetched again.
+  ///
+  /// An issuer may have changed its keys a moment before it signed.
+  private func verify(
+    _ text: CompactJWS, _ source: SigningKeys.Source, _ kind: SignedText
+  ) async throws(SQOAuthError) {
+    var keys = try await environment.signingKeys.keys(of: source, environment)
+    // The issuer's keys cannot change twice while one text is verified.
+    for _ in 0..<2 {
+      guard let failure = Self.failure(text, keys, algorithm) else { return }
+      guard failure == .noKey || failure == .badSignature,
+        let newer = try await environment.signingKeys.keys(
+          of: source, environment, otherThan: keys)
+      else { throw kind.error(failure) }
+      keys = newer
+    }
+    if let failure = Self.failure(text, keys, algorithm) { throw kind.error(failure) }
+  }
+
+  private static func failure(
+    _ text: CompactJWS, _ keys: JSONWebKeySet, _ algorithm: JWSAlgorithm
+  ) -> JWSFailure? {
+    do throws(JWSFailure) {
+      try text.verify(with: keys, algorithm: algorithm)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+extension ClientConfiguration {
+  /// The algorithm of the client's ID tokens.
+  ///
+  /// It is the one that the app registered. Otherwise it is the only one that the server's metadata
+  /// lists, unless that is a symmetric one; otherwise `RS256`.
+  func idTokenAlgorithm(supported: [String]?) throws(SQOAuthError) -> JWSAlgorithm {
+    if let idTokenAlgorithm { return idTokenAlgorithm }
+    guard let supported, supported.count == 1 else { return .rs256 }
+    guard let only = JWSAlgorithm(rawValue: supported[0]), !only.isSymmetric else {
+      throw SQOAuthError(
+        .openIDUnsupported,
+        "the server signs ID tokens by an algorithm that the client did not ask for; if your app "
+          + "is registered for it and the SDK has it, set idTokenAlgorithm")
+    }
+    return only
+  }
+
+  /// The key of a symmetric algorithm: the client secret.
+  ///
+  /// - SeeAlso: OpenID Connect Core 1.0, section 10.1; RFC 7518, section 3.2
+  fileprivate func hmacKey(for algorithm: JWSAlgorithm) throws(SQOAuthError) -> Data {
+    let key = Data((clientSecret ?? "").utf8)
+    guard key.count >= algorithm.digestSize else {
+      throw SQOAuthError(
+        .openIDUnsupported,
+        "ID tokens by \(algorithm.rawValue) need a client secret of at least "
+          + "\(algorithm.digestSize) bytes; ask the provider for a longer one, or set another "
+          + "idTokenAlgorithm")
+    }
+    return key
+  }
+}

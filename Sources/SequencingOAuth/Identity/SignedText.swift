@@ -1,0 +1,66 @@
+import Basics
+
+/// The kinds of texts that an issuer signs for a client, with their errors.
+enum SignedText: Sendable {
+  case idToken
+  case userInfo
+  case logoutToken
+
+  /// The error of a text that could not be verified.
+  func error(_ failure: JWSFailure) -> SQOAuthError {
+    SQOAuthError(code(failure), "the \(name) \(Self.reason(failure))")
+  }
+
+  /// Runs work on such a text, and throws its failure as an error of this kind.
+  func explaining<Value>(
+    _ work: () throws(JWSFailure) -> Value
+  ) throws(SQOAuthError) -> Value {
+    do throws(JWSFailure) {
+      return try work()
+    } catch {
+      throw self.error(error)
+    }
+  }
+
+  /// What such a text is called in messages.
+  var name: String {
+    switch self {
+    case .idToken: "ID token"
+    case .userInfo: "UserInfo response"
+    case .logoutToken: "logout token"
+    }
+  }
+
+  private func code(_ failure: JWSFailure) -> SQOAuthError.Code {
+    switch self {
+    case .userInfo: .userInfoInvalid
+    case .logoutToken: .logoutTokenInvalid
+    case .idToken:
+      switch failure {
+      case .tooLong, .malformed: .idTokenMalformed
+      case .encrypted: .idTokenEncrypted
+      case .critical: .idTokenCritical
+      case .algorithm: .idTokenAlgorithm
+      case .noKey: .idTokenKey
+      case .weakKey: .idTokenWeakKey
+      case .badSignature: .idTokenSignature
+      }
+    }
+  }
+
+  private static func reason(_ failure: JWSFailure) -> String {
+    switch failure {
+    case .tooLong: "is longer than any that the SDK accepts"
+    case .malformed(let reason): "is malformed: \(reason)"
+    case .encrypted:
+      "is encrypted, which the SDK does not support; register the client without encryption"
+    case .critical: "demands an extension (\"crit\") that the SDK does not know"
+    case .algorithm(let found):
+      "is signed by \"\(found.printable.prefix(20))\", not by the algorithm that the client expects; "
+        + "if the client is registered for it, set that algorithm in its configuration"
+    case .noKey: "is signed by a key that is not among the issuer's keys"
+    case .weakKey: "is signed by an RSA key of less than 2048 bits"
+    case .badSignature: "has a wrong signature"
+    }
+  }
+}

@@ -1,0 +1,26 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A redirect whose parameters came in the body of a POST.
+///
+/// - SeeAlso: OAuth 2.0 Form Post Response Mode
+enum PostedRedirect {
+  /// The redirect as the URL that has the same parameters in its query.
+  ///
+  /// Returns `nil` if the body is no form. Such a form has only the characters of a query.
+  static func url(form: Data, at redirectURI: String) -> String? {
+    guard !form.isEmpty, form.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"#?\"<>".utf8.contains($0) })
+    else { return nil }
+    return redirectURI + (redirectURI.contains("?") ? "&" : "?")
+      + String(decoding: form, as: UTF8.self)
+  }
+
+  /// Whether a content type is that of a form.
+  static func isForm(_ contentType: String?) -> Bool {
+    let type = contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+    return type == "application/x-www-form-urlencoded"
+  }
+}
