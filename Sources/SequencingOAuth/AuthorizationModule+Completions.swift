@@ -108,7 +108,7 @@ extension AuthorizationModule {
   public func signOut(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
-    let change = endSession()
+    let change = forgetSession()
     callbacks.complete(completion) { () throws(SQOAuthError) in try await change.wait().get() }
   }
 

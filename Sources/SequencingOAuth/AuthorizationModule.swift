@@ -251,7 +251,7 @@ extension AuthorizationModule {
   ///
   /// - Throws: ``SQOAuthError/Code/storeFailed`` if the store still has the account.
   public func signOut() async throws(SQOAuthError) {
-    try await endSession().wait().get()
+    try await forgetSession().wait().get()
   }
 
   /// Cancels the sign-in under way and forgets the token.
@@ -259,7 +259,7 @@ extension AuthorizationModule {
   /// The token leaves memory at once, and the store when the returned change is made. An operation
   /// that begins after this call is not affected.
   @discardableResult
-  func endSession() -> StoreWrites.PendingWrite {
+  func forgetSession() -> StoreWrites.PendingWrite {
     signIns.cancel()
     return session.end(.signedOut)
   }

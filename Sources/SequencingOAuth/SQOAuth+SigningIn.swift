@@ -64,7 +64,7 @@ extension SQOAuth {
   /// A sign-in under way is cancelled. ``signOut()`` and its form with a completion also tell when the
   /// store has forgotten the token. This one has its name from Sequencing.com's CocoaPods library.
   public func userDidSignOut() {
-    module.endSession()
+    module.forgetSession()
   }
 
   /// Forgets the token, in memory at once and then in the store; the server gets no request.

@@ -44,4 +44,17 @@ extension ClientConfiguration {
     get { values.value.clockTolerance }
     set { values.value.clockTolerance = min(max(newValue, .zero), .seconds(600)) }
   }
+
+  /// Where the provider sends the user after a logout; `nil`, the default, to stay on its page.
+  ///
+  /// ``AuthorizationModule/endSession(logoutHint:uiLocales:)`` uses it: at a loopback address the SDK
+  /// receives the redirect, and any other is passed to ``AuthorizationModule/handleRedirect(_:)-(URL)``.
+  /// Providers compare it exactly with what was registered (`post_logout_redirect_uris`), port
+  /// included; so name a port here that no other program on the machine uses.
+  ///
+  /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 2
+  public var postLogoutRedirectURI: RedirectURI? {
+    get { values.value.postLogoutRedirectURI }
+    set { values.value.postLogoutRedirectURI = newValue }
+  }
 }

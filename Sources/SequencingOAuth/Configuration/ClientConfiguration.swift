@@ -27,6 +27,7 @@ public struct ClientConfiguration: Sendable, Hashable {
     var idTokenAlgorithm: JWSAlgorithm?
     var userInfoAlgorithm: JWSAlgorithm?
     var trustedAudiences: Set<String> = []
+    var postLogoutRedirectURI: RedirectURI?
     var clockTolerance = Duration.seconds(60)
     var resourceOrigins: Set<ResourceOrigin> = []
   }

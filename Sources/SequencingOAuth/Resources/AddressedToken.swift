@@ -53,7 +53,7 @@ extension AuthorizationModule {
   {
     try check(origin)
     let mark = session.mark
-    return try use(try await token(), at: origin, of: mark)
+    return try addressedToken(try await token(), at: origin, of: mark)
   }
 
   /// The token for a request to a server if a valid one is in memory; `nil` if the caller must wait
@@ -70,12 +70,14 @@ extension AuthorizationModule {
   /// The caller has already checked the server.
   func addressedAccess(for origin: ResourceOrigin) async throws(SQOAuthError) -> AddressedToken {
     let mark = session.mark
-    return try use(try await requestAccess(), at: origin, of: mark)
+    return try addressedToken(try await requestAccess(), at: origin, of: mark)
   }
 
   /// Pairs a token with its server after a wait; throws if another process signed in during the
   /// wait.
-  private func use(
+  ///
+  /// The caller has already checked the server.
+  func addressedToken(
     _ token: SQToken, at origin: ResourceOrigin, of mark: SignInMark?
   ) throws(SQOAuthError) -> AddressedToken {
     if let mark, let now = session.mark, now.replacements != mark.replacements {

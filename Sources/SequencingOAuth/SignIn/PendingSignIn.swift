@@ -9,6 +9,9 @@ public import Basics
 /// The sign-in for which a ``UserAgent`` opens a page: its account, its client and its redirect
 /// URI.
 ///
+/// A logout at the provider, by ``AuthorizationModule/endSession(logoutHint:uiLocales:)``, opens a
+/// page in the same way.
+///
 /// The value stays harmless when the sign-in is over: a redirect of another sign-in, or a late one,
 /// has no effect. It holds neither the account's module nor objects of the app, so a user agent may
 /// keep it.
@@ -20,15 +23,26 @@ public struct PendingSignIn: Sendable {
   /// The issuer of the authorization server; `nil` if neither configuration nor metadata names one.
   public let issuer: String?
   /// The address to which the server redirects, with the port that the SDK listens on.
+  ///
+  /// It is empty for a logout after which the user stays on the provider's page.
   public let redirectURI: String
-  private let pending: PendingAuthorization
+  private let offer: @Sendable (String) -> PendingAuthorization.OfferResult
 
-  init(_ pending: PendingAuthorization, clientID: String, accountID: String) {
+  init(
+    accountID: String, clientID: String, issuer: String?, redirectURI: String,
+    offer: @escaping @Sendable (String) -> PendingAuthorization.OfferResult
+  ) {
     self.accountID = accountID
     self.clientID = clientID
-    issuer = pending.expectation.issuer
-    redirectURI = pending.expectation.redirectURI
-    self.pending = pending
+    self.issuer = issuer
+    self.redirectURI = redirectURI
+    self.offer = offer
+  }
+
+  init(_ pending: PendingAuthorization, clientID: String, accountID: String) {
+    self.init(
+      accountID: accountID, clientID: clientID, issuer: pending.expectation.issuer,
+      redirectURI: pending.expectation.redirectURI, offer: pending.offer)
   }
 
   /// Passes on the text of the URL to which the server redirected.
@@ -38,7 +52,7 @@ public struct PendingSignIn: Sendable {
   /// had its answer.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
-    pending.offer(redirect) == .taken
+    offer(redirect) == .taken
   }
 
   /// Passes on the URL to which the server redirected.

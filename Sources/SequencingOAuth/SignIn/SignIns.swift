@@ -18,6 +18,8 @@ final class SignIns: Sendable {
     /// The expected values of the last ended sign-in, which identify a late redirect.
     var over: Boxed<AuthorizationResponse.Expectation>?
     var onEnd: (@Sendable (SignIn.Outcome) -> Void)?
+    /// The latest logout at the provider, which may wait for its redirect.
+    var logout: PendingLogout?
   }
 
   /// The sign-in that a caller starts or joins.
@@ -101,12 +103,21 @@ final class SignIns: Sendable {
     state.withLock { $0.cancel() }?.cancel()
   }
 
-  /// Offers a redirect to the sign-in under way and says what happened to it.
+  /// Notes a logout that waits for its redirect.
+  func expect(_ logout: PendingLogout) {
+    state.withLock { $0.logout = logout }
+  }
+
+  /// Offers a redirect to the sign-in or the logout under way and says what happened to it.
   func offer(_ redirect: String) -> RedirectOutcome {
-    let (signIn, ending, over) = state.withLock { ($0.signIn, $0.ending, $0.over) }
+    let (signIn, ending, over, logout) = state.withLock {
+      ($0.signIn, $0.ending, $0.over, $0.logout)
+    }
     // A silent sign-in ends by its redirect even if another one already waits for its end.
     if let ending, ending.offer(redirect) == .taken { return .answered }
-    if let offer = signIn?.offer(redirect) { return RedirectOutcome(offer) }
+    let offer = signIn?.offer(redirect)
+    if offer != .taken, let logout, logout.offer(redirect) == .taken { return .answered }
+    if let offer { return RedirectOutcome(offer) }
     guard let over, case .answer = AuthorizationResponse.judge(redirect, against: over.value)
     else { return .noSignIn }
     return .tooLate

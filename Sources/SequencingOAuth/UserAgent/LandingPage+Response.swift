@@ -14,7 +14,7 @@ extension LandingPage {
 
   private var mark: LoopbackPage.Mark {
     switch self {
-    case .signedIn: .success
+    case .signedIn, .loggedOut: .success
     case .denied, .failed, .wrongState: .failure
     case .underWay, .tooLate, .notFound: .neutral
     }
@@ -22,7 +22,7 @@ extension LandingPage {
 
   private var status: Int {
     switch self {
-    case .signedIn, .underWay, .denied, .failed: 200
+    case .signedIn, .loggedOut, .underWay, .denied, .failed: 200
     case .wrongState, .tooLate: 400
     case .notFound: 404
     }
@@ -32,6 +32,7 @@ extension LandingPage {
   private var heading: String {
     switch self {
     case .signedIn: "You are signed in"
+    case .loggedOut: "You are signed out"
     case .underWay: "Almost done"
     case .denied: "You were not signed in"
     case .failed: "The sign\u{2011}in failed"
@@ -47,7 +48,7 @@ extension LandingPage {
     let app = name.map { "\u{2068}\($0)\u{2069}" }
     let theApp = app ?? "the app"
     return switch self {
-    case .signedIn: "You can close this window and go back to \(theApp)."
+    case .signedIn, .loggedOut: "You can close this window and go back to \(theApp)."
     case .underWay:
       "\(app ?? "The app") does the rest. You can close this window and go back to it."
     case .denied: "Access was denied. You can close this window and go back to \(theApp)."

@@ -15,6 +15,8 @@ enum LandingPage: Sendable {
   case wrongState
   /// The sign-in already had its answer, or has ended.
   case tooLate
+  /// The provider has logged the user out.
+  case loggedOut
   /// The answer was accepted, and the app is still getting the token.
   case underWay
   case notFound
@@ -40,6 +42,16 @@ enum LandingPage: Sendable {
     case .tooLate: self = .tooLate
     case .taken: self = await Self.outcome(outcome, clock)
     }
+  }
+
+  /// Chooses the page for the redirect of a logout.
+  init(forLogout offer: PendingAuthorization.OfferResult) {
+    self =
+      switch offer {
+      case .notAddressed: .notFound
+      // The app's tokens are gone in each of these cases.
+      case .taken, .wrongState, .tooLate: .loggedOut
+      }
   }
 
   /// Waits for the result, but not long: until it has a page, the browser shows nothing.

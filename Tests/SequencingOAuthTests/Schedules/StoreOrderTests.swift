@@ -96,7 +96,7 @@ import Testing
     let refresh = begin { try await fixture.module.refresh() }
     try await fixture.store.saving.isHolding()
     fixture.store.fails(toErase: true)
-    let erase = fixture.module.endSession()
+    let erase = fixture.module.forgetSession()
     let grant = begin {
       try await fixture.module.requestAccessToken(grantType: "urn:example:grant")
     }

@@ -114,7 +114,7 @@ extension World {
       try await module.requestAccessToken(
         username: "\(user)", password: "\(user)-password", scope: "profile")
     }
-    let erase = module.endSession()
+    let erase = module.forgetSession()
     owner = nil
     _ = await (signIn.result, erase.value)
     if oauth.result.token != nil, !mayBeSigningIn {

@@ -1,0 +1,93 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One request to the UserInfo endpoint, and the check of its response.
+///
+/// - SeeAlso: OpenID Connect Core 1.0, sections 5.3.1 to 5.3.4
+struct UserInfoRequest: Sendable {
+  let endpoint: URL
+  private let client: RegisteredClient
+
+  /// Makes the request of a client; throws if its provider has no UserInfo endpoint.
+  init(_ client: RegisteredClient) throws(SQOAuthError) {
+    guard let endpoint = client.metadata.userInfoEndpoint else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the provider has no UserInfo endpoint; the user's claims are those of the ID token")
+    }
+    self.endpoint = endpoint
+    self.client = client
+  }
+
+  /// The request as the HTTP client sends it, without the token.
+  func httpRequest() -> HTTPRequest {
+    var request = HTTPRequest(
+      url: endpoint, headers: ["Accept": "application/json, application/jwt"])
+    request.timeout = client.configuration.timeout
+    return request
+  }
+
+  /// Reads the response; the issuer's keys are fetched if it is signed and they are not known.
+  func read(
+    _ response: HTTPResponse, of idToken: IDToken
+  ) async throws(SQOAuthError) -> UserInfo {
+    guard response.status == 200 else {
+      throw .failure(
+        of: "the UserInfo endpoint", response, now: client.environment.clock.now)
+    }
+    if Self.isJWT(response) {
+      return try UserInfo(try await signedClaims(response), of: idToken)
+    }
+    guard JSONMessage.isJSON(response) else {
+      throw SQOAuthError(
+        .userInfoInvalid, "the UserInfo response is neither JSON nor a signed JWT",
+        status: response.status)
+    }
+    guard client.configuration.userInfoAlgorithm == nil else {
+      throw SQOAuthError(
+        .userInfoInvalid,
+        "the UserInfo response is not signed, although the client expects a signature "
+          + "(userInfoAlgorithm)")
+    }
+    let claims = try JSONMessage.decode(
+      [String: JSONValue].self, from: response.body, as: SignedText.userInfo.name)
+    return try UserInfo(claims, of: idToken)
+  }
+
+  private func signedClaims(
+    _ response: HTTPResponse
+  ) async throws(SQOAuthError) -> [String: JSONValue] {
+    let configuration = client.configuration
+    let algorithm =
+      if let registered = configuration.userInfoAlgorithm {
+        registered
+      } else {
+        try configuration.idTokenAlgorithm(supported: client.metadata.idTokenAlgorithms)
+      }
+    let signatures = try IssuerSignatures(
+      configuration, client.metadata, client.environment, algorithm: algorithm)
+    let text = String(decoding: response.body, as: UTF8.self)
+    let claims = try await signatures.claims(of: text, as: .userInfo)
+    let reader = ClaimReader(
+      claims: claims, subject: SignedText.userInfo.name, missing: .userInfoInvalid,
+      malformed: .userInfoInvalid)
+    // Section 5.3.2 asks for both claims, and many providers leave them out.
+    let issuer = try reader.text("iss")
+    let audience = try reader.audience("aud")
+    guard issuer == nil || issuer == signatures.issuer,
+      audience?.contains(configuration.clientID) ?? true
+    else {
+      throw SQOAuthError(
+        .userInfoInvalid, "the UserInfo response is from another issuer or for another client")
+    }
+    return claims
+  }
+
+  private static func isJWT(_ response: HTTPResponse) -> Bool {
+    let type = response.headers["Content-Type"]?.prefix { $0 != ";" }
+    return type?.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/jwt"
+  }
+}

@@ -1,0 +1,47 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The request to end the user's session at the provider, which the browser carries there.
+///
+/// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 2
+struct EndSessionRequest: Sendable, Redacted {
+  let endpoint: URL
+  let clientID: String
+  /// The ID token of the user; without one the provider asks whom to log out.
+  let idTokenHint: String?
+  /// Where the provider sends the browser afterwards; `nil` to stay on its page.
+  let redirectURI: String?
+  let state: String
+  let logoutHint: String?
+  let uiLocales: [String]
+
+  /// The URL for the browser.
+  func url() throws(SQOAuthError) -> URL {
+    let endpoint = endpoint.absoluteString
+    let separator = !endpoint.contains("?") ? "?" : endpoint.hasSuffix("?") ? "" : "&"
+    guard let url = URL(string: endpoint + separator + FormCoding.encodeQuery(parameters)) else {
+      throw SQOAuthError(.invalidConfiguration, "the end session endpoint is not a URL")
+    }
+    return url
+  }
+
+  private var parameters: [FormCoding.Pair] {
+    var pairs: [FormCoding.Pair] = []
+    if let idTokenHint { pairs.append(.init("id_token_hint", idTokenHint)) }
+    pairs.append(.init("client_id", clientID))
+    if let redirectURI {
+      pairs.append(.init("post_logout_redirect_uri", redirectURI))
+      pairs.append(.init("state", state))
+    }
+    if let logoutHint { pairs.append(.init("logout_hint", logoutHint)) }
+    if !uiLocales.isEmpty {
+      pairs.append(.init("ui_locales", uiLocales.joined(separator: " ")))
+    }
+    return pairs
+  }
+}
