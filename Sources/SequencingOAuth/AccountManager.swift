@@ -90,6 +90,13 @@ public final class AccountManager: Sendable {
     "\(configuration.clientID) at \(configuration.provider.identifier)"
   }
 
+  /// A module for one operation, which this manager does not keep.
+  func module(
+    for configuration: ClientConfiguration, id: String = "default"
+  ) -> AuthorizationModule {
+    AuthorizationModule(configuration: configuration, environment: environment, accountID: id)
+  }
+
   private func forget(_ id: String, _ module: AuthorizationModule) {
     modules.withLock { if $0[id] === module { $0[id] = nil } }
   }

@@ -15,6 +15,43 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await self.signIn() }
   }
 
+  /// Signs the user in with options for this sign-in alone; see ``signIn(_:)-(SignInOptions)``.
+  public func signIn(
+    _ options: SignInOptions,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    callbacks.complete(completion) { () throws(SQOAuthError) in try await self.signIn(options) }
+  }
+
+  /// Signs the user in without any page that asks something; see ``signInSilently(_:)``.
+  public func signInSilently(
+    _ options: SignInOptions = SignInOptions(),
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.signInSilently(options)
+    }
+  }
+
+  /// Asks the provider about the user who is signed in; see ``userInfo()``.
+  public func userInfo(
+    _ completion: @escaping @isolated(any) (Result<UserInfo, SQOAuthError>) -> Void
+  ) {
+    callbacks.complete(completion) { () throws(SQOAuthError) in try await self.userInfo() }
+  }
+
+  /// Forgets the tokens, and logs the user out at the provider in the browser.
+  ///
+  /// See ``endSession(logoutHint:uiLocales:)``.
+  public func endSession(
+    logoutHint: String? = nil, uiLocales: [String] = [],
+    completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
+  ) {
+    callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.endSession(logoutHint: logoutHint, uiLocales: uiLocales)
+    }
+  }
+
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
   ///
   /// See ``requestAccess()``.

@@ -41,4 +41,15 @@ extension AuthorizationModule {
   public func receiveRedirect(_ redirect: URL) -> RedirectOutcome {
     receiveRedirect(redirect.absoluteString)
   }
+
+  /// Passes on a form that the browser posted to the redirect URI, and returns what happened to it.
+  ///
+  /// It is for a web server of the app, and a sign-in with ``SignInOptions/ResponseMode/formPost``.
+  /// `form` is the body of the POST, and `redirectURI` the address to which it was posted. Any thread
+  /// may call it; it returns at once.
+  ///
+  /// - SeeAlso: OAuth 2.0 Form Post Response Mode
+  public func receiveRedirect(form: Data, at redirectURI: String) -> RedirectOutcome {
+    PostedRedirect.url(form: form, at: redirectURI).map(receiveRedirect) ?? .foreignAddress
+  }
 }

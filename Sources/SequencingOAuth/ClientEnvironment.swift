@@ -16,6 +16,7 @@ public struct ClientEnvironment: Sendable {
     var refreshesWithoutStore = false
     var metadata = MetadataCache()
     var signingKeys = SigningKeys()
+    var usedLogoutTokens = UsedLogoutTokens()
     var timers = TimerQueue(SystemClock())
   }
 
@@ -93,6 +94,8 @@ public struct ClientEnvironment: Sendable {
   var metadata: MetadataCache { parts.value.metadata }
   /// The public keys of the issuers, as far as they are known.
   var signingKeys: SigningKeys { parts.value.signingKeys }
+  /// The logout tokens that count no more.
+  var usedLogoutTokens: UsedLogoutTokens { parts.value.usedLogoutTokens }
   /// The timer that all sessions share.
   var timers: TimerQueue { parts.value.timers }
 }

@@ -42,4 +42,11 @@ extension SQOAuth {
   public func receiveRedirect(_ redirect: String) -> RedirectOutcome {
     module.receiveRedirect(redirect)
   }
+
+  /// Passes on a form that the browser posted to the redirect URI, and returns what happened to it.
+  ///
+  /// See ``AuthorizationModule/receiveRedirect(form:at:)``.
+  public func receiveRedirect(form: Data, at redirectURI: String) -> RedirectOutcome {
+    module.receiveRedirect(form: form, at: redirectURI)
+  }
 }

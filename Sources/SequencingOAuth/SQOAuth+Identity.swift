@@ -1,0 +1,35 @@
+/// Who the user is, and the logout at the provider; the ``module`` does the work.
+extension SQOAuth {
+  /// Asks the provider's UserInfo endpoint about the user who is signed in.
+  ///
+  /// See ``AuthorizationModule/userInfo()``.
+  public func userInfo() async throws(SQOAuthError) -> UserInfo {
+    try await module.userInfo()
+  }
+
+  /// The provider's endpoints and abilities, as the app gave them or as its metadata names them.
+  ///
+  /// See ``AuthorizationModule/providerMetadata()``.
+  public func providerMetadata() async throws(SQOAuthError) -> ProviderMetadata {
+    try await module.providerMetadata()
+  }
+
+  /// Forgets the tokens, and logs the user out at the provider in the browser.
+  ///
+  /// See ``AuthorizationModule/endSession(logoutHint:uiLocales:)``.
+  public func endSession(
+    logoutHint: String? = nil, uiLocales: [String] = []
+  ) async throws(SQOAuthError) {
+    try await module.endSession(logoutHint: logoutHint, uiLocales: uiLocales)
+  }
+
+  /// Ends the session if a provider's logout token names it.
+  ///
+  /// See ``AuthorizationModule/handleLogoutToken(_:)``.
+  @discardableResult
+  public func handleLogoutToken(
+    _ text: String
+  ) async throws(SQOAuthError) -> (token: LogoutToken, endedSession: Bool) {
+    try await module.handleLogoutToken(text)
+  }
+}
