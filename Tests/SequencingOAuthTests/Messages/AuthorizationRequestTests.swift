@@ -87,15 +87,4 @@ import Testing
     #expect(try Self.query(Self.url(nonce: "n-0S6_WzA2Mj"))["nonce"] == ["n-0S6_WzA2Mj"])
     #expect(try Self.query(Self.url(scope: "openid"))["nonce"] == nil)
   }
-
-  @Test(arguments: ["openid", "profile openid", "openid profile"])
-  func `a sign-in with OpenID Connect has a nonce of its own`(scope: String) throws {
-    let nonces = (0..<20).map { _ in AuthorizationRequest.freshNonce(scope: scope) }
-    #expect(Set(nonces).count == 20 && nonces.allSatisfy { $0?.utf8.count ?? 0 >= 43 })
-  }
-
-  @Test(arguments: [nil, "", "openidx", "profile", "OPENID", "open id"])
-  func `any other sign-in has no nonce`(scope: String?) {
-    #expect(AuthorizationRequest.freshNonce(scope: scope) == nil)
-  }
 }

@@ -1,0 +1,127 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SequencingOAuth
+
+/// How often an issuer is asked for its keys.
+@Suite(.timeLimit(.minutes(1))) struct SigningKeysTests {
+  private let clock = ManualClock()
+  private let http = ScriptedHTTPClient(keys("A"))
+  private let keys = SigningKeys()
+
+  private var environment: ClientEnvironment {
+    var environment = ClientEnvironment()
+    environment.httpClient = http
+    environment.clock = clock
+    return environment
+  }
+
+  private func source(_ issuer: String = "https://id.example") throws -> SigningKeys.Source {
+    SigningKeys.Source(
+      issuer: issuer, uri: try #require(URL(string: "https://id.example/keys")),
+      timeout: .seconds(10))
+  }
+
+  /// A set with one key of Ed25519, for which any 32 bytes will do.
+  private static func keys(
+    _ letter: String, _ headers: HTTPFields = ["Content-Type": "application/json"]
+  ) -> ScriptedHTTPClient.Answer {
+    let x = String(repeating: letter, count: 42) + "A"
+    let body = #"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"\#(letter)","x":"\#(x)"}]}"#
+    return { _ in HTTPResponse(status: 200, headers: headers, body: Data(body.utf8)) }
+  }
+
+  @Test func `keys are fetched once while they are fresh`() async throws {
+    for _ in 0..<3 { _ = try await keys.keys(of: source(), environment) }
+    #expect(http.requests.count == 1)
+    #expect(http.requests.first?.timeout == .seconds(10))
+    clock.advance(by: 3599)
+    _ = try await keys.keys(of: source(), environment)
+    #expect(http.requests.count == 1)
+    clock.advance(by: 1)
+    _ = try await keys.keys(of: source(), environment)
+    #expect(http.requests.count == 2)
+    clock.advance(by: -7200)
+    _ = try await keys.keys(of: source(), environment)
+    #expect(http.requests.count == 3, "a clock that was moved back proves nothing")
+  }
+
+  @Test func `issuers at one address do not share keys`() async throws {
+    _ = try await keys.keys(of: source(), environment)
+    _ = try await keys.keys(of: source("https://other.example"), environment)
+    #expect(http.requests.count == 2)
+  }
+
+  @Test func `keys that do not fit are fetched again at once, as often as they change`() async throws
+  {
+    var known = try await keys.keys(of: source(), environment)
+    for letter in ["B", "C", "D"] {
+      http.answer(Self.keys(letter))
+      let newer = try await keys.keys(of: source(), environment, otherThan: known)
+      known = try #require(newer)
+    }
+    #expect(http.requests.count == 4)
+  }
+
+  @Test func `after a fetch in vain the issuer is left alone for a minute`() async throws {
+    let known = try await keys.keys(of: source(), environment)
+    for _ in 0..<5 {
+      #expect(try await keys.keys(of: source(), environment, otherThan: known) == nil)
+    }
+    #expect(http.requests.count == 2)
+    http.answer(Self.keys("B"))
+    clock.advance(by: 59)
+    #expect(try await keys.keys(of: source(), environment, otherThan: known) == nil)
+    clock.advance(by: 1)
+    #expect(try await keys.keys(of: source(), environment, otherThan: known) != nil)
+    #expect(http.requests.count == 3)
+  }
+
+  @Test func `any number of validations wait for one fetch`() async throws {
+    let known = try await keys.keys(of: source(), environment)
+    let gate = Gate(isOpen: false)
+    http.answer { request in
+      await gate.pass()
+      return try await Self.keys("B")(request)
+    }
+    let (source, environment) = (try source(), environment)
+    let callers = (0..<20).map { _ in
+      begin { [keys] in try await keys.keys(of: source, environment, otherThan: known) }
+    }
+    try await gate.isHolding()
+    gate.open()
+    for caller in callers { #expect(try await caller.value != nil) }
+    #expect(http.requests.count == 2)
+  }
+
+  @Test func `a failure is no set of keys, and the next validation asks again`() async throws {
+    http.answer { _ in throw SQOAuthError(.connectionFailed, "no route") }
+    let error = await failure(.connectionFailed) {
+      try await keys.keys(of: source(), environment)
+    }
+    #expect(error?.message.contains("the issuer's keys could not be fetched") == true)
+    http.answer(ScriptedHTTPClient.json("{}", status: 503))
+    await failure(.temporarilyUnavailable) { try await keys.keys(of: source(), environment) }
+    http.answer(ScriptedHTTPClient.json("<html>"))
+    await failure(.invalidResponse) { try await keys.keys(of: source(), environment) }
+    http.answer(Self.keys("A"))
+    _ = try await keys.keys(of: source(), environment)
+    #expect(http.requests.count == 4)
+  }
+
+  @Test(arguments: [
+    (["Cache-Control": "max-age=900"], 900), (["Cache-Control": "public, Max-Age=\"900\""], 900),
+    (["Cache-Control": "max-age=900", "Age": "100"], 800), ([:], 3600),
+    (["Cache-Control": "public"], 3600), (["Cache-Control": "no-store"], 300),
+    (["Cache-Control": "max-age=900, no-cache"], 300), (["Cache-Control": "max-age=0"], 300),
+    (["Cache-Control": "max-age=soon"], 300), (["Cache-Control": "max-age=nan"], 300),
+    (["Cache-Control": "max-age=31536000"], 86_400), (["Cache-Control": "max-age=1e999"], 300),
+    (["Cache-Control": "max-age=900", "Age": "-5"], 900),
+  ] as [(HTTPFields, Double)])
+  func `the header fields say how long keys are fresh, within bounds`(
+    headers: HTTPFields, seconds: Double
+  ) {
+    #expect(HTTPFreshness.seconds(headers) == seconds)
+  }
+}
