@@ -5,8 +5,8 @@ import Glibc
 struct SQDemo {
   /// Every command; to add a command, write a file for it and a line here.
   static let commands: [any Command.Type] = [
-    Tour.self, Cookbook.self, Login.self, Token.self, Call.self, Files.self, RPC.self,
-    Watch.self, Accounts.self, Revoke.self, Logout.self, Sandbox.self, Completion.self,
+    Tour.self, Cookbook.self, Login.self, WhoAmI.self, Token.self, Call.self, Files.self,
+    RPC.self, Watch.self, Accounts.self, Revoke.self, Logout.self, Sandbox.self, Completion.self,
   ]
 
   /// Ends the program at once; all output was written before.

@@ -16,7 +16,7 @@ extension AccountOptions {
   /// Signs in and does work with the new account; without a provider, at the built-in sandbox,
   /// which ends with the work.
   func signIn(
-    _ options: SignInOptions, _ opened: OpenStore?, _ console: Console, _ work: Work
+    _ options: SignInArguments, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {
     if let configuration = options.configuration, let server = options.server {
       try options.checkVisitor()
@@ -44,7 +44,7 @@ extension AccountOptions {
   }
 
   private func work(
-    _ options: SignInOptions, _ configuration: ClientConfiguration, _ server: Server,
+    _ options: SignInArguments, _ configuration: ClientConfiguration, _ server: Server,
     _ store: OpenStore, _ console: Console, _ work: Work, place: String? = nil
   ) async throws(Failure) {
     let oauth = oauth(choice.newID, keptIn: store)

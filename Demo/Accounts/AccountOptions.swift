@@ -2,13 +2,13 @@ import SequencingOAuth
 
 /// The options for the account of a command: an account in the store, or one that signs in now.
 struct AccountOptions: Sendable {
-  static let options = [Option.account] + SignInOptions.options + StoreOptions.options
+  static let options = [Option.account] + SignInArguments.options + StoreOptions.options
   /// The options of a command that can also use the sandbox inside the program.
   static let optionsOrSandbox = options + [.sandbox]
 
   typealias Work = (Account) async throws(Failure) -> Void
 
-  let signIn: SignInOptions
+  let signIn: SignInArguments
   /// The lifetime of the tokens of the built-in sandbox.
   var tokenLifetime: Duration = .seconds(3600)
   /// Whether the user signs in only when a token is needed, and not before the work starts.
@@ -28,7 +28,7 @@ struct AccountOptions: Sendable {
   /// `--account` names it.
   init(_ arguments: Arguments, areForNew: Bool = false) throws(Failure) {
     let id = arguments[.account]
-    signIn = try SignInOptions(arguments, orAccount: !areForNew || id != nil)
+    signIn = try SignInArguments(arguments, orAccount: !areForNew || id != nil)
     store = try StoreOptions(arguments)
     if signIn.usesSandbox, store.last {
       throw .usage("--sandbox is a server for this run only; leave --store out")

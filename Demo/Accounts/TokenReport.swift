@@ -36,10 +36,13 @@ extension TokenReport: Redacted {}
 struct TokenSummary {
   let text: String
 
-  /// Creates the summary of an account's token; without an id, the account is not kept.
-  init(_ token: SQToken, at date: Date, of id: String?, keptIn place: String?) {
+  /// Creates the summary of an account's token and its user; without an id, the account is not kept.
+  init(
+    _ token: SQToken, of user: SignedInUser?, at date: Date, account id: String?,
+    keptIn place: String?
+  ) {
     text =
-      "Signed in.\n"
+      (user?.shownName.map { "Welcome, \($0.onScreen). You are signed in.\n" } ?? "Signed in.\n")
       + Fields.text([
         ("account", id?.onScreen), ("scope", token.scopesInWords),
         ("expires", token.expiryInWords(at: date)), ("kept in", place),

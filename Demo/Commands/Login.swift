@@ -35,6 +35,9 @@ struct Login: Command {
     When you have signed in, copy the address to which your browser is redirected and paste
     it into this program; a script may write it to standard input.
 
+    Where the provider supports OpenID Connect, the command asks it who you are (the scope
+    'openid profile email', unless --scope names another); 'sq-demo whoami' shows it later.
+
     Only with --json the command prints the access token, since it is as valuable as a
     password: access_token, token_type, expires_at (ISO 8601), expires_in (seconds),
     scope and refresh_token, as far as the server sent them.
@@ -58,7 +61,9 @@ struct Login: Command {
       }
       let place = await account.store.place
       let id = place == nil ? nil : account.id
-      try console.result(TokenSummary(token, at: Date(), of: id, keptIn: place).text)
+      let user = await SignedInUser.find(account.oauth)
+      try console.result(
+        TokenSummary(token, of: user, at: Date(), account: id, keptIn: place).text)
     }
   }
 }

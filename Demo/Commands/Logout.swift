@@ -1,5 +1,12 @@
 import SequencingOAuth
 
+extension Option {
+  static let everywhere = Option(
+    "--everywhere",
+    help: "Log out at the provider too: its tokens end, and your browser opens to end your session "
+      + "there.")
+}
+
 /// `logout`: erases an account from the store.
 struct Logout: Command {
   static let name = "logout"
@@ -14,23 +21,31 @@ struct Logout: Command {
 
     If there is no such account, the command says so, and the exit status is 0.
 
+    With --everywhere the command also makes the server end the tokens, and opens your
+    browser at the provider, which logs you out there. The account is forgotten here even if
+    the provider cannot do that; the command then says so, and the exit status is 1.
+
     With --json it prints one object: account, and forgotten, which is false if there was
     no such account.
     """
-  static let options = [Option.json, .account] + StoreOptions.options
+  static let options = [.json, .everywhere] + AccountOptions.options
 
   private let choice: AccountChoice
   private let store: StoreOptions
   private let printsJSON: Bool
+  /// The account with its provider, if the user is to be logged out there too.
+  private let everywhere: AccountOptions?
 
   init(_ arguments: Arguments) throws(Failure) {
     choice = AccountChoice(id: arguments[.account])
+    everywhere = arguments.contains(.everywhere) ? try AccountOptions(arguments) : nil
     store = try StoreOptions(arguments)
     printsJSON = arguments.contains(.json)
   }
 
   func run(_ console: Console) async throws(Failure) {
     let console = printsJSON ? console.reservingOutput : console
+    if let everywhere, try await logOut(everywhere, console) { return }
     let opened = try await store.openIfThere(console)
     guard let opened, let record = try await choice.record(in: opened) else {
       return try await forgetSignedOut(in: opened, console)
@@ -42,6 +57,23 @@ struct Logout: Command {
       record.id, console,
       record.id == AccountChoice.defaultID
         ? "Signed out." : "Signed out of the account \"\(record.id.onScreen)\".")
+  }
+
+  /// Logs the user out at the provider and here; returns `false` if there is no such account.
+  private func logOut(
+    _ options: AccountOptions, _ console: Console
+  ) async throws(Failure) -> Bool {
+    try await options.withKeptAccount(console, mayBeSignedOut: true) { account throws(Failure) in
+      let outcome: Result<Void, Failure>
+      do throws(Failure) {
+        outcome = .success(try await account.signIn?.logOut())
+      } catch {
+        outcome = .failure(error)
+      }
+      try await account.store.clients?.forget(account.id)
+      try outcome.get()
+      try report(account.id, console, "Signed out here and at the provider.")
+    }
   }
 
   /// Forgets an account whose session has ended.

@@ -67,10 +67,11 @@ enum BrowserOption: Sendable, Equatable {
   /// The user agent of a command; if a browser does not open, it prints the address and how long it
   /// waits.
   func commandLine(
-    _ console: Console, wait: SignInWait, pass: @escaping @Sendable (String) -> Void = { _ in }
+    _ console: Console, for act: String = "sign in", wait: SignInWait,
+    pass: @escaping @Sendable (String) -> Void = { _ in }
   ) -> any UserAgent {
     let show: @Sendable (String) throws(Failure) -> Void = { address in
-      console.progress("Open this address to sign in:")
+      console.progress("Open this address to \(act):")
       try console.show(address)
       console.progress(wait.inWords)
     }

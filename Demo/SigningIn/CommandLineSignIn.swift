@@ -3,13 +3,13 @@ import SequencingOAuth
 /// Signs an account's user in from the command line, at once or when a token is needed.
 struct CommandLineSignIn: Sendable {
   private let oauth: SQOAuth
-  private let options: SignInOptions
+  private let options: SignInArguments
   /// The server, in words.
   private let place: String
   private let console: Console
   private let pasted: PastedRedirects
 
-  init(_ oauth: SQOAuth, _ options: SignInOptions, at place: String, _ console: Console) {
+  init(_ oauth: SQOAuth, _ options: SignInArguments, at place: String, _ console: Console) {
     self.oauth = oauth
     self.options = options
     self.place = place
@@ -34,6 +34,17 @@ struct CommandLineSignIn: Sendable {
   /// Lets the SDK sign in when a request needs a token; a line announces the sign-in.
   func whenNeeded() {
     useBrowser { announce() }
+  }
+
+  /// Ends the tokens and the user's session at the provider, in the browser, and forgets the account.
+  func logOut() async throws(Failure) {
+    let wait = SignInWait(timeout: options.timeout, server: options.server?.address)
+    oauth.environment.userAgent = options.browser.commandLine(
+      console, for: "log out", wait: wait, pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
+    console.progress("Logging out at \(place.onScreen).")
+    try await Failure.translating { () throws(SQOAuthError) in
+      try await oauth.endSession(revokesTokens: true)
+    }
   }
 
   /// The failure for a sign-in that ended with an error.

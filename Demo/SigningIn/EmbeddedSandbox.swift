@@ -28,7 +28,7 @@ final class EmbeddedSandbox: Sendable {
 
   /// Starts the sandbox, with a client that has this redirect URI.
   init(
-    redirectURI: String = SignInOptions.defaultRedirectURI, tokenLifetime: Duration
+    redirectURI: String = SignInArguments.defaultRedirectURI, tokenLifetime: Duration
   ) async throws(Failure) {
     var options = SandboxOptions()
     options.clients = [
@@ -43,7 +43,7 @@ final class EmbeddedSandbox: Sendable {
 
   /// Runs a body with a sandbox, and stops the sandbox after it.
   static func running(
-    redirectURI: String = SignInOptions.defaultRedirectURI, tokenLifetime: Duration,
+    redirectURI: String = SignInArguments.defaultRedirectURI, tokenLifetime: Duration,
     _ body: (EmbeddedSandbox) async throws(Failure) -> Void
   ) async throws(Failure) {
     let sandbox = try await EmbeddedSandbox(
@@ -86,7 +86,7 @@ final class EmbeddedSandbox: Sendable {
   }
 
   /// The configuration of its client, with the values of the options.
-  func configuration(for options: SignInOptions) throws(Failure) -> ClientConfiguration {
+  func configuration(for options: SignInArguments) throws(Failure) -> ClientConfiguration {
     do throws(SQOAuthError) {
       var configuration = try ClientConfiguration(
         clientID: options.clientID ?? clientID, redirectURI: options.redirectURI.string,

@@ -24,7 +24,7 @@ extension Option {
   static let redirectURI = Option(
     "--redirect-uri", value: "URI",
     help: "The address to which the server sends you back, as registered for the client. The "
-      + "default is \(SignInOptions.defaultRedirectURI) on any free port. If it is not a loopback "
+      + "default is \(SignInArguments.defaultRedirectURI) on any free port. If it is not a loopback "
       + "address, the redirect does not reach this program, which asks you to paste it.")
   static let scope = Option(
     "--scope", value: "SCOPE",

@@ -43,7 +43,7 @@ struct TourPlace: Sendable {
 
   /// Creates the place for the sandbox inside the program.
   static func sandbox(
-    _ sandbox: EmbeddedSandbox, _ options: SignInOptions, oauth: SQOAuth = .shared
+    _ sandbox: EmbeddedSandbox, _ options: SignInArguments, oauth: SQOAuth = .shared
   ) throws(Failure) -> TourPlace {
     oauth.register(try sandbox.configuration(for: options))
     let description = sandbox.description

@@ -42,13 +42,14 @@ extension AuthorizationModule {
 
   /// Forgets the tokens, and logs the user out at the provider in the browser.
   ///
-  /// See ``endSession(logoutHint:uiLocales:)``.
+  /// See ``endSession(revokesTokens:logoutHint:uiLocales:)``.
   public func endSession(
-    logoutHint: String? = nil, uiLocales: [String] = [],
+    revokesTokens: Bool = false, logoutHint: String? = nil, uiLocales: [String] = [],
     completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
     callbacks.complete(completion) { () throws(SQOAuthError) in
-      try await self.endSession(logoutHint: logoutHint, uiLocales: uiLocales)
+      try await self.endSession(
+        revokesTokens: revokesTokens, logoutHint: logoutHint, uiLocales: uiLocales)
     }
   }
 

@@ -47,20 +47,22 @@ extension AuthorizationModule {
   /// signs in next is asked for a password again. The provider may first ask the user to confirm. If
   /// the client has a ``ClientConfiguration/postLogoutRedirectURI``, the call waits for the redirect,
   /// at most for ``ClientConfiguration/signInTimeout``; otherwise it returns when the browser has the
-  /// address. The tokens are not revoked; call ``revoke()`` before, if the provider offers that.
+  /// address. With `revokesTokens` the tokens are revoked first; if that fails, the logout goes on.
   /// Cancelling the task ends the wait.
   ///
   /// - Throws: ``SQOAuthError``, and the tokens are gone nevertheless:
   ///   ``SQOAuthError/Code/endSessionUnsupported`` if the provider cannot log users out;
   ///   ``SQOAuthError/Code/stateMismatch`` if the redirect may answer another logout;
-  ///   ``SQOAuthError/Code/timedOut``; the error of the user agent or the store.
+  ///   ``SQOAuthError/Code/timedOut``; the error of the user agent or the store; at last the error
+  ///   of the revocation.
   /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0
   public func endSession(
-    logoutHint: String? = nil, uiLocales: [String] = []
+    revokesTokens: Bool = false, logoutHint: String? = nil, uiLocales: [String] = []
   ) async throws(SQOAuthError) {
     // The store may know the user although this process has not read it yet.
     if currentToken == nil { _ = try? await restore() }
     let idToken = currentToken?.idToken
+    let revocation = revokesTokens ? await revocationError() : nil
     // A program that exits on an error of the logout must not leave the account in the store.
     let forgotten = await forgetSession().wait()
     let logout = ProviderLogout(
@@ -69,5 +71,15 @@ extension AuthorizationModule {
       isWaiting: { pending in self.signIns.expect(pending) })
     try await logout.run()
     try forgotten.get()
+    if let revocation { throw revocation }
+  }
+
+  private func revocationError() async -> SQOAuthError? {
+    do throws(SQOAuthError) {
+      try await revoke()
+      return nil
+    } catch {
+      return error
+    }
   }
 }

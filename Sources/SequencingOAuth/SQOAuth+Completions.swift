@@ -38,12 +38,14 @@ extension SQOAuth {
 
   /// Forgets the tokens, and logs the user out at the provider in the browser.
   ///
-  /// See ``endSession(logoutHint:uiLocales:)``.
+  /// See ``endSession(revokesTokens:logoutHint:uiLocales:)``.
   public func endSession(
-    logoutHint: String? = nil, uiLocales: [String] = [],
+    revokesTokens: Bool = false, logoutHint: String? = nil, uiLocales: [String] = [],
     completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
-    module.endSession(logoutHint: logoutHint, uiLocales: uiLocales, completion: completion)
+    module.endSession(
+      revokesTokens: revokesTokens, logoutHint: logoutHint, uiLocales: uiLocales,
+      completion: completion)
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.

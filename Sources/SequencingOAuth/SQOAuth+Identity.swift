@@ -16,11 +16,12 @@ extension SQOAuth {
 
   /// Forgets the tokens, and logs the user out at the provider in the browser.
   ///
-  /// See ``AuthorizationModule/endSession(logoutHint:uiLocales:)``.
+  /// See ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``.
   public func endSession(
-    logoutHint: String? = nil, uiLocales: [String] = []
+    revokesTokens: Bool = false, logoutHint: String? = nil, uiLocales: [String] = []
   ) async throws(SQOAuthError) {
-    try await module.endSession(logoutHint: logoutHint, uiLocales: uiLocales)
+    try await module.endSession(
+      revokesTokens: revokesTokens, logoutHint: logoutHint, uiLocales: uiLocales)
   }
 
   /// Ends the session if a provider's logout token names it.

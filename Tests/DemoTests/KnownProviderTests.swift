@@ -22,10 +22,10 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  private static func options(_ words: [String]) throws(Failure) -> SignInOptions {
-    try SignInOptions(
+  private static func options(_ words: [String]) throws(Failure) -> SignInArguments {
+    try SignInArguments(
       Arguments(
-        ["--client-id", "app", "--provider"] + words, options: SignInOptions.options,
+        ["--client-id", "app", "--provider"] + words, options: SignInArguments.options,
         secrets: Secrets(client: Secret(.clientSecret, "hunter2"))))
   }
 
@@ -89,14 +89,14 @@ import Testing
       token: SQToken(accessToken: "x"),
       attributes: KeptClient(client, at: server).attributes)
     #expect(KeptClient(record).server == server && server.has(record))
-    let nothing = try SignInOptions(
-      Arguments([], options: SignInOptions.options), orAccount: true)
+    let nothing = try SignInArguments(
+      Arguments([], options: SignInArguments.options), orAccount: true)
     let resumed = try nothing.completed(by: record).configuration
     #expect(resumed?.provider == provider)
     #expect(resumed?.clientSecret == "hunter2")
-    let other = try SignInOptions(
+    let other = try SignInArguments(
       Arguments(
-        ["--issuer", "https://other.example", "--client-id", "app"], options: SignInOptions.options)
+        ["--issuer", "https://other.example", "--client-id", "app"], options: SignInArguments.options)
     )
     #expect(try other.completed(by: record).configuration?.clientSecret == nil)
   }

@@ -47,7 +47,7 @@ extension ClientConfiguration {
 
   /// Where the provider sends the user after a logout; `nil`, the default, to stay on its page.
   ///
-  /// ``AuthorizationModule/endSession(logoutHint:uiLocales:)`` uses it: at a loopback address the SDK
+  /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)`` uses it: at a loopback address the SDK
   /// receives the redirect, and any other is passed to ``AuthorizationModule/handleRedirect(_:)-(URL)``.
   /// Providers compare it exactly with what was registered (`post_logout_redirect_uris`), port
   /// included; so name a port here that no other program on the machine uses.

@@ -66,7 +66,7 @@ public struct Provider: Sendable, Hashable {
   /// in the redirect must equal it (RFC 9207). Set `refresh` if the server refreshes at another
   /// address than the token endpoint. For the scope `openid` the SDK needs the issuer, and with `jwks`
   /// the address of its keys (`jwks_uri`); `userInfo` and `endSession` are the endpoints of OpenID
-  /// Connect for ``AuthorizationModule/userInfo()`` and ``AuthorizationModule/endSession(logoutHint:uiLocales:)``.
+  /// Connect for ``AuthorizationModule/userInfo()`` and ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``.
   public static func endpoints(
     authorization: String? = nil, token: String, refresh: String? = nil, revocation: String? = nil,
     jwks: String? = nil, userInfo: String? = nil, endSession: String? = nil, issuer: String? = nil

@@ -1,7 +1,7 @@
 import SequencingOAuth
 
 // The meaning of the options' values, and the errors for values without a meaning.
-extension SignInOptions {
+extension SignInArguments {
   static func redirectURI(_ text: String?) throws(Failure) -> RedirectURI {
     do throws(SQOAuthError) {
       return try RedirectURI(text ?? defaultRedirectURI)

@@ -15,9 +15,9 @@ import Testing
 
   private func options(
     _ words: [String], secret: Secret? = nil
-  ) throws(Failure) -> SignInOptions {
-    try SignInOptions(
-      Arguments(words, options: SignInOptions.options, secrets: Secrets(client: secret)))
+  ) throws(Failure) -> SignInArguments {
+    try SignInArguments(
+      Arguments(words, options: SignInArguments.options, secrets: Secrets(client: secret)))
   }
 
   @Test func `without a provider mean the built-in sandbox`() throws {
@@ -134,9 +134,9 @@ import Testing
 
   @Test func `leave out what an account tells`() throws {
     let arguments = try Arguments(
-      ["--auth", "post"], options: SignInOptions.options,
+      ["--auth", "post"], options: SignInArguments.options,
       secrets: Secrets(client: Secret(.clientSecret, "hunter2")))
-    let options = try SignInOptions(arguments, orAccount: true)
+    let options = try SignInArguments(arguments, orAccount: true)
     let token = SQToken(accessToken: "x")
     let record = AccountRecord(
       id: "default", clientID: "app", issuer: "https://id.example.com", token: token)
@@ -179,8 +179,8 @@ import Testing
       ])
     let given = try Arguments(
       ["--auth", "post", "--scope", "c", "--redirect-uri", "http://127.0.0.1/here"],
-      options: SignInOptions.options, secrets: Secrets(client: Secret(.clientSecret, "given")))
-    let client = try SignInOptions(given, orAccount: true).completed(by: record).configuration
+      options: SignInArguments.options, secrets: Secrets(client: Secret(.clientSecret, "given")))
+    let client = try SignInArguments(given, orAccount: true).completed(by: record).configuration
     #expect(client?.clientSecret == "given")
     #expect(client?.scope == "c")
     #expect(client?.redirectURI?.string == "http://127.0.0.1/here")

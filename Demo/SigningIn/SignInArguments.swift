@@ -1,7 +1,7 @@
 import SequencingOAuth
 
 /// The server, the client and the way to sign in, for every command that may need a sign-in.
-struct SignInOptions: Sendable {
+struct SignInArguments: Sendable {
   static let options: [Option] =
     Server.options + [
       .clientID, .clientSecretFile, .redirectURI, .scope, .auth, .resource, .browser, .timeout,
@@ -69,7 +69,7 @@ struct SignInOptions: Sendable {
   ///
   /// If the options name another client or another server than the record, nothing is taken: a
   /// client or a server must not get values that were stored for another one.
-  func completed(by record: AccountRecord) throws(Failure) -> SignInOptions {
+  func completed(by record: AccountRecord) throws(Failure) -> SignInArguments {
     guard fit(record) else { return self }
     let kept = KeptClient(record)
     guard let server = server ?? kept.server else { return self }

@@ -1,0 +1,46 @@
+import SequencingOAuth
+
+/// `whoami`: says who is signed in.
+struct WhoAmI: Command {
+  static let name = "whoami"
+  static let summary = "Say who is signed in."
+  static let details = """
+    The command shows what the provider says about the user of an account that 'sq-demo
+    login' has kept. The user is known by an ID token, whose signature was verified at the
+    sign-in; the rest comes from the provider's UserInfo endpoint. If the provider cannot be
+    asked now, the command shows what the ID token says.
+
+    A provider tells who the user is if the scope of the sign-in has 'openid'. 'sq-demo
+    login' asks for it where the provider supports OpenID Connect, unless --scope says
+    otherwise.
+
+    With --json it prints one object: account, issuer, subject, name and claims, an object
+    with every claim as the provider sent it.
+    """
+  static let options = [.json] + AccountOptions.optionsOrSandbox
+
+  private let account: AccountOptions
+  private let printsJSON: Bool
+
+  init(_ arguments: Arguments) throws(Failure) {
+    account = try AccountOptions(arguments)
+    printsJSON = arguments.contains(.json)
+  }
+
+  func run(_ console: Console) async throws(Failure) {
+    let console = console.reservingOutput
+    try await account.withAccount(console) { account throws(Failure) in
+      guard let user = await SignedInUser.find(account.oauth, isFresh: true) else {
+        throw Failure(
+          "no_identity", "the provider did not say who the user is", status: .notAuthorized
+        ).withHint(
+          "Sign in again and ask for it: '\(account.signInCommand) --scope \"openid profile\"'.")
+      }
+      if let problem = user.problem {
+        console.warn(
+          "the provider could not be asked: \(problem.code.rawValue.onScreen): \(problem.message)")
+      }
+      try console.result(printsJSON ? try user.json(account: account.id) : user.text)
+    }
+  }
+}
