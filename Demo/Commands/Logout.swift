@@ -66,7 +66,7 @@ struct Logout: Command {
     try await options.withKeptAccount(console, mayBeSignedOut: true) { account throws(Failure) in
       let outcome: Result<Void, Failure>
       do throws(Failure) {
-        outcome = .success(try await account.signIn?.logOut())
+        outcome = .success(try await account.signIn?.logOut() ?? ())
       } catch {
         outcome = .failure(error)
       }

@@ -123,6 +123,8 @@ extension Failure {
         "signed_out", "the account was signed out by another program", status: .notAuthorized)
     case .revoked:
       self.init("revoked", "the tokens were revoked", status: .notAuthorized)
+    case .loggedOut:
+      self.init("logged_out", "the user logged out at the provider", status: .notAuthorized)
     }
   }
 }

@@ -106,6 +106,8 @@ final class MainScreen: TokenRefreshDelegate {
     switch reason {
     case .signedOut: tell(.sessionDidEnd(nil))
     case .revoked: tell(.sessionDidEnd(.ended(code: "revoked", message: "the tokens were revoked")))
+    case .loggedOut:
+      tell(.sessionDidEnd(.ended(code: "logged_out", message: "the user logged out elsewhere")))
     case .refused(let error):
       tell(.sessionDidEnd(.ended(code: error.code.rawValue, message: error.message)))
     }

@@ -504,7 +504,7 @@ import Testing
       accessToken: "secret-a", expirationDate: now.addingTimeInterval(60), scope: "x y",
       refreshToken: "secret-r")
     #expect(
-      TokenSummary(token, at: now, of: "me", keptIn: "the file /a/b").text == """
+      TokenSummary(token, of: nil, at: now, account: "me", keptIn: "the file /a/b").text == """
         Signed in.
           account  me
           scope    x y
