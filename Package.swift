@@ -92,8 +92,9 @@ let package = Package(
       name: "SequencingOAuthTests",
       dependencies: [
         "SequencingOAuth", "transfer-probe", "OAuthSandbox", "Basics", "LoopbackHTTP",
-        "TestSupport",
+        "TestSupport", "CCrypto",
       ],
+      exclude: ["Vectors"],
       swiftSettings: settings),
     .testTarget(
       name: "CallbackTests",

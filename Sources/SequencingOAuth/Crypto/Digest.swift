@@ -6,27 +6,36 @@ import CCrypto
   package import Foundation
 #endif
 
-/// SHA-256 digests, computed by OpenSSL.
+/// SHA-2 digests, computed by OpenSSL.
 package enum Digest {
   /// The SHA-256 digest of a string's UTF-8 bytes.
   package static func sha256(_ text: String) -> Data {
     var text = text
-    return text.withUTF8 { sha256(UnsafeRawBufferPointer($0)) }
+    return text.withUTF8 { digest(UnsafeRawBufferPointer($0), by: .sha256) }
   }
 
   /// The SHA-256 digest of bytes.
-  package static func sha256(_ bytes: Data) -> Data {
-    bytes.withUnsafeBytes { sha256($0) }
+  package static func sha256(_ bytes: Data) -> Data { digest(bytes, by: .sha256) }
+
+  /// The SHA-384 digest of bytes.
+  static func sha384(_ bytes: Data) -> Data { digest(bytes, by: .sha384) }
+
+  /// The SHA-512 digest of bytes.
+  static func sha512(_ bytes: Data) -> Data { digest(bytes, by: .sha512) }
+
+  /// The digest of bytes by a hash function.
+  static func digest(_ bytes: Data, by function: HashFunction) -> Data {
+    bytes.withUnsafeBytes { digest($0, by: function) }
   }
 
-  private static func sha256(_ input: UnsafeRawBufferPointer) -> Data {
-    OpenSSL.begin()
-    var digest = Data(count: 32)
+  private static func digest(_ input: UnsafeRawBufferPointer, by function: HashFunction) -> Data {
+    var digest = Data(count: function.digestSize)
     let succeeded = digest.withUnsafeMutableBytes { output in
-      EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, EVP_sha256(), nil)
+      EVP_Digest(
+        input.baseAddress, input.count, output.baseAddress, nil, function.implementation, nil)
     }
-    // This fails only if libcrypto has no SHA-256 at all; a wrong challenge must not be sent.
-    precondition(succeeded == 1, "libcrypto has no SHA-256")
+    // This fails only if memory runs out; a wrong challenge must not be sent.
+    precondition(succeeded == 1, "libcrypto cannot compute a digest")
     return digest
   }
 

@@ -19,6 +19,18 @@ enum OpenSSL {
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
   }
 
+  /// Runs calls that may fail, and removes their errors from OpenSSL's queue for this thread.
+  ///
+  /// The errors would otherwise show up after the next call of the app or of libcurl. Errors that
+  /// were in the queue before stay there.
+  ///
+  /// - SeeAlso: ERR_set_mark(3)
+  static func leavingNoErrors<Value>(_ body: () -> Value) -> Value {
+    ERR_set_mark()
+    defer { ERR_pop_to_mark() }
+    return body()
+  }
+
   /// Compares two secrets in a time that does not depend on where they differ.
   static func areEqual(_ one: Data, _ other: Data) -> Bool {
     guard one.count == other.count else { return false }

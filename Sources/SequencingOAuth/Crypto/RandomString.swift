@@ -16,22 +16,6 @@ enum RandomString {
     for _ in 0..<4 {
       withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
     }
-    return base64URL(bytes)
-  }
-
-  /// Encodes bytes as Base64url without padding.
-  ///
-  /// - SeeAlso: RFC 7636, appendix A
-  static func base64URL(_ bytes: Data) -> String {
-    String(
-      String.UnicodeScalarView(
-        bytes.base64EncodedString().unicodeScalars.compactMap { scalar -> Unicode.Scalar? in
-          switch scalar {
-          case "+": "-"
-          case "/": "_"
-          case "=": nil
-          default: scalar
-          }
-        }))
+    return Base64URL.encode(bytes)
   }
 }

@@ -21,7 +21,7 @@ struct PKCE: Sendable {
   /// Makes the proof for a given verifier, so that a test can use the RFC's example.
   package init(verifier: String) {
     self.verifier = verifier
-    challenge = RandomString.base64URL(Digest.sha256(verifier))
+    challenge = Base64URL.encode(Digest.sha256(verifier))
   }
 }
 

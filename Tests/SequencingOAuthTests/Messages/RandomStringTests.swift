@@ -4,18 +4,6 @@ import Testing
 @testable import SequencingOAuth
 
 @Suite struct RandomStringTests {
-  @Test func `bytes become base64url without padding as in RFC 7636 appendix A`() {
-    #expect(RandomString.base64URL(Data([3, 236, 255, 224, 193])) == "A-z_4ME")
-  }
-
-  @Test(arguments: [
-    (Data(), ""), (Data([0]), "AA"), (Data([0, 0]), "AAA"), (Data([0, 0, 0]), "AAAA"),
-    (Data([255, 255, 255]), "____"), (Data([251, 239, 190]), "----"),
-  ])
-  func `base64url has no padding and neither plus nor slash`(bytes: Data, text: String) {
-    #expect(RandomString.base64URL(bytes) == text)
-  }
-
   @Test func `a thousand states are distinct and hold 256 bits of base64url each`() throws {
     let states = (0..<1_000).map { _ in RandomString.make() }
     #expect(Set(states).count == 1_000)

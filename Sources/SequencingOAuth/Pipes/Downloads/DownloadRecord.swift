@@ -79,7 +79,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   }()
 
   private static func digest(_ url: URL) -> String {
-    RandomString.base64URL(Digest.sha256(String(url.absoluteString.prefix { $0 != "#" })))
+    Base64URL.encode(Digest.sha256(String(url.absoluteString.prefix { $0 != "#" })))
   }
 }
 

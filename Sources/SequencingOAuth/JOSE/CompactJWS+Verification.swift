@@ -1,0 +1,45 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension CompactJWS {
+  /// Verifies the signature with a public key of the set.
+  ///
+  /// The caller knows the algorithm. A header that names another one is refused, so that no header
+  /// can turn a public key into a shared secret.
+  ///
+  /// - SeeAlso: RFC 8725, sections 2.1 and 3.1
+  func verify(
+    with keys: JSONWebKeySet, algorithm: JWSAlgorithm
+  ) throws(JWSFailure) {
+    try require(algorithm)
+    guard let scheme = algorithm.scheme else { throw .noKey }
+    let fitting = keys.keys(for: self, algorithm)
+    guard !fitting.isEmpty else { throw .noKey }
+    let strong = fitting.filter { !$0.isWeak }
+    guard !strong.isEmpty else { throw .weakKey }
+    guard strong.contains(where: { $0.isValid(signature, of: signingInput, by: scheme) }) else {
+      throw .badSignature
+    }
+  }
+
+  /// Verifies the signature with a secret that the signer and the client share.
+  ///
+  /// The secret is at least as long as a digest.
+  ///
+  /// - SeeAlso: RFC 7518, section 3.2
+  func verify(secret: Data, algorithm: JWSAlgorithm) throws(JWSFailure) {
+    try require(algorithm)
+    guard algorithm.isSymmetric else { throw .noKey }
+    guard secret.count >= algorithm.digestSize else { throw .weakKey }
+    guard
+      HMAC.isValid(signature, of: signingInput, secret: secret, by: algorithm.hashFunction)
+    else { throw .badSignature }
+  }
+
+  private func require(_ algorithm: JWSAlgorithm) throws(JWSFailure) {
+    guard algorithmName == algorithm.rawValue else { throw .algorithm(found: algorithmName) }
+  }
+}

@@ -1,0 +1,74 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A public key that a server publishes, with what the server says about its use.
+///
+/// Two keys are equal if what the SDK understands of them is.
+///
+/// - SeeAlso: RFC 7517, section 4
+struct JSONWebKey: Sendable {
+  let publicKey: PublicKey
+  private let members: [String: JSONValue]
+
+  // No name of a private member is here, so none is kept.
+  private static let names: Set = [
+    "kty", "use", "key_ops", "alg", "kid", "n", "e", "crv", "x", "y",
+  ]
+
+  /// Makes the key of an object, or returns `nil` if it is no public key that the SDK understands.
+  init?(_ value: JSONValue) {
+    guard let members = value.object?.filter({ Self.names.contains($0.key) }),
+      Self.areUnderstood(members), let publicKey = Self.publicKey(members)
+    else { return nil }
+    self.publicKey = publicKey
+    self.members = members
+  }
+
+  /// Whether the server lets this key verify what it signs by an algorithm and under a key's name.
+  ///
+  /// - SeeAlso: RFC 7517, sections 4.2 to 4.5
+  func fits(_ algorithm: JWSAlgorithm, keyID: String?) -> Bool {
+    publicKey.kind == algorithm.keyType
+      && ["sig", nil].contains(members["use"].string)
+      && members["key_ops"].array?.contains("verify") ?? true
+      && [algorithm.rawValue, nil].contains(members["alg"].string)
+      && (keyID == nil || members["kid"].string == keyID)
+  }
+
+  private static func areUnderstood(_ members: [String: JSONValue]) -> Bool {
+    members.allSatisfy { name, value in
+      let texts = name == "key_ops" ? value.array : [value]
+      return texts?.allSatisfy { $0.string != nil } ?? false
+    }
+  }
+
+  /// The key itself.
+  ///
+  /// - SeeAlso: RFC 7518, section 6; RFC 8037, section 2
+  private static func publicKey(_ members: [String: JSONValue]) -> PublicKey? {
+    func bytes(_ name: String) -> Data? { members[name].string.flatMap(Base64URL.decode) }
+    let curve = members["crv"].string
+    switch members["kty"].string {
+    case "RSA":
+      guard let modulus = bytes("n"), let exponent = bytes("e") else { return nil }
+      return PublicKey(rsaModulus: modulus, exponent: exponent)
+    case "EC":
+      guard let curve = curve.flatMap(EllipticCurve.init), let x = bytes("x"), let y = bytes("y")
+      else { return nil }
+      return PublicKey(curve: curve, x: x, y: y)
+    case "OKP":
+      guard curve == "Ed25519", let x = bytes("x") else { return nil }
+      return PublicKey(ed25519: x)
+    default: return nil
+    }
+  }
+}
+
+extension JSONWebKey: Hashable {
+  static func == (one: JSONWebKey, other: JSONWebKey) -> Bool { one.members == other.members }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(members) }
+}

@@ -1,0 +1,34 @@
+/// The algorithm of a signature.
+///
+/// An app and its server agree on the algorithm when the app is registered. A signature by any other
+/// algorithm is refused. The algorithm `none` does not exist here.
+///
+/// - SeeAlso: RFC 7518, section 3.1; RFC 8037, section 3.1
+public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {
+  /// RSASSA-PKCS1-v1_5 with SHA-256, which every OpenID provider has.
+  case rs256 = "RS256"
+  /// RSASSA-PKCS1-v1_5 with SHA-384.
+  case rs384 = "RS384"
+  /// RSASSA-PKCS1-v1_5 with SHA-512.
+  case rs512 = "RS512"
+  /// RSASSA-PSS with SHA-256.
+  case ps256 = "PS256"
+  /// RSASSA-PSS with SHA-384.
+  case ps384 = "PS384"
+  /// RSASSA-PSS with SHA-512.
+  case ps512 = "PS512"
+  /// ECDSA on P-256 with SHA-256.
+  case es256 = "ES256"
+  /// ECDSA on P-384 with SHA-384.
+  case es384 = "ES384"
+  /// ECDSA on P-521 with SHA-512.
+  case es512 = "ES512"
+  /// Ed25519. Ed448 is not supported.
+  case edDSA = "EdDSA"
+  /// HMAC with SHA-256, by the client secret.
+  case hs256 = "HS256"
+  /// HMAC with SHA-384, by the client secret.
+  case hs384 = "HS384"
+  /// HMAC with SHA-512, by the client secret.
+  case hs512 = "HS512"
+}

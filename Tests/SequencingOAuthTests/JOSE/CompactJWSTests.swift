@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+@Suite struct CompactJWSTests {
+  @Test func `the header says which key and which type`() throws {
+    let text = try CompactJWS(
+      SecretlySigned.text(header: #"{"alg":"HS256","kid":"k 1","typ":"JWT"}"#, payload: "hello"))
+    #expect(text.algorithmName == "HS256" && text.keyID == "k 1" && text.type == "JWT")
+    #expect(text.payload == Data("hello".utf8))
+    let bare = try CompactJWS(SecretlySigned.text(header: #"{"alg":"HS256"}"#))
+    #expect(bare.keyID == nil && bare.type == nil)
+  }
+
+  @Test func `a text is printed without its content`() throws {
+    let text = try CompactJWS(SecretlySigned.text(header: #"{"alg":"HS256","kid":"secret-kid"}"#))
+    var dumped = ""
+    dump(text, to: &dumped)
+    #expect("\(text)" == "a signed text" && !dumped.contains("secret-kid"))
+  }
+
+  @Test(arguments: [
+    "", ".", "..", "...", "e30", "e30.e30", "e30.e30.e30.e30", "e30.e30.e30.", ".e30.e30",
+    "a.b.c.d.e.f", "\u{0}", "\u{FEFF}e30.e30.e30",
+  ])
+  func `a text without three segments or without a header is malformed`(text: String) {
+    #expect { try CompactJWS(text) } throws: { Self.isMalformed($0) }
+  }
+
+  @Test(arguments: [
+    ("eyJhbGciOiJIUzI1NiJ9=", "e30", "AA"), ("eyJhbGciOiJIUzI1NiJ9", "e30=", "AA"),
+    ("eyJhbGciOiJIUzI1NiJ9", "e30", "AA=="), ("eyJhbGciOiJIUzI1NiJ9", "e30", "AB"),
+    ("eyJhbGciOiJIUzI1NiJ9", "e30", "AAB"), ("eyJhbGciOiJIUzI1NiJ9", "e30", "A"),
+    ("eyJhbGciOiJIUzI1NiJ9", "e30", "+/+/"), ("eyJhbGciOiJIUzI1NiJ9", "e3 0", "AA"),
+    ("eyJhbGciOiJIUzI1NiJ9", "e30\n", "AA"), (" eyJhbGciOiJIUzI1NiJ9", "e30", "AA"),
+    ("eyJhbGciOiJIUzI1NiJ9", "e30", "AA "), ("eyJhbGciOiJIUzI1NiJ9", "é30", "AA"),
+  ])
+  func `a segment that is not Base64url to the letter is malformed`(
+    header: String, payload: String, signature: String
+  ) {
+    #expect { try CompactJWS("\(header).\(payload).\(signature)") } throws: {
+      Self.isMalformed($0)
+    }
+  }
+
+  @Test(arguments: [
+    "", "null", "[]", #""alg""#, "{", "{}", #"{"alg":null}"#, #"{"alg":256}"#,
+    #"{"alg":["HS256"]}"#, #"{"alg":"HS256"}x"#, #"{"alg" "HS256"}"#,
+    #"{"alg":"HS256","kid":1}"#, #"{"alg":"HS256","typ":{}}"#, #"{"alg":"HS256","kid":null}"#,
+    #"{"alg":"HS256","alg":"HS256"}"#, #"{"alg":"none","\u0061lg":"HS256"}"#,
+    #"{"alg":"HS256","x":{"a":1,"a":1}}"#, #"{"alg":"HS256","x":[{"a":1,"b":2,"a":1}]}"#,
+  ])
+  func `a header that is no object with an algorithm, each name once, is malformed`(
+    header: String
+  ) throws {
+    let text = try SecretlySigned.text(header: header)
+    #expect { try CompactJWS(text) } throws: { Self.isMalformed($0) }
+  }
+
+  @Test func `a header in another encoding than UTF-8 is malformed`() throws {
+    for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32BigEndian] {
+      let header = try #require(#"{"alg":"HS256"}"#.data(using: encoding))
+      let text = try SecretlySigned.text(header: header, payload: Data("{}".utf8))
+      #expect { try CompactJWS(text) } throws: { Self.isMalformed($0) }
+    }
+    let invalid = Data(#"{"alg":"HS256","kid":""#.utf8) + [0xC0, 0x80] + Data(#""}"#.utf8)
+    let text = try SecretlySigned.text(header: invalid, payload: Data("{}".utf8))
+    #expect { try CompactJWS(text) } throws: { Self.isMalformed($0) }
+  }
+
+  @Test(arguments: [
+    #"{"alg":"HS256","crit":["exp"],"exp":1}"#, #"{"alg":"HS256","crit":[]}"#,
+    #"{"alg":"HS256","crit":null}"#, #"{"crit":["b64"],"alg":"HS256","b64":false}"#,
+    #"{"alg":"HS256","b64":true}"#, #"{"alg":"HS256","\u0063rit":["x"]}"#,
+  ])
+  func `a header that demands an extension is refused`(header: String) throws {
+    let text = try SecretlySigned.text(header: header)
+    #expect(throws: JWSFailure.critical) { try CompactJWS(text) }
+  }
+
+  @Test(arguments: [
+    "a.b.c.d.e", "....", "eyJhbGciOiJSU0EtT0FFUCIsImVuYyI6IkEyNTZHQ00ifQ.a.b.c.d",
+  ])
+  func `an encrypted text is called so`(text: String) {
+    #expect(throws: JWSFailure.encrypted) { try CompactJWS(text) }
+  }
+
+  @Test func `a header with an encryption is called so`() throws {
+    let text = try SecretlySigned.text(header: #"{"alg":"HS256","enc":"A256GCM"}"#)
+    #expect(throws: JWSFailure.encrypted) { try CompactJWS(text) }
+  }
+
+  @Test func `a text may be as long as the limit and no longer`() throws {
+    let frame = try SecretlySigned.text(header: #"{"alg":"HS256"}"#, payload: "").utf8.count
+    // Base64url has lengths of 0, 2 and 3 beyond a multiple of 4.
+    let payload = String(repeating: "x", count: (CompactJWS.maximumSize - frame) * 3 / 4)
+    let longest = try SecretlySigned.text(header: #"{"alg":"HS256"}"#, payload: payload)
+    #expect(longest.utf8.count >= CompactJWS.maximumSize - 1)
+    try CompactJWS(longest).verify(secret: SecretlySigned.secret, algorithm: .hs256)
+    let longer = try SecretlySigned.text(header: #"{"alg":"HS256"}"#, payload: payload + "xx")
+    #expect(throws: JWSFailure.tooLong) { try CompactJWS(longer) }
+  }
+
+  @Test(arguments: [
+    "", "hello", "[]", "null", #"{"iss":"a","iss":"a"}"#, #"{"iss":"a","i\u0073s":"b"}"#,
+    #"{"a":{"b":{"c":1,"c":2}}}"#, #"{"iss":"a""#, #"{'iss':'a'}"#, #"{"iss":"a"}{}"#,
+    #"{"a":\#(String(repeating: "[", count: 40))\#(String(repeating: "]", count: 40))}"#,
+    #"{"a":[\#(String(repeating: "0,", count: 10_000))0]}"#,
+  ])
+  func `a payload that is no bounded object, each name once, has no claims`(
+    payload: String
+  ) throws {
+    let text = try CompactJWS(
+      SecretlySigned.text(header: #"{"alg":"HS256"}"#, payload: payload))
+    try text.verify(secret: SecretlySigned.secret, algorithm: .hs256)
+    #expect { try text.claims() } throws: { Self.isMalformed($0) }
+  }
+
+  /// A reason is one of these texts, so it quotes nothing.
+  private static func isMalformed(_ error: any Error) -> Bool {
+    guard case .malformed(let reason) = error as? JWSFailure else { return false }
+    return reasons.contains(reason)
+  }
+
+  private static let reasons: Set = [
+    "it does not have three segments", "a segment is not Base64url without padding",
+    "the header names no algorithm", "the header is no JSON object",
+    "the header has two members of one name", "the payload is no JSON object",
+    "the payload has two members of one name", "\"alg\" is no text", "\"kid\" is no text",
+    "\"typ\" is no text",
+  ]
+}
