@@ -159,6 +159,7 @@ let package = Package(
     .testTarget(
       name: "OAuthSandboxTests",
       dependencies: ["OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport"],
+      exclude: ["Peers"],
       swiftSettings: settings),
     .testTarget(
       name: "DemoTests",

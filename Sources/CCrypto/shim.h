@@ -1,11 +1,15 @@
 #pragma once
+#include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/sha.h>
+#include <openssl/x509.h>
 
 // SHA-256 without a provider, which takes 0.9 ms to load; for checksums only.
 static inline int sq_sha256(const void *bytes, size_t size, unsigned char *digest) {

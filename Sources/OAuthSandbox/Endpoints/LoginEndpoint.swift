@@ -12,12 +12,11 @@ enum LoginEndpoint {
     else { return ErrorPage.overSignIn(sandbox) }
     if request.form("decision") == "cancel" {
       sandbox.browsers.end(id)
-      return RedirectBack(redirectURI: pending.redirectURI, state: pending.state)
-        .error("access_denied", "The user did not sign in.", &sandbox)
+      return pending.back.error("access_denied", "The user did not sign in.", &sandbox)
     }
     let name = request.form("username") ?? ""
     guard let user = sandbox.user(name, password: request.form("password") ?? ""),
-      let newSession = sandbox.browsers.signIn(user.name, request: id)
+      let newSession = sandbox.browsers.signIn(user.name, request: id, at: sandbox.now)
     else {
       return LoginPage(
         request: id, formToken: session.formToken, pending: pending, userName: name,

@@ -1,0 +1,92 @@
+import Basics
+
+/// The endpoint at which an app asks the user to log out, `/logout`, and its form.
+///
+/// It ends the browser's session. The app's tokens stay valid until they are revoked.
+///
+/// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 2
+enum EndSessionEndpoint {
+  /// A logout request that passed every check.
+  struct Logout: Redacted {
+    var client: SandboxClient?
+    var hint: IDTokenHint?
+    /// How to send the user back; `nil` shows a page at the end.
+    var back: RedirectBack?
+  }
+
+  private enum Refusal: Error {
+    case hint
+    case client
+    case redirect(SandboxClient?)
+  }
+
+  static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
+    guard request.isGet || request.method == "POST" else { return .methodNotAllowed("GET, POST") }
+    let parameters = request.isGet ? request.query : request.form
+    let logout: Logout
+    do throws(Refusal) {
+      logout = try check(parameters, request, sandbox)
+    } catch {
+      switch error {
+      case .hint: return ErrorPage.unknownHint()
+      case .client: return ErrorPage.unknownClient(parameters.value("client_id"))
+      case .redirect(let client): return ErrorPage.unknownLogoutRedirect(parameters, client)
+      }
+    }
+    let cookie = request.sessionCookie(sandbox)
+    guard let cookie, let session = sandbox.browsers.sessions[cookie],
+      let signIn = session.signIn
+    else { return finish(logout, &sandbox) }
+    if parameters.value("form_token") == session.formToken {
+      switch parameters.value("decision") {
+      case "sign-out": return end(cookie, signIn, logout, &sandbox)
+      case "stay": return SignOutPage.stayed
+      default: break
+      }
+    }
+    // Without the hint another site could log the user out (section 6).
+    guard logout.hint?.grant.identity?.signIn.sessionID == signIn.sessionID else {
+      return SignOutPage(
+        formToken: session.formToken, parameters: parameters, logout: logout,
+        user: sandbox.user(signIn.user)?.displayName ?? signIn.user
+      ).answer
+    }
+    return end(cookie, signIn, logout, &sandbox)
+  }
+
+  private static func check(
+    _ parameters: [SandboxParameter], _ request: SandboxRequest, _ sandbox: SandboxState
+  ) throws(Refusal) -> Logout {
+    guard request.isQueryWellFormed, !parameters.hasDuplicates else { throw .client }
+    var logout = Logout()
+    if let token = parameters.value("id_token_hint") {
+      guard let hint = sandbox.idTokenHint(token) else { throw .hint }
+      logout.hint = hint
+    }
+    if let id = parameters.value("client_id") ?? logout.hint?.grant.clientID {
+      guard let client = sandbox.client(id), logout.hint?.grant.clientID ?? id == id else {
+        throw .client
+      }
+      logout.client = client
+    }
+    if let uri = parameters.value("post_logout_redirect_uri") {
+      guard logout.client?.postLogoutRedirectURIs.contains(uri) ?? false else {
+        throw .redirect(logout.client)
+      }
+      logout.back = RedirectBack(redirectURI: uri, state: parameters.value("state"))
+    }
+    return logout
+  }
+
+  private static func end(
+    _ cookie: String, _ signIn: UserSignIn, _ logout: Logout, _ sandbox: inout SandboxState
+  ) -> Answer {
+    sandbox.browsers.endSession(cookie)
+    sandbox.noticeLogout(of: signIn)
+    return finish(logout, &sandbox)
+  }
+
+  private static func finish(_ logout: Logout, _ sandbox: inout SandboxState) -> Answer {
+    logout.back?.afterLogout(&sandbox) ?? SignOutPage.signedOut
+  }
+}
