@@ -17,8 +17,11 @@ extension SandboxServer {
   /// A test uses it for a redirect URI whose port is known only while it runs.
   public func register(_ client: SandboxClient) {
     core.withState { state in
-      state.options.clients.removeAll { $0.id == client.id }
-      state.options.clients.append(client)
+      if let index = state.options.clients.firstIndex(where: { $0.id == client.id }) {
+        state.options.clients[index] = client
+      } else {
+        state.options.clients.append(client)
+      }
     }
   }
 

@@ -16,7 +16,7 @@ import LoopbackHTTP
 /// ```
 ///
 /// It has users, clients, login and consent pages, the grants of RFC 6749 with PKCE and rotating
-/// refresh tokens, revocation, discovery and a small drive. It records every request, its clock can
+/// refresh tokens, OpenID Connect, revocation, discovery and a small drive. It records every request, its clock can
 /// be moved, and tests can make it misbehave. Everything is in memory. Any thread may call any
 /// method.
 public final class SandboxServer: Sendable {

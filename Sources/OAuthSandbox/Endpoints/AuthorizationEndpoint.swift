@@ -98,14 +98,14 @@ enum AuthorizationEndpoint {
     let cookie = request.sessionCookie(sandbox)
     let session = sandbox.browsers.session(cookie)
     let signIn = sandbox.browsers.sessions[session]?.signIn
-    let mustSignIn = openID.requiresSignIn(after: signIn, sandbox)
     let pending = BrowserSessions.Pending(
       session: session, client: client, scopes: scopes,
       challenge: request.query("code_challenge"), back: back, openID: openID,
-      mustSignIn: mustSignIn || signIn.map(openID.requiresOtherContext) ?? false,
+      mustSignIn: signIn.map { !openID.accepts($0, sandbox) || !openID.acceptsContext(of: $0) }
+        ?? openID.prompts.contains("login"),
       mustChooseAccount: openID.prompts.contains("select_account"), begun: sandbox.now)
     if openID.prompts.contains("none") {
-      return try answerSilently(pending, mustSignIn ? nil : signIn, &sandbox)
+      return try answerSilently(pending, signIn, &sandbox)
     }
     let id = sandbox.browsers.begin(pending)
     var answer = ConsentEndpoint.page(id, cookie: session, sandbox)
@@ -117,7 +117,7 @@ enum AuthorizationEndpoint {
   private static func answerSilently(
     _ pending: BrowserSessions.Pending, _ signIn: UserSignIn?, _ sandbox: inout SandboxState
   ) throws(AuthorizationRefusal) -> Answer {
-    guard let signIn else {
+    guard let signIn, pending.openID.accepts(signIn, sandbox) else {
       throw AuthorizationRefusal(code: "login_required", description: "The user must sign in.")
     }
     guard !pending.mustSignIn else {

@@ -39,8 +39,8 @@ enum ConsentEndpoint {
     _ pending: BrowserSessions.Pending, _ signIn: UserSignIn, _ sandbox: inout SandboxState
   ) -> Answer {
     guard pending.openID.accepts(signIn.user, sandbox) else {
-      return pending.back.error(
-        "login_required", "Another user than the wanted one signed in.", &sandbox)
+      // The user signed in from another page of this browser.
+      return pending.back.error("login_required", "Another user signed in.", &sandbox)
     }
     sandbox.browsers.remember(
       consentOf: signIn.user, to: pending.client.id, scopes: pending.scopes)

@@ -2,7 +2,8 @@ import Basics
 
 /// The endpoint at which an app asks the user to log out, `/logout`, and its form.
 ///
-/// It ends the browser's session. The app's tokens stay valid until they are revoked.
+/// It ends the browser's session. The app's tokens stay valid until they are revoked. `logout_hint`
+/// and `ui_locales` have no effect.
 ///
 /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 2
 enum EndSessionEndpoint {
@@ -23,9 +24,9 @@ enum EndSessionEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet || request.method == "POST" else { return .methodNotAllowed("GET, POST") }
     let parameters = request.isGet ? request.query : request.form
-    let logout: Logout
     do throws(Refusal) {
-      logout = try check(parameters, request, sandbox)
+      guard request.isQueryWellFormed, !parameters.hasDuplicates else { throw .client }
+      return answer(request, parameters, try check(parameters, sandbox), &sandbox)
     } catch {
       switch error {
       case .hint: return ErrorPage.unknownHint()
@@ -33,31 +34,35 @@ enum EndSessionEndpoint {
       case .redirect(let client): return ErrorPage.unknownLogoutRedirect(parameters, client)
       }
     }
-    let cookie = request.sessionCookie(sandbox)
-    guard let cookie, let session = sandbox.browsers.sessions[cookie],
-      let signIn = session.signIn
+  }
+
+  /// Ends the session if the user wants it, asks the user, or finds no session to end.
+  private static func answer(
+    _ request: SandboxRequest, _ parameters: [SandboxParameter], _ logout: Logout,
+    _ sandbox: inout SandboxState
+  ) -> Answer {
+    guard let cookie = request.sessionCookie(sandbox),
+      let session = sandbox.browsers.sessions[cookie], let signIn = session.signIn
     else { return finish(logout, &sandbox) }
-    if parameters.value("form_token") == session.formToken {
-      switch parameters.value("decision") {
-      case "sign-out": return end(cookie, signIn, logout, &sandbox)
-      case "stay": return SignOutPage.stayed
-      default: break
-      }
-    }
-    // Without the hint another site could log the user out (section 6).
-    guard logout.hint?.grant.identity?.signIn.sessionID == signIn.sessionID else {
+    let isOwnForm = parameters.value("form_token") == session.formToken
+    if isOwnForm && parameters.value("decision") == "stay" { return SignOutPage.stayed }
+    let isWanted = isOwnForm && parameters.value("decision") == "sign-out"
+    // Without the session's own ID token another site could log the user out (section 6).
+    let isProven = logout.hint?.grant.identity?.signIn.sessionID == signIn.sessionID
+    guard isWanted || isProven else {
       return SignOutPage(
         formToken: session.formToken, parameters: parameters, logout: logout,
         user: sandbox.user(signIn.user)?.displayName ?? signIn.user
       ).answer
     }
-    return end(cookie, signIn, logout, &sandbox)
+    sandbox.browsers.endSession(cookie)
+    sandbox.noticeLogout(of: signIn)
+    return finish(logout, &sandbox)
   }
 
   private static func check(
-    _ parameters: [SandboxParameter], _ request: SandboxRequest, _ sandbox: SandboxState
+    _ parameters: [SandboxParameter], _ sandbox: SandboxState
   ) throws(Refusal) -> Logout {
-    guard request.isQueryWellFormed, !parameters.hasDuplicates else { throw .client }
     var logout = Logout()
     if let token = parameters.value("id_token_hint") {
       guard let hint = sandbox.idTokenHint(token) else { throw .hint }
@@ -76,14 +81,6 @@ enum EndSessionEndpoint {
       logout.back = RedirectBack(redirectURI: uri, state: parameters.value("state"))
     }
     return logout
-  }
-
-  private static func end(
-    _ cookie: String, _ signIn: UserSignIn, _ logout: Logout, _ sandbox: inout SandboxState
-  ) -> Answer {
-    sandbox.browsers.endSession(cookie)
-    sandbox.noticeLogout(of: signIn)
-    return finish(logout, &sandbox)
   }
 
   private static func finish(_ logout: Logout, _ sandbox: inout SandboxState) -> Answer {

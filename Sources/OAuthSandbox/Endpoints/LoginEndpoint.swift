@@ -23,6 +23,12 @@ enum LoginEndpoint {
         hasFailed: true
       ).answer(sandbox)
     }
+    guard pending.openID.accepts(user.name, sandbox) else {
+      sandbox.browsers.end(id)
+      var answer = pending.back.error("login_required", "Another user signed in.", &sandbox)
+      answer.headers.append(sandbox.setCookie(newSession))
+      return answer
+    }
     return Answer(
       status: 303,
       headers: [

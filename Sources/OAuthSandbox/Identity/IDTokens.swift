@@ -46,32 +46,41 @@ enum IDTokens {
   private static func claims(_ occasion: Occasion, _ sandbox: SandboxState) -> SandboxJSON {
     let (client, identity) = (occasion.client, occasion.identity)
     let options = sandbox.options.openID
-    let signIn = identity.signIn
     let issued = sandbox.seconds
     var claims: SandboxJSON = [
-      "iss": .string(sandbox.issuer), "sub": .string(sandbox.subject(of: signIn.user)),
+      "iss": .string(sandbox.issuer), "sub": .string(sandbox.subject(of: identity.signIn.user)),
       "aud": audience(client), "exp": .integer(issued + options.idTokenLifetime.wholeSeconds),
       "iat": .integer(issued),
     ]
+    describe(identity, isRefresh: occasion.isRefresh, options, in: &claims)
+    func hash(_ token: String) -> SandboxJSON {
+      .string(Crypto.halfHash(of: token, for: client.idTokenAlgorithm))
+    }
+    claims["at_hash"] = hash(occasion.accessToken)
+    if let code = occasion.code, options.tellsCodeHash { claims["c_hash"] = hash(code) }
+    if !client.additionalAudiences.isEmpty || options.alwaysTellsAuthorizedParty {
+      claims["azp"] = .string(client.id)
+    }
+    let scopes = options.putsUserClaimsIntoIDToken ? occasion.scopes : []
+    return sandbox.adding(
+      userClaims: identity.signIn.user, scopes, identity.claims.idToken, to: claims)
+  }
+
+  /// Adds the claims about how the user signed in.
+  private static func describe(
+    _ identity: Identity, isRefresh: Bool, _ options: SandboxOpenIDOptions,
+    in claims: inout SandboxJSON
+  ) {
+    let signIn = identity.signIn
     if identity.wantsAuthenticationTime || options.alwaysTellsAuthenticationTime {
       claims["auth_time"] = .integer(Int(signIn.date.timeIntervalSince1970))
     }
-    if let nonce = identity.nonce, !occasion.isRefresh || options.repeatsNonceOnRefresh {
+    if let nonce = identity.nonce, !isRefresh || options.repeatsNonceOnRefresh {
       claims["nonce"] = .string(nonce)
     }
     claims["acr"] = .string(signIn.acr)
     claims["amr"] = ["pwd"]
     claims["sid"] = .string(signIn.sessionID)
-    claims["at_hash"] = .string(
-      Crypto.halfHash(of: occasion.accessToken, for: client.idTokenAlgorithm))
-    if let code = occasion.code, options.tellsCodeHash {
-      claims["c_hash"] = .string(Crypto.halfHash(of: code, for: client.idTokenAlgorithm))
-    }
-    if !client.additionalAudiences.isEmpty || options.alwaysTellsAuthorizedParty {
-      claims["azp"] = .string(client.id)
-    }
-    let scopes = options.putsUserClaimsIntoIDToken ? occasion.scopes : []
-    return sandbox.adding(userClaims: signIn.user, scopes, identity.claims.idToken, to: claims)
   }
 
   private static func audience(_ client: SandboxClient) -> SandboxJSON {

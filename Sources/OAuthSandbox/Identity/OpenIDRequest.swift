@@ -86,23 +86,22 @@ struct OpenIDRequest: Sendable, Redacted {
 
   // MARK: Deciding
 
-  /// Whether the request can only be met by this user, if by any.
+  /// Whether this user may sign in: the user whom the request names, or any if it names none.
   func accepts(_ user: String, _ sandbox: SandboxState) -> Bool {
     subject.map { $0 == sandbox.subject(of: user) } ?? true
   }
 
-  /// Whether the user must log in, although a user may be signed in already.
-  func requiresSignIn(after signIn: UserSignIn?, _ sandbox: SandboxState) -> Bool {
-    guard let signIn, accepts(signIn.user, sandbox) else { return true }
-    guard !prompts.contains("login"), let maximumAge else { return prompts.contains("login") }
+  /// Whether a sign-in is of the right user and recent enough.
+  func accepts(_ signIn: UserSignIn, _ sandbox: SandboxState) -> Bool {
+    guard accepts(signIn.user, sandbox), !prompts.contains("login") else { return false }
+    guard let maximumAge else { return true }
     // max_age=0 means the same as prompt=login.
-    return maximumAge == 0 || sandbox.now.timeIntervalSince(signIn.date) > Double(maximumAge)
+    return maximumAge > 0 && sandbox.now.timeIntervalSince(signIn.date) <= Double(maximumAge)
   }
 
-  /// Whether the authentication context of a sign-in is too weak.
-  func requiresOtherContext(after signIn: UserSignIn) -> Bool {
-    requiresACR && signIn.acr != acr
-      && !(claims.idToken["acr"]?.texts.contains(signIn.acr) ?? false)
+  /// Whether the authentication context of a sign-in suffices.
+  func acceptsContext(of signIn: UserSignIn) -> Bool {
+    !requiresACR || claims.idToken["acr"]?.texts.contains(signIn.acr) ?? false
   }
 
   /// Whether the app can rely on `auth_time` in its ID token.

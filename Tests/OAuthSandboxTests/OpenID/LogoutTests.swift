@@ -157,7 +157,7 @@ import Testing
     client.postLogoutRedirectURIs = [target]
     sandbox.register(client)
     #expect(try await SandboxVisitor().visit(url).redirect == target)
-    #expect(sandbox.clients.map(\.id) == ["sandbox-service", "sandbox-app"])
+    #expect(sandbox.clients.map(\.id) == ["sandbox-app", "sandbox-service"])
     await app.stop()
     await sandbox.stop()
   }

@@ -100,10 +100,13 @@ import Testing
     #expect(try await client.refusal(silent, visitor: alice) == nil)
     #expect(try await client.refusal(silent, visitor: bob) == "login_required")
     #expect(try await client.refusal(hinted, visitor: bob) == "login_required")
+    let wrong = try await bob.visit(try client.authorizationURL(hinted))
+    #expect(!wrong.pages.contains { $0.body.contains("Allow Sandbox App?") })
     let subject: [String: String?] = [
       "claims": #"{"id_token":{"sub":{"value":"alice"}}}"#, "scope": "openid",
     ]
-    #expect(try await client.refusal(subject, visitor: SandboxVisitor(user: .bob)) != nil)
+    let error = try await client.refusal(subject, visitor: SandboxVisitor(user: .bob))
+    #expect(error == "login_required")
     #expect(try await client.refusal(subject, visitor: alice) == nil)
     await sandbox.stop()
   }
