@@ -160,6 +160,7 @@ let package = Package(
     .testTarget(
       name: "OAuthSandboxTests",
       dependencies: ["OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport"],
+      exclude: ["Peers"],
       swiftSettings: settings),
     .testTarget(
       name: "DemoTests",

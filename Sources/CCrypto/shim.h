@@ -12,6 +12,7 @@
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/sha.h>
+#include <openssl/x509.h>
 
 // SHA-256 without a provider, which takes 0.9 ms to load; for checksums only.
 static inline int sq_sha256(const void *bytes, size_t size, unsigned char *digest) {

@@ -9,8 +9,8 @@ package import LoopbackHTTP
 
 /// An HTML page that shows one card: a mark, a heading, an explanation and what to do next.
 ///
-/// The redirect's landing page and the sandbox's pages use it. It has no script and loads nothing.
-/// It follows the browser's light or dark scheme and fits any width from 320 pixels.
+/// The redirect's landing page and the sandbox's pages use it. It loads nothing, and it has no script
+/// unless a page brings its own. It follows the browser's light or dark scheme and fits any width from 320 pixels.
 package struct LoopbackPage: Sendable {
   /// The sign above the heading.
   package enum Mark: Sendable, Hashable {
@@ -44,6 +44,8 @@ package struct LoopbackPage: Sendable {
   package var theme: PageTheme?
   /// A small line below the card.
   package var footnote: HTML?
+  /// A script that runs when the page is read; the page must work without it.
+  package var script: HTML?
 
   package init(
     title: String? = nil, mark: Mark, heading: String, paragraphs: [HTML] = [],
@@ -72,6 +74,7 @@ package struct LoopbackPage: Sendable {
       "default-src 'none'", "style-src 'nonce-\(nonce)'", "img-src data:", "base-uri 'none'",
       "frame-ancestors 'none'",
     ]
+    if script != nil { policy.append("script-src 'nonce-\(nonce)'") }
     if let formTargets {
       let targets = formTargets.isEmpty ? "'none'" : formTargets.joined(separator: " ")
       policy.append("form-action \(targets)")
@@ -113,6 +116,7 @@ package struct LoopbackPage: Sendable {
     </section>
     \(footer)
     </main>
+    \(script.map { "<script nonce=\"\(nonce)\">\($0)</script>" } ?? .empty)
     </body>
     </html>
 

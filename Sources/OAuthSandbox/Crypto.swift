@@ -6,7 +6,7 @@ import CCrypto
   import Foundation
 #endif
 
-/// Random values, and SHA-256.
+/// Random values, hashes, and base64url.
 enum Crypto {
   /// 256 random bits in base64url, after a prefix that tells a reader what they are.
   static func secret(_ prefix: String) -> String {
@@ -25,17 +25,34 @@ enum Crypto {
 
   /// SHA-256 in base64url.
   static func digest(of data: Data) -> String {
-    // OpenSSL must not clean up at exit: the server's threads may use it until the app's last
-    // moment.
-    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
-    var digest = [UInt8](repeating: 0, count: 32)
-    data.withUnsafeBytes { bytes in
-      _ = EVP_Digest(bytes.baseAddress, bytes.count, &digest, nil, EVP_sha256(), nil)
-    }
-    return base64URL(Data(digest))
+    base64URL(hash(data, EVP_sha256()))
   }
 
-  private static func base64URL(_ data: Data) -> String {
+  /// The left half of a token's hash in base64url, as `at_hash` and `c_hash` contain it (OpenID
+  /// Connect Core, section 3.1.3.6).
+  static func halfHash(of token: String, for algorithm: SandboxSigningAlgorithm) -> String {
+    let digest = hash(Data(token.utf8), algorithm.hash)
+    return base64URL(digest.prefix(digest.count / 2))
+  }
+
+  private static func hash(_ data: Data, _ function: OpaquePointer?) -> Data {
+    prepare()
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var count: UInt32 = 0
+    data.withUnsafeBytes { bytes in
+      _ = EVP_Digest(bytes.baseAddress, bytes.count, &digest, &count, function, nil)
+    }
+    return Data(digest.prefix(Int(count)))
+  }
+
+  /// Keeps OpenSSL from cleaning up at exit, since the server's threads may use it until the app's
+  /// last moment.
+  static func prepare() {
+    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+  }
+
+  /// Base64url without padding (RFC 7515, section 2).
+  static func base64URL(_ data: Data) -> String {
     data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
       .replacing("=", with: "")
   }

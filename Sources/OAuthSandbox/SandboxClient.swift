@@ -29,6 +29,26 @@ public struct SandboxClient: Sendable, Hashable {
   public var grantTypes: Set<String>?
   /// The scopes that the client may ask for; `nil` for all scopes of the sandbox.
   public var scopes: Set<String>?
+  /// The algorithm of the client's ID tokens, `id_token_signed_response_alg`.
+  ///
+  /// The HMAC algorithms need a client with a secret.
+  public var idTokenAlgorithm = SandboxSigningAlgorithm.rs256
+  /// The algorithm of the client's UserInfo responses, `userinfo_signed_response_alg`.
+  ///
+  /// `nil` makes the UserInfo endpoint answer with plain JSON.
+  public var userInfoAlgorithm: SandboxSigningAlgorithm?
+  /// Further audiences of the client's ID tokens, which then name the client in `azp`.
+  public var additionalAudiences: [String] = []
+  /// The URIs to which the sandbox may send the user back after a logout.
+  ///
+  /// They are compared character by character, and the port too must be the registered one.
+  ///
+  /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 3.1
+  public var postLogoutRedirectURIs: [String] = []
+  /// The loopback address to which the sandbox posts a logout token when a session ends.
+  ///
+  /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.2
+  public var backchannelLogoutURI: String?
 
   /// Makes a client, which may authenticate in any way that fits its secret.
   public init(
@@ -51,8 +71,10 @@ public struct SandboxClient: Sendable, Hashable {
   /// The public client `sandbox-app`, with loopback redirect URIs and two with private-use schemes.
   public static let app: SandboxClient = {
     let schemes = ["com.example.sandbox:/callback", "authapp://Default/Authcallback"]
-    return SandboxClient(
+    var app = SandboxClient(
       id: "sandbox-app", name: "Sandbox App", redirectURIs: loopbackRedirectURIs + schemes)
+    app.postLogoutRedirectURIs = ["com.example.sandbox:/signed-out"]
+    return app
   }()
 
   /// The confidential client `sandbox-service`, whose secret is `sandbox-secret`.

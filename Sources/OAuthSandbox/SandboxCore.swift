@@ -32,12 +32,14 @@ final class SandboxCore: Sendable {
     defer { log.end(received) }
     let misbehaviour = received.endpoint.flatMap { endpoint in
       withState {
-        $0.plan.take(endpoint) { !$0.concernsRedirect && !$0.isErrorRedirect }
+        $0.plan.take(endpoint) { $0.concernsWholeAnswer }
       }
     }
-    return await Misbehaving.reply(misbehaviour, to: received) { request in
+    let reply = await Misbehaving.reply(misbehaviour, to: received) { request in
       self.withState { Self.answer(request, &$0) }
     }
+    await sendLogoutNotices()
+    return reply
   }
 
   private static func isOwn(_ host: String, authority: Substring) -> Bool {
@@ -55,6 +57,9 @@ final class SandboxCore: Sendable {
     case .token: TokenEndpoint.answer(request, &sandbox)
     case .revocation: RevocationEndpoint.answer(request, &sandbox)
     case .introspection: IntrospectionEndpoint.answer(request, &sandbox)
+    case .keys: KeySetEndpoint.answer(request, &sandbox)
+    case .userInfo: UserInfoEndpoint.answer(request, &sandbox)
+    case .endSession: EndSessionEndpoint.answer(request, &sandbox)
     case .me: ProtectedAPI.me(request, &sandbox)
     case .files: ProtectedAPI.files(request, &sandbox)
     case .driveAbout: DriveAPI.about(request, &sandbox)

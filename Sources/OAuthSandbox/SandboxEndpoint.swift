@@ -14,6 +14,12 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   case revocation
   /// The introspection endpoint: `/introspect`.
   case introspection
+  /// The set of the keys that sign tokens: `/jwks`.
+  case keys
+  /// The claims about the user whose token the request carries: `/userinfo`.
+  case userInfo
+  /// The page that ends the user's session, and its form: `/logout`.
+  case endSession
   /// The API that tells whose token the request carries: `/api/me`.
   case me
   /// The API that lists the sample files and the user's own files: `/api/DataSourceList`.
@@ -56,6 +62,9 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
     case .token: "/token"
     case .revocation: "/revoke"
     case .introspection: "/introspect"
+    case .keys: "/jwks"
+    case .userInfo: "/userinfo"
+    case .endSession: "/logout"
     case .me: "/api/me"
     case .files: "/api/DataSourceList"
     case .driveAbout: "/drive/v2/about"

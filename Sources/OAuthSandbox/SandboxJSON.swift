@@ -43,6 +43,17 @@ public enum SandboxJSON: Sendable, Hashable {
     }
   }
 
+  /// The value of an object's member, which can also be set or, with `nil`, removed.
+  ///
+  /// It is `nil` for any other kind of value, and setting a member changes only an object.
+  public subscript(_ name: String) -> SandboxJSON? {
+    get {
+      guard case .object(let members) = self else { return nil }
+      return members.first { $0.name == name }?.value
+    }
+    set { self = setting(name, to: newValue) }
+  }
+
   /// This object with a member set, or removed if `value` is `nil`; no other kind of value changes.
   func setting(_ name: String, to value: SandboxJSON?) -> SandboxJSON {
     guard case .object(var members) = self else { return self }

@@ -13,7 +13,9 @@ public struct SandboxOptions: Sendable {
   /// The apps that are registered.
   public var clients: [SandboxClient] = [.app, .service]
   /// The scopes that apps can ask for.
-  public var scopes: [SandboxScope] = SandboxScope.standard
+  public var scopes: [SandboxScope] = SandboxScope.openID + SandboxScope.standard
+  /// The settings of the sandbox as an OpenID provider.
+  public var openID = SandboxOpenIDOptions()
   /// How long an access token is valid; `nil` omits `expires_in`, and the token never expires.
   public var accessTokenLifetime: Duration? = .seconds(3600)
   /// How long a code can be redeemed.
@@ -71,7 +73,19 @@ public struct SandboxScope: Sendable, Hashable {
     self.summary = summary
   }
 
-  /// The default scopes: `profile`, `demo`, `files` and `offline_access`.
+  /// The scopes for who the user is: `openid`, `email`, `phone` and `address`.
+  ///
+  /// A request that names no scope gets none of these.
+  ///
+  /// - SeeAlso: OpenID Connect Core 1.0, section 5.4
+  public static let openID = [
+    SandboxScope("openid", "Know that it is you"),
+    SandboxScope("email", "See your e-mail address"),
+    SandboxScope("phone", "See your phone number"),
+    SandboxScope("address", "See your postal address"),
+  ]
+
+  /// The other default scopes: `profile`, `demo`, `files` and `offline_access`.
   public static let standard = [
     SandboxScope("profile", "See your name and your user name"),
     SandboxScope("demo", "List the sample genome files, and read your own"),

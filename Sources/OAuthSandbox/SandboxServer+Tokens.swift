@@ -6,6 +6,8 @@ public struct SandboxTokens: Sendable, Hashable {
   public let accessToken: String
   /// The refresh token of the pair.
   public let refreshToken: String
+  /// The ID token beside the pair; `nil` without the scope `openid` or without a registered client.
+  public let idToken: String?
 }
 
 extension SandboxTokens: Redacted {
@@ -16,20 +18,24 @@ extension SandboxTokens: Redacted {
 extension SandboxServer {
   /// Issues tokens without a sign-in, as if the user had just allowed it.
   ///
-  /// The default is all scopes. Neither the client nor the user needs to be registered.
+  /// The default is all scopes other than ``SandboxScope/openID``. Neither the client nor the user
+  /// needs to be registered.
   public func issueTokens(
     to clientID: String = SandboxClient.app.id, for user: String = SandboxUser.alice.name,
     scopes: [String]? = nil
   ) -> SandboxTokens {
     core.withState { state in
-      let scopes = scopes ?? state.options.scopes.map(\.name)
-      let grant = state.ledger.open(
-        TokenLedger.Grant(clientID: clientID, user: user, scopes: scopes))
+      let scopes = scopes ?? state.defaultScopes
+      let grant = state.open(clientID: clientID, user: user, scopes: scopes)
+      let accessToken = state.ledger.issueAccessToken(
+        grant: grant, scopes: scopes, lifetime: state.options.accessTokenLifetime, now: state.now)
+      let response = try? state.addingIDToken(
+        to: ["access_token": .string(accessToken)], grant: grant)
+      let idToken: String? =
+        if case .string(let token)? = response?["id_token"] { token } else { nil }
       return SandboxTokens(
-        accessToken: state.ledger.issueAccessToken(
-          grant: grant, scopes: scopes, lifetime: state.options.accessTokenLifetime,
-          now: state.now),
-        refreshToken: state.ledger.issueRefreshToken(grant: grant))
+        accessToken: accessToken,
+        refreshToken: state.ledger.issueRefreshToken(grant: grant), idToken: idToken)
     }
   }
 

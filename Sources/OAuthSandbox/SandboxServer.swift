@@ -16,7 +16,7 @@ import LoopbackHTTP
 /// ```
 ///
 /// It has users, clients, login and consent pages, the grants of RFC 6749 with PKCE and rotating
-/// refresh tokens, revocation, discovery and a small drive. It records every request, its clock can
+/// refresh tokens, OpenID Connect, revocation, discovery and a small drive. It records every request, its clock can
 /// be moved, and tests can make it misbehave. Everything is in memory. Any thread may call any
 /// method.
 public final class SandboxServer: Sendable {
@@ -105,8 +105,8 @@ public final class SandboxServer: Sendable {
   /// Makes an endpoint misbehave for its next requests, or until ``behave(at:)`` if `times` is
   /// `nil`.
   ///
-  /// Several misbehaviours follow each other in the order of the calls. `times` counts
-  /// requests, or redirects if the misbehaviour alters the redirect of the authorization endpoint.
+  /// Several misbehaviours follow each other in the order of the calls. `times` counts requests. If
+  /// the misbehaviour alters a redirect or an ID token, `times` counts these.
   public func misbehave(
     at endpoint: SandboxEndpoint, _ misbehaviour: SandboxMisbehaviour, times: Int? = 1
   ) {

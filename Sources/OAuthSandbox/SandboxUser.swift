@@ -8,20 +8,31 @@ public struct SandboxUser: Sendable, Hashable {
   public var password: String
   /// The user's name on the pages.
   public var displayName: String
+  /// The user's identifier for apps, `sub`; by default the name.
+  public var subject: String
+  /// What an app can learn about the user, by the scopes that the user allowed.
+  public var profile: SandboxProfile
 
   /// Makes a user; if the display name is `nil`, the pages show the name.
-  public init(name: String, password: String, displayName: String? = nil) {
+  ///
+  /// If the profile is `nil`, it contains only the two names.
+  public init(
+    name: String, password: String, displayName: String? = nil, profile: SandboxProfile? = nil
+  ) {
     self.name = name
     self.password = password
     self.displayName = displayName ?? name
+    subject = name
+    self.profile =
+      profile ?? SandboxProfile(name: displayName ?? name, preferredUserName: name)
   }
 
   /// The user `alice`, whose password is `alice-password`.
   public static let alice = SandboxUser(
-    name: "alice", password: "alice-password", displayName: "Alice Liddell")
+    name: "alice", password: "alice-password", displayName: "Alice Liddell", profile: .alice)
   /// The user `bob`, whose password is `bob-password`.
   public static let bob = SandboxUser(
-    name: "bob", password: "bob-password", displayName: "Bob Cratchit")
+    name: "bob", password: "bob-password", displayName: "Bob Cratchit", profile: .bob)
 }
 
 extension SandboxUser: Redacted {

@@ -60,7 +60,8 @@ import Testing
       #expect(call.status == 0, "\(call.errors)")
     }
     let scopes = (json["scopes"] as? [[String: String]])?.map { $0["scope"] }
-    #expect(scopes == ["profile", "demo", "files", "offline_access"])
+    let openID = ["openid", "email", "phone", "address"]
+    #expect(scopes == openID + ["profile", "demo", "files", "offline_access"])
 
     let port = try #require(issuer.split(separator: ":").last)
     let second = try await DemoProcess.run(["sandbox", "--port", String(port)], in: guest)

@@ -27,17 +27,18 @@ import Testing
     let second = try await client.get(
       String(address.dropFirst(sandbox.issuer.absoluteString.count)), headers: [own])
     let wrong = try await client.post(
-      "/login", Self.hiddenFields(second.text) + [("username", "alice"), ("password", "x")],
+      "/login", RawClient.hiddenFields(second.text) + [("username", "alice"), ("password", "x")],
       headers: [own])
     #expect(wrong.status == 403)
-    let id = try #require(Self.hiddenFields(first.text).first { $0.0 == "request" }?.1)
+    let id = try #require(RawClient.hiddenFields(first.text).first { $0.0 == "request" }?.1)
     for (path, page) in [
       ("/login", second), ("/login?request=\(id)", first), ("/consent", second),
     ] {
       let again = try await client.get(path, headers: [own])
       #expect(again.status == 200 && again.text.contains("Password"))
       #expect(!again.text.contains("is wrong"))
-      #expect(Self.hiddenFields(again.text).map(\.1) == Self.hiddenFields(page.text).map(\.1))
+      #expect(
+        RawClient.hiddenFields(again.text).map(\.1) == RawClient.hiddenFields(page.text).map(\.1))
     }
     for headers in [[], [(name: "Cookie", value: own.value + "x")]] {
       let foreign = try await client.get("/login", headers: headers)
@@ -69,7 +70,7 @@ import Testing
     let cookie = try #require(page.header("set-cookie"))
     #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Lax"))
     let own = (name: "Cookie", value: String(cookie.prefix { $0 != ";" }))
-    let hidden = Self.hiddenFields(page.text)
+    let hidden = RawClient.hiddenFields(page.text)
     let typed = [("username", "alice"), ("password", "alice-password"), ("decision", "sign-in")]
     let other = try await client.get(try client.authorizationURL())
     let foreign = (
@@ -102,7 +103,7 @@ import Testing
     let page = try await client.get(try client.authorizationURL())
     let cookie = try #require(page.header("set-cookie"))
     let own = (name: "Cookie", value: String(cookie.prefix { $0 != ";" }))
-    let form = Self.hiddenFields(page.text) + [("decision", "allow")]
+    let form = RawClient.hiddenFields(page.text) + [("decision", "allow")]
     #expect(try await client.post("/consent", form, headers: [own]).status == 400)
     await sandbox.stop()
   }
@@ -116,7 +117,7 @@ import Testing
       async throws -> LoopbackAnswer
     {
       let answer = try await client.post(
-        path, Self.hiddenFields(page.text) + more, headers: [("Cookie", String(cookie))])
+        path, RawClient.hiddenFields(page.text) + more, headers: [("Cookie", String(cookie))])
       if let new = answer.header("set-cookie") { cookie = new.prefix { $0 != ";" } }
       return try await client.get(
         try #require(answer.header("location")), headers: [("Cookie", String(cookie))])
@@ -184,12 +185,5 @@ import Testing
     #expect(try await RawClient(sandbox: sandbox).get("/").text.contains("is running"))
     #expect(try await RawClient(sandbox: sandbox).get("/nothing").status == 404)
     await sandbox.stop()
-  }
-
-  private static func hiddenFields(_ page: String) -> [(String, String)] {
-    page.split(separator: "<input type=\"hidden\" name=\"").dropFirst().map { input in
-      let parts = input.split(separator: "\"", maxSplits: 3)
-      return (String(parts[0]), String(parts[2]))
-    }
   }
 }

@@ -211,6 +211,20 @@ import Testing
       let codeChallengeMethodsSupported: [String]
       let authorizationResponseIssParameterSupported: Bool
       let tokenEndpointAuthMethodsSupported: [String]
+      let jwksUri: String
+      let userinfoEndpoint: String
+      let endSessionEndpoint: String
+      let scopesSupported: [String]
+      let responseModesSupported: [String]
+      let subjectTypesSupported: [String]
+      let idTokenSigningAlgValuesSupported: [String]
+      let userinfoSigningAlgValuesSupported: [String]
+      let claimsSupported: [String]
+      let claimsParameterSupported: Bool
+      let promptValuesSupported: [String]
+      let acrValuesSupported: [String]
+      let backchannelLogoutSupported: Bool
+      let backchannelLogoutSessionSupported: Bool
     }
     let sandbox = try await SandboxServer.start()
     let answer = try await RawClient(sandbox: sandbox).get(path)
@@ -226,6 +240,19 @@ import Testing
     #expect(
       metadata.tokenEndpointAuthMethodsSupported
         == ["client_secret_basic", "client_secret_post", "none"])
+    #expect(metadata.jwksUri == sandbox.keysEndpoint.absoluteString)
+    #expect(metadata.userinfoEndpoint == sandbox.userInfoEndpoint.absoluteString)
+    #expect(metadata.endSessionEndpoint == sandbox.endSessionEndpoint.absoluteString)
+    #expect(metadata.scopesSupported.prefix(4) == ["openid", "email", "phone", "address"])
+    #expect(metadata.responseModesSupported == ["query", "form_post"])
+    #expect(metadata.subjectTypesSupported == ["public"])
+    let algorithms = SandboxSigningAlgorithm.allCases.map(\.rawValue)
+    #expect(metadata.idTokenSigningAlgValuesSupported == algorithms)
+    #expect(metadata.userinfoSigningAlgValuesSupported == algorithms)
+    #expect(metadata.claimsParameterSupported && metadata.claimsSupported.contains("email"))
+    #expect(metadata.promptValuesSupported == ["none", "login", "consent", "select_account"])
+    #expect(metadata.acrValuesSupported.count == 2)
+    #expect(metadata.backchannelLogoutSupported && metadata.backchannelLogoutSessionSupported)
     await sandbox.stop()
   }
 }

@@ -12,28 +12,59 @@ enum ConsentEndpoint {
     guard request.method == "POST" else { return .methodNotAllowed("GET, POST") }
     guard
       let (id, pending, session) = sandbox.browsers.find(request.form("request"), cookie: cookie),
-      request.form("form_token") == session.formToken, let user = session.user,
+      request.form("form_token") == session.formToken, let signIn = session.signIn,
       !pending.mustSignIn
     else { return ErrorPage.overSignIn(sandbox) }
 
-    let back = RedirectBack(redirectURI: pending.redirectURI, state: pending.state)
     switch request.form("decision") {
-    case "allow":
+    case "allow" where !pending.mustChooseAccount:
       sandbox.browsers.end(id)
-      let code = issueCode(pending, user: user, &sandbox)
-      return back.answer([SandboxParameter(name: "code", value: code)], &sandbox)
+      return allow(pending, signIn, &sandbox)
     case "deny":
       sandbox.browsers.end(id)
-      return back.error("access_denied", "The user did not allow the access.", &sandbox)
+      return pending.back.error(
+        "access_denied", "The user did not allow the access.", &sandbox)
+    case "continue":
+      sandbox.browsers.keepAccount(request: id)
+      return again(id)
     case "switch":
       sandbox.browsers.signOut(request: id)
-      return Answer(
-        status: 303,
-        headers: [("Location", "/consent?request=\(id)"), ("Cache-Control", "no-store")],
-        content: .text(""))
+      return again(id)
     default:
       return page(id, cookie: cookie, sandbox)
     }
+  }
+
+  private static func allow(
+    _ pending: BrowserSessions.Pending, _ signIn: UserSignIn, _ sandbox: inout SandboxState
+  ) -> Answer {
+    guard pending.openID.accepts(signIn.user, sandbox) else {
+      // The user signed in from another page of this browser.
+      return pending.back.error("login_required", "Another user signed in.", &sandbox)
+    }
+    sandbox.browsers.remember(
+      consentOf: signIn.user, to: pending.client.id, scopes: pending.scopes)
+    return sendCode(pending, signIn, &sandbox)
+  }
+
+  /// Issues a code and sends the user back with it.
+  static func sendCode(
+    _ pending: BrowserSessions.Pending, _ signIn: UserSignIn, _ sandbox: inout SandboxState
+  ) -> Answer {
+    let code = Crypto.secret("code-")
+    let identity = pending.scopes.contains("openid") ? Identity(signIn, pending.openID) : nil
+    sandbox.ledger.codes[code] = TokenLedger.Code(
+      clientID: pending.client.id, user: signIn.user, scopes: pending.scopes,
+      redirectURI: pending.back.redirectURI, challenge: pending.challenge, identity: identity,
+      expiry: sandbox.now.addingTimeInterval(sandbox.options.codeLifetime.timeInterval))
+    return pending.back.answer([SandboxParameter(name: "code", value: code)], &sandbox)
+  }
+
+  private static func again(_ id: String) -> Answer {
+    Answer(
+      status: 303,
+      headers: [("Location", "/consent?request=\(id)"), ("Cache-Control", "no-store")],
+      content: .text(""))
   }
 
   /// The page of the sign-in that the request names, or of the newest sign-in in that browser.
@@ -43,27 +74,23 @@ enum ConsentEndpoint {
     page(request.query("request") ?? sandbox.browsers.latest(cookie), cookie: cookie, sandbox)
   }
 
-  /// The page that a sign-in needs next: the login form or the question for consent.
+  /// The page that a sign-in needs next: the login form, the choice of an account or the question
+  /// for consent.
   static func page(_ id: String?, cookie: String?, _ sandbox: SandboxState) -> Answer {
     guard let (id, pending, session) = sandbox.browsers.find(id, cookie: cookie) else {
       return ErrorPage.overSignIn(sandbox)
     }
     guard let user = session.user.flatMap(sandbox.user), !pending.mustSignIn else {
-      return LoginPage(request: id, formToken: session.formToken, pending: pending)
-        .answer(sandbox)
+      return LoginPage(
+        request: id, formToken: session.formToken, pending: pending,
+        userName: pending.openID.loginHint ?? ""
+      ).answer(sandbox)
+    }
+    if pending.mustChooseAccount {
+      return AccountPage(request: id, formToken: session.formToken, pending: pending, user: user)
+        .answer
     }
     return ConsentPage(request: id, formToken: session.formToken, pending: pending, user: user)
       .answer(sandbox)
-  }
-
-  private static func issueCode(
-    _ pending: BrowserSessions.Pending, user: String, _ sandbox: inout SandboxState
-  ) -> String {
-    let code = Crypto.secret("code-")
-    sandbox.ledger.codes[code] = TokenLedger.Code(
-      clientID: pending.client.id, user: user, scopes: pending.scopes,
-      redirectURI: pending.redirectURI, challenge: pending.challenge,
-      expiry: sandbox.now.addingTimeInterval(sandbox.options.codeLifetime.timeInterval))
-    return code
   }
 }

@@ -38,9 +38,11 @@ enum Grants {
     }
     try checkVerifier(request.form("code_verifier"), code.challenge)
     let grant = sandbox.ledger.open(
-      TokenLedger.Grant(clientID: client.id, user: code.user, scopes: code.scopes))
+      TokenLedger.Grant(
+        clientID: client.id, user: code.user, scopes: code.scopes, identity: code.identity))
     sandbox.ledger.codes[text]?.grant = grant
-    return sandbox.tokenResponse(grant: grant, scopes: code.scopes, hasRefreshToken: true)
+    let response = sandbox.tokenResponse(grant: grant, scopes: code.scopes, hasRefreshToken: true)
+    return try sandbox.addingIDToken(to: response, grant: grant, code: text)
   }
 
   private static func checkVerifier(_ verifier: String?, _ challenge: String?) throws(OAuthFault) {
@@ -84,8 +86,12 @@ enum Grants {
       scopes = scopes.filter(names.contains)
     }
     if sandbox.options.rotatesRefreshTokens { sandbox.ledger.markUsed(refreshToken: token) }
-    return sandbox.tokenResponse(
+    let response = sandbox.tokenResponse(
       grant: found.grant, scopes: scopes, hasRefreshToken: sandbox.options.rotatesRefreshTokens)
+    guard sandbox.options.openID.issuesIDTokenOnRefresh, scopes.contains("openid") else {
+      return response
+    }
+    return try sandbox.addingIDToken(to: response, grant: found.grant, isRefresh: true)
   }
 
   // MARK: Password, extensions and client credentials
@@ -125,14 +131,38 @@ enum Grants {
     guard let scopes = sandbox.scopes(request.form("scope"), for: client) else {
       throw OAuthFault(code: "invalid_scope", description: "There is no such scope.")
     }
-    let grant = sandbox.ledger.open(
-      TokenLedger.Grant(clientID: client.id, user: user, scopes: scopes))
+    let grant = sandbox.open(clientID: client.id, user: user, scopes: scopes)
     // A client that acts in its own name can ask again at any time (RFC 6749, section 4.4.3).
-    return sandbox.tokenResponse(grant: grant, scopes: scopes, hasRefreshToken: user != nil)
+    let response = sandbox.tokenResponse(
+      grant: grant, scopes: scopes, hasRefreshToken: user != nil)
+    return try sandbox.addingIDToken(to: response, grant: grant)
   }
 }
 
 extension SandboxState {
+  /// Opens a grant that needed no page; a user's grant with `openid` begins a session of its own.
+  mutating func open(clientID: String, user: String?, scopes: [String]) -> Int {
+    let identity = scopes.contains("openid") ? user.map { self.identity(ofNew: $0) } : nil
+    return ledger.open(
+      TokenLedger.Grant(clientID: clientID, user: user, scopes: scopes, identity: identity))
+  }
+
+  /// Adds an ID token to a token response if the grant has the scope `openid`.
+  mutating func addingIDToken(
+    to response: SandboxJSON, grant: Int, code: String? = nil, isRefresh: Bool = false
+  ) throws(OAuthFault) -> SandboxJSON {
+    let found = ledger.grants[grant]
+    guard let identity = found.identity, let client = client(found.clientID),
+      case .string(let accessToken)? = response["access_token"]
+    else { return response }
+    let occasion = IDTokens.Occasion(
+      client: client, identity: identity, scopes: found.scopes, accessToken: accessToken,
+      code: code, isRefresh: isRefresh)
+    guard let token = try IDTokens.make(occasion, &self) else { return response }
+    ledger.remember(idToken: token, of: grant)
+    return response.setting("id_token", to: .string(token))
+  }
+
   /// Issues tokens and makes the token response of RFC 6749, section 5.1.
   mutating func tokenResponse(
     grant: Int, scopes: [String], hasRefreshToken: Bool

@@ -41,6 +41,7 @@ enum IntrospectionEndpoint {
       "scope": .string(scopes.joined(separator: " ")), "iss": .string(sandbox.issuer),
     ]
     guard let user = grant.user else { return json }
-    return json.setting("username", to: .string(user)).setting("sub", to: .string(user))
+    return json.setting("username", to: .string(user)).setting(
+      "sub", to: .string(sandbox.subject(of: user)))
   }
 }

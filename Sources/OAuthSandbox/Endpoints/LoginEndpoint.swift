@@ -12,17 +12,22 @@ enum LoginEndpoint {
     else { return ErrorPage.overSignIn(sandbox) }
     if request.form("decision") == "cancel" {
       sandbox.browsers.end(id)
-      return RedirectBack(redirectURI: pending.redirectURI, state: pending.state)
-        .error("access_denied", "The user did not sign in.", &sandbox)
+      return pending.back.error("access_denied", "The user did not sign in.", &sandbox)
     }
     let name = request.form("username") ?? ""
     guard let user = sandbox.user(name, password: request.form("password") ?? ""),
-      let newSession = sandbox.browsers.signIn(user.name, request: id)
+      let newSession = sandbox.browsers.signIn(user.name, request: id, at: sandbox.now)
     else {
       return LoginPage(
         request: id, formToken: session.formToken, pending: pending, userName: name,
         hasFailed: true
       ).answer(sandbox)
+    }
+    guard pending.openID.accepts(user.name, sandbox) else {
+      sandbox.browsers.end(id)
+      var answer = pending.back.error("login_required", "Another user signed in.", &sandbox)
+      answer.headers.append(sandbox.setCookie(newSession))
+      return answer
     }
     return Answer(
       status: 303,

@@ -1,31 +1,66 @@
 /// Serves the metadata of RFC 8414, also at OpenID Connect's discovery address.
 ///
-/// The sandbox issues no ID tokens, so members that only they need are left out.
+/// - SeeAlso: OpenID Connect Discovery 1.0, section 3
 enum MetadataEndpoint {
+  /// The values of `prompt` that the authorization endpoint knows.
+  static let prompts = ["none", "login", "consent", "select_account"]
+
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
-    let methods = SandboxClient.Authentication.allCases.map { SandboxJSON.string($0.rawValue) }
-    let withSecret = methods.filter { $0 != "none" }
-    func endpoint(_ endpoint: SandboxEndpoint) -> SandboxJSON {
-      .string(sandbox.issuer + endpoint.path)
-    }
-    return Answer(
-      json: [
-        "issuer": .string(sandbox.issuer),
-        "authorization_endpoint": endpoint(.authorization),
-        "token_endpoint": endpoint(.token),
-        "revocation_endpoint": endpoint(.revocation),
-        "introspection_endpoint": endpoint(.introspection),
-        "scopes_supported": .array(sandbox.options.scopes.map { .string($0.name) }),
-        "response_types_supported": ["code"],
-        "response_modes_supported": ["query"],
-        "grant_types_supported": .array(
-          TokenEndpoint.supportedGrantTypes(sandbox).map(SandboxJSON.string)),
-        "code_challenge_methods_supported": ["S256"],
-        "token_endpoint_auth_methods_supported": .array(methods),
-        "revocation_endpoint_auth_methods_supported": .array(methods),
-        "introspection_endpoint_auth_methods_supported": .array(withSecret),
-        "authorization_response_iss_parameter_supported": true,
-      ])
+    return Answer(json: .object(members(oauth(sandbox)) + members(openID(sandbox))))
+  }
+
+  private static func members(_ json: SandboxJSON) -> [SandboxJSON.Member] {
+    if case .object(let members) = json { members } else { [] }
+  }
+
+  private static func strings(_ texts: [String]) -> SandboxJSON {
+    .array(texts.map(SandboxJSON.string))
+  }
+
+  private static func address(_ endpoint: SandboxEndpoint, _ sandbox: SandboxState) -> SandboxJSON {
+    .string(sandbox.issuer + endpoint.path)
+  }
+
+  private static func oauth(_ sandbox: SandboxState) -> SandboxJSON {
+    let methods = SandboxClient.Authentication.allCases.map(\.rawValue)
+    return [
+      "issuer": .string(sandbox.issuer),
+      "authorization_endpoint": address(.authorization, sandbox),
+      "token_endpoint": address(.token, sandbox),
+      "revocation_endpoint": address(.revocation, sandbox),
+      "introspection_endpoint": address(.introspection, sandbox),
+      "scopes_supported": strings(sandbox.options.scopes.map(\.name)),
+      "response_types_supported": ["code"],
+      "response_modes_supported": strings(RedirectBack.Mode.allCases.map(\.rawValue)),
+      "grant_types_supported": strings(TokenEndpoint.supportedGrantTypes(sandbox)),
+      "code_challenge_methods_supported": ["S256"],
+      "token_endpoint_auth_methods_supported": strings(methods),
+      "revocation_endpoint_auth_methods_supported": strings(methods),
+      "introspection_endpoint_auth_methods_supported": strings(methods.filter { $0 != "none" }),
+      "authorization_response_iss_parameter_supported": true,
+    ]
+  }
+
+  private static func openID(_ sandbox: SandboxState) -> SandboxJSON {
+    let options = sandbox.options.openID
+    let algorithms = strings(options.algorithms.map(\.rawValue))
+    let claims = ["sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid"]
+    return [
+      "jwks_uri": address(.keys, sandbox),
+      "userinfo_endpoint": address(.userInfo, sandbox),
+      "end_session_endpoint": address(.endSession, sandbox),
+      "subject_types_supported": ["public"],
+      "id_token_signing_alg_values_supported": algorithms,
+      "userinfo_signing_alg_values_supported": algorithms,
+      "claims_supported": strings(claims + SandboxProfile.standardNames),
+      "claims_parameter_supported": true,
+      "request_parameter_supported": false,
+      "request_uri_parameter_supported": false,
+      "prompt_values_supported": strings(prompts),
+      "acr_values_supported": strings(options.acrValues),
+      "backchannel_logout_supported": true,
+      "backchannel_logout_session_supported": true,
+    ]
   }
 }

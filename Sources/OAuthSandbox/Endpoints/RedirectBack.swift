@@ -1,22 +1,45 @@
 import Basics
 
-/// Sends the user back to the app, with the request's `state` and with `iss` (RFC 9207).
+/// Sends the user back to the app, with the request's `state`.
 struct RedirectBack: Redacted {
+  /// How the parameters reach the app, named as in `response_mode`.
+  enum Mode: String, CaseIterable {
+    case query
+    case formPost = "form_post"
+  }
+
   let redirectURI: String
   let state: String?
+  var mode = Mode.query
 
-  /// The redirect, altered if a misbehaviour is due.
+  /// The redirect after an authorization request, with `iss` (RFC 9207), altered if a misbehaviour
+  /// is due.
   func answer(
     _ parameters: [SandboxParameter], _ sandbox: inout SandboxState
   ) -> Answer {
+    let issuer = SandboxParameter(name: "iss", value: sandbox.issuer)
+    return answer(parameters + stateParameter + [issuer], .authorization, &sandbox)
+  }
+
+  /// The redirect after a logout, which has `state` alone.
+  func afterLogout(_ sandbox: inout SandboxState) -> Answer {
+    answer(stateParameter, .endSession, &sandbox)
+  }
+
+  private var stateParameter: [SandboxParameter] {
+    state.map { [SandboxParameter(name: "state", value: $0)] } ?? []
+  }
+
+  private func answer(
+    _ parameters: [SandboxParameter], _ endpoint: SandboxEndpoint, _ sandbox: inout SandboxState
+  ) -> Answer {
     var all = parameters
-    if let state { all.append(SandboxParameter(name: "state", value: state)) }
-    all.append(SandboxParameter(name: "iss", value: sandbox.issuer))
-    if let kind = sandbox.plan.take(.authorization, where: \.concernsRedirect) {
+    if let kind = sandbox.plan.take(endpoint, where: \.concernsRedirect) {
       all = Self.spoil(all, kind)
     }
+    if mode == .formPost { return FormPostPage(target: redirectURI, parameters: all).answer }
     let query = all.map { FormCoding.encode($0.name) + "=" + FormCoding.encode($0.value) }
-    let separator = redirectURI.contains("?") ? "&" : "?"
+    let separator = query.isEmpty ? "" : redirectURI.contains("?") ? "&" : "?"
     // 303 makes every browser turn the POST of a form into a GET.
     return Answer(
       status: 303,

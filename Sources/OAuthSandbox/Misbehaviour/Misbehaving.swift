@@ -70,7 +70,8 @@ enum Misbehaving {
         answer.content = .json(json)
       }
       return .response(answer.response)
-    case nil, .alter, .errorRedirect, .addToRedirect:
+    case nil, .alter, .errorRedirect, .addToRedirect, .idToken, .alteredIDToken, .keySet,
+      .userInfo:
       return .response(process().response)
     }
   }

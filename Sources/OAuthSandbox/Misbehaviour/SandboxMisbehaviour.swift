@@ -52,6 +52,27 @@ public struct SandboxMisbehaviour: Sendable {
     case alter(String, Alteration)
     case errorRedirect([SandboxParameter])
     case addToRedirect([SandboxParameter])
+    case idToken(SandboxIDTokenFault)
+    case alteredIDToken(@Sendable (inout SandboxJWT) -> Void)
+    case keySet(SandboxKeySetFault)
+    case userInfo(SandboxUserInfoFault)
+
+    /// Whether it changes an answer from the outside, and so counts requests.
+    var concernsWholeAnswer: Bool {
+      !concernsRedirect && !isErrorRedirect && !concernsIDToken && !concernsKeySet
+        && !concernsUserInfo
+    }
+
+    var concernsIDToken: Bool {
+      switch self {
+      case .idToken, .alteredIDToken: true
+      default: false
+      }
+    }
+
+    var concernsKeySet: Bool { if case .keySet = self { true } else { false } }
+
+    var concernsUserInfo: Bool { if case .userInfo = self { true } else { false } }
 
     /// Whether it changes how the user is sent back to the app.
     var concernsRedirect: Bool {

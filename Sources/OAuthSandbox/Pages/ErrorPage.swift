@@ -4,7 +4,7 @@ import LoopbackPages
 
 /// The pages that tell the user and the developer why the user was not sent back to the app.
 enum ErrorPage {
-  static func unknownClient(_ request: SandboxRequest, _ sandbox: SandboxState) -> Answer {
+  static func unknownClient(_ id: String?) -> Answer {
     page(
       "This app is not known here",
       [
@@ -12,7 +12,7 @@ enum ErrorPage {
         The link that brought you here names no app that is registered. You were not signed in, \
         and nothing was sent anywhere.
         """
-      ], [("client_id", request.query("client_id"))])
+      ], [("client_id", id)])
   }
 
   static func unknownRedirect(
@@ -27,6 +27,31 @@ enum ErrorPage {
         """
       ],
       [("client_id", client.id), ("redirect_uri", request.query("redirect_uri"))])
+  }
+
+  /// The page for a logout that would lead to an address that is not registered.
+  static func unknownLogoutRedirect(
+    _ parameters: [SandboxParameter], _ client: SandboxClient?
+  ) -> Answer {
+    page(
+      "This link leads to the wrong place",
+      [
+        """
+        It asks to send you to an address that <strong>\(client?.name ?? "its app")</strong> has \
+        not registered for the time after a sign-out. Nothing was sent there.
+        """
+      ],
+      [
+        ("client_id", client?.id),
+        ("post_logout_redirect_uri", parameters.value("post_logout_redirect_uri")),
+      ])
+  }
+
+  /// The page for a logout whose ID token the sandbox did not issue.
+  static func unknownHint() -> Answer {
+    page(
+      "This link is not in order",
+      ["It names a sign-in that this server does not know. You were not signed out."])
   }
 
   /// The page for a form that belongs to no sign-in of this browser.

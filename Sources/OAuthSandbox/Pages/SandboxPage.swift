@@ -28,6 +28,6 @@ enum SandboxPage {
 
   /// The addresses to which the forms of a sign-in may lead, also by redirects.
   static func formTargets(_ pending: BrowserSessions.Pending) -> [String]? {
-    RedirectURIs.formTarget(pending.redirectURI).map { ["'self'", $0] }
+    RedirectURIs.formTarget(pending.back.redirectURI).map { ["'self'", $0] }
   }
 }

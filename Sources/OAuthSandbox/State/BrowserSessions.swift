@@ -11,20 +11,24 @@ struct BrowserSessions {
   struct Session: Redacted {
     /// The text that each form must send back; other sites cannot read it.
     let formToken: String
-    /// The user who is signed in.
-    var user: String?
+    /// The sign-in of the user who is signed in.
+    var signIn: UserSignIn?
+
+    var user: String? { signIn?.user }
   }
 
   /// An authorization request that passed every check and waits for the user.
   struct Pending: Redacted {
     var session: String
     let client: SandboxClient
-    let redirectURI: String
-    let state: String?
     let scopes: [String]
     let challenge: String?
-    /// Whether a user who is signed in must log in again, as `prompt=login` asks.
+    let back: RedirectBack
+    let openID: OpenIDRequest
+    /// Whether a user who is signed in must log in again, for example because of `prompt=login`.
     var mustSignIn: Bool
+    /// Whether a user who is signed in must choose an account, as `prompt=select_account` asks.
+    var mustChooseAccount: Bool
     let begun: Date
     /// The request's place in the order of all, since the clock may stand still.
     fileprivate(set) var number = 0
@@ -34,7 +38,14 @@ struct BrowserSessions {
 
   private(set) var sessions: [String: Session] = [:]
   private(set) var pending: [String: Pending] = [:]
+  /// The scopes that a user allowed a client, for requests that may show no page.
+  private var consents: [Consent: Set<String>] = [:]
   private var count = 0
+
+  private struct Consent: Hashable {
+    let user: String
+    let client: String
+  }
 
   /// The session with this cookie, or a new one.
   mutating func session(_ cookie: String?) -> String {
@@ -72,22 +83,48 @@ struct BrowserSessions {
   ///
   /// The old session ends, since an attacker could have planted its cookie. Sign-ins in other tabs
   /// move to the new session.
-  mutating func signIn(_ user: String, request id: String) -> String? {
-    guard let old = pending[id]?.session else { return nil }
+  mutating func signIn(_ user: String, request id: String, at now: Date) -> String? {
+    guard let request = pending[id] else { return nil }
+    let old = request.session
+    let known = sessions[old]?.signIn.flatMap { $0.user == user ? $0.sessionID : nil }
     sessions[old] = nil
     let session = self.session(nil)
-    sessions[session]?.user = user
+    sessions[session]?.signIn = UserSignIn(
+      user: user, date: now, acr: request.openID.acr,
+      sessionID: known ?? Crypto.secret("session-"))
     for other in pending.keys where pending[other]?.session == old {
       pending[other]?.session = session
     }
     pending[id]?.mustSignIn = false
+    pending[id]?.mustChooseAccount = false
     return session
   }
 
   /// Signs the user out, so that another user can sign in.
   mutating func signOut(request id: String) {
     guard let session = pending[id]?.session else { return }
-    sessions[session]?.user = nil
+    sessions[session]?.signIn = nil
+  }
+
+  /// Records that the user goes on with the account that is signed in.
+  mutating func keepAccount(request id: String) {
+    pending[id]?.mustChooseAccount = false
+  }
+
+  /// Ends the session of a browser, with the sign-ins that are under way in it.
+  mutating func endSession(_ id: String) {
+    sessions[id] = nil
+    pending = pending.filter { $0.value.session != id }
+  }
+
+  // MARK: Consent
+
+  mutating func remember(consentOf user: String, to client: String, scopes: [String]) {
+    consents[Consent(user: user, client: client), default: []].formUnion(scopes)
+  }
+
+  func hasConsent(of user: String, to client: String, scopes: [String]) -> Bool {
+    consents[Consent(user: user, client: client)]?.isSuperset(of: scopes) ?? false
   }
 
   mutating func end(_ id: String) {

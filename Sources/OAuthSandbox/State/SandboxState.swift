@@ -7,9 +7,12 @@
 /// The whole state of a sandbox, as a value that the endpoints read and change.
 struct SandboxState {
   let issuer: String
-  let options: SandboxOptions
+  var options: SandboxOptions
   var ledger = TokenLedger()
   var browsers = BrowserSessions()
+  var keys = SigningKeys()
+  /// The logout tokens that wait to be sent to clients.
+  var logoutNotices: [LogoutNotice] = []
   var drive = DriveState()
   var plan = MisbehaviourPlan()
   /// By how much the clock was moved.
@@ -21,6 +24,11 @@ struct SandboxState {
   }
 
   var now: Date { options.now().addingTimeInterval(advance.timeInterval) }
+
+  /// The scopes of a request that names none: all except those that make it an OpenID request.
+  var defaultScopes: [String] {
+    options.scopes.filter { !SandboxScope.openID.contains($0) }.map(\.name)
+  }
 
   func user(_ name: String) -> SandboxUser? { options.users.first { $0.name == name } }
 
@@ -34,12 +42,12 @@ struct SandboxState {
 
   /// The scopes of a request, or `nil` if it asks for an unknown scope.
   ///
-  /// A missing or empty parameter means all scopes that the client may have (RFC 6749, section
-  /// 3.3).
+  /// A missing or empty parameter means the default scopes, as far as the client may have them (RFC
+  /// 6749, section 3.3).
   func scopes(_ parameter: String?, for client: SandboxClient) -> [String]? {
     let offered = options.scopes.map(\.name).filter { client.scopes?.contains($0) ?? true }
     let asked = (parameter ?? "").split(separator: " ").map(String.init)
-    guard !asked.isEmpty else { return offered }
+    guard !asked.isEmpty else { return offered.filter(defaultScopes.contains) }
     guard asked.allSatisfy(offered.contains) else { return nil }
     return offered.filter(asked.contains)
   }

@@ -17,6 +17,8 @@ struct TokenLedger: Redacted {
     /// The user who gave the permission; `nil` for a client that acts in its own name.
     let user: String?
     let scopes: [String]
+    /// What ID tokens tell about the user; `nil` without the scope `openid`.
+    var identity: Identity?
     var isRevoked = false
   }
 
@@ -27,6 +29,7 @@ struct TokenLedger: Redacted {
     /// The redirect URI as the authorization request had it; the token request must repeat it.
     let redirectURI: String
     let challenge: String?
+    let identity: Identity?
     let expiry: Date
     /// The grant for which the code was redeemed.
     var grant: Int?
@@ -52,6 +55,8 @@ struct TokenLedger: Redacted {
   private(set) var grants: [Grant] = []
   private(set) var accessTokens: [String: AccessToken] = [:]
   private(set) var refreshTokens: [String: RefreshToken] = [:]
+  /// The grant of each ID token that was issued.
+  private var idTokens: [String: Int] = [:]
   var codes: [String: Code] = [:]
   /// The newest refresh token of all.
   private(set) var latestRefreshToken: String?
@@ -82,6 +87,12 @@ struct TokenLedger: Redacted {
     latestOfGrant[grant] = token
     return token
   }
+
+  mutating func remember(idToken: String, of grant: Int) {
+    idTokens[idToken] = grant
+  }
+
+  func grant(ofIDToken token: String) -> Grant? { idTokens[token].map { grants[$0] } }
 
   mutating func markUsed(refreshToken: String) {
     refreshTokens[refreshToken]?.isUsed = true

@@ -1,9 +1,11 @@
 /// The form on one of the sandbox's own pages, as the visitor reads it.
 struct Form {
-  /// The path to which the form is sent.
+  /// The path to which the form is sent; a form that leads to the app has a whole address.
   let action: String
   let hidden: [(name: String, value: String)]
   let asksForPassword: Bool
+  /// The decisions that the form's buttons offer.
+  let decisions: [String]
 
   /// Reads the form of a page; `nil` if the page has none.
   init?(_ page: String) {
@@ -19,8 +21,13 @@ struct Form {
       else { return nil }
       return (name, Self.attribute("value", of: input) ?? "")
     }
+    decisions = tags.filter { $0.hasPrefix("button ") }.compactMap { button in
+      Self.attribute("name", of: button) == "decision" ? Self.attribute("value", of: button) : nil
+    }
     asksForPassword = inputs.contains { Self.attribute("type", of: $0) == "password" }
   }
+
+  func hidden(_ name: String) -> String? { hidden.first { $0.name == name }?.value }
 
   private static func attribute(_ name: String, of tag: Substring) -> String? {
     guard let start = tag.firstRange(of: " \(name)=\"") else { return nil }

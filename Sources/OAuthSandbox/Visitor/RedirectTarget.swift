@@ -16,7 +16,11 @@ enum RedirectTarget {
     let target = location.hasPrefix("/") ? url.origin + location : location
     if let url = LoopbackURL(target) {
       self = url.origin == start.origin ? .sameServer(url) : .listener(url, redirect: target)
-    } else if Self.isApp(target, redirectURI: start.query.value("redirect_uri")) {
+    } else if Self.isApp(
+      target,
+      redirectURI: start.query.value("redirect_uri")
+        ?? start.query.value("post_logout_redirect_uri"))
+    {
       self = .app(redirect: target)
     } else {
       throw .notLoopback(Self.origin(of: target))
@@ -65,7 +69,7 @@ extension SandboxVisitor {
     let query = address.drop { $0 != "?" }.dropFirst().prefix { $0 != "#" }
     let secrets = (FormCoding.decode(String(query)) ?? []).filter {
       // A text of fewer than 4 bytes is no secret, and removing it would damage words.
-      ["code", "state"].contains($0.name) && $0.value.utf8.count >= 4
+      ["code", "state", "id_token_hint"].contains($0.name) && $0.value.utf8.count >= 4
     }
     return secrets.flatMap { [$0.value, FormCoding.encode($0.value)] }
   }

@@ -48,6 +48,10 @@ public final class SandboxVisitor: Sendable {
     /// app, as the system would. A user agent does so for every redirect with
     /// `PendingSignIn.handleRedirect(_:)`.
     public let redirect: String
+    /// The parameters that the visitor posted to that address, with `response_mode=form_post`.
+    ///
+    /// It is empty after a redirect, whose parameters are in the address.
+    public var form: [SandboxParameter] = []
 
     /// Whether a page asked the user for a password.
     public var sawLogin: Bool { pages.contains { Form($0.body)?.asksForPassword ?? false } }
@@ -69,6 +73,9 @@ public final class SandboxVisitor: Sendable {
 
   /// Opens an authorization URL and completes the sign-in, up to the page after the redirect.
   ///
+  /// The visitor can also open the address of a logout, and signs out if the user allows
+  /// everything. A logout without a way back to the app ends on the page "You are signed out".
+  ///
   /// - Throws: ``SandboxError``: ``SandboxError/endedOnPage(heading:detail:)`` if a page leads no
   ///   further, as after a wrong password; another error if a redirect leads to another computer, a
   ///   connection breaks or the redirects do not end.
@@ -89,7 +96,9 @@ public final class SandboxVisitor: Sendable {
         continue
       case .read(let last): page = last
       }
-      guard let form = Form(page.body), let url = LoopbackURL(start.origin + form.action) else {
+      guard let form = Form(page.body) else { throw .ended(on: page, after: pages) }
+      guard form.action.hasPrefix("/") else { return try await post(form, from: start, &pages) }
+      guard let url = LoopbackURL(start.origin + form.action) else {
         throw .ended(on: page, after: pages)
       }
       if form.asksForPassword && decision != .cancel { passwordsTyped += 1 }
@@ -135,10 +144,22 @@ public final class SandboxVisitor: Sendable {
     }
   }
 
-  private func fill(_ form: Form, attempt: Int) -> [(name: String, value: String)] {
-    guard form.asksForPassword else {
-      return form.hidden + [("decision", decision == .allow ? "allow" : "deny")]
+  /// Posts a page's form to the app, as `response_mode=form_post` asks, if the app listens.
+  private func post(
+    _ form: Form, from start: LoopbackURL, _ pages: inout [Page]
+  ) async throws(SandboxError) -> Visit {
+    let parameters = form.hidden.map { SandboxParameter(name: $0.name, value: $0.value) }
+    switch try RedirectTarget(form.action, from: start, start: start) {
+    case .app: break
+    case .sameServer(let url), .listener(let url, _):
+      let answer = try await send(Step(url: url, form: form.hidden))
+      pages.append(Page(form.action, answer))
     }
+    return Visit(pages: pages, redirect: form.action, form: parameters)
+  }
+
+  private func fill(_ form: Form, attempt: Int) -> [(name: String, value: String)] {
+    guard form.asksForPassword else { return form.hidden + [("decision", choice(form))] }
     guard decision != .cancel else { return form.hidden + [("decision", "cancel")] }
     let isWrong = triesWrongPasswordFirst && attempt == 1
     return form.hidden + [
@@ -146,6 +167,15 @@ public final class SandboxVisitor: Sendable {
       ("password", isWrong ? "not-" + user.password : user.password),
       ("decision", "sign-in"),
     ]
+  }
+
+  /// The button that the user presses on a page without a password.
+  private func choice(_ form: Form) -> String {
+    if form.decisions.contains("continue") {
+      return form.hidden("account") == user.name ? "continue" : "switch"
+    }
+    if form.decisions.contains("sign-out") { return decision == .allow ? "sign-out" : "stay" }
+    return decision == .allow ? "allow" : "deny"
   }
 
   private func send(_ step: Step) async throws(SandboxError) -> LoopbackAnswer {

@@ -1,0 +1,38 @@
+/// Serves the keys that sign tokens, `/jwks`, as a JWK set (RFC 7517, section 5).
+enum KeySetEndpoint {
+  static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
+    guard request.isGet else { return .methodNotAllowed("GET") }
+    // A client may fetch the keys before the first token is signed.
+    for client in sandbox.options.clients {
+      for algorithm in [client.idTokenAlgorithm, client.userInfoAlgorithm ?? .hs256]
+      where !algorithm.usesSecret {
+        _ = sandbox.keys.key(for: algorithm)
+      }
+    }
+    let options = sandbox.options.openID
+    let keys = sandbox.keys.published.map { $0.json(namesKey: options.namesKeys) }
+    let decoys: [SandboxJSON] =
+      switch options.decoyKeys {
+      case .none: []
+      case .ownIDs: DecoyKeys.all(ids: [])
+      case .repeatedIDs: DecoyKeys.all(ids: sandbox.keys.published.map(\.id))
+      }
+    var answer = Answer(
+      status: 200, headers: [("Content-Type", "application/jwk-set+json")],
+      content: .json(keySet(keys, decoys, &sandbox)))
+    if let cacheControl = options.keySetCacheControl {
+      answer.headers.append(("Cache-Control", cacheControl))
+    }
+    return answer
+  }
+
+  /// The set with the decoys first, altered if a misbehaviour is due.
+  private static func keySet(
+    _ keys: [SandboxJSON], _ decoys: [SandboxJSON], _ sandbox: inout SandboxState
+  ) -> SandboxJSON {
+    if case .keySet(let fault) = sandbox.plan.take(.keys, where: \.concernsKeySet) {
+      return fault.keySet(keys, decoys)
+    }
+    return ["keys": .array(decoys + keys)]
+  }
+}

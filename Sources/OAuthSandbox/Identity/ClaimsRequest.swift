@@ -1,0 +1,50 @@
+import Basics
+
+/// The claims that an app asked for one by one, with the parameter `claims`.
+///
+/// - SeeAlso: OpenID Connect Core 1.0, section 5.5
+struct ClaimsRequest: Sendable, Redacted {
+  /// What the app wants of one claim.
+  struct Wish: Sendable {
+    var isEssential = false
+    /// The values that suit the app; `nil` for all.
+    var values: [SandboxJSON]?
+
+    init(_ json: SandboxJSON) {
+      isEssential = json["essential"] == true
+      if case .array(let values)? = json["values"] {
+        self.values = values
+      } else {
+        values = json["value"].map { [$0] }
+      }
+    }
+
+    func allows(_ value: SandboxJSON) -> Bool { values?.contains(value) ?? true }
+
+    /// The values that are texts.
+    var texts: [String] {
+      (values ?? []).compactMap { if case .string(let text) = $0 { text } else { nil } }
+    }
+  }
+
+  /// The wishes for the ID token, by the claim's name.
+  private(set) var idToken: [String: Wish] = [:]
+  /// The wishes for the UserInfo response, by the claim's name.
+  private(set) var userInfo: [String: Wish] = [:]
+
+  init() {}
+
+  /// Reads the parameter; `nil` if it is not an object of objects.
+  init?(_ text: String) {
+    guard case .object(let members)? = SandboxJSON(parsing: text) else { return nil }
+    for member in members {
+      guard case .object(let wishes) = member.value else { return nil }
+      let read = wishes.map { ($0.name, Wish($0.value)) }
+      switch member.name {
+      case "id_token": idToken = Dictionary(read) { $1 }
+      case "userinfo": userInfo = Dictionary(read) { $1 }
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Makes ID tokens.
+///
+/// - SeeAlso: OpenID Connect Core 1.0, sections 2, 3.1.3 and 12.2
+enum IDTokens {
+  /// What an ID token belongs to.
+  struct Occasion: Redacted {
+    let client: SandboxClient
+    let identity: Identity
+    let scopes: [String]
+    let accessToken: String
+    /// The code that is redeemed; `nil` for any other grant.
+    var code: String?
+    var isRefresh = false
+  }
+
+  /// Makes the ID token of a token response; `nil` if a misbehaviour leaves it out.
+  ///
+  /// - Throws: ``OAuthFault`` if the client has no secret for its algorithm.
+  static func make(
+    _ occasion: Occasion, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> String? {
+    let algorithm = occasion.client.idTokenAlgorithm
+    guard let key = sandbox.signingKey(algorithm, for: occasion.client) else {
+      throw .invalidClient("\(algorithm.rawValue) needs a client with a secret.")
+    }
+    let jwt = SandboxJWT(
+      claims(occasion, sandbox), key: key, namesKey: sandbox.options.openID.namesKeys)
+    switch sandbox.plan.take(.token, where: \.concernsIDToken) {
+    case .idToken(let fault): return fault.token(from: jwt, occasion, &sandbox)
+    case .alteredIDToken(let change):
+      var altered = jwt
+      change(&altered)
+      return altered.signed
+    default: return jwt.signed
+    }
+  }
+
+  private static func claims(_ occasion: Occasion, _ sandbox: SandboxState) -> SandboxJSON {
+    let (client, identity) = (occasion.client, occasion.identity)
+    let options = sandbox.options.openID
+    let issued = sandbox.seconds
+    var claims: SandboxJSON = [
+      "iss": .string(sandbox.issuer), "sub": .string(sandbox.subject(of: identity.signIn.user)),
+      "aud": audience(client), "exp": .integer(issued + options.idTokenLifetime.wholeSeconds),
+      "iat": .integer(issued),
+    ]
+    describe(identity, isRefresh: occasion.isRefresh, options, in: &claims)
+    func hash(_ token: String) -> SandboxJSON {
+      .string(Crypto.halfHash(of: token, for: client.idTokenAlgorithm))
+    }
+    claims["at_hash"] = hash(occasion.accessToken)
+    if let code = occasion.code, options.tellsCodeHash { claims["c_hash"] = hash(code) }
+    if !client.additionalAudiences.isEmpty || options.alwaysTellsAuthorizedParty {
+      claims["azp"] = .string(client.id)
+    }
+    let scopes = options.putsUserClaimsIntoIDToken ? occasion.scopes : []
+    return sandbox.adding(
+      userClaims: identity.signIn.user, scopes, identity.claims.idToken, to: claims)
+  }
+
+  /// Adds the claims about how the user signed in.
+  private static func describe(
+    _ identity: Identity, isRefresh: Bool, _ options: SandboxOpenIDOptions,
+    in claims: inout SandboxJSON
+  ) {
+    let signIn = identity.signIn
+    if identity.wantsAuthenticationTime || options.alwaysTellsAuthenticationTime {
+      claims["auth_time"] = .integer(Int(signIn.date.timeIntervalSince1970))
+    }
+    if let nonce = identity.nonce, !isRefresh || options.repeatsNonceOnRefresh {
+      claims["nonce"] = .string(nonce)
+    }
+    claims["acr"] = .string(signIn.acr)
+    claims["amr"] = ["pwd"]
+    claims["sid"] = .string(signIn.sessionID)
+  }
+
+  private static func audience(_ client: SandboxClient) -> SandboxJSON {
+    guard !client.additionalAudiences.isEmpty else { return .string(client.id) }
+    return .array(([client.id] + client.additionalAudiences).map(SandboxJSON.string))
+  }
+}
+
+extension SandboxState {
+  /// The time in seconds since 1970, as tokens have it.
+  var seconds: Int { Int(now.timeIntervalSince1970) }
+
+  /// Adds the claims about a user that the scopes give or that the app asked for by name.
+  ///
+  /// A claim whose value is not among the wanted ones is left out.
+  func adding(
+    userClaims name: String, _ scopes: [String], _ wishes: [String: ClaimsRequest.Wish],
+    to claims: SandboxJSON
+  ) -> SandboxJSON {
+    var claims = claims
+    for claim in user(name)?.profile.claims ?? [] {
+      let wish = wishes[claim.name]
+      guard scopes.contains(claim.scope) || wish != nil, wish?.allows(claim.value) ?? true,
+        claims[claim.name] == nil
+      else { continue }
+      claims[claim.name] = claim.value
+    }
+    return claims
+  }
+}
+
+extension Duration {
+  var wholeSeconds: Int { Int(components.seconds) }
+}

@@ -1,0 +1,54 @@
+import Basics
+
+/// A logout token that waits to be sent to a client.
+struct LogoutNotice: Sendable, Redacted {
+  let uri: String
+  let token: String
+}
+
+/// Makes logout tokens.
+///
+/// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.4
+enum LogoutTokens {
+  static let event = "http://schemas.openid.net/event/backchannel-logout"
+
+  /// Makes a logout token; `nil` if the client has no secret for its algorithm.
+  static func make(
+    for client: SandboxClient, subject: String?, sessionID: String?,
+    fault: SandboxLogoutTokenFault?, _ sandbox: inout SandboxState
+  ) -> String? {
+    guard let key = sandbox.signingKey(client.idTokenAlgorithm, for: client) else { return nil }
+    let issued = sandbox.seconds
+    var claims: SandboxJSON = [
+      "iss": .string(sandbox.issuer), "aud": .string(client.id), "iat": .integer(issued),
+      "exp": .integer(issued + 120), "jti": .string(Crypto.secret("logout-")),
+      "events": .object([.init(event, [:])]),
+    ]
+    claims["sub"] = subject.map(SandboxJSON.string)
+    claims["sid"] = sessionID.map(SandboxJSON.string)
+    let jwt = SandboxJWT(
+      claims, type: "logout+jwt", key: key, namesKey: sandbox.options.openID.namesKeys)
+    return fault?.token(from: jwt) ?? jwt.signed
+  }
+}
+
+extension SandboxState {
+  /// Prepares the logout tokens for all clients that take part in a session.
+  mutating func noticeLogout(of signIn: UserSignIn) {
+    let ids = ledger.grants.filter { $0.identity?.signIn.sessionID == signIn.sessionID }
+      .map(\.clientID)
+    for client in options.clients where ids.contains(client.id) {
+      guard let uri = client.backchannelLogoutURI,
+        let token = LogoutTokens.make(
+          for: client, subject: subject(of: signIn.user), sessionID: signIn.sessionID, fault: nil,
+          &self)
+      else { continue }
+      logoutNotices.append(LogoutNotice(uri: uri, token: token))
+    }
+  }
+
+  mutating func takeLogoutNotices() -> [LogoutNotice] {
+    defer { logoutNotices = [] }
+    return logoutNotices
+  }
+}

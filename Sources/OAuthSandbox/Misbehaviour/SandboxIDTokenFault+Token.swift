@@ -1,0 +1,76 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension SandboxIDTokenFault {
+  /// Makes the wrong token from the right one; `nil` if the token response has none.
+  func token(
+    from jwt: SandboxJWT, _ occasion: IDTokens.Occasion, _ sandbox: inout SandboxState
+  ) -> String? {
+    if self == .missing { return nil }
+    return misformed(jwt) ?? signedOtherwise(jwt, &sandbox)
+      ?? altered(jwt, occasion).signed
+  }
+
+  /// The token with another form; `nil` if this fault concerns something else.
+  private func misformed(_ jwt: SandboxJWT) -> String? {
+    let parts = jwt.signed.split(separator: ".").map(String.init)
+    switch self {
+    case .empty: return ""
+    case .malformedBase64: return "\(parts[0]).\(parts[1])*.\(parts[2])"
+    case .twoParts: return "\(parts[0]).\(parts[1])"
+    case .encrypted: return jwt.encrypted
+    case .headerNotJSON, .claimsNotJSON:
+      var jwt = jwt
+      if self == .headerNotJSON { jwt.header = .literal("not JSON") }
+      if self == .claimsNotJSON { jwt.claims = .literal("not JSON") }
+      return jwt.signed
+    case .unsigned: return jwt.unsigned
+    case .noSignature: return jwt.signingInput + "."
+    case .wrongSignature: return jwt.wronglySigned
+    default: return nil
+    }
+  }
+
+  /// The token with the signature of another key; `nil` if this fault concerns something else.
+  private func signedOtherwise(_ jwt: SandboxJWT, _ sandbox: inout SandboxState) -> String? {
+    let own = jwt.key.algorithm
+    let published = own.usesSecret ? sandbox.keys.key(for: .rs256) : jwt.key
+    switch self {
+    case .otherAlgorithm:
+      return jwt.signed(by: sandbox.keys.key(for: own == .es256 ? .rs256 : .es256))
+    case .hmacWithPublicKey:
+      return jwt.signed(
+        by: SigningKey(secret: published.publicPEM, algorithm: .hs256, id: published.id))
+    case .unpublishedKey:
+      return jwt.signed(by: SigningKey(generating: published.algorithm))
+    case .weakKey:
+      let weak = SigningKey(generating: own.isRSA ? own : .rs256, rsaBits: 1024)
+      sandbox.keys.publish(weak)
+      return jwt.signed(by: weak)
+    case .embeddedKey:
+      let foreign = SigningKey(generating: published.algorithm)
+      var jwt = jwt
+      jwt.header["jwk"] = foreign.json(namesKey: false)
+      return jwt.signed(by: foreign)
+    case .keyAddress:
+      var jwt = jwt
+      let address = SandboxJSON.string(sandbox.issuer + "/foreign-keys")
+      jwt.header["jku"] = address
+      jwt.header["x5u"] = address
+      return jwt.signed(by: SigningKey(generating: published.algorithm))
+    default: return nil
+    }
+  }
+}
+
+extension SandboxSigningAlgorithm {
+  fileprivate var isRSA: Bool {
+    switch family {
+    case .rsa, .pss: true
+    default: false
+    }
+  }
+}

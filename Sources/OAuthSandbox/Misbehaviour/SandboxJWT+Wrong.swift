@@ -1,0 +1,40 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The forms that a token has when a misbehaviour signs it.
+extension SandboxJWT {
+  /// The token with one bit of its signature changed.
+  var wronglySigned: String {
+    let input = signingInput
+    var signature = key.signature(of: Data(input.utf8))
+    signature[signature.startIndex + signature.count / 2] ^= 1
+    return input + "." + Crypto.base64URL(signature)
+  }
+
+  /// The token with `alg` set to `none` and an empty signature (RFC 7518, section 3.6).
+  var unsigned: String {
+    var jwt = self
+    jwt.header["alg"] = "none"
+    jwt.header["kid"] = nil
+    return jwt.signingInput + "."
+  }
+
+  /// The token as another key signs it, with that key's algorithm and ID in the header.
+  func signed(by other: SigningKey) -> String {
+    var jwt = self
+    jwt.key = other
+    jwt.header["alg"] = .string(other.algorithm.rawValue)
+    jwt.header["kid"] = other.id.map(SandboxJSON.string)
+    return jwt.signed
+  }
+
+  /// Five parts, as an encrypted token has them (RFC 7516, section 3.1).
+  var encrypted: String {
+    let header = Data(#"{"alg":"RSA-OAEP","enc":"A256GCM","cty":"JWT"}"#.utf8)
+    return ([Crypto.base64URL(header)] + (0..<4).map { _ in Crypto.secret("") })
+      .joined(separator: ".")
+  }
+}

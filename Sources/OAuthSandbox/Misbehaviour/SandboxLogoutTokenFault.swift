@@ -1,0 +1,85 @@
+/// A way in which a logout token can be wrong; its text says how.
+///
+/// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.6
+public enum SandboxLogoutTokenFault: String, Sendable, Hashable, CaseIterable,
+  CustomStringConvertible
+{
+  /// The algorithm is `none`, and there is no signature.
+  case unsigned = "the algorithm is none, and there is no signature"
+  /// The signature is wrong.
+  case wrongSignature = "the signature is wrong"
+  /// `typ` is that of an ID token.
+  case otherType = "typ is JWT"
+  /// `iss` is that of another server.
+  case issuerWrong = "iss is that of another server"
+  /// `iss` is missing.
+  case issuerMissing = "iss is missing"
+  /// `aud` is another client.
+  case audienceWrong = "aud is another client"
+  /// `aud` is missing.
+  case audienceMissing = "aud is missing"
+  /// `iat` is missing.
+  case issueDateMissing = "iat is missing"
+  /// `iat` is an hour in the future.
+  case issuedInFuture = "iat is an hour in the future"
+  /// `exp` is an hour in the past.
+  case expired = "exp is an hour in the past"
+  /// `exp` is missing.
+  case expiryMissing = "exp is missing"
+  /// `jti` is missing.
+  case idMissing = "jti is missing"
+  /// `events` is missing.
+  case eventsMissing = "events is missing"
+  /// `events` contains another event alone.
+  case otherEvent = "events contains another event"
+  /// The event's value is no object.
+  case eventNotAnObject = "the event's value is no object"
+  /// Both `sub` and `sid` are missing.
+  case subjectAndSessionMissing = "both sub and sid are missing"
+  /// There is a `nonce`, as in an ID token.
+  case nonce = "there is a nonce"
+
+  /// What is wrong.
+  public var description: String { rawValue }
+
+  func token(from jwt: SandboxJWT) -> String {
+    switch self {
+    case .unsigned: return jwt.unsigned
+    case .wrongSignature: return jwt.wronglySigned
+    default:
+      var jwt = jwt
+      alter(&jwt)
+      return jwt.signed
+    }
+  }
+
+  private func alter(_ jwt: inout SandboxJWT) {
+    switch self {
+    case .unsigned, .wrongSignature: break
+    case .otherType: jwt.header["typ"] = "JWT"
+    case .issuerWrong: jwt.claims["iss"] = "https://other.example"
+    case .issuerMissing: jwt.claims["iss"] = nil
+    case .audienceWrong: jwt.claims["aud"] = "another-client"
+    case .audienceMissing: jwt.claims["aud"] = nil
+    case .issueDateMissing: jwt.claims["iat"] = nil
+    case .issuedInFuture: jwt.move("iat", by: 3600)
+    case .expired: jwt.move("exp", by: -3720)
+    case .expiryMissing: jwt.claims["exp"] = nil
+    case .idMissing: jwt.claims["jti"] = nil
+    case .eventsMissing: jwt.claims["events"] = nil
+    case .otherEvent: jwt.claims["events"] = ["https://other.example/event": [:]]
+    case .eventNotAnObject: jwt.claims["events"] = .object([.init(LogoutTokens.event, true)])
+    case .subjectAndSessionMissing:
+      jwt.claims["sub"] = nil
+      jwt.claims["sid"] = nil
+    case .nonce: jwt.claims["nonce"] = "a-nonce"
+    }
+  }
+}
+
+extension SandboxJWT {
+  /// Moves the time of a claim by some seconds.
+  mutating func move(_ claim: String, by seconds: Int) {
+    if case .integer(let time)? = claims[claim] { claims[claim] = .integer(time + seconds) }
+  }
+}

@@ -1,0 +1,29 @@
+import Basics
+import LoopbackPages
+
+/// The page that asks a user who is signed in with which account to go on.
+struct AccountPage: Redacted {
+  let request: String
+  let formToken: String
+  let pending: BrowserSessions.Pending
+  let user: SandboxUser
+
+  var answer: Answer {
+    let page = SandboxPage.page(
+      .person(user.displayName), "Choose an account",
+      ["to continue to <strong>\(pending.client.name)</strong>"], form)
+    return Answer(page.response(formTargets: SandboxPage.formTargets(pending)))
+  }
+
+  private var form: HTML {
+    """
+    <form method="post" action="/consent">
+    \(SandboxPage.hiddenFields(request: request, formToken: formToken))
+    <input type="hidden" name="account" value="\(user.name)">
+    <button name="decision" value="continue">Continue as \(user.displayName)</button>
+    <p class="aside"><button class="link" name="decision" value="switch">\
+    Use another account</button></p>
+    </form>
+    """
+  }
+}

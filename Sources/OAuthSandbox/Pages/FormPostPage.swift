@@ -1,0 +1,29 @@
+import Basics
+import LoopbackPages
+
+/// The page that posts the parameters to the app: by itself, or when the user presses its button.
+///
+/// - SeeAlso: OAuth 2.0 Form Post Response Mode, section 2
+struct FormPostPage: Redacted {
+  let target: String
+  let parameters: [SandboxParameter]
+
+  var answer: Answer {
+    var page = SandboxPage.page(
+      .success, "Back to the app", ["If nothing happens, continue yourself."], form)
+    page.script = "document.forms[0].submit()"
+    return Answer(page.response(formTargets: RedirectURIs.formTarget(target).map { [$0] }))
+  }
+
+  private var form: HTML {
+    let fields = parameters.map { parameter -> HTML in
+      "<input type=\"hidden\" name=\"\(parameter.name)\" value=\"\(parameter.value)\">"
+    }
+    return """
+      <form method="post" action="\(target)">
+      \(HTML(fields))
+      <button>Continue</button>
+      </form>
+      """
+  }
+}

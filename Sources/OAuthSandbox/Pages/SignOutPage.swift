@@ -1,0 +1,51 @@
+import Basics
+import LoopbackPages
+
+/// The page that asks the user whether to sign out, and the pages after it.
+struct SignOutPage: Redacted {
+  let formToken: String
+  let parameters: [SandboxParameter]
+  let logout: EndSessionEndpoint.Logout
+  let user: String
+
+  var answer: Answer {
+    let page = SandboxPage.page(
+      .person(user), "Sign out?",
+      ["<strong>\(asker)</strong> asks to sign out <strong>\(user)</strong> here."], form)
+    let target = logout.back.map { RedirectURIs.formTarget($0.redirectURI) }
+    let targets: [String]? = target.map { $0.map { ["'self'", $0] } } ?? ["'self'"]
+    return Answer(page.response(formTargets: targets))
+  }
+
+  private var asker: String { logout.client?.name ?? "A link" }
+
+  /// The form, which repeats the request's parameters.
+  private var form: HTML {
+    let known = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"]
+    let fields = parameters.filter { known.contains($0.name) }.map { parameter -> HTML in
+      "<input type=\"hidden\" name=\"\(parameter.name)\" value=\"\(parameter.value)\">"
+    }
+    return """
+      <form method="post" action="/logout">
+      <input type="hidden" name="form_token" value="\(formToken)">
+      \(HTML(fields))
+      <div class="choices">
+      <button class="quiet" name="decision" value="stay">Stay signed in</button>
+      <button name="decision" value="sign-out">Sign out</button>
+      </div>
+      </form>
+      """
+  }
+
+  static var signedOut: Answer {
+    let page = SandboxPage.page(
+      .success, "You are signed out", ["You can close this page."])
+    return Answer(page.response(formTargets: []))
+  }
+
+  static var stayed: Answer {
+    let page = SandboxPage.page(
+      .neutral, "You are still signed in", ["You can close this page."])
+    return Answer(page.response(formTargets: []))
+  }
+}

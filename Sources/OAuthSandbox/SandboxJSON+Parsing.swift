@@ -1,0 +1,54 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension SandboxJSON {
+  /// Reads JSON with Foundation's decoder; `nil` if the text is malformed.
+  ///
+  /// The members of an object come in the order of their names.
+  public init?(parsing text: String) {
+    guard let json = try? JSONDecoder().decode(ParsedJSON.self, from: Data(text.utf8)) else {
+      return nil
+    }
+    self = json.value
+  }
+}
+
+/// JSON of any form, as Foundation's decoder hands it out.
+private struct ParsedJSON: Decodable {
+  let value: SandboxJSON
+
+  private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  init(from decoder: any Decoder) throws {
+    if let object = try? decoder.container(keyedBy: Name.self) {
+      let names = object.allKeys.sorted { $0.stringValue < $1.stringValue }
+      value = .object(
+        try names.map {
+          .init($0.stringValue, try object.decode(ParsedJSON.self, forKey: $0).value)
+        })
+    } else if var array = try? decoder.unkeyedContainer() {
+      var values: [SandboxJSON] = []
+      while !array.isAtEnd { values.append(try array.decode(ParsedJSON.self).value) }
+      value = .array(values)
+    } else {
+      value = try Self.single(try decoder.singleValueContainer())
+    }
+  }
+
+  private static func single(_ container: any SingleValueDecodingContainer) throws -> SandboxJSON {
+    if container.decodeNil() { return .null }
+    if let bool = try? container.decode(Bool.self) { return .bool(bool) }
+    if let integer = try? container.decode(Int.self) { return .integer(integer) }
+    if let number = try? container.decode(Double.self) { return .literal("\(number)") }
+    return .string(try container.decode(String.self))
+  }
+}

@@ -1,0 +1,149 @@
+public import Basics
+
+/// What an app can learn about a user: the standard claims of OpenID Connect, and any others.
+///
+/// An app gets a claim if the user allowed the scope that the claim belongs to, or if the app asked
+/// for it with the parameter `claims`. A claim that is `nil` is left out.
+///
+/// - SeeAlso: OpenID Connect Core 1.0, section 5.1
+public struct SandboxProfile: Sendable, Hashable {
+  /// The full name, `name`.
+  public var name: String?
+  /// The given names, `given_name`.
+  public var givenName: String?
+  /// The family names, `family_name`.
+  public var familyName: String?
+  /// The casual name, `nickname`.
+  public var nickname: String?
+  /// The name that the user likes to be called by, `preferred_username`.
+  public var preferredUserName: String?
+  /// The address of the user's page, `profile`.
+  public var page: String?
+  /// The address of the user's picture, `picture`.
+  public var picture: String?
+  /// The address of the user's own website, `website`.
+  public var website: String?
+  /// The gender, `gender`.
+  public var gender: String?
+  /// The birthday as `YYYY-MM-DD`, `birthdate`; the year `0000` leaves it out.
+  public var birthdate: String?
+  /// The time zone, `zoneinfo`.
+  public var timeZone: String?
+  /// The language tag, `locale`.
+  public var locale: String?
+  /// When the profile changed last, in seconds since 1970, `updated_at`.
+  public var updatedAt: Int?
+  /// The e-mail address, `email`.
+  public var email: String?
+  /// Whether the e-mail address is the user's, `email_verified`.
+  public var isEmailVerified: Bool?
+  /// The phone number, `phone_number`.
+  public var phoneNumber: String?
+  /// Whether the phone number is the user's, `phone_number_verified`.
+  public var isPhoneNumberVerified: Bool?
+  /// The postal address, an object with members such as `locality`.
+  public var address: SandboxJSON?
+  /// Any other claims, which belong to the scope `profile`.
+  ///
+  /// These may also be localized claims, such as `name#ja`, and `_claim_names` with
+  /// `_claim_sources`.
+  public var others: [SandboxJSON.Member] = []
+
+  /// Makes a profile from the names; everything else can be set afterwards.
+  public init(
+    name: String? = nil, givenName: String? = nil, familyName: String? = nil,
+    preferredUserName: String? = nil, email: String? = nil, isEmailVerified: Bool? = nil
+  ) {
+    self.name = name
+    self.givenName = givenName
+    self.familyName = familyName
+    self.preferredUserName = preferredUserName
+    self.email = email
+    self.isEmailVerified = isEmailVerified
+  }
+
+  static let alice: SandboxProfile = {
+    var alice = SandboxProfile(
+      name: "Alice Liddell", givenName: "Alice", familyName: "Liddell",
+      preferredUserName: "alice", email: "alice@example.com", isEmailVerified: true)
+    alice.nickname = "Al"
+    alice.page = "https://example.com/alice"
+    alice.picture = "https://example.com/alice.png"
+    alice.website = "https://alice.example"
+    alice.gender = "female"
+    alice.birthdate = "1852-05-04"
+    alice.timeZone = "Europe/London"
+    alice.locale = "en-GB"
+    alice.updatedAt = 1_700_000_000
+    alice.phoneNumber = "+44 1632 960001"
+    alice.isPhoneNumberVerified = true
+    alice.address = [
+      "formatted": "Christ Church\nOxford OX1 1DP\nUnited Kingdom",
+      "street_address": "Christ Church", "locality": "Oxford", "region": "Oxfordshire",
+      "postal_code": "OX1 1DP", "country": "United Kingdom",
+    ]
+    return alice
+  }()
+
+  static let bob: SandboxProfile = {
+    var bob = SandboxProfile(
+      name: "Bob Cratchit", givenName: "Bob", familyName: "Cratchit", preferredUserName: "bob",
+      email: "bob@example.com", isEmailVerified: false)
+    bob.timeZone = "Europe/London"
+    bob.locale = "en-GB"
+    bob.phoneNumber = "+44 1632 960002"
+    bob.isPhoneNumberVerified = false
+    bob.address = ["locality": "London", "country": "United Kingdom"]
+    return bob
+  }()
+}
+
+extension SandboxProfile {
+  /// A claim with the scope that gives it.
+  struct Claim {
+    let scope: String
+    let name: String
+    let value: SandboxJSON
+  }
+
+  /// All claims that have a value, in the order of OpenID Connect Core, section 5.1.
+  var claims: [Claim] {
+    let profile: [(String, SandboxJSON?)] = [
+      ("name", name.json), ("given_name", givenName.json), ("family_name", familyName.json),
+      ("nickname", nickname.json), ("preferred_username", preferredUserName.json),
+      ("profile", page.json), ("picture", picture.json), ("website", website.json),
+      ("gender", gender.json), ("birthdate", birthdate.json), ("zoneinfo", timeZone.json),
+      ("locale", locale.json), ("updated_at", updatedAt.map(SandboxJSON.integer)),
+    ]
+    let email: [(String, SandboxJSON?)] = [
+      ("email", email.json), ("email_verified", isEmailVerified.map(SandboxJSON.bool)),
+    ]
+    let phone: [(String, SandboxJSON?)] = [
+      ("phone_number", phoneNumber.json),
+      ("phone_number_verified", isPhoneNumberVerified.map(SandboxJSON.bool)),
+    ]
+    return Self.claims("profile", profile + others.map { ($0.name, $0.value) })
+      + Self.claims("email", email) + Self.claims("phone", phone)
+      + Self.claims("address", [("address", address)])
+  }
+
+  private static func claims(_ scope: String, _ claims: [(String, SandboxJSON?)]) -> [Claim] {
+    claims.compactMap { name, value in value.map { Claim(scope: scope, name: name, value: $0) } }
+  }
+
+  /// The names of all standard claims, for the discovery document.
+  static let standardNames = [
+    "name", "given_name", "family_name", "nickname", "preferred_username", "profile", "picture",
+    "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at", "email",
+    "email_verified", "phone_number", "phone_number_verified", "address",
+  ]
+}
+
+extension String? {
+  fileprivate var json: SandboxJSON? { map(SandboxJSON.string) }
+}
+
+extension SandboxProfile: Redacted {
+  /// A fixed text, which shows no claim.
+  public var description: String { "profile" }
+}

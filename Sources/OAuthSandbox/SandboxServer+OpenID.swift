@@ -1,0 +1,72 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension SandboxServer {
+  /// The address of the key set, `/jwks`.
+  public var keysEndpoint: URL { url(.keys) }
+  /// The address of the UserInfo endpoint, `/userinfo`.
+  public var userInfoEndpoint: URL { url(.userInfo) }
+  /// The address of the logout endpoint, `/logout`.
+  public var endSessionEndpoint: URL { url(.endSession) }
+
+  /// Registers a client, or replaces the client that has its ID.
+  ///
+  /// A test uses it for a redirect URI whose port is known only while it runs.
+  public func register(_ client: SandboxClient) {
+    core.withState { state in
+      if let index = state.options.clients.firstIndex(where: { $0.id == client.id }) {
+        state.options.clients[index] = client
+      } else {
+        state.options.clients.append(client)
+      }
+    }
+  }
+
+  /// Signs tokens with new keys from now on.
+  ///
+  /// The old keys stay in the key set, so that tokens from before can still be verified; with
+  /// `false` they disappear at once.
+  public func rotateSigningKeys(keepingOld: Bool = true) {
+    core.withState { $0.keys.rotate(keepsOld: keepingOld) }
+  }
+
+  /// A logout token as a client with a server gets it when the user's session ends.
+  ///
+  /// The session is that of the user's newest ID token for that client. Without one, or without
+  /// the session's or the user's ID, the token leaves that claim out. It is `nil` for an unknown
+  /// client, and for one that has no secret for its algorithm.
+  ///
+  /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.4
+  public func logoutToken(
+    for user: String = SandboxUser.alice.name, client id: String = SandboxClient.app.id,
+    namesUser: Bool = true, namesSession: Bool = true, fault: SandboxLogoutTokenFault? = nil
+  ) -> String? {
+    core.withState { state in
+      guard let client = state.client(id) else { return nil }
+      let grant = state.ledger.grants.last {
+        $0.user == user && $0.clientID == id && $0.identity != nil
+      }
+      return LogoutTokens.make(
+        for: client, subject: namesUser ? state.subject(of: user) : nil,
+        sessionID: namesSession ? grant?.identity?.signIn.sessionID : nil, fault: fault, &state)
+    }
+  }
+
+  /// Ends all sessions of a user in browsers, as an administrator would.
+  ///
+  /// Each client with a ``SandboxClient/backchannelLogoutURI`` has got its logout token when this
+  /// returns. The tokens of apps stay valid.
+  public func signOut(_ user: String = SandboxUser.alice.name) async {
+    core.withState { state in
+      for (id, session) in state.browsers.sessions {
+        guard let signIn = session.signIn, signIn.user == user else { continue }
+        state.browsers.endSession(id)
+        state.noticeLogout(of: signIn)
+      }
+    }
+    await core.sendLogoutNotices()
+  }
+}
