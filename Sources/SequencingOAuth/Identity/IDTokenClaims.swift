@@ -47,3 +47,5 @@ struct IDTokenClaims: Sendable {
     all = claims
   }
 }
+
+extension IDTokenClaims: Redacted {}

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -15,7 +17,7 @@ struct IssuerSignatures: Sendable {
   private let key: Key
   private let environment: ClientEnvironment
 
-  private enum Key: Sendable {
+  private enum Key: Sendable, Redacted {
     case publicKeys(SigningKeys.Source)
     case secret(Data)
   }

@@ -9,8 +9,10 @@ final class SignIns: Sendable {
     var waiters = 0
     /// Whether the sign-in continues when no caller waits for it.
     var isKept = false
-    /// A cancelled sign-in that may still hold its port.
+    /// A cancelled or silent sign-in that may still hold its port.
     var ending: SignIn?
+    /// A silent sign-in under way behind which another one waits.
+    var silent: SignIn?
     /// How many sign-ins have ended, apart from those that all callers gave up.
     var endCount = 0
     /// The error of the last of these; `nil` if it brought a token.
@@ -110,11 +112,10 @@ final class SignIns: Sendable {
 
   /// Offers a redirect to the sign-in or the logout under way and says what happened to it.
   func offer(_ redirect: String) -> RedirectOutcome {
-    let (signIn, ending, over, logout) = state.withLock {
-      ($0.signIn, $0.ending, $0.over, $0.logout)
+    let (signIn, silent, over, logout) = state.withLock {
+      ($0.signIn, $0.silent, $0.over, $0.logout)
     }
-    // A silent sign-in ends by its redirect even if another one already waits for its end.
-    if let ending, ending.offer(redirect) == .taken { return .answered }
+    if let silent, silent.offer(redirect) == .taken { return .answered }
     let offer = signIn?.offer(redirect)
     if offer != .taken, let logout, logout.offer(redirect) == .taken { return .answered }
     if let offer { return RedirectOutcome(offer) }
@@ -161,7 +162,7 @@ extension SignIns.State {
   ) -> Result<SignIns.Entry, SQOAuthError> {
     if let running = signIn?.options {
       if running.isSilent, options?.isSilent != true {
-        _ = detach()
+        silent = detach()
       } else if let options, options != running {
         return .failure(.signInUnderWay)
       }
@@ -202,6 +203,7 @@ extension SignIns.State {
       note(outcome)
     }
     if ending === ended { ending = nil }
+    if silent === ended { silent = nil }
   }
 
   private mutating func note(_ outcome: SignIn.Outcome) {

@@ -118,18 +118,12 @@ public struct AccountRecord: Sendable, Hashable, Codable {
       attributes: attributes)
   }
 
-  /// The record as it was read from a store, with the identity that the SDK validated before.
-  ///
-  /// The issuer, the audience and the client are compared again. If they do not fit, the record has
-  /// no identity.
-  func withKeptIdentity() -> AccountRecord {
-    guard hasVerifiedIDToken, token.idToken == nil, let text = token.idTokenText,
-      let idToken = IDToken(kept: text, issuer: issuer, clientID: clientID)
-    else { return self }
-    return AccountRecord(
+  /// The record with the same token, which has the identity of its user now.
+  func identified(_ token: SQToken) -> AccountRecord {
+    AccountRecord(
       with(
-        token: token.identifying(idToken, nonce: token.nonce), unverified: unverifiedToken,
-        reusesRefreshToken: reusesRefreshToken, attributes: attributes))
+        token: token, unverified: unverifiedToken, reusesRefreshToken: reusesRefreshToken,
+        attributes: attributes))
   }
 
   private enum CodingKeys: String, CodingKey {

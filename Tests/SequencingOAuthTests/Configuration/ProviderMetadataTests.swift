@@ -34,7 +34,14 @@ import Testing
         "code_challenge_methods_supported": #"["plain","S256"]"#,
         "authorization_response_iss_parameter_supported": "true",
         "revocation_endpoint_auth_methods_supported": #"["none"]"#,
-        "jwks_uri": "1", "unknown": "{}",
+        "jwks_uri": #""https://id.example/keys""#,
+        "userinfo_endpoint": #""https://id.example/me""#,
+        "end_session_endpoint": #""https://id.example/out""#,
+        "id_token_signing_alg_values_supported": #"["RS256"]"#,
+        "userinfo_signing_alg_values_supported": #"["ES256"]"#,
+        "scopes_supported": #"["openid"]"#, "response_modes_supported": #"["form_post"]"#,
+        "claims_supported": #"["name"]"#, "prompt_values_supported": #"["none"]"#,
+        "acr_values_supported": #"["gold"]"#, "unknown": "{}",
       ]))
     #expect(metadata.issuer == Self.issuer)
     #expect(metadata.authorizationEndpoint?.absoluteString == "https://id.example/authorize?t=1")
@@ -45,6 +52,13 @@ import Testing
     #expect(metadata.revocationAuthenticationMethods == ["none"])
     #expect(metadata.codeChallengeMethods == ["plain", "S256"])
     #expect(metadata.sendsIssuerInResponse)
+    #expect(metadata.jwksURI?.absoluteString == "https://id.example/keys")
+    #expect(metadata.userInfoEndpoint?.absoluteString == "https://id.example/me")
+    #expect(metadata.endSessionEndpoint?.absoluteString == "https://id.example/out")
+    #expect(metadata.idTokenAlgorithms == ["RS256"] && metadata.userInfoAlgorithms == ["ES256"])
+    #expect(metadata.scopes == ["openid"] && metadata.responseModes == ["form_post"])
+    #expect(metadata.claims == ["name"] && metadata.prompts == ["none"])
+    #expect(metadata.authenticationContextClasses == ["gold"])
   }
 
   @Test func `what a document does not say is unknown, and no promise`() throws {

@@ -59,15 +59,15 @@ import Testing
     // "é" in two spellings, which Swift's comparison takes for one.
     (["iss": "https://id.e\u{301}xample"], .idTokenIssuer),
 
-    (["aud": "other"], .idTokenAudience),
+    (["aud": "stranger"], .idTokenAudience),
     (["aud": .array(["app"])], nil),
     (["aud": .array(["app", "app"])], nil),
-    (["aud": .array(["app", "other"]), "azp": "app"], .idTokenAudience),
+    (["aud": .array(["app", "stranger"]), "azp": "app"], .idTokenAudience),
     (["aud": .array(["app", "api"]), "azp": "app"], nil),
     (["aud": .array(["app", "api"])], .idTokenAuthorizedParty),
     (["aud": "api", "azp": "app"], .idTokenAudience),
     (["azp": "app"], nil),
-    (["azp": "other"], .idTokenAuthorizedParty),
+    (["azp": "stranger"], .idTokenAuthorizedParty),
 
     // The clocks may differ by 60 s, in both directions.
     (["exp": 1_899_999_941], nil),
@@ -162,10 +162,10 @@ import Testing
     (["nonce": "another"], .idTokenNonce),
     (["sub": "24400321"], .idTokenSubject),
     (["iss": "https://other.example"], .idTokenIssuer),
-    (["aud": "other"], .idTokenAudience),
+    (["aud": "stranger"], .idTokenAudience),
     (["aud": "app"], .idTokenAudience),
     (["azp": nil], .idTokenAuthorizedParty),
-    (["azp": "other"], .idTokenAuthorizedParty),
+    (["azp": "stranger"], .idTokenAuthorizedParty),
     (["auth_time": 1_899_999_000], nil),
     (["auth_time": nil], nil),
     (["auth_time": 1_899_999_001], .idTokenAuthenticationDate),

@@ -41,6 +41,7 @@ extension SessionEvent {
     case .refreshFailed(let error): "failed \(error.code)"
     case .ended(.signedOut): "ended signedOut"
     case .ended(.revoked): "ended revoked"
+    case .ended(.loggedOut): "ended loggedOut"
     case .ended(.refused(let error)): "ended refused \(error.code)"
     }
   }
