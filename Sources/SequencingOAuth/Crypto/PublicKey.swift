@@ -19,10 +19,10 @@ final class PublicKey: @unchecked Sendable {
   let kind: Kind
   let key: OpaquePointer
 
-  /// Makes an RSA key of two big-endian numbers, or returns `nil` if they cannot be one.
+  /// Makes an RSA key of two big-endian numbers, or returns `nil` if they do not make a key.
   ///
-  /// A key of few bits is made and ``isWeak``, so that an error can say so. The limits to the size
-  /// are OpenSSL's; they keep a key from making each verification slow.
+  /// A short key is made all the same, and is ``isWeak``, so that an error can say so. The upper
+  /// limits are OpenSSL's; a larger key would make each verification slow.
   ///
   /// - SeeAlso: RFC 8017, section 3.1
   convenience init?(rsaModulus modulus: Data, exponent: Data) {

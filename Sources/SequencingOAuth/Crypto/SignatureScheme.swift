@@ -2,9 +2,9 @@
 enum SignatureScheme: Sendable, Hashable {
   /// RSASSA-PKCS1-v1_5.
   case rsaPKCS1(HashFunction)
-  /// RSASSA-PSS: MGF1 has the function of the message, and the salt is as long as a digest.
+  /// RSASSA-PSS. MGF1 uses the same hash function, and the salt is as long as a digest.
   case rsaPSS(HashFunction)
-  /// ECDSA; the signature is both numbers in the size of a coordinate.
+  /// ECDSA. The signature is r and s, each in the size of a coordinate.
   case ecdsa(EllipticCurve, HashFunction)
   /// Ed25519.
   case ed25519

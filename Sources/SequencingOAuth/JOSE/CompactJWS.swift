@@ -8,7 +8,7 @@ import Basics
 
 /// A signed text in compact serialization: a header, a payload and a signature.
 ///
-/// Nothing of it is to be believed before `verify` has returned.
+/// Believe nothing of it before `verify` has returned.
 ///
 /// - SeeAlso: RFC 7515, section 7.1
 struct CompactJWS: Sendable {
@@ -26,7 +26,7 @@ struct CompactJWS: Sendable {
   let signingInput: Data
   let signature: Data
 
-  /// Reads a text, and verifies nothing.
+  /// Reads a text and does not verify its signature.
   ///
   /// Keys in the header, and addresses of keys, are ignored.
   init(_ text: String) throws(JWSFailure) {

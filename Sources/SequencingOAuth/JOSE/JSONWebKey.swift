@@ -6,7 +6,7 @@
 
 /// A public key that a server publishes, with what the server says about its use.
 ///
-/// Two keys are equal if what the SDK understands of them is.
+/// Two keys are equal if all their members that the SDK understands are equal.
 ///
 /// - SeeAlso: RFC 7517, section 4
 struct JSONWebKey: Sendable {
@@ -18,7 +18,7 @@ struct JSONWebKey: Sendable {
     "kty", "use", "key_ops", "alg", "kid", "n", "e", "crv", "x", "y",
   ]
 
-  /// Makes the key of an object, or returns `nil` if it is no public key that the SDK understands.
+  /// Reads an object, or returns `nil` if it is no public key that the SDK understands.
   init?(_ value: JSONValue) {
     guard let members = value.object?.filter({ Self.names.contains($0.key) }),
       Self.areUnderstood(members), let publicKey = Self.publicKey(members)
@@ -45,7 +45,7 @@ struct JSONWebKey: Sendable {
     }
   }
 
-  /// The key itself.
+  /// Makes the key of the members for its type.
   ///
   /// - SeeAlso: RFC 7518, section 6; RFC 8037, section 2
   private static func publicKey(_ members: [String: JSONValue]) -> PublicKey? {

@@ -1,6 +1,6 @@
 /// Why a signed text is refused.
 enum JWSFailure: Error, Sendable, Hashable {
-  /// The text is longer than any that is read.
+  /// The text is longer than the limit.
   case tooLong
   /// The text does not have the form of a signed text; the reason quotes nothing of it.
   case malformed(String)

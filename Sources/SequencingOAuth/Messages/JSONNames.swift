@@ -13,8 +13,8 @@
 enum JSONNames {
   /// Whether each object of a text has each name once.
   ///
-  /// The text is JSON in UTF-8. The result for any other text has no meaning. Names count as equal
-  /// if Swift's strings are, as for the decoder.
+  /// For a text that is not JSON in UTF-8, the result has no meaning. Names are equal if Swift's
+  /// strings are equal, as in the dictionaries of the decoder.
   static func areUnique(in text: Data) -> Bool {
     text.withUnsafeBytes { text in
       var scanner = JSONNameScanner(text: text)
@@ -49,7 +49,7 @@ private struct JSONNameScanner {
         _ = openNames.popLast()
         expectsName = false
       case UInt8(ascii: ","):
-        expectsName = openNames.last != .some(.none)
+        expectsName = openNames.last.flatMap(\.self) != nil
       case UInt8(ascii: "\""):
         guard takeString() else { return false }
       default: break
@@ -76,8 +76,8 @@ private struct JSONNameScanner {
       hasEscapes
       ? Self.decoded(text[start...index])
       : String(decoding: text[start + 1..<index], as: UTF8.self)
-    guard let name else { return false }
-    return openNames[openNames.count - 1]?.insert(name).inserted ?? true
+    guard let name, let object = openNames.indices.last else { return false }
+    return openNames[object]?.insert(name).inserted ?? true
   }
 
   /// The characters of a string with escapes, as the decoder of the whole text reads them.

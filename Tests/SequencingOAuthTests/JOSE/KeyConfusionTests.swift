@@ -10,7 +10,7 @@ import Testing
     let confused = try SignedVectors.all.get().confused
     let text = try CompactJWS(confused.jws)
     let keys = try JSONWebKeySet.of([confused.key])
-    // The text is signed: whoever takes the public key for a secret believes it.
+    // The signature is right for a verifier that takes the public key for a secret.
     try text.verify(secret: Data(confused.publicKey.utf8), algorithm: .hs256)
     #expect(throws: JWSFailure.algorithm(found: "HS256")) {
       try text.verify(with: keys, algorithm: .rs256)
@@ -45,7 +45,7 @@ import Testing
     #expect(weak.map(\.algorithm) == [.rs256, .ps256])
     for vector in weak {
       #expect(throws: JWSFailure.weakKey) { try vector.verify() }
-      // The signature is what a stronger key would be believed for.
+      // The signature itself is right.
       let text = try CompactJWS(vector.jws)
       let key = try #require(vector.key.flatMap(JSONWebKey.init)?.publicKey)
       let scheme = try #require(vector.algorithm.scheme)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a weak key beside a sound one helps nobody`() throws {
+  @Test func `a weak key beside a sound one is not used`() throws {
     let weak = try #require(SignedVectors.all.get().weak.first)
     let sound = try SignedVectors.one(.rs256).key
     let name: [String: JSONValue?] = ["kid": "rsa-1024"]

@@ -14,6 +14,24 @@ struct SignedVectors: Decodable {
     private let secret: String?
     let jws: String
 
+    private enum CodingKeys: CodingKey {
+      case source
+      case algorithm
+      case key
+      case secret
+      case jws
+    }
+
+    init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: CodingKeys.self)
+      source = try values.decode(String.self, forKey: .source)
+      algorithm = try #require(
+        JWSAlgorithm(rawValue: values.decode(String.self, forKey: .algorithm)))
+      key = try values.decodeIfPresent(JSONValue.self, forKey: .key)
+      secret = try values.decodeIfPresent(String.self, forKey: .secret)
+      jws = try values.decode(String.self, forKey: .jws)
+    }
+
     var testDescription: String { "\(algorithm.rawValue) of \(source)" }
 
     /// Verifies the text, or another one in its place.
@@ -55,8 +73,6 @@ struct SignedVectors: Decodable {
       all.get().signed.first { $0.algorithm == algorithm && $0.source.hasPrefix("joserfc") })
   }
 }
-
-extension JWSAlgorithm: Decodable {}
 
 extension JSONWebKeySet {
   /// A set of keys, as a server would publish it.

@@ -32,6 +32,13 @@ import Testing
     #expect(!JSONNames.areUnique(in: Data("{\"\u{E9}\":1,\"e\u{301}\":2}".utf8)))
   }
 
+  @Test(arguments: [
+    "", ",", "]", "}}}", #","a""#, #"{},"a":1,"b":2"#, #"]},"a""#, #"[,"a","a"]"#, "\u{0}", "{:::",
+  ])
+  func `a text that is no JSON has no object with a name twice`(text: String) {
+    #expect(JSONNames.areUnique(in: Data(text.utf8)))
+  }
+
   @Test(arguments: ["{\"a", "{\"", "\"\\", "{\"a\\\"", #"{"\q":1}"#, #"{"\ud800":1}"#])
   func `a name without an end or with no such escape is refused`(text: String) {
     #expect(!JSONNames.areUnique(in: Data(text.utf8)))
