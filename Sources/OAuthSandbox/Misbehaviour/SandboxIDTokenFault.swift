@@ -43,7 +43,8 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case keyIDMissing = "kid is missing"
   /// A key signs that is not in the set.
   case unpublishedKey = "the key is not in the set"
-  /// An RSA key of 1024 bits signs, which the set contains.
+  /// An RSA key of 1024 bits signs, which the set contains; with RS256 if the client has no RSA
+  /// algorithm.
   case weakKey = "an RSA key of 1024 bits signs"
   /// `crit` names an extension that no client knows.
   case critical = "crit names an unknown extension"
