@@ -35,9 +35,10 @@ extension SandboxServer {
 
   /// A logout token as a client with a server gets it when the user's session ends.
   ///
-  /// The session is that of the user's newest ID token for that client. Without one, or without
-  /// the session's or the user's ID, the token leaves that claim out. It is `nil` for an unknown
-  /// client, and for one that has no secret for its algorithm.
+  /// The session is that of the user's newest ID token for that client. If there is no such session,
+  /// or if `namesSession` is `false`, the token has no `sid`. If `namesUser` is `false`, it has no
+  /// `sub`. The result is `nil` if the client is unknown, or if its algorithm is an HMAC and the
+  /// client has no secret.
   ///
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.4
   public func logoutToken(

@@ -97,7 +97,7 @@ extension SandboxIDTokenFault {
 }
 
 extension SandboxJSON {
-  /// Puts a second member with the name of one that is there before all others.
+  /// Repeats a member: puts another value under its name before all other members.
   fileprivate mutating func repeatMember(_ name: String, first value: SandboxJSON?) {
     guard case .object(let members) = self, let value else { return }
     self = .object([Member(name, value)] + members)

@@ -1,8 +1,11 @@
-/// A way in which an ID token can differ from the right one; its text says how.
+/// A way in which an ID token can be wrong.
 ///
-/// Pass it to ``SandboxMisbehaviour/idToken(_:)``. Each changes one thing, so a client that refuses
-/// the token has noticed that thing. A few are legal, which their descriptions say: a client should
-/// accept these.
+/// Pass it to ``SandboxMisbehaviour/idToken(_:)``. Each fault changes one thing, so a client that
+/// refuses the token has noticed that thing. The text of a fault is a phrase for the name of a test.
+///
+/// A client should accept the tokens of the four ``legal`` faults. The faults of `nonce`, `acr` and
+/// `auth_time` are wrong only if the client asked for that claim, and ``authenticatedLater`` is
+/// wrong only on a refresh.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, sections 3.1.3.7 and 12.2
 public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
@@ -43,7 +46,8 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case keyIDMissing = "kid is missing"
   /// A key signs that is not in the set.
   case unpublishedKey = "the key is not in the set"
-  /// An RSA key of 1024 bits signs, which the set contains.
+  /// An RSA key of 1024 bits signs, which the set contains; with RS256 if the client has no RSA
+  /// algorithm.
   case weakKey = "an RSA key of 1024 bits signs"
   /// `crit` names an extension that no client knows.
   case critical = "crit names an unknown extension"
@@ -124,8 +128,13 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case codeHashWrong = "c_hash is that of another code"
   /// `acr` is missing.
   case acrMissing = "acr is missing"
-  /// `acr` is one that the app did not ask for.
-  case acrOther = "acr is one that the app did not ask for"
+  /// `acr` names a context that the app did not ask for.
+  case acrOther = "acr names a context that the app did not ask for"
+
+  /// The faults that the specification allows in a first token.
+  public static let legal: Set<Self> = [
+    .keyIDMissing, .audienceArray, .authorizedPartyAdded, .accessTokenHashMissing,
+  ]
 
   /// What is wrong.
   public var description: String { rawValue }

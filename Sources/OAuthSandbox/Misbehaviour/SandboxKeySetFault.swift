@@ -1,4 +1,6 @@
-/// A way in which a key set can be wrong; its text says how.
+/// A way in which a key set can be wrong.
+///
+/// The text of a fault is a phrase for the name of a test.
 public enum SandboxKeySetFault: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
   /// The connection ends without an answer.
   case unreachable = "the connection ends without an answer"

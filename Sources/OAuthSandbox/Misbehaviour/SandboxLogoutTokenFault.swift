@@ -1,4 +1,6 @@
-/// A way in which a logout token can be wrong; its text says how.
+/// A way in which a logout token can be wrong.
+///
+/// The text of a fault is a phrase for the name of a test.
 ///
 /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.6
 public enum SandboxLogoutTokenFault: String, Sendable, Hashable, CaseIterable,

@@ -1,7 +1,7 @@
 // MARK: For identity
 
 extension SandboxMisbehaviour {
-  /// A token response whose ID token is wrong in one way; use it at the token endpoint.
+  /// A token response whose ID token has a fault; use it at the token endpoint.
   ///
   /// `times` counts ID tokens, from codes and from refreshes.
   public static func idToken(_ fault: SandboxIDTokenFault) -> Self {
@@ -19,7 +19,7 @@ extension SandboxMisbehaviour {
     Self(kind: .alteredIDToken(change))
   }
 
-  /// A key set that is wrong in one way; use it at the endpoint of the keys.
+  /// A key set with a fault; use it at the endpoint of the keys.
   public static func keySet(_ fault: SandboxKeySetFault) -> Self {
     switch fault {
     case .unreachable: .cut(.beforeProcessing)
@@ -31,7 +31,7 @@ extension SandboxMisbehaviour {
     }
   }
 
-  /// A UserInfo response that is wrong in one way; use it at the UserInfo endpoint.
+  /// A UserInfo response with a fault; use it at the UserInfo endpoint.
   public static func userInfo(_ fault: SandboxUserInfoFault) -> Self {
     Self(kind: .userInfo(fault))
   }

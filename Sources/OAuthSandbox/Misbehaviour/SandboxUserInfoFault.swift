@@ -1,4 +1,6 @@
-/// A way in which a UserInfo response can be wrong; its text says how.
+/// A way in which a UserInfo response can be wrong.
+///
+/// The text of a fault is a phrase for the name of a test.
 public enum SandboxUserInfoFault: String, Sendable, Hashable, CaseIterable,
   CustomStringConvertible
 {

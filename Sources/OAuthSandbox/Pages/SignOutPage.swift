@@ -11,13 +11,16 @@ struct SignOutPage: Redacted {
   var answer: Answer {
     let page = SandboxPage.page(
       .person(user), "Sign out?",
-      ["<strong>\(asker)</strong> asks to sign out <strong>\(user)</strong> here."], form)
+      [occasion], form)
     let target = logout.back.map { RedirectURIs.formTarget($0.redirectURI) }
     let targets: [String]? = target.map { $0.map { ["'self'", $0] } } ?? ["'self'"]
     return Answer(page.response(formTargets: targets))
   }
 
-  private var asker: String { logout.client?.name ?? "A link" }
+  private var occasion: HTML {
+    guard let client = logout.client else { return "<strong>\(user)</strong> is signed in here." }
+    return "<strong>\(client.name)</strong> asks to sign out <strong>\(user)</strong> here."
+  }
 
   /// The form, which repeats the request's parameters.
   private var form: HTML {

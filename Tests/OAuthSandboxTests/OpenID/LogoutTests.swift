@@ -162,7 +162,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the end of a session is told to the clients that take part in it`() async throws {
+  @Test func `the clients of a session get a logout token when it ends`() async throws {
     let received = Locked<[String]>([])
     let backend = try LoopbackServer { request in
       received.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
@@ -177,8 +177,15 @@ import Testing
     let idToken = try await client.signIn().idToken()
     await sandbox.signOut("bob")
     #expect(received.withLock { $0 }.isEmpty)
+    // A session that the visitor ends by itself, and another that the test ends.
+    let visitor = SandboxVisitor()
+    let hint = try await client.signIn(visitor: visitor).idToken().text
+    let url = try logoutURL(
+      [("id_token_hint", hint), ("post_logout_redirect_uri", Self.target)], sandbox)
+    _ = try await visitor.visit(url)
+    #expect(received.withLock { $0 }.count == 1, "the token comes before the redirect")
     await sandbox.signOut()
-    let bodies = received.withLock { $0 }
+    let bodies = received.withLock { $0 }.dropFirst()
     #expect(bodies.count == 1)
     let token = try ReadJWT(String(try #require(bodies.first).dropFirst("logout_token=".count)))
     #expect(token.header["typ"] == "logout+jwt" && token.header["alg"] == "ES256")

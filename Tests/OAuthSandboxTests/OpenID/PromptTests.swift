@@ -13,6 +13,9 @@ import Testing
     let visit = try await visitor.visit(try client.authorizationURL(silent))
     #expect(visit.pages.map(\.status) == [303])
     #expect(RawClient.parameters(visit.redirect).value("code") != nil)
+    sandbox.advance(by: .seconds(100))
+    let recent = silent.merging(["max_age": "50"]) { $1 }
+    #expect(try await client.refusal(recent, visitor: visitor) == "login_required")
     let wider: [String: String?] = ["prompt": "none", "scope": "openid email"]
     #expect(try await client.refusal(wider, visitor: visitor) == "consent_required")
     await sandbox.stop()
