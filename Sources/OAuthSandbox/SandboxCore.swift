@@ -36,7 +36,12 @@ final class SandboxCore: Sendable {
       }
     }
     let reply = await Misbehaving.reply(misbehaviour, to: received) { request in
-      self.withState { Self.answer(request, &$0) }
+      self.withState { sandbox in
+        var answer = Self.answer(request, &sandbox)
+        // RFC 9110, section 6.6.1
+        answer.headers.append(("Date", Timestamp.http(sandbox.now)))
+        return answer
+      }
     }
     await sendLogoutNotices()
     return reply

@@ -1,0 +1,92 @@
+import Foundation
+import OAuthSandbox
+import TestSupport
+import Testing
+
+@testable import SequencingOAuth
+
+/// A provider's word that a user has logged out.
+@Suite("Logout tokens", .timeLimit(.minutes(2))) struct LogoutTokenTests {
+  private func token(
+    _ party: OpenIDFixture, user: Bool = true, session: Bool = true,
+    fault: SandboxLogoutTokenFault? = nil
+  ) throws -> String {
+    try #require(
+      party.sandbox.logoutToken(
+        client: "relying-party", namesUser: user, namesSession: session, fault: fault))
+  }
+
+  @Test(arguments: [(true, true), (true, false), (false, true)])
+  func `the named session ends and is told`(user: Bool, session: Bool) async throws {
+    let party = try await OpenIDFixture(.es256)
+    let identity = try await party.signIn()
+    let recorder = RefreshRecorder.listening(to: party.oauth.events)
+    let (token, ended) = try await party.oauth.handleLogoutToken(
+      token(party, user: user, session: session))
+    #expect(ended && token.names(identity) && token.issuer == identity.issuer)
+    #expect(party.oauth.currentToken == nil)
+    #expect(!(try await party.oauth.restore()))
+    try await eventually { recorder.words == ["ended loggedOut"] }
+  }
+
+  @Test(arguments: SandboxLogoutTokenFault.allCases)
+  func `a wrong token ends nothing`(fault: SandboxLogoutTokenFault) async throws {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let text = try token(party, fault: fault)
+    // The type is only recommended, and many providers send JWT.
+    guard fault != .otherType else {
+      #expect(try await party.oauth.handleLogoutToken(text).endedSession)
+      return
+    }
+    await failure(.logoutTokenInvalid) { try await party.oauth.handleLogoutToken(text) }
+    #expect(party.oauth.isAuthorized)
+  }
+
+  @Test func `a token counts once, and an ID token is none`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    let user = try await party.signIn()
+    await failure(.logoutTokenInvalid) {
+      try await party.oauth.handleLogoutToken(user.compactForm)
+    }
+    let text = try token(party)
+    #expect(try await party.oauth.handleLogoutToken(text).endedSession)
+    try await party.signIn()
+    await failure(.logoutTokenInvalid) { try await party.oauth.handleLogoutToken(text) }
+    #expect(party.oauth.isAuthorized)
+  }
+
+  @Test func `a manager ends the named accounts, in memory and in the store`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let record = try #require(await recordOf(party))
+    let store = MemoryTokenStore()
+    for id in ["one", "two"] { await store.save(record.named(id)) }
+    await store.save(AccountRecord(id: "other", clientID: "another", token: record.token))
+    let manager = AccountManager(store: store, environment: party.oauth.environment)
+    let configuration = try #require(party.oauth.module.configuration)
+    let module = try await manager.account(configuration, id: "one")
+    #expect(module.currentToken?.idToken != nil)
+    let ended = try await manager.handleLogoutToken(token(party), for: configuration)
+    #expect(ended == ["one", "two"])
+    #expect(module.currentToken == nil)
+    #expect(try await store.all().map(\.id) == ["other"])
+  }
+
+  private func recordOf(_ party: OpenIDFixture) async -> AccountRecord? {
+    guard let store = party.oauth.environment.tokenStore as? MemoryTokenStore else { return nil }
+    return await store.load("default")
+  }
+}
+
+extension AccountRecord {
+  /// The record under another name, as it comes from a store.
+  fileprivate func named(_ id: String) -> AccountRecord {
+    guard
+      var json = (try? JSONSerialization.jsonObject(with: json())) as? [String: Any]
+    else { return self }
+    json["id"] = id
+    let data = try? JSONSerialization.data(withJSONObject: json)
+    return data.flatMap { try? JSONDecoder().decode(AccountRecord.self, from: $0) } ?? self
+  }
+}
