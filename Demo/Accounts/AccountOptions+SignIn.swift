@@ -49,6 +49,8 @@ extension AccountOptions {
   ) async throws(Failure) {
     let oauth = oauth(choice.newID, keptIn: store)
     oauth.register(configuration)
+    let configuration = await askingWho(oauth, configuration)
+    oauth.register(configuration)
     oauth.module.attributes = KeptClient(configuration, at: server).attributes
     let signIn = CommandLineSignIn(
       oauth, options, at: place ?? configuration.provider.name, console)
@@ -75,5 +77,33 @@ extension AccountOptions {
       if signsInWhenNeeded { await remember() }
       try outcome.get()
     }
+  }
+
+  /// The client with a scope that asks who the user is, if the provider supports that and the user
+  /// names no scope.
+  private func askingWho(
+    _ oauth: SQOAuth, _ configuration: ClientConfiguration
+  ) async -> ClientConfiguration {
+    // A store or a provider that fails also fails the sign-in, with a better message.
+    guard asksWho, configuration.scope == nil, (try? await oauth.restore()) != nil,
+      let metadata = try? await oauth.providerMetadata(), metadata.issuer != nil,
+      metadata.jwksURI != nil
+    else { return configuration }
+    let offered = metadata.scopes ?? ["openid", "profile", "email"]
+    let scope = ["openid", "profile", "email"].filter { offered.contains($0) }
+    guard scope.contains("openid") else { return configuration }
+    return (try? configuration.with(scope: scope.joined(separator: " "))) ?? configuration
+  }
+}
+
+extension ClientConfiguration {
+  /// This client with another scope.
+  fileprivate func with(scope: String) throws(SQOAuthError) -> ClientConfiguration {
+    var client = try ClientConfiguration(
+      clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI?.string,
+      scope: scope, provider: provider, clientAuthentication: clientAuthentication)
+    client.signInTimeout = signInTimeout
+    client.resourceOrigins = resourceOrigins
+    return client
   }
 }

@@ -15,6 +15,8 @@ struct AccountOptions: Sendable {
   var signsInWhenNeeded = false
   /// Whether the command signs in again if the session of its account has ended.
   var resumesSignedOut = false
+  /// Whether a sign-in without a scope asks the provider who the user is.
+  private(set) var asksWho = false
   /// Whether the command can use the sandbox inside the program.
   var canUseSandbox = true
   /// The delegate that learns of each refresh, from the first token on.
@@ -28,6 +30,7 @@ struct AccountOptions: Sendable {
   /// `--account` names it.
   init(_ arguments: Arguments, areForNew: Bool = false) throws(Failure) {
     let id = arguments[.account]
+    asksWho = areForNew
     signIn = try SignInArguments(arguments, orAccount: !areForNew || id != nil)
     store = try StoreOptions(arguments)
     if signIn.usesSandbox, store.last {

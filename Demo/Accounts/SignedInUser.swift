@@ -43,10 +43,10 @@ extension SignedInUser {
   var text: String {
     let mail = email.map { "\($0)\(isEmailVerified == true ? " (verified)" : "")" }
     let fields: [(name: String, value: String?)] = [
-      ("user name", preferredUsername), ("e-mail", mail), ("phone", phoneNumber),
+      ("username", preferredUsername), ("e-mail", mail), ("phone", phoneNumber),
       ("language", localeName), ("picture", pictureURL?.absoluteString), ("subject", subject),
       ("issuer", idToken.issuer),
-      ("logged in", idToken.authenticationDate?.formatted(.iso8601)),
+      ("login", idToken.authenticationDate?.formatted(.iso8601)),
       ("how", how.isEmpty ? nil : how),
     ]
     return (shownName ?? subject).onScreen + "\n"

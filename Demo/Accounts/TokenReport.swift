@@ -42,7 +42,7 @@ struct TokenSummary {
     keptIn place: String?
   ) {
     text =
-      (user?.shownName.map { "Welcome, \($0.onScreen). You are signed in.\n" } ?? "Signed in.\n")
+      (user?.shownName.map { "Hello, \($0.onScreen).\n" } ?? "") + "Signed in.\n"
       + Fields.text([
         ("account", id?.onScreen), ("scope", token.scopesInWords),
         ("expires", token.expiryInWords(at: date)), ("kept in", place),

@@ -28,7 +28,8 @@ struct Logout: Command {
     With --json it prints one object: account, and forgotten, which is false if there was
     no such account.
     """
-  static let options = [.json, .everywhere] + AccountOptions.options
+  static let options =
+    [.json, .everywhere, .account, .browser, .timeout] + StoreOptions.options
 
   private let choice: AccountChoice
   private let store: StoreOptions

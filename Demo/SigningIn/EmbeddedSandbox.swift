@@ -18,7 +18,7 @@ struct SandboxDescription: Sendable, Equatable, Redacted {
 /// The authorization server inside the program, and its client.
 final class EmbeddedSandbox: Sendable {
   let clientID = "sq-demo"
-  let scope = "profile demo files"
+  let scope = "openid profile demo files"
   let description: SandboxDescription
   private let server: SandboxServer
 
@@ -98,23 +98,5 @@ final class EmbeddedSandbox: Sendable {
     } catch {
       throw .refused(error)
     }
-  }
-
-  /// The address at which the sandbox's API names the user of a token.
-  var userAddress: URL { server.url(.me) }
-}
-
-/// The answer of the sandbox's API about the user.
-struct SandboxUserReport: Decodable {
-  let userName: String
-
-  enum CodingKeys: String, CodingKey {
-    case userName = "user_name"
-  }
-
-  /// The user's name in an answer; `nil` if the answer has none.
-  static func name(in response: HTTPResponse) -> String? {
-    guard response.status == 200 else { return nil }
-    return try? JSONDecoder().decode(Self.self, from: response.body).userName
   }
 }

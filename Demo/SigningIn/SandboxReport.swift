@@ -71,10 +71,12 @@ struct SandboxReport: Encodable {
 
     Sign in there, in your browser or as the sandbox's visitor with --browser sandbox:
 
-      sq-demo login --issuer \(issuer) --client-id \(clients.first?.clientId ?? "ID")
+      sq-demo login --issuer \(issuer) --client-id \(clients.first?.clientId ?? "ID") \
+        --scope 'openid profile email demo files'
 
     Then use the token:
 
+      sq-demo whoami
       sq-demo call GET /api/me
       sq-demo files
     """

@@ -16,28 +16,24 @@ final class MainScreen: TokenRefreshDelegate {
   private let oauth: SQOAuth
   private let files: Pipeline.Pipe?
   private let server: RPCServer?
-  /// The address at which the resource server names the user of the token.
-  private let userAddress: URL?
   private let tell: @Sendable (Coordinator.Event) -> Void
 
   init(
     _ oauth: SQOAuth, files: Pipeline.Pipe?, server: RPCServer?,
-    userAddress: URL?,
     tell: @escaping @Sendable (Coordinator.Event) -> Void
   ) {
     self.oauth = oauth
     self.files = files
     self.server = server
-    self.userAddress = userAddress
     self.tell = tell
     oauth.tokenRefreshDelegate = self
   }
 
-  /// Asks the resource server for the name of the token's user.
+  /// Finds the name of the user: by the ID token, by the provider, or as the account was named.
   func askWhoSignedIn() {
-    guard let userAddress else { return tell(.userIsKnown(oauth.module.attributes["name"])) }
-    oauth.send(HTTPRequest(url: userAddress)) { result in
-      self.tell(.userIsKnown((try? result.get()).flatMap(SandboxUserReport.name(in:))))
+    Task {
+      let user = await SignedInUser.find(oauth)
+      tell(.userIsKnown(user?.shownName ?? oauth.module.attributes["name"]))
     }
   }
 

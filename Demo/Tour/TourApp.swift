@@ -31,7 +31,7 @@ final class TourApp {
     loginScreen = LoginScreen(oauth, tell: tell)
     mainScreen = MainScreen(
       oauth, files: place.files, server: server,
-      userAddress: place.sandbox?.userAddress, tell: tell)
+      tell: tell)
   }
 
   /// The current token; the screens may get it a moment later.

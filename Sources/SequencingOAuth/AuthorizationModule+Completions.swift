@@ -15,21 +15,21 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await self.signIn() }
   }
 
-  /// Signs the user in with options for this sign-in alone; see ``signIn(_:)-(SignInOptions)``.
+  /// Signs the user in with options for this sign-in alone; see ``signIn(with:)``.
   public func signIn(
-    _ options: SignInOptions,
+    with options: SignInOptions,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    callbacks.complete(completion) { () throws(SQOAuthError) in try await self.signIn(options) }
+    callbacks.complete(completion) { () throws(SQOAuthError) in try await self.signIn(with: options) }
   }
 
-  /// Signs the user in without any page that asks something; see ``signInSilently(_:)``.
+  /// Signs the user in without any page that asks something; see ``signInSilently(with:)``.
   public func signInSilently(
-    _ options: SignInOptions = SignInOptions(),
+    with options: SignInOptions = SignInOptions(),
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
     callbacks.complete(completion) { () throws(SQOAuthError) in
-      try await self.signInSilently(options)
+      try await self.signInSilently(with: options)
     }
   }
 

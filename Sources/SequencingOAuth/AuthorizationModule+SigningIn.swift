@@ -19,7 +19,7 @@ extension AuthorizationModule {
   /// It joins a sign-in under way that has the same options. With other options it fails with
   /// ``SQOAuthError/Code/signInUnderWay``. ``signIn()`` without options joins any sign-in.
   @discardableResult
-  public func signIn(_ options: SignInOptions) async throws(SQOAuthError) -> SQToken {
+  public func signIn(with options: SignInOptions) async throws(SQOAuthError) -> SQToken {
     try await signIns.token(options) { await self.outcome(of: $0) }
   }
 
@@ -31,17 +31,17 @@ extension AuthorizationModule {
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/loginRequired``,
   ///   ``SQOAuthError/Code/consentRequired`` or ``SQOAuthError/Code/interactionRequired`` if the
   ///   provider would have to ask the user. This call never asks instead; call ``signIn()`` for that.
-  ///   Otherwise the errors of ``signIn(_:)``.
+  ///   Otherwise the errors of ``signIn(with:)``.
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1 (`prompt=none`)
   @discardableResult
   public func signInSilently(
-    _ options: SignInOptions = SignInOptions()
+    with options: SignInOptions = SignInOptions()
   ) async throws(SQOAuthError) -> SQToken {
     var options = options
     options.isSilent = true
     options.prompt = []
     options.idTokenHint = options.idTokenHint ?? currentToken?.idToken?.compactForm
-    return try await signIn(options)
+    return try await signIn(with: options)
   }
 
   /// Signs the user in unless a sign-in has ended since `endCount`, which the caller read before.

@@ -13,20 +13,20 @@ extension SQOAuth {
     module.signIn(completion)
   }
 
-  /// Signs the user in with options for this sign-in alone; see ``signIn(_:)-(SignInOptions)``.
+  /// Signs the user in with options for this sign-in alone; see ``signIn(with:)``.
   public func signIn(
-    _ options: SignInOptions,
+    with options: SignInOptions,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.signIn(options, completion: completion)
+    module.signIn(with: options, completion: completion)
   }
 
-  /// Signs the user in without any page that asks something; see ``signInSilently(_:)``.
+  /// Signs the user in without any page that asks something; see ``signInSilently(with:)``.
   public func signInSilently(
-    _ options: SignInOptions = SignInOptions(),
+    with options: SignInOptions = SignInOptions(),
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.signInSilently(options, completion: completion)
+    module.signInSilently(with: options, completion: completion)
   }
 
   /// Asks the provider about the user who is signed in; see ``userInfo()``.

@@ -12,7 +12,7 @@ extension SQOAuth {
   ///
   /// If a sign-in with other options is under way, the delegate gets
   /// ``SQOAuthError/Code/signInUnderWay``.
-  public func authorizeUser(_ options: SignInOptions) {
+  public func authorizeUser(with options: SignInOptions) {
     module.startSignIn(options)
   }
 
@@ -27,20 +27,20 @@ extension SQOAuth {
 
   /// Signs the user in with the browser, with options for this sign-in alone.
   ///
-  /// See ``AuthorizationModule/signIn(_:)-(SignInOptions)``.
+  /// See ``AuthorizationModule/signIn(with:)``.
   @discardableResult
-  public func signIn(_ options: SignInOptions) async throws(SQOAuthError) -> SQToken {
-    try await module.signIn(options)
+  public func signIn(with options: SignInOptions) async throws(SQOAuthError) -> SQToken {
+    try await module.signIn(with: options)
   }
 
   /// Signs the user in without any page that asks something, if the provider still knows the user.
   ///
-  /// See ``AuthorizationModule/signInSilently(_:)``.
+  /// See ``AuthorizationModule/signInSilently(with:)``.
   @discardableResult
   public func signInSilently(
-    _ options: SignInOptions = SignInOptions()
+    with options: SignInOptions = SignInOptions()
   ) async throws(SQOAuthError) -> SQToken {
-    try await module.signInSilently(options)
+    try await module.signInSilently(with: options)
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.

@@ -96,7 +96,8 @@ import Testing
     #expect(resumed?.clientSecret == "hunter2")
     let other = try SignInArguments(
       Arguments(
-        ["--issuer", "https://other.example", "--client-id", "app"], options: SignInArguments.options)
+        ["--issuer", "https://other.example", "--client-id", "app"],
+        options: SignInArguments.options)
     )
     #expect(try other.completed(by: record).configuration?.clientSecret == nil)
   }

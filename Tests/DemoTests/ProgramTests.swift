@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import sq_demo
+
 @Suite(.timeLimit(.minutes(1))) struct `The program` {
   private let folder: TemporaryFolder
   private let guest: TemporaryFolder
@@ -17,8 +19,8 @@ import Testing
     #expect(outcome.errors.isEmpty)
     #expect(!outcome.output.contains("\u{1B}"))
     #expect(outcome.lines.first == "Please sign in.")
-    #expect(outcome.lines.contains("Signed in as alice."))
-    #expect(outcome.lines.contains("  scope    profile demo files"))
+    #expect(outcome.lines.contains("Signed in as Alice Liddell."))
+    #expect(outcome.lines.contains("  scope    openid profile demo files"))
     #expect(outcome.lines.contains("  Family history.md"))
     #expect(outcome.lines.contains("The token is refreshed."))
     #expect(outcome.lines.suffix(2) == ["Signed out.", "Please sign in."])
@@ -85,10 +87,10 @@ import Testing
       #expect(demo.output.contains("\n  scope      \(scope)"), "\(demo.output)")
     }
     // The commands that it shows work one after the other.
-    let commands = demo.output.matches(of: #/\n  sq-demo (.+)/#).map { $0.1.split(separator: " ") }
-    #expect(commands.count == 3)
-    for command in commands {
-      let words = command.map(String.init) + ["--browser", "sandbox"]
+    let lines = demo.output.replacing("\\\n", with: "").matches(of: #/\n  sq-demo (.+)/#)
+    #expect(lines.count == 4)
+    for line in lines {
+      let words = try #require(ShellWords.split(String(line.1))) + ["--browser", "sandbox"]
       let outcome = try await DemoProcess.run(
         words + ["--store", "file:" + guest.file("tokens")], in: guest)
       #expect(outcome.status == 0, "\(outcome.errors)")

@@ -47,7 +47,8 @@ import Testing
 
   @Test func `goes straight to the main screen where the stored token is good`() async throws {
     let sandbox = try await SandboxServer.start()
-    let login = ["login", "--account", "work"] + provider(sandbox) + kept
+    let login =
+      ["login", "--account", "work", "--scope", "openid files"] + provider(sandbox) + kept
     #expect(try await DemoProcess.run(login, in: folder).status == 0)
     for words in [["--account", "work"], []] {
       let tour = try start(words)
@@ -152,7 +153,8 @@ import Testing
   @Test func `goes by itself without a terminal, and leaves the account signed in`() async throws {
     let sandbox = try await SandboxServer.start()
     for _ in 1...2 {
-      let outcome = try await DemoProcess.run(["tour"] + provider(sandbox) + kept, in: folder)
+      let outcome = try await DemoProcess.run(
+        ["tour", "--scope", "openid files"] + provider(sandbox) + kept, in: folder)
       #expect(outcome.status == 0, "\(outcome.errors)")
       #expect(outcome.lines.contains("  account  default"))
       #expect(outcome.lines.contains("  Family history.md"))

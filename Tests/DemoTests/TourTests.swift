@@ -31,8 +31,8 @@ import Testing
     let demo = try await start()
     #expect(terminal.modes != before)
     try terminal.press("s")
-    try await shows("Signed in as alice")
-    #expect(terminal.frame.contains("scope     profile demo"))
+    try await shows("Signed in as Alice Liddell")
+    #expect(terminal.frame.contains("scope     openid profile demo"))
     #expect(terminal.frame.contains("expires   in "))
     try terminal.press("o")
     try await shows("Please sign in.")
@@ -47,14 +47,14 @@ import Testing
   @Test func `refreshes when asked, and tells of each refresh`() async throws {
     let demo = try await start()
     try terminal.press("s")
-    try await shows("Signed in as alice")
+    try await shows("Signed in as Alice Liddell")
     for count in 1...2 {
       try terminal.press("r")
       try await eventually("\(count) notifications are shown") {
         terminal.frame.components(separatedBy: "Token refreshed").count - 1 == count
       }
     }
-    #expect(terminal.frame.contains("Signed in as alice"))
+    #expect(terminal.frame.contains("Signed in as Alice Liddell"))
     try terminal.press("q")
     #expect(await demo.outcome().status == 0)
     #expect(!terminal.everything.contains("access-"))
@@ -63,7 +63,7 @@ import Testing
   @Test func `goes to the login screen when the server has ended the session`() async throws {
     let demo = try await start()
     try terminal.press("s")
-    try await shows("Signed in as alice")
+    try await shows("Signed in as Alice Liddell")
     try terminal.press("e")
     try await shows("The server has ended the session.")
     try terminal.press("r")
@@ -71,7 +71,7 @@ import Testing
     #expect(terminal.frame.contains("(invalid_grant)"))
     #expect(terminal.frame.contains("Please sign in."))
     try terminal.press("s")
-    try await shows("Signed in as alice")
+    try await shows("Signed in as Alice Liddell")
     try terminal.press("q")
     #expect(await demo.outcome().status == 0)
   }
@@ -90,7 +90,7 @@ import Testing
     try await shows("/authorize?response_type=code&")
     try terminal.press("s")
     try await shows("Family history.md")
-    try await shows("Signed in as alice")
+    try await shows("Signed in as Alice Liddell")
     try terminal.press("q")
     #expect(await demo.outcome().status == 0)
   }
@@ -107,7 +107,7 @@ import Testing
       try folder.write("\(issuer)/api/me", to: "userinfo")
       #expect(!terminal.frame.contains("c call"))
       try terminal.press("s")
-      try await shows("rpc       Used scope: profile demo files on behalf of user alice")
+      try await shows("rpc       Used scope: openid profile demo files on behalf of user alice")
       #expect(terminal.frame.contains("c call"))
       #expect(terminal.everything.contains("Waiting for RPC to complete..."))
       try terminal.press("e")
@@ -117,7 +117,7 @@ import Testing
       try await shows("Your session has ended.")
       #expect(terminal.frame.contains("Please sign in."))
       try terminal.press("s")
-      try await shows("rpc       Used scope: profile demo files on behalf of user alice")
+      try await shows("rpc       Used scope: openid profile demo files on behalf of user alice")
       try terminal.press("o")
       try await shows("Please sign in.")
       #expect(!terminal.frame.contains("rpc "))
@@ -169,7 +169,7 @@ import Testing
     try terminal.press("\r")
     try await shows("No browser was opened")
     try terminal.press("s")
-    try await shows("Signed in as alice")
+    try await shows("Signed in as Alice Liddell")
     try terminal.press("\u{3}")
     #expect(await demo.outcome().status == 0)
   }
@@ -202,14 +202,14 @@ import Testing
   @Test func `shows on a small terminal what happened last, and what to type in a browser`()
     async throws
   {
-    terminal.resize(columns: 40, rows: 15)
+    terminal.resize(columns: 40, rows: 16)
     let demo = try await start()
     try terminal.press("\r")
     try await shows("No browser was opened: there is no")
     #expect(terminal.frame.contains("user      alice"))
     #expect(terminal.frame.contains("password  alice-password"))
     try terminal.press("s")
-    try await shows("Signed in as alice")
+    try await shows("Signed in as Alice Liddell")
     try await shows(" more")
     try terminal.press("r")
     try await shows("Token refreshed")

@@ -5,7 +5,7 @@ public import Basics
 ///
 /// It is only a description; ``ClientConfiguration`` checks it. Use a preset, or ``issuer(_:)`` for
 /// a server that publishes its metadata, or
-/// ``endpoints(authorization:token:refresh:revocation:issuer:)``.
+/// ``endpoints(authorization:token:refresh:revocation:jwks:userInfo:endSession:issuer:)``.
 public struct Provider: Sendable, Hashable {
   /// Where the endpoints come from.
   enum Source: Sendable, Hashable {

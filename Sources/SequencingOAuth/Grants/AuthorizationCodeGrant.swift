@@ -58,7 +58,8 @@ struct AuthorizationCodeGrant: Sendable {
   }
 
   private func token(
-    _ question: SignInQuestion, _ authorizationEndpoint: URL, _ receiver: LoopbackRedirectReceiver?, _ redirectURI: String,
+    _ question: SignInQuestion, _ authorizationEndpoint: URL, _ receiver: LoopbackRedirectReceiver?,
+    _ redirectURI: String,
     _ page: OneShot<LandingPage>
   ) async throws(SQOAuthError) -> SQToken {
     let pkce = PKCE()

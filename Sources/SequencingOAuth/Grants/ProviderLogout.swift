@@ -92,13 +92,20 @@ struct ProviderLogout: Sendable {
       offer: { pending?.offer($0) ?? .notAddressed })
     do {
       try await client.environment.userAgent.open(url, for: question)
-    } catch let error as SQOAuthError {
-      throw error
     } catch {
-      throw SQOAuthError(
-        .browserUnavailable,
-        "the browser did not open for the logout; the tokens were forgotten here", cause: error)
+      // Without an address for the redirect, the user is to stay on the provider's page.
+      if pending == nil, Self.isEndOnPage(error) { return }
+      throw (error as? SQOAuthError)
+        ?? SQOAuthError(
+          .browserUnavailable,
+          "the browser did not open for the logout; the tokens were forgotten here", cause: error)
     }
+  }
+
+  /// Whether a user agent ended because the provider showed a page that leads no further.
+  private static func isEndOnPage(_ error: any Error) -> Bool {
+    if let error = error as? SQOAuthError { return error.code == .signInRefused }
+    return (error as? any SignInPageError)?.isEndOnPage == true
   }
 }
 

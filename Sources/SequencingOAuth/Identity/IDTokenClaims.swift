@@ -29,7 +29,8 @@ struct IDTokenClaims: Sendable {
   /// Reads the claims; throws if one is missing that every ID token has, or has a wrong type.
   init(_ claims: [String: JSONValue]) throws(SQOAuthError) {
     let reader = ClaimReader(
-      claims: claims, subject: "ID token", missing: .idTokenIncomplete, malformed: .idTokenMalformed)
+      claims: claims, subject: "ID token", missing: .idTokenIncomplete, malformed: .idTokenMalformed
+    )
     issuer = try reader.required("iss", reader.text)
     subject = try reader.required("sub", reader.text)
     audience = try reader.required("aud", reader.audience)

@@ -87,8 +87,9 @@ struct IDTokenRules {
         "the ID token is also for others than this client; if you trust them, name them in the "
           + "configuration's trustedAudiences")
     }
-    guard claims.authorizedParty == clientID
-      || (claims.authorizedParty == nil && Set(claims.audience).count == 1)
+    guard
+      claims.authorizedParty == clientID
+        || (claims.authorizedParty == nil && Set(claims.audience).count == 1)
     else {
       throw SQOAuthError(
         .idTokenAuthorizedParty,
@@ -136,7 +137,8 @@ struct IDTokenRules {
       }
     guard fits else {
       throw SQOAuthError(
-        .idTokenNonce, "the ID token does not repeat the nonce of this sign-in; it may be another's")
+        .idTokenNonce, "the ID token does not repeat the nonce of this sign-in; it may be another's"
+      )
     }
   }
 

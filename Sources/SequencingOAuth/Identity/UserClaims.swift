@@ -62,7 +62,9 @@ extension UserClaims {
   /// The user's preferred postal address (`address`).
   public var address: UserAddress? { UserAddress(claims["address"]) }
   /// When the user's data last changed (`updated_at`).
-  public var updateDate: Date? { claims["updated_at"]?.number.map(Date.init(timeIntervalSince1970:)) }
+  public var updateDate: Date? {
+    claims["updated_at"]?.number.map(Date.init(timeIntervalSince1970:))
+  }
 
   private func text(_ name: String) -> String? {
     claims[name]?.string.flatMap { $0.isEmpty ? nil : $0 }

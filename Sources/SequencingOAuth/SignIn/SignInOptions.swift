@@ -43,7 +43,7 @@ public struct SignInOptions: Sendable, Hashable {
   public var scope: String?
   /// The pages that the provider must show; empty by default, which lets the provider decide.
   ///
-  /// For a sign-in that shows no page at all, use ``AuthorizationModule/signInSilently(_:)``.
+  /// For a sign-in that shows no page at all, use ``AuthorizationModule/signInSilently(with:)``.
   public var prompt: Set<Prompt> = []
   /// The longest time since the user last logged in; after a longer time the user must log in again.
   ///

@@ -38,7 +38,9 @@ import Testing
     await failure(code) { try await party.oauth.refresh() }
     #expect(party.oauth.currentToken == nil)
     #expect(await store.load("default") == nil)
-    await failure(.notAuthorized) { try await party.oauth.send(HTTPRequest(url: party.sandbox.url(.me))) }
+    await failure(.notAuthorized) {
+      try await party.oauth.send(HTTPRequest(url: party.sandbox.url(.me)))
+    }
     #expect(party.fixture.endpoints == [.token], "nothing follows the refusal")
     try await eventually { recorder.words == ["ended refused \(code)"] }
   }

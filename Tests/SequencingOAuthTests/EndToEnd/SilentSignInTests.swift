@@ -56,16 +56,16 @@ import Testing
     var options = SignInOptions()
     options.loginHint = "alice"
     let first = begin { [oauth = party.oauth, options] in
-      try await oauth.signIn(options)
+      try await oauth.signIn(with: options)
     }
     try await gate.isHolding()
     var others = SignInOptions()
     others.loginHint = "bob"
-    await failure(.signInUnderWay) { try await party.oauth.signIn(others) }
+    await failure(.signInUnderWay) { try await party.oauth.signIn(with: others) }
     await failure(.signInUnderWay) { try await party.oauth.signInSilently() }
     // The same options join it, and so does a call that has none.
     let same = begin { [oauth = party.oauth, options] in
-      try await oauth.signIn(options)
+      try await oauth.signIn(with: options)
     }
     let any = begin { [oauth = party.oauth] in try await oauth.signIn() }
     gate.open()
@@ -128,6 +128,6 @@ import Testing
     }
     var options = SignInOptions()
     options.responseMode = .formPost
-    #expect(try await oauth.signIn(options).idToken != nil)
+    #expect(try await oauth.signIn(with: options).idToken != nil)
   }
 }

@@ -122,13 +122,14 @@ import Testing
 
   // MARK: What the request asked for
 
-  @Test(arguments: [
-    (["auth_time": 1_899_999_000], nil),
-    (["auth_time": 1_899_998_940], nil),
-    (["auth_time": 1_899_998_939], .idTokenAuthenticationDate),
-    (["auth_time": nil], .idTokenAuthenticationDate),
-    (["auth_time": "1899999000"], .idTokenMalformed),
-  ] as [([String: JSONValue?], SQOAuthError.Code?)])
+  @Test(
+    arguments: [
+      (["auth_time": 1_899_999_000], nil),
+      (["auth_time": 1_899_998_940], nil),
+      (["auth_time": 1_899_998_939], .idTokenAuthenticationDate),
+      (["auth_time": nil], .idTokenAuthenticationDate),
+      (["auth_time": "1899999000"], .idTokenMalformed),
+    ] as [([String: JSONValue?], SQOAuthError.Code?)])
   func `a recent login must be shown and recent`(
     changes: [String: JSONValue?], code: SQOAuthError.Code?
   ) throws {
@@ -138,11 +139,12 @@ import Testing
     failure(code) { try check(changes, expectation) }
   }
 
-  @Test(arguments: [
-    (["acr": "silver"], nil), (["acr": "gold"], nil),
-    (["acr": "bronze"], .idTokenAuthenticationContext),
-    (["acr": nil], .idTokenAuthenticationContext),
-  ] as [([String: JSONValue?], SQOAuthError.Code?)])
+  @Test(
+    arguments: [
+      (["acr": "silver"], nil), (["acr": "gold"], nil),
+      (["acr": "bronze"], .idTokenAuthenticationContext),
+      (["acr": nil], .idTokenAuthenticationContext),
+    ] as [([String: JSONValue?], SQOAuthError.Code?)])
   func `an essential acr must be one of the demanded ones`(
     changes: [String: JSONValue?], code: SQOAuthError.Code?
   ) throws {
@@ -154,22 +156,23 @@ import Testing
 
   // MARK: A refresh
 
-  @Test(arguments: [
-    ([:], nil),
-    // Another process of the provider may sign with a new issue date, but no user logged in.
-    (["iat": 1_900_000_000, "exp": 1_900_000_900], nil),
-    (["nonce": nil], nil),
-    (["nonce": "another"], .idTokenNonce),
-    (["sub": "24400321"], .idTokenSubject),
-    (["iss": "https://other.example"], .idTokenIssuer),
-    (["aud": "stranger"], .idTokenAudience),
-    (["aud": "app"], .idTokenAudience),
-    (["azp": nil], .idTokenAuthorizedParty),
-    (["azp": "stranger"], .idTokenAuthorizedParty),
-    (["auth_time": 1_899_999_000], nil),
-    (["auth_time": nil], nil),
-    (["auth_time": 1_899_999_001], .idTokenAuthenticationDate),
-  ] as [([String: JSONValue?], SQOAuthError.Code?)])
+  @Test(
+    arguments: [
+      ([:], nil),
+      // Another process of the provider may sign with a new issue date, but no user logged in.
+      (["iat": 1_900_000_000, "exp": 1_900_000_900], nil),
+      (["nonce": nil], nil),
+      (["nonce": "another"], .idTokenNonce),
+      (["sub": "24400321"], .idTokenSubject),
+      (["iss": "https://other.example"], .idTokenIssuer),
+      (["aud": "stranger"], .idTokenAudience),
+      (["aud": "app"], .idTokenAudience),
+      (["azp": nil], .idTokenAuthorizedParty),
+      (["azp": "stranger"], .idTokenAuthorizedParty),
+      (["auth_time": 1_899_999_000], nil),
+      (["auth_time": nil], nil),
+      (["auth_time": 1_899_999_001], .idTokenAuthenticationDate),
+    ] as [([String: JSONValue?], SQOAuthError.Code?)])
   func `the ID token of a refresh continues that of the sign-in`(
     changes: [String: JSONValue?], code: SQOAuthError.Code?
   ) throws {

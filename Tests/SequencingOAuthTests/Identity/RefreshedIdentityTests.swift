@@ -71,11 +71,13 @@ import Testing
 
   // MARK: An ID token that is refused, or cannot be judged yet
 
-  @Test(arguments: [
-    (.audienceWrong, .idTokenAudience), (.wrongSignature, .idTokenSignature),
-    (.authorizedPartyAdded, .idTokenAuthorizedParty), (.accessTokenHashWrong, .idTokenAccessToken),
-    (.expired, .idTokenExpired), (.issuedInFuture, .idTokenNotYetValid),
-  ] as [(SandboxIDTokenFault, SQOAuthError.Code)])
+  @Test(
+    arguments: [
+      (.audienceWrong, .idTokenAudience), (.wrongSignature, .idTokenSignature),
+      (.authorizedPartyAdded, .idTokenAuthorizedParty),
+      (.accessTokenHashWrong, .idTokenAccessToken),
+      (.expired, .idTokenExpired), (.issuedInFuture, .idTokenNotYetValid),
+    ] as [(SandboxIDTokenFault, SQOAuthError.Code)])
   func `a refused one costs the access token and not the sign-in`(
     fault: SandboxIDTokenFault, code: SQOAuthError.Code
   ) async throws {

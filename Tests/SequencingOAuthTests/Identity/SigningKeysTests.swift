@@ -53,7 +53,8 @@ import Testing
     #expect(http.requests.count == 2)
   }
 
-  @Test func `keys that do not fit are fetched again at once, as often as they change`() async throws
+  @Test func `keys that do not fit are fetched again at once, as often as they change`()
+    async throws
   {
     var known = try await keys.keys(of: source(), environment)
     for letter in ["B", "C", "D"] {
@@ -110,15 +111,16 @@ import Testing
     #expect(http.requests.count == 4)
   }
 
-  @Test(arguments: [
-    (["Cache-Control": "max-age=900"], 900), (["Cache-Control": "public, Max-Age=\"900\""], 900),
-    (["Cache-Control": "max-age=900", "Age": "100"], 800), ([:], 3600),
-    (["Cache-Control": "public"], 3600), (["Cache-Control": "no-store"], 300),
-    (["Cache-Control": "max-age=900, no-cache"], 300), (["Cache-Control": "max-age=0"], 300),
-    (["Cache-Control": "max-age=soon"], 300), (["Cache-Control": "max-age=nan"], 300),
-    (["Cache-Control": "max-age=31536000"], 86_400), (["Cache-Control": "max-age=1e999"], 300),
-    (["Cache-Control": "max-age=900", "Age": "-5"], 900),
-  ] as [(HTTPFields, Double)])
+  @Test(
+    arguments: [
+      (["Cache-Control": "max-age=900"], 900), (["Cache-Control": "public, Max-Age=\"900\""], 900),
+      (["Cache-Control": "max-age=900", "Age": "100"], 800), ([:], 3600),
+      (["Cache-Control": "public"], 3600), (["Cache-Control": "no-store"], 300),
+      (["Cache-Control": "max-age=900, no-cache"], 300), (["Cache-Control": "max-age=0"], 300),
+      (["Cache-Control": "max-age=soon"], 300), (["Cache-Control": "max-age=nan"], 300),
+      (["Cache-Control": "max-age=31536000"], 86_400), (["Cache-Control": "max-age=1e999"], 300),
+      (["Cache-Control": "max-age=900", "Age": "-5"], 900),
+    ] as [(HTTPFields, Double)])
   func `the header fields say how long keys are fresh, within bounds`(
     headers: HTTPFields, seconds: Double
   ) {

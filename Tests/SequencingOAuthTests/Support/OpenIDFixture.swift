@@ -36,7 +36,7 @@ struct OpenIDFixture {
   /// Signs in and returns the identity.
   @discardableResult
   func signIn(_ options: SignInOptions = SignInOptions()) async throws -> IDToken {
-    try #require(try await oauth.signIn(options).idToken)
+    try #require(try await oauth.signIn(with: options).idToken)
   }
 
   /// Signs in with an ID token that must be refused, and shows that nothing follows the refusal.
@@ -47,7 +47,7 @@ struct OpenIDFixture {
   ) async throws {
     sandbox.misbehave(at: .token, misbehaviour)
     let error = await failure(code, sourceLocation: sourceLocation) {
-      try await oauth.signIn(options)
+      try await oauth.signIn(with: options)
     }
     let after = fixture.endpoints.drop { $0 != .token }.dropFirst()
     #expect(

@@ -1,0 +1,83 @@
+import Foundation
+import OAuthSandbox
+import TestSupport
+import Testing
+
+@testable import sq_demo
+
+/// Who is signed in: at the login, by `whoami`, and after `logout --everywhere`.
+@Suite(.timeLimit(.minutes(1))) struct WhoAmICommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private var kept: [String] { ["--store", "file:" + folder.file("tokens")] }
+
+  private func run(_ words: [String]) async throws -> DemoProcess.Outcome {
+    try await DemoProcess.run(words + kept, in: folder)
+  }
+
+  private func provider(_ sandbox: SandboxServer) -> [String] {
+    [
+      "--issuer", sandbox.issuer.absoluteString, "--client-id", "sandbox-app", "--browser",
+      "sandbox",
+    ]
+  }
+
+  @Test func `login greets the user, and whoami says who that is`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let login = try await run(["login"] + provider(sandbox))
+    #expect(login.status == 0, "\(login.errors)")
+    #expect(login.lines.prefix(2) == ["Hello, Alice Liddell.", "Signed in."])
+    #expect(
+      sandbox.requests(to: .authorization).first?.query("scope") == "openid profile email")
+
+    let who = try await run(["whoami"])
+    #expect(who.status == 0, "\(who.errors)")
+    #expect(who.lines.first == "Alice Liddell")
+    #expect(who.output.contains("\n  e-mail   alice@"))
+    #expect(who.output.contains("\n  issuer   \(sandbox.issuer.absoluteString)"))
+
+    let json = try await run(["whoami", "--json"])
+    let report = try #require(
+      JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+    #expect(report["name"] as? String == "Alice Liddell")
+    #expect(report["account"] as? String == "default")
+    let claims = try #require(report["claims"] as? [String: Any])
+    #expect(claims["sub"] as? String == report["subject"] as? String)
+    #expect(claims["email_verified"] is Bool)
+
+    // Without the provider, the ID token is enough to know the user.
+    await sandbox.stop()
+    let offline = try await run(["whoami", "--json"])
+    #expect(offline.status == 0)
+    #expect(offline.errors.contains("warning: the provider could not be asked"))
+    #expect(offline.output.contains(try #require(report["subject"] as? String)))
+  }
+
+  @Test func `an account without an identity says how to get one`() async throws {
+    let sandbox = try await SandboxServer.start()
+    #expect(try await run(["login", "--scope", "profile"] + provider(sandbox)).status == 0)
+    let who = try await run(["whoami"])
+    #expect(who.status == 1 && who.output.isEmpty)
+    #expect(who.firstError == "error: no_identity: the provider did not say who the user is")
+    #expect(who.errors.contains("sq-demo login"))
+    await sandbox.stop()
+  }
+
+  @Test func `logout everywhere ends the tokens and the session at the provider`() async throws {
+    let sandbox = try await SandboxServer.start()
+    #expect(try await run(["login"] + provider(sandbox)).status == 0)
+    let logout = try await run(["logout", "--everywhere", "--browser", "sandbox"])
+    #expect(logout.status == 0, "\(logout.errors)")
+    #expect(logout.lines == ["Signed out here and at the provider."])
+    #expect(sandbox.requests(to: .revocation).count == 2, "the refresh token and the access token")
+    let request = try #require(sandbox.requests(to: .endSession).first)
+    #expect(request.query("id_token_hint") != nil && request.query("client_id") == "sandbox-app")
+    let who = try await run(["whoami"])
+    #expect(who.status == 1 && who.firstError.hasPrefix("error: no_account: "))
+    await sandbox.stop()
+  }
+}
