@@ -17,7 +17,8 @@ extension Fuzzer {
       try require(metadata.issuer?.hasSameBytes(as: issuer) == true, "another issuer")
       let endpoints = [
         metadata.authorizationEndpoint, metadata.tokenEndpoint, metadata.refreshEndpoint,
-        metadata.revocationEndpoint,
+        metadata.revocationEndpoint, metadata.jwksURI, metadata.userInfoEndpoint,
+        metadata.endSessionEndpoint,
       ]
       for endpoint in endpoints.compactMap(\.self) { try check(endpoint, of: issuer) }
       try requireReadAgain(metadata, issuer: issuer)
@@ -41,14 +42,22 @@ extension Fuzzer {
       "token_endpoint": .string(metadata.tokenEndpoint.absoluteString),
       "authorization_response_iss_parameter_supported": .bool(metadata.sendsIssuerInResponse),
     ]
-    members["authorization_endpoint"] = metadata.authorizationEndpoint.map {
-      .string($0.absoluteString)
-    }
-    members["revocation_endpoint"] = metadata.revocationEndpoint.map { .string($0.absoluteString) }
+    let endpoints = [
+      "authorization_endpoint": metadata.authorizationEndpoint,
+      "revocation_endpoint": metadata.revocationEndpoint, "jwks_uri": metadata.jwksURI,
+      "userinfo_endpoint": metadata.userInfoEndpoint,
+      "end_session_endpoint": metadata.endSessionEndpoint,
+    ]
+    for (name, url) in endpoints { members[name] = url.map { .string($0.absoluteString) } }
     let lists = [
       "token_endpoint_auth_methods_supported": metadata.clientAuthenticationMethods,
       "revocation_endpoint_auth_methods_supported": metadata.revocationAuthenticationMethods,
       "code_challenge_methods_supported": metadata.codeChallengeMethods,
+      "scopes_supported": metadata.scopes, "response_modes_supported": metadata.responseModes,
+      "id_token_signing_alg_values_supported": metadata.idTokenAlgorithms,
+      "userinfo_signing_alg_values_supported": metadata.userInfoAlgorithms,
+      "acr_values_supported": metadata.authenticationContextClasses,
+      "claims_supported": metadata.claims, "prompt_values_supported": metadata.prompts,
     ]
     for (name, list) in lists { members[name] = list.map { .array($0.map(JSONValue.string)) } }
     let document = try JSONEncoder().encode(JSONValue.object(members))
