@@ -30,15 +30,16 @@ extension SQOAuthError {
   /// Whether only a new sign-in can help.
   ///
   /// It is `true` if the server ended the session (``Code/invalidGrant``), if there is no usable token
-  /// (``Code/notAuthorized``), and if the token endpoint refused a request without an OAuth error
-  /// (``Code/requestRefused``). In answer to a refresh, it is also `true` for
+  /// (``Code/notAuthorized``), if the token endpoint refused a request without an OAuth error
+  /// (``Code/requestRefused``), and if the ID token of a refresh names another user
+  /// (``Code/idTokenIssuer``, ``Code/idTokenSubject``). In answer to a refresh, it is also `true` for
   /// ``Code/invalidRequest``, ``Code/interactionRequired``, ``Code/loginRequired``,
   /// ``Code/consentRequired`` and ``Code/accessDenied``. With these five codes the server did not say
   /// that the tokens have ended, so the SDK keeps them; but another refresh is unlikely to succeed.
   public var requiresSignIn: Bool {
     switch code {
     case .invalidGrant: true
-    case .notAuthorized, .requestRefused: response == nil
+    case .notAuthorized, .requestRefused, .idTokenIssuer, .idTokenSubject: response == nil
     case .invalidRequest, .interactionRequired, .loginRequired, .consentRequired, .accessDenied:
       occasion == .refresh && !isOfServerInTrouble
     default: false

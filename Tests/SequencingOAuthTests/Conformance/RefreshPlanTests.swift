@@ -35,7 +35,8 @@ import Testing
     let recorder = RefreshRecorder.listening(to: party.oauth.events)
     party.sandbox.forgetRequests()
     party.sandbox.misbehave(at: .token, .idToken(fault))
-    await failure(code) { try await party.oauth.refresh() }
+    let error = await failure(code) { try await party.oauth.refresh() }
+    #expect(error?.requiresSignIn == true)
     #expect(party.oauth.currentToken == nil)
     #expect(await store.load("default") == nil)
     await failure(.notAuthorized) {
