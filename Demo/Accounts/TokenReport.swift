@@ -36,7 +36,8 @@ extension TokenReport: Redacted {}
 struct TokenSummary {
   let text: String
 
-  /// Creates the summary of an account's token and its user; without an id, the account is not kept.
+  /// Creates the summary of an account's token and its user; without an id, the account is not
+  /// kept.
   init(
     _ token: SQToken, of user: SignedInUser?, at date: Date, account id: String?,
     keptIn place: String?

@@ -42,7 +42,8 @@ enum ShellWords {
     return "'" + word.replacing("'", with: #"'\''"#) + "'"
   }
 
-  /// Reads up to the closing quote; a backslash counts only before `$`, `` ` ``, `"`, `\` and a newline.
+  /// Reads up to the closing quote; a backslash counts only before `$`, `` ` ``, `"`, `\` and a
+  /// newline.
   private static func readDoubleQuoted(_ rest: inout Substring.UnicodeScalarView) -> String? {
     var text = String.UnicodeScalarView()
     while let scalar = rest.popFirst() {

@@ -36,7 +36,8 @@ struct CommandLineSignIn: Sendable {
     useBrowser { announce() }
   }
 
-  /// Ends the tokens and the user's session at the provider, in the browser, and forgets the account.
+  /// Ends the tokens and the user's session at the provider, in the browser, and forgets the
+  /// account.
   func logOut() async throws(Failure) {
     let wait = SignInWait(timeout: options.timeout, server: options.server?.address)
     oauth.environment.userAgent = options.browser.commandLine(

@@ -1,11 +1,11 @@
 /// A type that shows its `description` wherever Swift prints a value, and never what it stores.
 ///
-/// By themselves `print`, text interpolation, `dump`, `Mirror` and a debugger's `po` show every stored
-/// property. For a type that conforms to this protocol they show its `description`, and below it the
-/// ``shownParts``. A type without a description of its own shows its name.
+/// By themselves `print`, text interpolation, `dump`, `Mirror` and a debugger's `po` show every
+/// stored property. For a type that conforms to this protocol they show its `description`, and
+/// below it the ``shownParts``. A type without a description of its own shows its name.
 ///
-/// A public type may conform, although this protocol is not public: its conformances to Swift's three
-/// protocols are public. That is why these defaults are, too.
+/// A public type may conform, although this protocol is not public: its conformances to Swift's
+/// three protocols are public. That is why these defaults are, too.
 package protocol Redacted:
   CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
 {

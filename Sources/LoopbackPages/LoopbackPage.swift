@@ -9,8 +9,9 @@ package import LoopbackHTTP
 
 /// An HTML page that shows one card: a mark, a heading, an explanation and what to do next.
 ///
-/// The redirect's landing page and the sandbox's pages use it. It loads nothing, and it has no script
-/// unless a page brings its own. It follows the browser's light or dark scheme and fits any width from 320 pixels.
+/// The redirect's landing page and the sandbox's pages use it. It loads nothing, and it has no
+/// script unless a page brings its own. It follows the browser's light or dark scheme and fits any
+/// width from 320 pixels.
 package struct LoopbackPage: Sendable {
   /// The sign above the heading.
   package enum Mark: Sendable, Hashable {

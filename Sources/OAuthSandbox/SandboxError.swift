@@ -23,9 +23,9 @@ public enum SandboxError: Error, Sendable, Hashable {
   case unexpectedAnswer(String)
   /// The visit ended on a page, and the visitor was not sent back to the app.
   ///
-  /// Possible causes are a wrong user name or password, an unknown client, a redirect URI that is not
-  /// registered, and a failure of the server. `heading` is the page's heading, or the status of an answer
-  /// without one; `detail` is the page's alert or else its first paragraph.
+  /// Possible causes are a wrong user name or password, an unknown client, a redirect URI that is
+  /// not registered, and a failure of the server. `heading` is the page's heading, or the status of
+  /// an answer without one; `detail` is the page's alert or else its first paragraph.
   case endedOnPage(heading: String, detail: String?)
 }
 

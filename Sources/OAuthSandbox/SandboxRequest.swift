@@ -29,8 +29,9 @@ public struct SandboxRequest: Sendable {
   public let bodyLength: Int
   /// Whether the request was answered before its body was read.
   ///
-  /// This happens to a request that ``SandboxMisbehaviour/unread(_:)`` answers. It also happens to an
-  /// upload that is refused because of its header fields, if it is large or waits for `100 Continue`.
+  /// This happens to a request that ``SandboxMisbehaviour/unread(_:)`` answers. It also happens to
+  /// an upload that is refused because of its header fields, if it is large or waits for `100
+  /// Continue`.
   public let hasUnreadBody: Bool
   /// When the request arrived, by the sandbox's clock.
   public let date: Date

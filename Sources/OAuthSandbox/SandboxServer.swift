@@ -16,9 +16,9 @@ import LoopbackHTTP
 /// ```
 ///
 /// It has users, clients, login and consent pages, the grants of RFC 6749 with PKCE and rotating
-/// refresh tokens, OpenID Connect, revocation, discovery and a small drive. It records every request, its clock can
-/// be moved, and tests can make it misbehave. Everything is in memory. Any thread may call any
-/// method.
+/// refresh tokens, OpenID Connect, revocation, discovery and a small drive. It records every
+/// request, its clock can be moved, and tests can make it misbehave. Everything is in memory. Any
+/// thread may call any method.
 public final class SandboxServer: Sendable {
   /// The issuer identifier: `http://127.0.0.1:` and the port.
   public let issuer: URL

@@ -4,14 +4,15 @@ extension AuthorizationModule {
   /// Ends the session if a provider's logout token names it.
   ///
   /// A server of the app gets the token as the parameter `logout_token` of a POST, and answers with
-  /// status 200 when this call has returned, or with 400 when it has thrown. If the token names this
-  /// account's session, the tokens leave memory and the store, and the delegate gets
+  /// status 200 when this call has returned, or with 400 when it has thrown. If the token names
+  /// this account's session, the tokens leave memory and the store, and the delegate gets
   /// ``SessionEnd/loggedOut``. A server with many accounts calls
   /// ``AccountManager/handleLogoutToken(_:for:)`` instead.
   ///
   /// - Returns: The validated token, and whether it named this session.
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/logoutTokenInvalid`` if the token breaks a rule or
-  ///   was used before; the reason why the issuer's keys could not be fetched; the store's error.
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/logoutTokenInvalid`` if the token breaks a
+  ///   rule or was used before; the reason why the issuer's keys could not be fetched; the store's
+  ///   error.
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
   @discardableResult
   public func handleLogoutToken(
@@ -63,13 +64,14 @@ extension AccountManager {
   /// Ends the sessions that a provider's logout token names, of all accounts in the store.
   ///
   /// A server gets the token as the parameter `logout_token` of a POST, and answers with status 200
-  /// when this call has returned, or with 400 when it has thrown. Each named session leaves memory and
-  /// the store, and its delegate gets ``SessionEnd/loggedOut``. Other processes that share the store
-  /// find at their next refresh that the account is gone.
+  /// when this call has returned, or with 400 when it has thrown. Each named session leaves memory
+  /// and the store, and its delegate gets ``SessionEnd/loggedOut``. Other processes that share the
+  /// store find at their next refresh that the account is gone.
   ///
   /// - Returns: The identifiers of the accounts whose sessions ended.
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/logoutTokenInvalid`` if the token breaks a rule or
-  ///   was used before; the reason why the issuer's keys could not be fetched; the store's error.
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/logoutTokenInvalid`` if the token breaks a
+  ///   rule or was used before; the reason why the issuer's keys could not be fetched; the store's
+  ///   error.
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
   @discardableResult
   public func handleLogoutToken(

@@ -20,7 +20,8 @@ extension AuthorizationModule {
     with options: SignInOptions,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    callbacks.complete(completion) { () throws(SQOAuthError) in try await self.signIn(with: options) }
+    callbacks.complete(completion) { () throws(SQOAuthError) in try await self.signIn(with: options)
+    }
   }
 
   /// Signs the user in without any page that asks something; see ``signInSilently(with:)``.

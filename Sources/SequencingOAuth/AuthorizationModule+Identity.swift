@@ -9,8 +9,8 @@ extension AuthorizationModule {
   /// cancelling the task ends the request. The time limit is ``ClientConfiguration/timeout``.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/idTokenMissing`` if the user signed in without
-  ///   the scope `openid`; ``SQOAuthError/Code/userInfoInvalid`` if the response cannot be used; the
-  ///   errors of ``token()`` and ``send(_:)``.
+  ///   the scope `openid`; ``SQOAuthError/Code/userInfoInvalid`` if the response cannot be used;
+  ///   the errors of ``token()`` and ``send(_:)``.
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.3
   public func userInfo() async throws(SQOAuthError) -> UserInfo {
     let request = try UserInfoRequest(try await context.client())
@@ -43,12 +43,12 @@ extension AuthorizationModule {
 
   /// Forgets the tokens, and logs the user out at the provider in the browser.
   ///
-  /// The tokens leave memory at once and then the store, whatever the provider answers. So a user who
-  /// signs in next is asked for a password again. The provider may first ask the user to confirm. If
-  /// the client has a ``ClientConfiguration/postLogoutRedirectURI``, the call waits for the redirect,
-  /// at most for ``ClientConfiguration/signInTimeout``; otherwise it returns when the browser has the
-  /// address. With `revokesTokens` the tokens are revoked first; if that fails, the logout goes on.
-  /// Cancelling the task ends the wait.
+  /// The tokens leave memory at once and then the store, whatever the provider answers. So a user
+  /// who signs in next is asked for a password again. The provider may first ask the user to
+  /// confirm. If the client has a ``ClientConfiguration/postLogoutRedirectURI``, the call waits for
+  /// the redirect, at most for ``ClientConfiguration/signInTimeout``; otherwise it returns when the
+  /// browser has the address. With `revokesTokens` the tokens are revoked first; if that fails, the
+  /// logout goes on. Cancelling the task ends the wait.
   ///
   /// - Throws: ``SQOAuthError``, and the tokens are gone nevertheless:
   ///   ``SQOAuthError/Code/endSessionUnsupported`` if the provider cannot log users out;

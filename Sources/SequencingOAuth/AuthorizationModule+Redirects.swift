@@ -45,8 +45,8 @@ extension AuthorizationModule {
   /// Passes on a form that the browser posted to the redirect URI, and returns what happened to it.
   ///
   /// It is for a web server of the app, and a sign-in with ``SignInOptions/ResponseMode/formPost``.
-  /// `form` is the body of the POST, and `redirectURI` the address to which it was posted. Any thread
-  /// may call it; it returns at once.
+  /// `form` is the body of the POST, and `redirectURI` the address to which it was posted. Any
+  /// thread may call it; it returns at once.
   ///
   /// - SeeAlso: OAuth 2.0 Form Post Response Mode
   public func receiveRedirect(form: Data, at redirectURI: String) -> RedirectOutcome {

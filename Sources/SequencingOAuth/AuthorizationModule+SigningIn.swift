@@ -25,13 +25,13 @@ extension AuthorizationModule {
 
   /// Signs the user in without any page that asks something, if the provider still knows the user.
   ///
-  /// The browser may show for a moment, to carry the request to the provider and back. The user of the
-  /// current ``SQToken/idToken`` is asked for, unless the options name another one.
+  /// The browser may show for a moment, to carry the request to the provider and back. The user of
+  /// the current ``SQToken/idToken`` is asked for, unless the options name another one.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/loginRequired``,
   ///   ``SQOAuthError/Code/consentRequired`` or ``SQOAuthError/Code/interactionRequired`` if the
-  ///   provider would have to ask the user. This call never asks instead; call ``signIn()`` for that.
-  ///   Otherwise the errors of ``signIn(with:)``.
+  ///   provider would have to ask the user. This call never asks instead; call ``signIn()`` for
+  ///   that. Otherwise the errors of ``signIn(with:)``.
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1 (`prompt=none`)
   @discardableResult
   public func signInSilently(

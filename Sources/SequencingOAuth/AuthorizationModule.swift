@@ -8,10 +8,11 @@ public import Dispatch
 /// module and adds delegates; a server or a daemon with many accounts makes its own modules.
 ///
 /// However many callers find the token expired or refused, the module refreshes it once, and all of
-/// them get the result. If the refresh fails, they get its error, unless the old token is still valid
-/// for them. For 1 s after the first failure, then for 2 s, up to 60 s, or as long as the server asks,
-/// other callers get the same error without a request. So a server in trouble gets one request in that
-/// time. Only `invalid_grant` ends the session; after any other error the next attempt may succeed.
+/// them get the result. If the refresh fails, they get its error, unless the old token is still
+/// valid for them. For 1 s after the first failure, then for 2 s, up to 60 s, or as long as the
+/// server asks, other callers get the same error without a request. So a server in trouble gets one
+/// request in that time. Only `invalid_grant` ends the session; after any other error the next
+/// attempt may succeed.
 public final class AuthorizationModule: Sendable {
   /// The id of the account, under which the token store keeps its record.
   public let accountID: String
@@ -216,10 +217,9 @@ extension AuthorizationModule {
   ///
   /// The refresh starts when 11 to 12 percent of the token's life is left, but at most 550 to 600 s
   /// before the expiry. The moment is random, so that the clients of a server do not all come at
-  /// once. After a failure the module waits 1 s, then 2 s, up to 60 s, or as long as the server asks,
-  /// and tries again. The timer stops
-  /// when the session ends and when the module is released; it counts time in which the machine was
-  /// suspended.
+  /// once. After a failure the module waits 1 s, then 2 s, up to 60 s, or as long as the server
+  /// asks, and tries again. The timer stops when the session ends and when the module is released;
+  /// it counts time in which the machine was suspended.
   public var refreshesAutomatically: Bool {
     get { session.isUpdating }
     set { session.updates(newValue) }

@@ -2,8 +2,8 @@ import Basics
 
 /// The parts that a client works with; each has a default and can be replaced.
 ///
-/// Modules that are made with copies of one environment share one timer, and what the SDK has fetched
-/// of their servers' metadata.
+/// Modules that are made with copies of one environment share one timer, and what the SDK has
+/// fetched of their servers' metadata.
 public struct ClientEnvironment: Sendable {
   private struct Parts: Sendable {
     var httpClient: any HTTPClient = CurlHTTPClient.shared

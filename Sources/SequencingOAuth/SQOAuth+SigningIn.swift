@@ -7,8 +7,8 @@ extension SQOAuth {
     module.startSignIn(nil)
   }
 
-  /// Signs the user in with options for this sign-in alone; the ``authorizationDelegate`` learns once
-  /// how that ended.
+  /// Signs the user in with options for this sign-in alone; the ``authorizationDelegate`` learns
+  /// once how that ended.
   ///
   /// If a sign-in with other options is under way, the delegate gets
   /// ``SQOAuthError/Code/signInUnderWay``.
@@ -61,8 +61,9 @@ extension SQOAuth {
 
   /// Forgets the token, in memory at once and soon after in the store; the server gets no request.
   ///
-  /// A sign-in under way is cancelled. ``signOut()`` and its form with a completion also tell when the
-  /// store has forgotten the token. This one has its name from Sequencing.com's CocoaPods library.
+  /// A sign-in under way is cancelled. ``signOut()`` and its form with a completion also tell when
+  /// the store has forgotten the token. This one has its name from Sequencing.com's CocoaPods
+  /// library.
   public func userDidSignOut() {
     module.forgetSession()
   }

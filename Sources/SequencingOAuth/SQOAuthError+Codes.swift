@@ -75,9 +75,9 @@ extension SQOAuthError.Code {
   public static let browserUnavailable = Self(rawValue: "browser_unavailable")
   /// The authorization server showed a page instead of sending the user back to the app.
   ///
-  /// Possible causes are a wrong user name or password, an unknown client, a redirect URI that is not
-  /// registered there, and a failure of the server. The SDK cannot see the pages in a browser. A
-  /// ``UserAgent`` that sees them throws this error, and a sign-in by `SandboxVisitor` of
+  /// Possible causes are a wrong user name or password, an unknown client, a redirect URI that is
+  /// not registered there, and a failure of the server. The SDK cannot see the pages in a browser.
+  /// A ``UserAgent`` that sees them throws this error, and a sign-in by `SandboxVisitor` of
   /// `OAuthSandbox` fails with it.
   public static let signInRefused = Self(rawValue: "sign_in_refused")
   /// Another program uses the port of the redirect URI.

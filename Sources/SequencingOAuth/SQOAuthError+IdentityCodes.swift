@@ -1,5 +1,5 @@
-// The codes of what OpenID Connect adds. The SDK verifies every ID token before an app sees it; each
-// rule has a code of its own.
+// The codes of what OpenID Connect adds. The SDK verifies every ID token before an app sees it;
+// each rule has a code of its own.
 extension SQOAuthError.Code {
   /// The scope has `openid`, but the provider has no issuer or no keys to verify an ID token with.
   public static let openIDUnsupported = Self(rawValue: "openid_unsupported")
@@ -37,10 +37,11 @@ extension SQOAuthError.Code {
   public static let idTokenNonce = Self(rawValue: "id_token_nonce")
   /// The ID token was issued with another access token than the one in the response (`at_hash`).
   public static let idTokenAccessToken = Self(rawValue: "id_token_access_token")
-  /// The ID token was issued with another authorization code than the one in the redirect (`c_hash`).
+  /// The ID token was issued with another authorization code than the one in the redirect
+  /// (`c_hash`).
   public static let idTokenCode = Self(rawValue: "id_token_code")
-  /// The user logged in at the provider longer ago than the sign-in allows, or the ID token does not
-  /// say when.
+  /// The user logged in at the provider longer ago than the sign-in allows, or the ID token does
+  /// not say when.
   public static let idTokenAuthenticationDate = Self(rawValue: "id_token_authentication_date")
   /// The user was not authenticated in a way that the sign-in demands (`acr`).
   public static let idTokenAuthenticationContext = Self(

@@ -29,13 +29,14 @@ extension SQOAuthError {
 
   /// Whether only a new sign-in can help.
   ///
-  /// It is `true` if the server ended the session (``Code/invalidGrant``), if there is no usable token
-  /// (``Code/notAuthorized``), if the token endpoint refused a request without an OAuth error
+  /// It is `true` if the server ended the session (``Code/invalidGrant``), if there is no usable
+  /// token (``Code/notAuthorized``), if the token endpoint refused a request without an OAuth error
   /// (``Code/requestRefused``), and if the ID token of a refresh names another user
-  /// (``Code/idTokenIssuer``, ``Code/idTokenSubject``). In answer to a refresh, it is also `true` for
-  /// ``Code/invalidRequest``, ``Code/interactionRequired``, ``Code/loginRequired``,
-  /// ``Code/consentRequired`` and ``Code/accessDenied``. With these five codes the server did not say
-  /// that the tokens have ended, so the SDK keeps them; but another refresh is unlikely to succeed.
+  /// (``Code/idTokenIssuer``, ``Code/idTokenSubject``). In answer to a refresh, it is also `true`
+  /// for ``Code/invalidRequest``, ``Code/interactionRequired``, ``Code/loginRequired``,
+  /// ``Code/consentRequired`` and ``Code/accessDenied``. With these five codes the server did not
+  /// say that the tokens have ended, so the SDK keeps them; but another refresh is unlikely to
+  /// succeed.
   public var requiresSignIn: Bool {
     switch code {
     case .invalidGrant: true

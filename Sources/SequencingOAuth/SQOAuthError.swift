@@ -26,9 +26,9 @@ public struct SQOAuthError: Error, Sendable {
   /// The answer of a resource server that refused the token, as it came.
   ///
   /// It is set if ``status`` and ``challenge`` come from such an answer: a 401, or a 403 that asks
-  /// for more scope. Its content is cut at ``maximumContentBytes``. If the request's
-  /// destination is a stream, the content went there and is empty here. No text of this error repeats
-  /// the answer, since a server may repeat the token that it got.
+  /// for more scope. Its content is cut at ``maximumContentBytes``. If the request's destination is
+  /// a stream, the content went there and is empty here. No text of this error repeats the answer,
+  /// since a server may repeat the token that it got.
   public var resourceResponse: HTTPResponse? { answer?.value }
   private var answer: Boxed<HTTPResponse>?
   /// How long the server wants no further request, if it said so; at most a day.

@@ -41,16 +41,16 @@ public struct SQToken: Sendable, Hashable, Codable {
 
   /// All other fields of the token response, which the SDK does not interpret.
   ///
-  /// If the response to a refresh lacks a field, the earlier value stays, for example of `id_token`. A
-  /// field whose name contains `expir` is dropped instead, since such a lifetime counts from the
-  /// response that named it.
+  /// If the response to a refresh lacks a field, the earlier value stays, for example of
+  /// `id_token`. A field whose name contains `expir` is dropped instead, since such a lifetime
+  /// counts from the response that named it.
   public var additionalFields: [String: JSONValue] { storage.additionalFields }
 
   /// Who signed in: the validated ID token; `nil` without the scope `openid`.
   ///
-  /// A refresh that brings no ID token keeps it. It is not part of the encoded token: a token that an
-  /// app decodes has only the text `id_token` in ``additionalFields``, which no one has validated.
-  /// The SDK's stores keep what the SDK needs to have it again.
+  /// A refresh that brings no ID token keeps it. It is not part of the encoded token: a token that
+  /// an app decodes has only the text `id_token` in ``additionalFields``, which no one has
+  /// validated. The SDK's stores keep what the SDK needs to have it again.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 2
   public var idToken: IDToken? { storage.idToken }
@@ -58,8 +58,8 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// The `nonce` of the authorization request from which the token comes.
   ///
   /// It is `nil` for a token of another grant, of a sign-in without the scope `openid`, or of an
-  /// older version of the SDK. The SDK compares it with the `nonce` of each ID token. A refresh keeps
-  /// it.
+  /// older version of the SDK. The SDK compares it with the `nonce` of each ID token. A refresh
+  /// keeps it.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, sections 3.1.3.7 and 12.2
   public var nonce: String? { storage.nonce }

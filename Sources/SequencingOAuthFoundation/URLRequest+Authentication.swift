@@ -28,8 +28,8 @@ extension AuthorizationModule {
 
   /// Puts a valid token on a copy of a request, for code without `async`.
   ///
-  /// The completion is called once: on its actor if it belongs to one, and otherwise on the module's
-  /// `callbackQueue`. It gets what the `async` form returns or throws.
+  /// The completion is called once: on its actor if it belongs to one, and otherwise on the
+  /// module's `callbackQueue`. It gets what the `async` form returns or throws.
   public func authenticate(
     _ request: URLRequest,
     completion: @escaping @isolated(any) (Result<URLRequest, SQOAuthError>) -> Void

@@ -18,8 +18,8 @@ public import SequencingOAuth
 /// of the records, and can remove accounts or put back older files unnoticed, but can neither read
 /// nor change a record.
 ///
-/// A replaced record may stay in the log until the database is closed. An erased record does not; but
-/// if another process reads at that moment, it stays until this process next saves or erases.
+/// A replaced record may stay in the log until the database is closed. An erased record does not;
+/// but if another process reads at that moment, it stays until this process next saves or erases.
 ///
 /// The store refuses a database of another program, a symbolic link, a newer format and a damaged
 /// database, and changes none of them.
@@ -130,9 +130,9 @@ public final class SQLiteTokenStore: TokenStore {
 
   /// Seals all records under another key, or writes all of them in clear if `key` is `nil`.
   ///
-  /// Either all records change or none. The call first waits until a refresh under way has ended, for
-  /// at most 30 s. Other processes that have the store
-  /// open get `SQOAuthError.Code.wrongPassphrase` from then on; they cannot damage the store.
+  /// Either all records change or none. The call first waits until a refresh under way has ended,
+  /// for at most 30 s. Other processes that have the store open get
+  /// `SQOAuthError.Code.wrongPassphrase` from then on; they cannot damage the store.
   public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
     try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
       try await queue.run { [database, locks] () throws(SQOAuthError) in

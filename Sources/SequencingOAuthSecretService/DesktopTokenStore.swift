@@ -10,7 +10,8 @@ public import SequencingOAuth
 /// The store for a desktop user: the keyring if there is one, and otherwise an encrypted file.
 ///
 /// The store chooses when it saves the first account. It takes the keyring if one answers, and if
-/// that keyring is unlocked, or has accounts of this service, or can ask the user on a display; see ``SecretServiceTokenStore``. Otherwise it takes the file `tokens.sealed`, with its key in
+/// that keyring is unlocked, or has accounts of this service, or can ask the user on a display; see
+/// ``SecretServiceTokenStore``. Otherwise it takes the file `tokens.sealed`, with its key in
 /// `tokens.key` beside it, both in `$XDG_STATE_HOME/SERVICE` or `~/.local/state/SERVICE`; see
 /// `EncryptedFileTokenStore`.
 ///

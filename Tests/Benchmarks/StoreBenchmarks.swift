@@ -116,7 +116,8 @@ struct StoreBenchmarks {
       if let store { return store }
       let store = SQLiteTokenStore(path: path)
       try await store.save(record("account 0"))
-      // By SQL, since each save would be written through to the disk. The rows are what `save` writes.
+      // By SQL, since each save would be written through to the disk. The rows are what `save`
+      // writes.
       for first in stride(from: 1, to: count, by: 1000) {
         let rows = try (first..<min(first + 1000, count)).map { number in
           let json = try record("account \(number)").json()

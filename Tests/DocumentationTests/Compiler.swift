@@ -48,8 +48,8 @@ struct Compiler: Sendable {
 
   /// What the compiler says of a sample, as a reader would paste it, or `nil` when it compiles.
   ///
-  /// The sample is compiled to machine code: some errors, and some of the compiler's own faults, come
-  /// after the check of types.
+  /// The sample is compiled to machine code: some errors, and some of the compiler's own faults,
+  /// come after the check of types.
   private func compile(_ sample: Sample) async throws -> String? {
     let place = try TemporaryFolder()
     let file = place.file("main.swift")

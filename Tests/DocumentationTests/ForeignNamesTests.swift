@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The spellings that are kept for apps of other libraries: the documentation says for whom each is.
+/// The spellings that are kept for apps of other libraries: the documentation says for whom each
+/// is.
 @Suite struct ForeignNamesTests {
   /// A declaration, by the name that a link to it begins with.
   private struct Name: Hashable, CustomStringConvertible {

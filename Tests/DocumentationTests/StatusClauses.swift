@@ -4,7 +4,8 @@ import SequencingOAuthGRPC
 /// A `do` around a gRPC call, with clauses as the articles teach them.
 struct StatusClauses: Sendable, CustomStringConvertible {
   let description: String
-  /// Returns "sign in" for `UNAUTHENTICATED` and `PERMISSION_DENIED`, and the name of any other status.
+  /// Returns "sign in" for `UNAUTHENTICATED` and `PERMISSION_DENIED`, and the name of any other
+  /// status.
   let outcome: @Sendable (RPCStatus) async -> String
 
   static let all: [StatusClauses] = [

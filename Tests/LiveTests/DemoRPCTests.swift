@@ -3,8 +3,8 @@ import OAuthSandbox
 import TestSupport
 import Testing
 
-/// The sample of gRPC's authentication with the real program: alice signs in, in a real browser, and
-/// calls are made on her behalf until she signs out.
+/// The sample of gRPC's authentication with the real program: alice signs in, in a real browser,
+/// and calls are made on her behalf until she signs out.
 @Suite(.requires(.chromium), .requiresGRPCIO, .timeLimit(.minutes(5)))
 struct DemoRPCTests {
   private static let sentence = "Used scope: profile demo on behalf of user alice\n"

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The arrows between the folders of the library point one way: down the table of the Design article.
+/// The arrows between the folders of the library point one way: down the table of the Design
+/// article.
 @Suite struct RoomsTests {
   private static let package = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -37,7 +38,8 @@ import Testing
     return code
   }
 
-  /// The room of each type that a room declares for the others; a name that two rooms declare is none.
+  /// The room of each type that a room declares for the others; a name that two rooms declare is
+  /// none.
   private func declarations(_ code: [String: String]) -> [String: String] {
     let pattern = /^(?:[@\w]+(?:\(.*?\))? )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/
     var rooms: [String: Set<String>] = [:]

@@ -37,8 +37,8 @@ package final class Browser: Sendable {
   /// A shell script that ends chromedriver and its browser when its input ends.
   ///
   /// The input ends when the test stops them, and also when the test process dies before.
-  /// Chromedriver takes a free port of IPv6 and ends if another program has that port of IPv4, which
-  /// happens with many test servers; then the script starts it again.
+  /// Chromedriver takes a free port of IPv6 and ends if another program has that port of IPv4,
+  /// which happens with many test servers; then the script starts it again.
   private static let leash = """
     trap : TERM
     for attempt in {1..10}; do chromedriver --port=0 && break; done &

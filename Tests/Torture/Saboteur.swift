@@ -143,8 +143,8 @@ struct Saboteur: Sendable {
 
   private func cutAfter() {
     let place: SandboxMisbehaviour.Cut = Bool.random() ? .afterProcessing : .duringAnswer
-    // The suspicion comes with the request that is cut: what was asked for earlier is done first, and
-    // of several requests at a time nothing says whose it is.
+    // The suspicion comes with the request that is cut: what was asked for earlier is done first,
+    // and of several requests at a time nothing says whose it is.
     arena.sandbox.misbehave(
       at: .token,
       .hold(until: { suspectBusy(Self.cut) }, then: .cut(place, reset: .random())))

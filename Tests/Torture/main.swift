@@ -1,6 +1,7 @@
-// Many programs share accounts while a saboteur breaks whatever they stand on: `torture MINUTES`
-// At the end every account works, or its program said clearly, before anything was spent, why not.
-// `torture kills COUNT` kills programs around a server's answer instead, and counts what that costs.
+// Many programs share accounts while a saboteur breaks whatever they stand on: `torture MINUTES` At
+// the end every account works, or its program said clearly, before anything was spent, why not.
+// `torture kills COUNT` kills programs around a server's answer instead, and counts what that
+// costs.
 import Foundation
 import OAuthSandbox
 

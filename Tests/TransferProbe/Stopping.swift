@@ -40,7 +40,8 @@ func sendAlone(_ url: URL, within limit: Duration) async throws -> Int {
 
 /// Sends two requests that leave the waiting to the event loop; returns the status of the second.
 ///
-/// libcurl looks at its sockets for a while after it has opened a connection, and not at a kept one.
+/// libcurl looks at its sockets for a while after it has opened a connection, and not at a kept
+/// one.
 func sendByLoop(_ url: URL, within limit: Duration) async throws -> Int {
   LoneRequests.longestWait.store(0, ordering: .relaxed)
   _ = try await send(url, within: limit)

@@ -90,7 +90,8 @@ enum AuthorizationEndpoint {
     }
   }
 
-  /// Shows the page that the sign-in needs first, or with `prompt=none` sends the user back at once.
+  /// Shows the page that the sign-in needs first, or with `prompt=none` sends the user back at
+  /// once.
   private static func ask(
     _ request: SandboxRequest, _ client: SandboxClient, _ back: RedirectBack, _ scopes: [String],
     _ openID: OpenIDRequest, _ sandbox: inout SandboxState

@@ -1,7 +1,8 @@
 /// A way in which an ID token can be wrong.
 ///
 /// Pass it to ``SandboxMisbehaviour/idToken(_:)``. Each fault changes one thing, so a client that
-/// refuses the token has noticed that thing. The text of a fault is a phrase for the name of a test.
+/// refuses the token has noticed that thing. The text of a fault is a phrase for the name of a
+/// test.
 ///
 /// A client should accept the tokens of the four ``legal`` faults. The faults of `nonce`, `acr` and
 /// `auth_time` are wrong only if the client asked for that claim, and ``authenticatedLater`` is

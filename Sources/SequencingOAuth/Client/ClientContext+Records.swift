@@ -47,7 +47,8 @@ extension ClientContext {
       session: RandomString.make(), token: token, attributes: attributes)
   }
 
-  /// Throws if a record's token is from another client or another server: this client must not use it.
+  /// Throws if a record's token is from another client or another server: this client must not use
+  /// it.
   func check(_ record: AccountRecord) throws(SQOAuthError) {
     guard case .success(let configuration) = configuration else { return }
     guard record.clientID == configuration.clientID else { throw Self.isOfAnother(record) }

@@ -1,7 +1,7 @@
 import Basics
 
-/// The client of one account: its configuration, its environment, the servers that may get its tokens,
-/// and the app's attributes.
+/// The client of one account: its configuration, its environment, the servers that may get its
+/// tokens, and the app's attributes.
 final class ClientContext: Sendable {
   private struct State {
     var configuration: Result<ClientConfiguration, SQOAuthError>

@@ -1,9 +1,9 @@
 /// Decides which servers may get the tokens of one account.
 ///
 /// If the client lists its servers (``ClientConfiguration/resourceOrigins``), only these get the
-/// tokens, and those of ``AuthorizationModule/allowTokens(at:)``. Without a list, the provider's own
-/// servers get them, and the servers that the app named. If no API is named, the server of the app's
-/// first request gets them too. A server whose URL came only from a response gets none.
+/// tokens, and those of ``AuthorizationModule/allowTokens(at:)``. Without a list, the provider's
+/// own servers get them, and the servers that the app named. If no API is named, the server of the
+/// app's first request gets them too. A server whose URL came only from a response gets none.
 struct ResourceServers {
   /// The servers that the app named by ``AuthorizationModule/allowTokens(at:)``.
   private var allowed: Set<ResourceOrigin> = []
@@ -55,7 +55,8 @@ struct ResourceServers {
           + "server may see the token, add it: "
           + "configuration.resourceOrigins.insert(try ResourceOrigin(\"\(origin)\"))")
     }
-    // When the app names a server, its first request no longer allows one. So the message names both.
+    // When the app names a server, its first request no longer allows one. So the message names
+    // both.
     let servers = [first, origin].compactMap { $0.map { "\"\($0)\"" } }.joined(separator: ", ")
     return SQOAuthError(
       .originNotAllowed,

@@ -5,8 +5,8 @@ extension ClientConfiguration {
   /// The algorithm by which the provider signs this client's ID tokens; `nil` lets the SDK decide.
   ///
   /// With `nil` it is the only algorithm that the provider's metadata lists, and otherwise `RS256`.
-  /// Set it if the client was registered with another `id_token_signed_response_alg`. An ID token by
-  /// any other algorithm is refused, whatever its header says. The symmetric algorithms, such as
+  /// Set it if the client was registered with another `id_token_signed_response_alg`. An ID token
+  /// by any other algorithm is refused, whatever its header says. The symmetric algorithms, such as
   /// `HS256`, use the client secret as the key, and are used only if they are set here.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
@@ -18,8 +18,8 @@ extension ClientConfiguration {
   /// The algorithm by which the provider signs its UserInfo responses to this client.
   ///
   /// With `nil`, the default, a signed response must use the algorithm of the ID tokens. Set it if
-  /// the client was registered with another `userinfo_signed_response_alg`. If it is set, a response
-  /// that is not signed is refused.
+  /// the client was registered with another `userinfo_signed_response_alg`. If it is set, a
+  /// response that is not signed is refused.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.3.2
   public var userInfoAlgorithm: JWSAlgorithm? {
@@ -29,8 +29,8 @@ extension ClientConfiguration {
 
   /// The audiences beside this client for which an ID token may also be issued; empty by default.
   ///
-  /// An ID token that names any other audience is refused. With several audiences, it must name this
-  /// client as the one to which it was issued (`azp`).
+  /// An ID token that names any other audience is refused. With several audiences, it must name
+  /// this client as the one to which it was issued (`azp`).
   public var trustedAudiences: Set<String> {
     get { values.value.trustedAudiences }
     set { values.value.trustedAudiences = newValue }
@@ -38,8 +38,8 @@ extension ClientConfiguration {
 
   /// By how much this machine's clock and the provider's may differ: 60 s unless set.
   ///
-  /// It applies to the times in an ID token (`exp`, `iat`, `nbf` and `auth_time`), in both directions.
-  /// A negative value counts as 0, and more than 10 minutes as 10 minutes.
+  /// It applies to the times in an ID token (`exp`, `iat`, `nbf` and `auth_time`), in both
+  /// directions. A negative value counts as 0, and more than 10 minutes as 10 minutes.
   public var clockTolerance: Duration {
     get { values.value.clockTolerance }
     set { values.value.clockTolerance = min(max(newValue, .zero), .seconds(600)) }
@@ -47,10 +47,11 @@ extension ClientConfiguration {
 
   /// Where the provider sends the user after a logout; `nil`, the default, to stay on its page.
   ///
-  /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)`` uses it: at a loopback address the SDK
-  /// receives the redirect, and any other is passed to ``AuthorizationModule/handleRedirect(_:)-(URL)``.
-  /// Providers compare it exactly with what was registered (`post_logout_redirect_uris`), port
-  /// included; so name a port here that no other program on the machine uses.
+  /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)`` uses it: at a loopback
+  /// address the SDK receives the redirect, and any other is passed to
+  /// ``AuthorizationModule/handleRedirect(_:)-(URL)``. Providers compare it exactly with what was
+  /// registered (`post_logout_redirect_uris`), port included; so name a port here that no other
+  /// program on the machine uses.
   ///
   /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 2
   public var postLogoutRedirectURI: RedirectURI? {

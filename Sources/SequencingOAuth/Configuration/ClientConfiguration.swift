@@ -67,11 +67,11 @@ public struct ClientConfiguration: Sendable, Hashable {
 
   /// How long one request may take: 60 s unless set, and 100 s at most.
   ///
-  /// A longer time counts as 100 s, because other processes that need the account wait at most
-  /// 120 s for this process. The limit runs from the call to the last byte of the answer, however long
+  /// A longer time counts as 100 s, because other processes that need the account wait at most 120
+  /// s for this process. The limit runs from the call to the last byte of the answer, however long
   /// the server is silent in between. It applies to every request to the authorization server. It
-  /// also applies to requests with the token and to operations of a pipe, unless they set a limit of
-  /// their own.
+  /// also applies to requests with the token and to operations of a pipe, unless they set a limit
+  /// of their own.
   ///
   /// A refresh is an exception: it must have a connection within this time, and then waits up to
   /// 100 s for its answer, because the server may have replaced the refresh token already.
@@ -179,8 +179,8 @@ public struct ClientConfiguration: Sendable, Hashable {
 
   /// Checks the parameters of a client and makes its configuration, with the scopes as a list.
   ///
-  /// The request sends them with a space between them. The other parameters and the errors are those
-  /// of the initializer that takes the scopes as one text.
+  /// The request sends them with a space between them. The other parameters and the errors are
+  /// those of the initializer that takes the scopes as one text.
   public init(
     clientID: String, clientSecret: String? = nil, redirectURI: String? = nil,
     redirectReceiver: RedirectReceiver? = nil, scopes: [String],

@@ -40,9 +40,9 @@ public struct Provider: Sendable, Hashable {
   public var revocationStyle: RevocationStyle = .rfc7009
   /// Whether this provider accepts a refresh token again after a refresh.
   ///
-  /// If `true`, a refresh is made even when the token store cannot be written, because the old refresh
-  /// token stays valid. If `false`, each account learns from its latest refresh whether its server does
-  /// so; see ``AccountRecord/reusesRefreshToken``.
+  /// If `true`, a refresh is made even when the token store cannot be written, because the old
+  /// refresh token stays valid. If `false`, each account learns from its latest refresh whether its
+  /// server does so; see ``AccountRecord/reusesRefreshToken``.
   public var reusesRefreshTokens = false
   /// The hosts of the provider's APIs, which may get its tokens; a host that begins with a dot
   /// stands for every host below it.
@@ -51,7 +51,8 @@ public struct Provider: Sendable, Hashable {
   /// Makes the provider for a server that publishes its metadata under its issuer identifier.
   ///
   /// The SDK fetches the document for each sign-in, and uses the fetched one for all that follows,
-  /// such as refreshes. It accepts the document only if its `issuer` equals this text byte for byte. For Google's issuer the hosts of the APIs are known, as for ``google``.
+  /// such as refreshes. It accepts the document only if its `issuer` equals this text byte for
+  /// byte. For Google's issuer the hosts of the APIs are known, as for ``google``.
   ///
   /// - SeeAlso: RFC 8414; OpenID Connect Discovery 1.0
   public static func issuer(_ issuer: String) -> Provider {
@@ -64,9 +65,10 @@ public struct Provider: Sendable, Hashable {
   ///
   /// Only a sign-in in the browser needs the `authorization` endpoint. With an `issuer`, an `iss`
   /// in the redirect must equal it (RFC 9207). Set `refresh` if the server refreshes at another
-  /// address than the token endpoint. For the scope `openid` the SDK needs the issuer, and with `jwks`
-  /// the address of its keys (`jwks_uri`); `userInfo` and `endSession` are the endpoints of OpenID
-  /// Connect for ``AuthorizationModule/userInfo()`` and ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``.
+  /// address than the token endpoint. For the scope `openid` the SDK needs the issuer, and with
+  /// `jwks` the address of its keys (`jwks_uri`); `userInfo` and `endSession` are the endpoints of
+  /// OpenID Connect for ``AuthorizationModule/userInfo()`` and
+  /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``.
   public static func endpoints(
     authorization: String? = nil, token: String, refresh: String? = nil, revocation: String? = nil,
     jwks: String? = nil, userInfo: String? = nil, endSession: String? = nil, issuer: String? = nil

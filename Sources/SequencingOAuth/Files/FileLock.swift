@@ -25,8 +25,8 @@ package struct FileLock: Sendable {
     for path: String, limit: Duration = .seconds(30)
   ) throws(FileError) -> FileLock {
     let start = ContinuousClock.now
-    // In microseconds. The pause is short, so that this process can get the lock between two uses by
-    // a process that takes it all the time.
+    // In microseconds. The pause is short, so that this process can get the lock between two uses
+    // by a process that takes it all the time.
     var pause: UInt32 = 250
     while true {
       if let lock = try ifFree(path) { return lock }

@@ -11,11 +11,11 @@ import Dispatch
 ///
 /// A program may have opened the file before it was removed, and lock it only afterwards. That
 /// program then holds the lock of a file to which no path leads, while the next program locks a new
-/// file. This version of the SDK notices that by the file's inode number; older versions do not.
-/// So this process keeps the lock while the file is open elsewhere: the other program's flock(2) then
-/// fails, and it tries again. The lock is also kept for a moment longer. An open(2) that has found the
-/// name is invisible until the kernel counts the file as open, and a busy machine may stop the program
-/// in between.
+/// file. This version of the SDK notices that by the file's inode number; older versions do not. So
+/// this process keeps the lock while the file is open elsewhere: the other program's flock(2) then
+/// fails, and it tries again. The lock is also kept for a moment longer. An open(2) that has found
+/// the name is invisible until the kernel counts the file as open, and a busy machine may stop the
+/// program in between.
 enum LockRemoval {
   /// How long the caller waits for a program that has the file open, in steps of 100 µs.
   private static let stepsAtOnce = 100

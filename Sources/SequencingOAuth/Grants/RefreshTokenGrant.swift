@@ -13,8 +13,8 @@ struct RefreshTokenGrant: Sendable {
     ]
     let validator = try validator(of: token)
     do throws(SQOAuthError) {
-      // A response without a scope means that the scope did not change. The server may have replaced
-      // the refresh token already, so its answer is given more time than others.
+      // A response without a scope means that the scope did not change. The server may have
+      // replaced the refresh token already, so its answer is given more time than others.
       let issued = try await client.token(
         parameters, at: client.metadata.refreshEndpoint, scope: token.scope,
         leastTimeout: ClientConfiguration.longestTimeout)
@@ -28,8 +28,8 @@ struct RefreshTokenGrant: Sendable {
 
   /// The validator for an ID token in the answer; `nil` if such a token is not looked at.
   ///
-  /// A token that an older version of the SDK stored may come from a server whose ID tokens cannot be
-  /// verified.
+  /// A token that an older version of the SDK stored may come from a server whose ID tokens cannot
+  /// be verified.
   private func validator(of token: SQToken) throws(SQOAuthError) -> IDTokenValidator? {
     if token.idToken != nil {
       return try IDTokenValidator(client.configuration, client.metadata, client.environment)

@@ -49,8 +49,8 @@ final class RegisteredClient: Sendable {
     return IssuedToken(token, serverDate: answer.headers["Date"], receivedAt: now)
   }
 
-  /// Gets a token for a user by a grant without a browser, and who the user is, if the scope asks for
-  /// that.
+  /// Gets a token for a user by a grant without a browser, and who the user is, if the scope asks
+  /// for that.
   func token(
     ofUserBy parameters: [FormCoding.Pair], scope: String?
   ) async throws(SQOAuthError) -> SQToken {
@@ -70,7 +70,8 @@ final class RegisteredClient: Sendable {
 
   /// The validator of ID tokens; `nil` if the scope does not ask for one.
   ///
-  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if it asks for one that could not be verified.
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if it asks for one that could not be
+  ///   verified.
   func idTokenValidator(scope: String?) throws(SQOAuthError) -> IDTokenValidator? {
     guard scope?.split(separator: " ").contains("openid") == true else { return nil }
     return try IDTokenValidator(configuration, metadata, environment)

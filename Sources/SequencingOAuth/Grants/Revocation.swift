@@ -24,8 +24,8 @@ struct Revocation: Sendable {
 
   /// The requests that end a token, in the order in which they are sent.
   ///
-  /// The refresh token comes first, because a thief could get new tokens with it. If a request fails
-  /// with ``SQOAuthError/Code/unsupportedTokenType``, the next one can still succeed.
+  /// The refresh token comes first, because a thief could get new tokens with it. If a request
+  /// fails with ``SQOAuthError/Code/unsupportedTokenType``, the next one can still succeed.
   func requests(for token: SQToken) throws(SQOAuthError) -> [RevocationRequest] {
     guard let endpoint = client.metadata.revocationEndpoint else {
       throw SQOAuthError(

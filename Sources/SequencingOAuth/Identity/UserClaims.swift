@@ -32,7 +32,8 @@ extension UserClaims {
   public var middleName: String? { text("middle_name") }
   /// The user's casual name (`nickname`).
   public var nickname: String? { text("nickname") }
-  /// The name by which the user wishes to be called (`preferred_username`); other users may share it.
+  /// The name by which the user wishes to be called (`preferred_username`); other users may share
+  /// it.
   public var preferredUsername: String? { text("preferred_username") }
   /// The address of the user's profile page (`profile`).
   public var profileURL: URL? { url("profile") }

@@ -8,8 +8,8 @@
 enum JOSEObject {
   /// The members of an object, in which no name occurs twice at any depth.
   ///
-  /// The text is UTF-8. The decoder would also read UTF-16 and UTF-32, where each JSON text has zero
-  /// bytes.
+  /// The text is UTF-8. The decoder would also read UTF-16 and UTF-32, where each JSON text has
+  /// zero bytes.
   ///
   /// - SeeAlso: RFC 7515, section 4; RFC 7519, section 4
   static func members(

@@ -1,7 +1,7 @@
 /// The algorithm of a signature.
 ///
-/// An app and its server agree on the algorithm when the app is registered. A signature by any other
-/// algorithm is refused. The algorithm `none` does not exist here.
+/// An app and its server agree on the algorithm when the app is registered. A signature by any
+/// other algorithm is refused. The algorithm `none` does not exist here.
 ///
 /// - SeeAlso: RFC 7518, section 3.1; RFC 8037, section 3.1
 public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {

@@ -4,7 +4,8 @@
   import Foundation
 #endif
 
-/// Errors for answers of the token and revocation endpoints, to which the SDK itself sends requests.
+/// Errors for answers of the token and revocation endpoints, to which the SDK itself sends
+/// requests.
 extension SQOAuthError {
   /// The error for an endpoint that answered with an OAuth error.
   static func refusal(

@@ -24,7 +24,8 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   ///
   /// Use it for a server that does not decode what RFC 6749 tells clients to encode, and does not
   /// accept the secret in the body. The identifier must not contain a colon. Identifier and secret
-  /// must not contain control characters. The SDK uses this method only if the app or the ``Provider`` chooses it.
+  /// must not contain control characters. The SDK uses this method only if the app or the
+  /// ``Provider`` chooses it.
   ///
   /// - SeeAlso: RFC 7617, section 2
   public static let basicUnescaped = Self(rawValue: "client_secret_basic_unescaped")

@@ -33,8 +33,9 @@ public struct TokenResponseContext: Sendable {
 /// The SDK calls it once for each response with a status of 2xx and no OAuth error, on any thread.
 /// An error that it throws ends the grant, and nothing is stored: an ``SQOAuthError`` is passed on
 /// as it is, any other as the cause of ``SQOAuthError/Code/invalidResponse``. After a refresh, the
-/// new token gets the refresh token, the scope and the further fields that it lacks from the earlier
-/// token. A parser of your own may call ``StandardTokenResponseParser`` and add to its result.
+/// new token gets the refresh token, the scope and the further fields that it lacks from the
+/// earlier token. A parser of your own may call ``StandardTokenResponseParser`` and add to its
+/// result.
 public protocol TokenResponseParser: Sendable {
   /// Reads the token from one response.
   func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken

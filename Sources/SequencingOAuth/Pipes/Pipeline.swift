@@ -42,8 +42,8 @@ public final class Pipeline: Sendable {
 
   /// Makes a pipe and adds it under a name; without an endpoint, the name is also the pipe's path.
   ///
-  /// From now on, the pipe's module may send its tokens to the pipeline's server, unless the client's
-  /// ``ClientConfiguration/resourceOrigins`` lists servers and this one is not among them.
+  /// From now on, the pipe's module may send its tokens to the pipeline's server, unless the
+  /// client's ``ClientConfiguration/resourceOrigins`` lists servers and this one is not among them.
   ///
   /// - Throws: ``SQOAuthError/Code/duplicateName`` if another pipe has the name; that pipe stays;
   ///   ``SQOAuthError/Code/invalidConfiguration`` if the endpoint is not a path below the base URL.

@@ -4,9 +4,9 @@ import Basics
 ///
 /// The new token comes by the refresh token or, without one, by the client credentials grant.
 ///
-/// It runs in a separate task, which no waiting caller can cancel. It sends a one-time refresh token
-/// only when it knows that the next token can be stored: the session has the account's lease, the
-/// stored record was read, and the store has made room for the next record. An app can choose
+/// It runs in a separate task, which no waiting caller can cancel. It sends a one-time refresh
+/// token only when it knows that the next token can be stored: the session has the account's lease,
+/// the stored record was read, and the store has made room for the next record. An app can choose
 /// otherwise by ``ClientEnvironment/refreshesWithoutStore``.
 struct Renewal: Sendable {
   typealias Outcome = SharedWork<SQToken?, SQOAuthError>.Outcome
@@ -182,8 +182,8 @@ struct Renewal: Sendable {
 
   /// Stores a new token, then makes it the session's token; if the store fails, it stays in memory.
   ///
-  /// With a new ID token, the new refresh token is stored first, and the new access token is used only
-  /// when the ID token has been validated.
+  /// With a new ID token, the new refresh token is stored first, and the new access token is used
+  /// only when the ID token has been validated.
   private func keep(
     _ refreshed: RefreshedToken, of old: AccountRecord, in room: AccountReservation
   ) async throws(SQOAuthError) -> SQToken? {
@@ -271,31 +271,5 @@ struct Renewal: Sendable {
 
   private func addSave(of record: AccountRecord) -> StoreWrites.PendingWrite? {
     session.decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
-  }
-}
-
-extension SQOAuthError {
-  /// Whether the authorization server refused the refresh token for good, or its ID token names
-  /// another user.
-  ///
-  /// - SeeAlso: RFC 6749, section 5.2; OpenID Connect Core 1.0, section 12.2
-  fileprivate var endsSession: Bool {
-    switch code {
-    case .invalidGrant: response != nil
-    case .idTokenIssuer, .idTokenSubject: true
-    default: false
-    }
-  }
-
-  /// Whether an ID token was looked at and refused.
-  ///
-  /// Otherwise it could not be validated yet, for example because its keys could not be fetched.
-  fileprivate var refusesIDToken: Bool { code.rawValue.hasPrefix("id_token_") }
-
-  /// The error of a refresh that sent nothing, because the store could not have kept the new token.
-  fileprivate var beforeSending: SQOAuthError {
-    SQOAuthError(
-      code, "\(message); the refresh token was not sent, because the new one could not be stored",
-      cause: cause)
   }
 }

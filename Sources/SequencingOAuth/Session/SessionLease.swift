@@ -9,7 +9,8 @@ import Basics
 /// A session's lease of its account, which all parts of the session share.
 ///
 /// It keeps other sessions from changing the account, in this process and in others. Parts of one
-/// session do not exclude each other by it, so a sign-out can cancel a refresh without waiting for it.
+/// session do not exclude each other by it, so a sign-out can cancel a refresh without waiting for
+/// it.
 final class SessionLease: Sendable {
   typealias Outcome = Result<Void, SQOAuthError>
 

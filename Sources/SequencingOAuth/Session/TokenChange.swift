@@ -2,8 +2,8 @@ import Basics
 
 /// A change of a session's token that is under way: a renewal, or the takeover of another token.
 ///
-/// A session makes one change at a time. A later takeover or the end of the session makes it void: its
-/// result does not count any more.
+/// A session makes one change at a time. A later takeover or the end of the session makes it void:
+/// its result does not count any more.
 struct TokenChange: Sendable {
   /// The work, whose outcome all waiting callers get.
   ///

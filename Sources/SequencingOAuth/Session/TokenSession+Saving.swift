@@ -12,8 +12,8 @@ extension TokenSession {
   ///
   /// If the store could not be read, nothing is saved, since its record may be newer.
   ///
-  /// - Returns: The error of the store; `nil` if the store has this record or a newer one, or if the
-  ///   record is no longer wanted.
+  /// - Returns: The error of the store; `nil` if the store has this record or a newer one, or if
+  ///   the record is no longer wanted.
   func save(
     _ record: AccountRecord, unlessNewer found: Result<AccountRecord?, SQOAuthError>,
     if isWanted: (SessionState) -> Bool

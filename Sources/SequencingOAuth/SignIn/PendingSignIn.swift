@@ -9,8 +9,9 @@ public import Basics
 /// The sign-in for which a ``UserAgent`` opens a page: its account, its client and its redirect
 /// URI.
 ///
-/// A logout at the provider, by ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``, opens a
-/// page in the same way.
+/// A logout at the provider, by
+/// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``, opens a page in the
+/// same way.
 ///
 /// The value stays harmless when the sign-in is over: a redirect of another sign-in, or a late one,
 /// has no effect. It holds neither the account's module nor objects of the app, so a user agent may

@@ -2,8 +2,8 @@ import Basics
 
 /// What one sign-in asks for beside the client's configuration.
 ///
-/// Every parameter that is set here takes the place of an equal one in the configuration. The names are
-/// those of the authorization request.
+/// Every parameter that is set here takes the place of an equal one in the configuration. The names
+/// are those of the authorization request.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1
 public struct SignInOptions: Sendable, Hashable {
@@ -45,7 +45,8 @@ public struct SignInOptions: Sendable, Hashable {
   ///
   /// For a sign-in that shows no page at all, use ``AuthorizationModule/signInSilently(with:)``.
   public var prompt: Set<Prompt> = []
-  /// The longest time since the user last logged in; after a longer time the user must log in again.
+  /// The longest time since the user last logged in; after a longer time the user must log in
+  /// again.
   ///
   /// It is rounded down to seconds. The ID token must then say when the user logged in
   /// (``IDToken/authenticationDate``), and not longer ago than this.
@@ -56,7 +57,8 @@ public struct SignInOptions: Sendable, Hashable {
   public var idTokenHint: String?
   /// The values of `acr` that the app prefers, the best first; the provider may choose another.
   ///
-  /// To demand one of them, name it as an essential claim: ``ClaimsRequest/Claim/essential(values:)``.
+  /// To demand one of them, name it as an essential claim:
+  /// ``ClaimsRequest/Claim/essential(values:)``.
   public var acrValues: [String] = []
   /// The languages for the provider's pages, the best first, such as `fr-CA`.
   public var uiLocales: [String] = []
@@ -68,9 +70,9 @@ public struct SignInOptions: Sendable, Hashable {
   public var parameters: [String: String] = [:]
   /// A `nonce` of the app's own, for example one that a server of the app chose.
   ///
-  /// By default the SDK makes a new one for each sign-in. With a nonce that was used before, an ID token
-  /// of that earlier sign-in would be accepted again; so the app must make a new, random one each
-  /// time.
+  /// By default the SDK makes a new one for each sign-in. With a nonce that was used before, an ID
+  /// token of that earlier sign-in would be accepted again; so the app must make a new, random one
+  /// each time.
   public var nonceThatTheAppMakesAnew: String?
 
   /// Makes options that ask for nothing beside the configuration.

@@ -62,8 +62,8 @@ final class SignIns: Sendable {
 
   /// Signs in, or joins the sign-in under way; when its last caller is cancelled, the sign-in ends.
   ///
-  /// A caller that is already cancelled starts none, so no browser opens for it. Without options, any
-  /// sign-in that shows its pages will do.
+  /// A caller that is already cancelled starts none, so no browser opens for it. Without options,
+  /// any sign-in that shows its pages will do.
   func token(
     _ options: SignInOptions?, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken {
@@ -155,8 +155,8 @@ final class SignIns: Sendable {
 extension SignIns.State {
   /// Adds a caller: one that waits, or one that only keeps the sign-in alive.
   ///
-  /// It fails if a sign-in with other options is under way. A silent sign-in is short, so a caller whose
-  /// sign-in shows pages starts it after the silent one.
+  /// It fails if a sign-in with other options is under way. A silent sign-in is short, so a caller
+  /// whose sign-in shows pages starts it after the silent one.
   fileprivate mutating func enter(
     _ options: SignInOptions?, isKept: Bool = false
   ) -> Result<SignIns.Entry, SQOAuthError> {

@@ -2,9 +2,9 @@ import Basics
 
 /// Draws a sign-in button as SVG, for web pages and for the screens of apps.
 ///
-/// With the default title, the pictures are also files in the SDK's folder `SignInButton/Images`, for
-/// copying. A title of your own is drawn in the reader's font, whose widths are unknown beforehand:
-/// the button's width is an estimate with some room to spare.
+/// With the default title, the pictures are also files in the SDK's folder `SignInButton/Images`,
+/// for copying. A title of your own is drawn in the reader's font, whose widths are unknown
+/// beforehand: the button's width is an estimate with some room to spare.
 public struct SignInButton: Sendable, Hashable {
   /// The kind of page on which the button stands.
   public enum Appearance: String, Sendable, CaseIterable {

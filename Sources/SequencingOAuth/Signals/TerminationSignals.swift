@@ -1,11 +1,10 @@
 /// Calls a function when a signal asks the program to end: SIGINT (Ctrl-C), SIGTERM or SIGHUP.
 ///
 /// Without it such a signal ends the program at once, even in the middle of a refresh. If the
-/// server has replaced the refresh token by then, the user must sign in again.
-/// An instance that is made with modules, by
-/// ``init(settling:onFailure:)-([AuthorizationModule],_)``, lets their refreshes end and their tokens
-/// be stored before the program ends. The SDK never installs a handler unless an app makes an
-/// instance.
+/// server has replaced the refresh token by then, the user must sign in again. An instance that is
+/// made with modules, by ``init(settling:onFailure:)-([AuthorizationModule],_)``, lets their
+/// refreshes end and their tokens be stored before the program ends. The SDK never installs a
+/// handler unless an app makes an instance.
 ///
 /// An instance listens until ``stop()`` or the first signal. A second signal ends the program at
 /// once, whatever the handler still waits for. An instance replaces a handler that the program has

@@ -13,8 +13,8 @@ import Basics
 /// While an account's lease is held, the folder has an empty file for it, named by a digest of the
 /// account's id. A program that can read the folder can guess the id and compare the digest, so the
 /// file is removed with the lease. A process that is killed leaves its file. The account's next
-/// lease removes that file, and so does the first lease of any process that starts at least a minute
-/// later. When the holder of a lock ends in any way, the kernel releases the lock.
+/// lease removes that file, and so does the first lease of any process that starts at least a
+/// minute later. When the holder of a lock ends in any way, the kernel releases the lock.
 ///
 /// - SeeAlso: flock(2)
 public struct AccountLocks: Sendable {

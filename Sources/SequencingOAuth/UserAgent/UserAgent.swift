@@ -21,8 +21,8 @@ public protocol UserAgent: Sendable {
   /// becomes ``SQOAuthError/Code/browserUnavailable``. The text of a `LocalizedError` is repeated
   /// in the message of the sign-in's error, without the `state`, so it must contain no secret.
   ///
-  /// An error of `SandboxVisitor` in `OAuthSandbox`, thrown because its visit ended on a page, becomes
-  /// ``SQOAuthError/Code/signInRefused``.
+  /// An error of `SandboxVisitor` in `OAuthSandbox`, thrown because its visit ended on a page,
+  /// becomes ``SQOAuthError/Code/signInRefused``.
   func open(_ url: URL) async throws
 
   /// Opens an authorization URL, and gets the sign-in to which the URL belongs.

@@ -20,8 +20,8 @@ final class DemoProcess: Sendable {
 
   /// Starts it; with a terminal or a file handle its streams are those, and not files.
   ///
-  /// With a home it shares that with others, and the folder is only for what it says. A starter is a
-  /// command that runs the program which its last words name.
+  /// With a home it shares that with others, and the folder is only for what it says. A starter is
+  /// a command that runs the program which its last words name.
   init(
     _ arguments: [String], in folder: TemporaryFolder, home: TemporaryFolder? = nil,
     starter: [String] = [], environment: [String: String] = [:], input: FileHandle? = nil,
@@ -45,8 +45,8 @@ final class DemoProcess: Sendable {
       .outcome()
   }
 
-  /// Starts it, and interrupts it when its browser has written all of the folder's `seen`, whose last
-  /// line is `end`; the signal is for the browser too, which has to ignore it.
+  /// Starts it, and interrupts it when its browser has written all of the folder's `seen`, whose
+  /// last line is `end`; the signal is for the browser too, which has to ignore it.
   static func interrupted(
     _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:]
   ) async throws -> Outcome {

@@ -68,7 +68,8 @@ import Testing
     }
   }
 
-  /// zlib counts in 32 bits; of a message this large the room for its content would be 5 GB at once.
+  /// zlib counts in 32 bits; of a message this large the room for its content would be 5 GB at
+  /// once.
   @Test func `room for a large message is made in pieces`() throws {
     let large = Data(count: 200_000_000)
     let compressed = try #require(Gzip.encode(large))

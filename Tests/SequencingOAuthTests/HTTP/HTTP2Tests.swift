@@ -150,8 +150,8 @@ struct HTTP2Tests {
       let slow = request
       async let streamed = client.send(slow)
       for await _ in started.stream { break }
-      // Some of the body comes before the consumer holds the rest back. From then on requests have a
-      // connection of their own: what they read of the body would have to be stored.
+      // Some of the body comes before the consumer holds the rest back. From then on requests have
+      // a connection of their own: what they read of the body would have to be stored.
       repeat {
         let text = try await client.send(HTTPRequest(url: url)).text
         #expect(text == "hello")

@@ -7,8 +7,8 @@ import Testing
 
 /// Every way in which a provider's ID token can be wrong, and what the client makes of it.
 @Suite("Wrong ID tokens", .timeLimit(.minutes(3))) struct WrongIDTokenTests {
-  /// The code for each fault at a sign-in that asks for a recent login of an essential kind; `nil` if
-  /// the token is accepted.
+  /// The code for each fault at a sign-in that asks for a recent login of an essential kind; `nil`
+  /// if the token is accepted.
   static func code(of fault: SandboxIDTokenFault) -> SQOAuthError.Code? {
     switch fault {
     case .missing, .empty: .idTokenMissing

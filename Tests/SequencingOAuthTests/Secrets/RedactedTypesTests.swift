@@ -3,10 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A type that stores a secret conforms to `Redacted`, or any text made of a value may show the secret.
+/// A type that stores a secret conforms to `Redacted`, or any text made of a value may show the
+/// secret.
 ///
-/// `PrintingTests` prints values of the types that it knows. These tests find the types that it does
-/// not know, by the names of what they store.
+/// `PrintingTests` prints values of the types that it knows. These tests find the types that it
+/// does not know, by the names of what they store.
 @Suite(.timeLimit(.minutes(10))) struct RedactedTypesTests {
   @Test func `every type that stores a secret shows its description alone`() async throws {
     let folder = try TemporaryFolder()

@@ -110,7 +110,8 @@ import Testing
 }
 
 extension SessionFixture {
-  /// The configuration that ``OAuthFixture/register(redirectURI:secret:scope:provider:change:)`` makes.
+  /// The configuration that ``OAuthFixture/register(redirectURI:secret:scope:provider:change:)``
+  /// makes.
   var configuration: ClientConfiguration {
     get throws {
       try ClientConfiguration(

@@ -3,7 +3,8 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// An app that moves between a login and a main screen by what its delegates hear, and by nothing else.
+/// An app that moves between a login and a main screen by what its delegates hear, and by nothing
+/// else.
 @Suite(.timeLimit(.minutes(1))) struct NavigationTests {
   /// The screens that the user has seen, in order.
   final class Coordinator: AuthorizationDelegate, TokenRefreshDelegate, Sendable {

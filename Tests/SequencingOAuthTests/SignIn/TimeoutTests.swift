@@ -37,7 +37,8 @@ import Testing
     #expect(fixture.clock.sleepers == 0, "nothing waits for the end any more")
   }
 
-  /// A server that alters the state leads nowhere; that is what the app must hear, and as a failure.
+  /// A server that alters the state leads nowhere; that is what the app must hear, and as a
+  /// failure.
   @Test(arguments: [["code=abc&state=wrong"], ["code=abc"], ["error=access_denied&state="]])
   func `a wrong state before the end is the reason that is told`(queries: [String]) async throws {
     let fixture = try fixture(.seconds(5))

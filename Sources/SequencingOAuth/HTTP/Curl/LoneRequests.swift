@@ -6,8 +6,8 @@ package import Synchronization
 /// Sends a request on its caller's own thread if no other request is under way.
 ///
 /// To wake two threads costs more than a small request. So the caller's thread sends such a
-/// request. If the last one was answered within ``longestWait``, the thread also waits that long for
-/// the answer. After that, the event loop's thread takes over.
+/// request. If the last one was answered within ``longestWait``, the thread also waits that long
+/// for the answer. After that, the event loop's thread takes over.
 ///
 /// This is only a shortcut. Without this file and the three lines in ``CurlEventLoop`` that name
 /// it, every request goes to the event loop's thread.
@@ -100,7 +100,8 @@ extension CurlMulti {
 }
 
 extension SocketTable {
-  /// Waits, at most so many nanoseconds, for the sockets that libcurl has named since ``SocketTable/applyChanges()``.
+  /// Waits, at most so many nanoseconds, for the sockets that libcurl has named since
+  /// ``SocketTable/applyChanges()``.
   ///
   /// epoll does not watch them in the meantime, since it would wake the event loop's thread.
   fileprivate mutating func wait(_ nanoseconds: UInt64) -> [(fd: Int32, events: UInt32)] {

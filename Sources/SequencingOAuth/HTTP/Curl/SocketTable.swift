@@ -1,7 +1,8 @@
 import CCurl
 import Glibc
 
-/// The sockets that the event loop waits for: libcurl names them, and ``applyChanges()`` tells epoll.
+/// The sockets that the event loop waits for: libcurl names them, and ``applyChanges()`` tells
+/// epoll.
 ///
 /// After each response, libcurl removes the socket of a kept connection and names it again for the
 /// next request. Between the two, the table leaves epoll unchanged, which saves two system calls

@@ -4,8 +4,8 @@
   import Foundation
 #endif
 
-/// The content of a landing file: a refreshed record that the store does not have yet, with a digest of
-/// the record that it replaces.
+/// The content of a landing file: a refreshed record that the store does not have yet, with a
+/// digest of the record that it replaces.
 ///
 /// The digest decides whether the record still counts. If the store holds another record by now, a
 /// later refresh or another sign-in has replaced the old one, and this landing is out of date.

@@ -53,10 +53,10 @@ public final class EncryptedFileTokenStore: TokenStore {
 
   /// Seals all records under another key in one step; the old key no longer opens the store.
   ///
-  /// The call first waits until a refresh under way has ended, for at most 30 s; after that it throws
-  /// ``SQOAuthError/Code/accountInUse``. Give the new key to other processes that have the store
-  /// open: until then they get ``SQOAuthError/Code/wrongPassphrase``. The blocks of the old file
-  /// stay on the disk until the system writes over them.
+  /// The call first waits until a refresh under way has ended, for at most 30 s; after that it
+  /// throws ``SQOAuthError/Code/accountInUse``. Give the new key to other processes that have the
+  /// store open: until then they get ``SQOAuthError/Code/wrongPassphrase``. The blocks of the old
+  /// file stay on the disk until the system writes over them.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
     let old = Locked<RecordSealer?>(nil)
     try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in

@@ -6,9 +6,9 @@
 /// nor against a person who has the disk.
 ///
 /// While an account is refreshed, there are two more files: `PATH.landing-…`, with space for the
-/// account's next record, and the account's lock file in the folder `PATH.locks`. The store's own lock
-/// file, `PATH.lock`, stays once the store has been written. If another program has locked the store,
-/// a call waits at most 30 s and then throws.
+/// account's next record, and the account's lock file in the folder `PATH.locks`. The store's own
+/// lock file, `PATH.lock`, stays once the store has been written. If another program has locked the
+/// store, a call waits at most 30 s and then throws.
 public final class FileTokenStore: TokenStore {
   /// The path of the token file.
   public let path: String

@@ -13,8 +13,8 @@ extension TokenFile {
 
   /// Creates a landing file for the successor of a record; without a record, checks that it could.
   ///
-  /// It also takes the token file's lock for a moment, because no new token can be saved while another
-  /// program holds that lock.
+  /// It also takes the token file's lock for a moment, because no new token can be saved while
+  /// another program holds that lock.
   func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

@@ -22,7 +22,8 @@ final class ScriptedStore: TokenStore {
   let erasing = Gate()
   private let state = Locked(State())
 
-  /// Every call that was begun, in order: `load`, `save T1 R1`, `erase`; and `erased` at the end of one.
+  /// Every call that was begun, in order: `load`, `save T1 R1`, `erase`; and `erased` at the end of
+  /// one.
   var calls: [String] { state.withLock(\.calls) }
   /// How often room was made.
   var reservations: Int { state.withLock(\.reservations) }

@@ -3,15 +3,16 @@ import Foundation
 import SequencingOAuth
 import TestSupport
 
-/// An authorization server and an API behind a ``ScriptedHTTPClient``: tokens T1, T2, … with refresh
-/// tokens R1, R2, …, of which only the newest is accepted.
+/// An authorization server and an API behind a ``ScriptedHTTPClient``: tokens T1, T2, … with
+/// refresh tokens R1, R2, …, of which only the newest is accepted.
 final class TokenServer: Sendable {
   typealias Answer = ScriptedHTTPClient.Answer
 
   /// What the next tokens are like.
   struct Manners: Sendable {
     var lifetime: Int? = 3600
-    /// The member of the response: `nil` for the next refresh token, or this JSON, or none if empty.
+    /// The member of the response: `nil` for the next refresh token, or this JSON, or none if
+    /// empty.
     var refreshToken: String?
     var more = ""
   }
