@@ -25,9 +25,7 @@ struct AuthorizationRequest: Sendable, Redacted {
 
   /// The URL for the browser; the endpoint's own query comes first (RFC 6749, section 3.1).
   func url() throws(SQOAuthError) -> URL {
-    let endpoint = endpoint.absoluteString
-    let separator = !endpoint.contains("?") ? "?" : endpoint.hasSuffix("?") ? "" : "&"
-    guard let url = URL(string: endpoint + separator + FormCoding.encodeQuery(parameters)) else {
+    guard let url = FormCoding.url(endpoint, adding: parameters) else {
       throw SQOAuthError(.invalidConfiguration, "the authorization endpoint is not a URL")
     }
     return url

@@ -22,9 +22,7 @@ struct EndSessionRequest: Sendable, Redacted {
 
   /// The URL for the browser.
   func url() throws(SQOAuthError) -> URL {
-    let endpoint = endpoint.absoluteString
-    let separator = !endpoint.contains("?") ? "?" : endpoint.hasSuffix("?") ? "" : "&"
-    guard let url = URL(string: endpoint + separator + FormCoding.encodeQuery(parameters)) else {
+    guard let url = FormCoding.url(endpoint, adding: parameters) else {
       throw SQOAuthError(.invalidConfiguration, "the end session endpoint is not a URL")
     }
     return url

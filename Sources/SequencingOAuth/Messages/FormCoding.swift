@@ -1,5 +1,11 @@
 import Basics
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Encodes and decodes `application/x-www-form-urlencoded`, in the strict form that OAuth needs.
 ///
 /// - SeeAlso: RFC 6749, appendix B
@@ -25,6 +31,15 @@ enum FormCoding {
   /// Encodes the query of a URL; a space becomes `%20`, which every decoder of queries understands.
   static func encodeQuery(_ pairs: [Pair]) -> String {
     encode(pairs, space: "%20")
+  }
+
+  /// The address of a request for the browser; the endpoint's own query comes first.
+  ///
+  /// - SeeAlso: RFC 6749, section 3.1
+  static func url(_ endpoint: URL, adding pairs: [Pair]) -> URL? {
+    let endpoint = endpoint.absoluteString
+    let separator = !endpoint.contains("?") ? "?" : endpoint.hasSuffix("?") ? "" : "&"
+    return URL(string: endpoint + separator + encodeQuery(pairs))
   }
 
   /// Encodes one value for a body.
