@@ -26,9 +26,7 @@ extension AuthorizationModule {
   func logoutToken(_ text: String) async throws(SQOAuthError) -> LogoutToken {
     let client = try await context.client()
     let configuration = client.configuration
-    let signatures = try IssuerSignatures(
-      configuration, client.metadata, client.environment,
-      algorithm: configuration.idTokenAlgorithm(supported: client.metadata.idTokenAlgorithms))
+    let signatures = try IssuerSignatures(configuration, client.metadata, client.environment)
     let claims = try await signatures.claims(of: text, as: .logoutToken)
     let now = client.environment.clock.now
     let token = try LogoutToken(

@@ -38,7 +38,7 @@ struct UserInfoRequest: Sendable {
       throw .failure(
         of: "the UserInfo endpoint", response, now: client.environment.clock.now)
     }
-    if Self.isJWT(response) {
+    if MediaType.essence(of: response.headers["Content-Type"]) == "application/jwt" {
       return try UserInfo(try await signedClaims(response), of: idToken)
     }
     guard JSONMessage.isJSON(response) else {
@@ -61,14 +61,9 @@ struct UserInfoRequest: Sendable {
     _ response: HTTPResponse
   ) async throws(SQOAuthError) -> [String: JSONValue] {
     let configuration = client.configuration
-    let algorithm =
-      if let registered = configuration.userInfoAlgorithm {
-        registered
-      } else {
-        try configuration.idTokenAlgorithm(supported: client.metadata.idTokenAlgorithms)
-      }
     let signatures = try IssuerSignatures(
-      configuration, client.metadata, client.environment, algorithm: algorithm)
+      configuration, client.metadata, client.environment,
+      algorithm: configuration.userInfoAlgorithm)
     let text = String(decoding: response.body, as: UTF8.self)
     let claims = try await signatures.claims(of: text, as: .userInfo)
     let reader = ClaimReader(
@@ -84,10 +79,5 @@ struct UserInfoRequest: Sendable {
         .userInfoInvalid, "the UserInfo response is from another issuer or for another client")
     }
     return claims
-  }
-
-  private static func isJWT(_ response: HTTPResponse) -> Bool {
-    let type = response.headers["Content-Type"]?.prefix { $0 != ";" }
-    return type?.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/jwt"
   }
 }

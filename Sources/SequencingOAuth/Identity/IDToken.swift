@@ -37,7 +37,7 @@ public struct IDToken: UserClaims, Hashable {
   public var audience: [String] { values.value.audience }
   /// The client to which the token was issued (`azp`); if there is one, it is the app's client.
   public var authorizedParty: String? { values.value.authorizedParty }
-  /// The moment from which on nobody accepts the token (`exp`).
+  /// The moment at which the token stops being valid (`exp`).
   ///
   /// It does not end the sign-in: the token was validated before that moment.
   public var expirationDate: Date { values.value.expirationDate }
@@ -55,9 +55,6 @@ public struct IDToken: UserClaims, Hashable {
   public var sessionID: String? { values.value.sessionID }
   /// All claims of the token by their names.
   public var claims: [String: JSONValue] { values.value.all }
-
-  /// The value that the sign-in sent, and that the token repeats (`nonce`).
-  var nonce: String? { values.value.nonce }
 
   /// Whether two values come from the same text.
   public static func == (one: Self, other: Self) -> Bool { one.compactForm == other.compactForm }

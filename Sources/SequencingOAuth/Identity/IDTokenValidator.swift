@@ -20,9 +20,7 @@ struct IDTokenValidator: Sendable {
     _ configuration: ClientConfiguration, _ metadata: ProviderMetadata,
     _ environment: ClientEnvironment
   ) throws(SQOAuthError) {
-    signatures = try IssuerSignatures(
-      configuration, metadata, environment,
-      algorithm: configuration.idTokenAlgorithm(supported: metadata.idTokenAlgorithms))
+    signatures = try IssuerSignatures(configuration, metadata, environment)
     self.configuration = configuration
     clock = environment.clock
   }

@@ -24,11 +24,13 @@ struct IssuerSignatures: Sendable {
 
   /// Finds what the issuer's signatures are verified with; no request is made.
   ///
+  /// Without an `algorithm`, the signatures must be by that of the client's ID tokens.
+  ///
   /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no issuer or no keys, or
   ///   the client no secret for an algorithm that needs one.
   init(
     _ configuration: ClientConfiguration, _ metadata: ProviderMetadata,
-    _ environment: ClientEnvironment, algorithm: JWSAlgorithm
+    _ environment: ClientEnvironment, algorithm registered: JWSAlgorithm? = nil
   ) throws(SQOAuthError) {
     guard let issuer = metadata.issuer else {
       throw SQOAuthError(
@@ -36,6 +38,12 @@ struct IssuerSignatures: Sendable {
         "the provider has no issuer, without which no ID token can be verified; use "
           + "Provider.issuer(_:), give the issuer, or leave \"openid\" out of the scope")
     }
+    let algorithm =
+      if let registered {
+        registered
+      } else {
+        try configuration.idTokenAlgorithm(supported: metadata.idTokenAlgorithms)
+      }
     self.issuer = issuer
     self.algorithm = algorithm
     self.environment = environment
@@ -110,7 +118,7 @@ extension ClientConfiguration {
   ///
   /// It is the one that the app registered. Otherwise it is the only one that the server's metadata
   /// lists, unless that is a symmetric one; otherwise `RS256`.
-  func idTokenAlgorithm(supported: [String]?) throws(SQOAuthError) -> JWSAlgorithm {
+  fileprivate func idTokenAlgorithm(supported: [String]?) throws(SQOAuthError) -> JWSAlgorithm {
     if let idTokenAlgorithm { return idTokenAlgorithm }
     guard let supported, supported.count == 1 else { return .rs256 }
     guard let only = JWSAlgorithm(rawValue: supported[0]), !only.isSymmetric else {

@@ -23,7 +23,7 @@ public struct LogoutToken: Sendable, Hashable {
   public let identifier: String
   /// The moment when the provider issued the token (`iat`).
   public let issueDate: Date
-  /// The moment from which on nobody accepts the token (`exp`).
+  /// The moment at which the token stops being valid (`exp`).
   public let expirationDate: Date
 
   /// The member of `events` that makes a JWT a logout token.

@@ -11,11 +11,7 @@ enum JSONMessage {
   /// Whether the content type is JSON: `application/json`, or an application type that ends in
   /// `+json`.
   static func isJSON(_ response: HTTPResponse) -> Bool {
-    guard let field = response.headers["Content-Type"] else { return false }
-    let type = String(
-      decoding: field.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 && $0 != 0x09 },
-      as: UTF8.self
-    ).lowercased()
+    guard let type = MediaType.essence(of: response.headers["Content-Type"]) else { return false }
     return type == "application/json"
       || (type.hasPrefix("application/") && type.hasSuffix("+json"))
   }

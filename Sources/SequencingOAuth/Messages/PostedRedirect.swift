@@ -17,10 +17,4 @@ enum PostedRedirect {
     return redirectURI + (redirectURI.contains("?") ? "&" : "?")
       + String(decoding: form, as: UTF8.self)
   }
-
-  /// Whether a content type is that of a form.
-  static func isForm(_ contentType: String?) -> Bool {
-    let type = contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
-    return type == "application/x-www-form-urlencoded"
-  }
 }

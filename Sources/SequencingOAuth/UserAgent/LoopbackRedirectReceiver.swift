@@ -89,7 +89,9 @@ final class LoopbackRedirectReceiver: Sendable {
     switch request.method {
     case "GET": return await delivery.handler(url)
     case "POST" where acceptsForms:
-      guard PostedRedirect.isForm(request.header("content-type")),
+      guard
+        MediaType.essence(of: request.header("content-type"))
+          == "application/x-www-form-urlencoded",
         let posted = PostedRedirect.url(form: request.body, at: url)
       else { return .notFound }
       return await delivery.handler(posted)

@@ -1,0 +1,13 @@
+/// The value of a `Content-Type` field.
+enum MediaType {
+  /// The type in lower case, without its parameters; `nil` if there is no field.
+  ///
+  /// - SeeAlso: RFC 9110, section 8.3.1
+  static func essence(of field: String?) -> String? {
+    guard let field else { return nil }
+    return String(
+      decoding: field.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 && $0 != 0x09 },
+      as: UTF8.self
+    ).lowercased()
+  }
+}
