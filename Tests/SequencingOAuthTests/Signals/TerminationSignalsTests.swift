@@ -44,6 +44,8 @@ import Testing
       second.stop()
       second.stop()
       kill(getpid(), SIGINT)
+      // Another thread may get the signal, a moment later.
+      sleep(60)
     }
   }
 
