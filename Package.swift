@@ -73,7 +73,7 @@ let package = Package(
       name: "benchmarks",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthGRPC", "SequencingOAuthSQLite", "OAuthSandbox",
-        "Basics", "LoopbackHTTP", "CCurl", "CSQLite",
+        "Basics", "LoopbackHTTP", "CCrypto", "CCurl", "CSQLite",
       ],
       path: "Tests/Benchmarks",
       exclude: ["Peers"],

@@ -74,8 +74,19 @@ defer { stores.removeFiles() }
 for benchmark in try stores.all() where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
+if "ID token, RS256; ID token, ES256".contains(word) {
+  let verifiers = try Verifiers()
+  defer { verifiers.stop() }
+  for algorithm in RawSignature.Algorithm.allCases {
+    let idToken = try await SandboxIDToken(algorithm)
+    for benchmark in try idToken.all(verifiers) where isWanted(benchmark.name) {
+      print(Table.row(try await benchmark.measure(rounds: 9)))
+    }
+    await idToken.stop()
+  }
+}
 let sandbox = try await SandboxServer.start()
-for benchmark in SignInBenchmarks.all(sandbox) where isWanted(benchmark.name) {
+for benchmark in try SignInBenchmarks.all(sandbox) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
 await sandbox.stop()

@@ -7,9 +7,9 @@ import Basics
 #endif
 
 /// What an ID token must fit besides the client and its server: the request that it answers.
-struct IDTokenExpectation: Sendable {
+package struct IDTokenExpectation: Sendable {
   /// The rule for the claim `nonce`.
-  enum Nonce: Sendable {
+  package enum Nonce: Sendable {
     /// The claim must be there and equal this value.
     case required(String)
     /// The claim may be missing, and otherwise must equal this value if there is one.
@@ -29,6 +29,13 @@ struct IDTokenExpectation: Sendable {
   var previous: IDToken?
   /// The difference between this machine's clock and the server's, if the response had a date.
   var clockLead: Duration?
+}
+
+extension IDTokenExpectation {
+  /// Expects the ID token of a response that brought an access token.
+  package init(accessToken: String, nonce: Nonce) {
+    self.init(accessToken: accessToken, nonce: nonce, code: nil)
+  }
 }
 
 extension IDTokenExpectation: Redacted {}

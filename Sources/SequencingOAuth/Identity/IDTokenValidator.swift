@@ -7,7 +7,7 @@
 /// Validates the ID tokens of one client: the signature, then every rule for the claims.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
-struct IDTokenValidator: Sendable {
+package struct IDTokenValidator: Sendable {
   let signatures: IssuerSignatures
   private let configuration: ClientConfiguration
   private let clock: any WallClock
@@ -16,7 +16,7 @@ struct IDTokenValidator: Sendable {
   ///
   /// No request is made. Call it before the user sees a page, since the error says what the
   /// configuration lacks.
-  init(
+  package init(
     _ configuration: ClientConfiguration, _ metadata: ProviderMetadata,
     _ environment: ClientEnvironment
   ) throws(SQOAuthError) {
@@ -29,7 +29,7 @@ struct IDTokenValidator: Sendable {
   ///
   /// - Throws: ``SQOAuthError`` with the code of the broken rule; the error of the request if the
   ///   keys could not be fetched.
-  func validate(
+  package func validate(
     _ compactForm: String, _ expectation: IDTokenExpectation
   ) async throws(SQOAuthError) -> IDToken {
     let claims = try IDTokenClaims(try await signatures.claims(of: compactForm, as: .idToken))

@@ -1,0 +1,36 @@
+import Glibc
+
+/// Other libraries that validate ID tokens, each in its own process.
+struct Verifiers: Sendable {
+  /// `nil` where this machine does not have the library.
+  private let goJOSE: WorkProcess?
+  private let joserfc: WorkProcess?
+
+  /// Starts those that the environment names.
+  init() throws {
+    goJOSE = try Self.path("GO_JOSE_PEER").map { try WorkProcess("go-jose", $0) }
+    joserfc = try Self.path("PYTHON_JOSE_PEER").map {
+      try WorkProcess("joserfc", "/usr/bin/python3", [$0])
+    }
+  }
+
+  func stop() {
+    goJOSE?.stop()
+    joserfc?.stop()
+  }
+
+  /// Each library validates a text so often.
+  func peers(_ text: String, _ count: Int) -> [Benchmark.Peer] {
+    [("Go go-jose", goJOSE), ("PyPI joserfc", joserfc)].map { name, process in
+      guard let process else { return Benchmark.Peer(name: name) }
+      return Benchmark.Peer(name: name) {
+        let answer = try await process.ask("\(count) \(text)")
+        return Benchmark.Sample(operations: count, duration: answer.duration)
+      }
+    }
+  }
+
+  private static func path(_ variable: String) -> String? {
+    getenv(variable).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+  }
+}
