@@ -1,5 +1,4 @@
 import Basics
-import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -35,96 +34,76 @@ struct AuthorizationCodeGrant: Sendable {
         "the provider has no authorization endpoint, to which users go to sign in")
     }
 
-    let receiver: LoopbackRedirectReceiver? =
-      switch redirect.kind {
-      case .loopback(let redirect):
-        try LoopbackRedirectReceiver(
-          redirect, style: environment.landingPage, acceptsForms: options.responseMode == .formPost)
-      case .app: nil
-      }
+    let wait = try RedirectWait(
+      redirect, client, acceptsForms: options.responseMode == .formPost)
     let page = OneShot<LandingPage>()
     let outcome: Result<SQToken, SQOAuthError>
     do throws(SQOAuthError) {
-      let token = try await token(
-        question, authorizationEndpoint, receiver, receiver?.redirectURI ?? redirect.string, page)
+      let token = try await token(question, authorizationEndpoint, wait, page)
       try await keep(token, client)
       outcome = .success(token)
     } catch {
       outcome = .failure(error)
     }
     page.resolve(LandingPage(outcome: outcome))
-    await receiver?.stop()
+    await wait.receiver?.stop()
     return try outcome.get()
   }
 
   private func token(
-    _ question: SignInQuestion, _ authorizationEndpoint: URL, _ receiver: LoopbackRedirectReceiver?,
-    _ redirectURI: String,
+    _ question: SignInQuestion, _ authorizationEndpoint: URL, _ wait: RedirectWait,
     _ page: OneShot<LandingPage>
   ) async throws(SQOAuthError) -> SQToken {
     let pkce = PKCE()
     let state = RandomString.make()
     let pending = PendingAuthorization(
       AuthorizationResponse.Expectation(
-        redirectURI: redirectURI, state: state, issuer: metadata.issuer,
+        redirectURI: wait.redirectURI, state: state, issuer: metadata.issuer,
         requiresIssuer: metadata.sendsIssuerInResponse,
         allowsPages: !question.forbidsPages))
-    receiver?.deliver {
+    wait.receiver?.deliver {
       await LandingPage(for: pending.offer($0), outcome: page, by: environment.clock)
     }
     isWaiting(pending)
 
     let request = AuthorizationRequest(
       endpoint: authorizationEndpoint, clientID: configuration.clientID,
-      redirectURI: redirectURI, scope: question.scope, state: state, nonce: question.nonce,
+      redirectURI: wait.redirectURI, scope: question.scope, state: state, nonce: question.nonce,
       pkce: pkce, extraParameters: question.parameters)
     let url = try request.url()
     // While the user is at the provider, there is time to fetch its keys.
     let preparation = Task { await question.validator?.signatures.prepare() }
     defer { preparation.cancel() }
-    let response = try await answer(pending, opening: url, receiver)
-    return try await redeem(response, question, redirectURI, pkce)
+    let response = try await answer(pending, opening: url, wait)
+    return try await redeem(response, question, wait.redirectURI, pkce)
   }
 
-  /// Opens the browser and waits for the redirect, the time limit or a cancellation.
   private func answer(
-    _ pending: PendingAuthorization, opening url: URL, _ receiver: LoopbackRedirectReceiver?
+    _ pending: PendingAuthorization, opening url: URL, _ wait: RedirectWait
   ) async throws(SQOAuthError) -> AuthorizationResponse {
     guard !Task.isCancelled else { throw .signInCancelled }
-    let opening = Task {
-      do {
-        // The sign-in may have ended before this task began.
-        try Task.checkCancellation()
-        try await environment.userAgent.open(
-          url,
-          for: PendingSignIn(
-            pending, clientID: configuration.clientID, accountID: accountID))
-      } catch is CancellationError {
-        // The user agent cancelled; this does nothing if the sign-in has already ended.
-        pending.end(.signInCancelled)
-      } catch let error as SQOAuthError {
-        pending.end(error)
-      } catch {
-        pending.end(.userAgentFailed(error, state: pending.expectation.state))
-      }
-    }
-    let timeout = configuration.signInTimeout
-    let deadline = environment.clock.now.addingTimeInterval(timeout.seconds)
-    let ending = Task {
-      try await environment.clock.sleep(until: deadline)
-      // A process that was suspended may not have read an answer that came in time.
-      await receiver?.settle()
+    // A redirect that comes after a cancellation then gets the answer that it is too late.
+    defer { pending.end(.signInCancelled) }
+    return try await wait.response(pending.response) {
+      await open(url, pending)
+    } atTimeout: {
       pending.endByTimeout(
-        after: timeout, receiver: receiver == nil ? .app : .sdk,
-        turnedAway: receiver?.turnedAway ?? 0)
+        after: configuration.signInTimeout, receiver: wait.receiver == nil ? .app : .sdk,
+        turnedAway: wait.receiver?.turnedAway ?? 0)
     }
-    defer {
-      opening.cancel()
-      ending.cancel()
-      // A redirect that comes after a cancellation then gets the answer that it is too late.
-      pending.end(.signInCancelled)
+  }
+
+  /// Opens the browser; an error ends the sign-in, unless it has ended already.
+  private func open(_ url: URL, _ pending: PendingAuthorization) async {
+    do {
+      // The sign-in may have ended before this task began.
+      try Task.checkCancellation()
+      try await environment.userAgent.open(
+        url,
+        for: PendingSignIn(pending, clientID: configuration.clientID, accountID: accountID))
+    } catch {
+      pending.end(SQOAuthError(userAgent: error, secrets: [pending.expectation.state]))
     }
-    return try await pending.response()
   }
 
   private func redeem(
@@ -155,22 +134,5 @@ struct AuthorizationCodeGrant: Sendable {
       .pkceUnsupported,
       "the server's metadata does not list the code challenge method S256; "
         + "set acceptsServersWithoutPKCE if you accept that")
-  }
-}
-
-extension SQOAuthError {
-  /// The sign-in's error after the user agent threw an error that is not the SDK's.
-  ///
-  /// The message repeats only a text that was written to be shown; other texts could contain
-  /// anything.
-  fileprivate static func userAgentFailed(_ error: any Error, state: String) -> SQOAuthError {
-    let isRefusal = (error as? any SignInPageError)?.isEndOnPage == true
-    var message = "the browser did not open"
-    if let reason = (error as? any LocalizedError)?.errorDescription {
-      let text = SentSecrets([state]).removed(from: reason)
-      message = (isRefusal ? "" : "the user agent failed: ") + text.printable
-    }
-    return SQOAuthError(
-      isRefusal ? .signInRefused : .browserUnavailable, message, cause: error)
   }
 }

@@ -27,64 +27,45 @@ struct ProviderLogout: Sendable {
           + "still logged in at the provider")
     }
     guard let redirect = client.configuration.postLogoutRedirectURI else {
-      try await open(try request(endpoint, nil, "").url(), nil)
-      return
+      return try await open(try request(endpoint).url(), nil)
     }
-    let receiver: LoopbackRedirectReceiver? =
-      switch redirect.kind {
-      case .loopback(let redirect):
-        try LoopbackRedirectReceiver(redirect, style: client.environment.landingPage)
-      case .app: nil
-      }
+    let wait = try RedirectWait(redirect, client)
     let outcome: Result<Void, SQOAuthError>
     do throws(SQOAuthError) {
-      try await run(endpoint, receiver, receiver?.redirectURI ?? redirect.string)
+      try await run(endpoint, wait)
       outcome = .success(())
     } catch {
       outcome = .failure(error)
     }
-    await receiver?.stop()
+    await wait.receiver?.stop()
     try outcome.get()
   }
 
-  private func run(
-    _ endpoint: URL, _ receiver: LoopbackRedirectReceiver?, _ redirectURI: String
-  ) async throws(SQOAuthError) {
-    let state = RandomString.make()
-    let pending = PendingLogout(redirectURI: redirectURI, state: state)
-    receiver?.deliver { LandingPage(forLogout: pending.offer($0)) }
+  private func run(_ endpoint: URL, _ wait: RedirectWait) async throws(SQOAuthError) {
+    let pending = PendingLogout(redirectURI: wait.redirectURI, state: RandomString.make())
+    wait.receiver?.deliver { LandingPage(forLogout: pending.offer($0)) }
     isWaiting(pending)
-    let url = try request(endpoint, redirectURI, state).url()
-    let opening = Task {
+    let url = try request(endpoint, pending).url()
+    defer { pending.end(.waitCancelled) }
+    try await wait.response(pending.response) {
       do throws(SQOAuthError) {
         try await open(url, pending)
       } catch {
         pending.end(error)
       }
-    }
-    let clock = client.environment.clock
-    let deadline = clock.now.addingTimeInterval(client.configuration.signInTimeout.seconds)
-    let ending = Task {
-      try await clock.sleep(until: deadline)
+    } atTimeout: {
       pending.end(.logoutTimedOut)
     }
-    defer {
-      opening.cancel()
-      ending.cancel()
-      pending.end(.waitCancelled)
-    }
-    try await pending.response()
   }
 
-  private func request(_ endpoint: URL, _ redirectURI: String?, _ state: String)
-    -> EndSessionRequest
-  {
+  private func request(_ endpoint: URL, _ pending: PendingLogout? = nil) -> EndSessionRequest {
     EndSessionRequest(
       endpoint: endpoint, clientID: client.configuration.clientID,
-      idTokenHint: idToken?.compactForm, redirectURI: redirectURI, state: state,
-      logoutHint: logoutHint, uiLocales: uiLocales)
+      idTokenHint: idToken?.compactForm, redirectURI: pending?.redirectURI,
+      state: pending?.state ?? "", logoutHint: logoutHint, uiLocales: uiLocales)
   }
 
+  /// Opens the browser; returns when the user agent has opened the page.
   private func open(_ url: URL, _ pending: PendingLogout?) async throws(SQOAuthError) {
     let question = PendingSignIn(
       accountID: accountID, clientID: client.configuration.clientID,
@@ -93,19 +74,13 @@ struct ProviderLogout: Sendable {
     do {
       try await client.environment.userAgent.open(url, for: question)
     } catch {
-      // Without an address for the redirect, the user is to stay on the provider's page.
-      if pending == nil, Self.isEndOnPage(error) { return }
-      throw (error as? SQOAuthError)
-        ?? SQOAuthError(
-          .browserUnavailable,
-          "the browser did not open for the logout; the tokens were forgotten here", cause: error)
+      let secrets = [idToken?.compactForm, pending?.state].compactMap(\.self)
+      var failure = SQOAuthError(userAgent: error, secrets: secrets)
+      // Without an address for the redirect, the user stays on the provider's page.
+      if pending == nil, failure.code == .signInRefused { return }
+      failure.message += "; the tokens were forgotten here"
+      throw failure
     }
-  }
-
-  /// Whether a user agent ended because the provider showed a page that leads no further.
-  private static func isEndOnPage(_ error: any Error) -> Bool {
-    if let error = error as? SQOAuthError { return error.code == .signInRefused }
-    return (error as? any SignInPageError)?.isEndOnPage == true
   }
 }
 

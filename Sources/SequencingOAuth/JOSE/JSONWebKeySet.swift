@@ -28,11 +28,6 @@ struct JSONWebKeySet: Sendable, Hashable {
     self.keys = Set(keys.compactMap(JSONWebKey.init))
   }
 
-  /// Whether any key fits a signed text; if not, the server may have changed its keys.
-  func hasKey(for text: CompactJWS, _ algorithm: JWSAlgorithm) -> Bool {
-    !keys(for: text, algorithm).isEmpty
-  }
-
   /// The keys that fit a signed text: those with the name in its header, or all if it names none.
   ///
   /// - SeeAlso: RFC 7515, appendix D

@@ -5,7 +5,7 @@ import Basics
 /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 3
 final class PendingLogout: Sendable {
   let redirectURI: String
-  private let state: String
+  let state: String
   private let answer = OneShot<Result<Void, SQOAuthError>>()
 
   init(redirectURI: String, state: String) {

@@ -1,0 +1,59 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The wait of one sign-in or logout for the redirect with which the browser comes back.
+struct RedirectWait: Sendable {
+  /// The redirect URI of the request, with the port that the SDK listens on.
+  let redirectURI: String
+  /// What listens at a loopback address; `nil` if the app receives the redirect.
+  let receiver: LoopbackRedirectReceiver?
+  private let clock: any WallClock
+  private let timeout: Duration
+
+  /// Opens the port if the redirect goes to a loopback address.
+  init(
+    _ redirect: RedirectURI, _ client: RegisteredClient, acceptsForms: Bool = false
+  ) throws(SQOAuthError) {
+    switch redirect.kind {
+    case .loopback(let address):
+      let receiver = try LoopbackRedirectReceiver(
+        address, style: client.environment.landingPage, acceptsForms: acceptsForms)
+      self.receiver = receiver
+      redirectURI = receiver.redirectURI
+    case .app:
+      receiver = nil
+      redirectURI = redirect.string
+    }
+    clock = client.environment.clock
+    timeout = client.configuration.signInTimeout
+  }
+
+  /// Opens the browser and waits for the response, the time limit or a cancellation.
+  ///
+  /// Both functions run in tasks of their own, which are cancelled at the end of the wait; each may
+  /// end it.
+  func response<Response>(
+    _ response: () async throws(SQOAuthError) -> Response,
+    opening open: @escaping @Sendable () async -> Void,
+    atTimeout timeOut: @escaping @Sendable () -> Void
+  ) async throws(SQOAuthError) -> Response {
+    let deadline = clock.now.addingTimeInterval(timeout.seconds)
+    let opening = Task { await open() }
+    let ending = Task {
+      try await clock.sleep(until: deadline)
+      // A process that was suspended may not have read an answer that came in time.
+      await receiver?.settle()
+      timeOut()
+    }
+    defer {
+      opening.cancel()
+      ending.cancel()
+    }
+    return try await response()
+  }
+}

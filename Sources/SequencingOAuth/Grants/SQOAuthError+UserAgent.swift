@@ -1,0 +1,29 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension SQOAuthError {
+  /// The error of a sign-in or logout whose user agent threw one.
+  ///
+  /// The message repeats only a text that was written to be shown, without the `secrets` of the
+  /// page's address; other texts could contain anything.
+  init(userAgent error: any Error, secrets: [String]) {
+    if let error = error as? SQOAuthError {
+      self = error
+    } else if error is CancellationError {
+      self.init(.cancelled, "the user agent cancelled")
+    } else {
+      let isRefusal = (error as? any SignInPageError)?.isEndOnPage == true
+      var message = "the browser did not open"
+      if let reason = (error as? any LocalizedError)?.errorDescription {
+        let text = SentSecrets(secrets).removed(from: reason)
+        message = (isRefusal ? "" : "the user agent failed: ") + text.printable
+      }
+      self.init(isRefusal ? .signInRefused : .browserUnavailable, message, cause: error)
+    }
+  }
+}
