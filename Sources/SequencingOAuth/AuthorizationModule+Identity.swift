@@ -19,7 +19,7 @@ extension AuthorizationModule {
     guard let idToken = token.idToken else {
       throw SQOAuthError(
         .idTokenMissing,
-        "the user signed in without an ID token, so the UserInfo response could be about anyone; "
+        "the user signed in without an ID token, so the UserInfo response could be about any user; "
           + "add \"openid\" to the scope and sign in again")
     }
     let use = try addressedToken(token, at: try ResourceOrigin(request.endpoint), of: mark)
@@ -43,18 +43,18 @@ extension AuthorizationModule {
 
   /// Forgets the tokens, and logs the user out at the provider in the browser.
   ///
-  /// The tokens leave memory at once and then the store, whatever the provider answers. So a user
-  /// who signs in next is asked for a password again. The provider may first ask the user to
-  /// confirm. If the client has a ``ClientConfiguration/postLogoutRedirectURI``, the call waits for
-  /// the redirect, at most for ``ClientConfiguration/signInTimeout``; otherwise it returns when the
-  /// browser has the address. With `revokesTokens` the tokens are revoked first; if that fails, the
-  /// logout goes on. Cancelling the task ends the wait.
+  /// The tokens leave memory at once and then the store, also if the logout at the provider fails.
+  /// After the logout, the provider asks the next user for a password again. The provider may first
+  /// ask the user to confirm. If the client has a ``ClientConfiguration/postLogoutRedirectURI``,
+  /// the call waits for the redirect, at most for ``ClientConfiguration/signInTimeout``; otherwise
+  /// it returns when the browser has the address. With `revokesTokens` the tokens are revoked
+  /// first; if that fails, the logout goes on. Cancelling the task ends the wait.
   ///
-  /// - Throws: ``SQOAuthError``, and the tokens are gone nevertheless:
+  /// - Throws: ``SQOAuthError``, after the tokens have left memory:
   ///   ``SQOAuthError/Code/endSessionUnsupported`` if the provider cannot log users out;
   ///   ``SQOAuthError/Code/stateMismatch`` if the redirect may answer another logout;
-  ///   ``SQOAuthError/Code/timedOut``; the error of the user agent or the store; at last the error
-  ///   of the revocation.
+  ///   ``SQOAuthError/Code/timedOut``; the error of the user agent or the store; if nothing else
+  ///   failed, the error of the revocation.
   /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0
   public func endSession(
     revokesTokens: Bool = false, logoutHint: String? = nil, uiLocales: [String] = []

@@ -93,7 +93,7 @@ struct ProviderLogout: Sendable {
     do {
       try await client.environment.userAgent.open(url, for: question)
     } catch {
-      // Without an address for the redirect, the user is to stay on the provider's page.
+      // Without an address for the redirect, the user stays on the provider's page.
       if pending == nil, Self.isEndOnPage(error) { return }
       throw (error as? SQOAuthError)
         ?? SQOAuthError(
