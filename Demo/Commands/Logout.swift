@@ -34,7 +34,7 @@ struct Logout: Command {
   private let choice: AccountChoice
   private let store: StoreOptions
   private let printsJSON: Bool
-  /// The account with its provider, if the user is to be logged out there too.
+  /// The account with its provider, if the user logs out there too.
   private let everywhere: AccountOptions?
 
   init(_ arguments: Arguments) throws(Failure) {

@@ -1,4 +1,4 @@
-// Logouts of which the provider tells a server of the app.
+// Logouts that the provider reports to a server of the app.
 
 extension AuthorizationModule {
   /// Ends the session if a provider's logout token names it.

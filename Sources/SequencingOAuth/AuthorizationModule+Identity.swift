@@ -19,7 +19,7 @@ extension AuthorizationModule {
     guard let idToken = token.idToken else {
       throw SQOAuthError(
         .idTokenMissing,
-        "the user signed in without an ID token, so the UserInfo response could be about anyone; "
+        "the user signed in without an ID token, so the UserInfo response could be about any user; "
           + "add \"openid\" to the scope and sign in again")
     }
     let use = try addressedToken(token, at: try ResourceOrigin(request.endpoint), of: mark)
@@ -39,47 +39,5 @@ extension AuthorizationModule {
   /// - SeeAlso: OpenID Connect Discovery 1.0, section 3; RFC 8414
   public func providerMetadata() async throws(SQOAuthError) -> ProviderMetadata {
     try await context.client().metadata
-  }
-
-  /// Forgets the tokens, and logs the user out at the provider in the browser.
-  ///
-  /// The tokens leave memory at once and then the store, whatever the provider answers. So a user
-  /// who signs in next is asked for a password again. The provider may first ask the user to
-  /// confirm. If the client has a ``ClientConfiguration/postLogoutRedirectURI``, the call waits for
-  /// the redirect, at most for ``ClientConfiguration/signInTimeout``; otherwise it returns when the
-  /// browser has the address. With `revokesTokens` the tokens are revoked first; if that fails, the
-  /// logout goes on. Cancelling the task ends the wait.
-  ///
-  /// - Throws: ``SQOAuthError``, and the tokens are gone nevertheless:
-  ///   ``SQOAuthError/Code/endSessionUnsupported`` if the provider cannot log users out;
-  ///   ``SQOAuthError/Code/stateMismatch`` if the redirect may answer another logout;
-  ///   ``SQOAuthError/Code/timedOut``; the error of the user agent or the store; at last the error
-  ///   of the revocation.
-  /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0
-  public func endSession(
-    revokesTokens: Bool = false, logoutHint: String? = nil, uiLocales: [String] = []
-  ) async throws(SQOAuthError) {
-    // The store may know the user although this process has not read it yet.
-    if currentToken == nil { _ = try? await restore() }
-    let idToken = currentToken?.idToken
-    let revocation = revokesTokens ? await revocationError() : nil
-    // A program that exits on an error of the logout must not leave the account in the store.
-    let forgotten = await forgetSession().wait()
-    let logout = ProviderLogout(
-      client: try await context.client(), accountID: accountID, idToken: idToken,
-      logoutHint: logoutHint, uiLocales: uiLocales,
-      isWaiting: { pending in self.signIns.expect(pending) })
-    try await logout.run()
-    try forgotten.get()
-    if let revocation { throw revocation }
-  }
-
-  private func revocationError() async -> SQOAuthError? {
-    do throws(SQOAuthError) {
-      try await revoke()
-      return nil
-    } catch {
-      return error
-    }
   }
 }

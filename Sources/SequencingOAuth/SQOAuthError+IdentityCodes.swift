@@ -3,7 +3,8 @@
 extension SQOAuthError.Code {
   /// The scope has `openid`, but the provider has no issuer or no keys to verify an ID token with.
   public static let openIDUnsupported = Self(rawValue: "openid_unsupported")
-  /// The scope has `openid`, but the token response has no ID token.
+  /// There is no ID token: a sign-in with the scope `openid` brought none, or the user of a
+  /// ``AuthorizationModule/userInfo()`` call signed in without one.
   public static let idTokenMissing = Self(rawValue: "id_token_missing")
   /// The ID token is no signed JSON object, is too long, or names a member twice.
   public static let idTokenMalformed = Self(rawValue: "id_token_malformed")

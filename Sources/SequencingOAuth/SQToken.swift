@@ -49,7 +49,7 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// Who signed in: the validated ID token; `nil` without the scope `openid`.
   ///
   /// A refresh that brings no ID token keeps it. It is not part of the encoded token: a token that
-  /// an app decodes has only the text `id_token` in ``additionalFields``, which no one has
+  /// an app decodes has only the text `id_token` in ``additionalFields``, which is not
   /// validated. The SDK's stores keep what the SDK needs to have it again.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 2

@@ -3,8 +3,8 @@ import TestSupport
 
 /// A package that depends on this one by its path, and that is built as its author builds it.
 ///
-/// Unless it uses every library, those of the system that only other products of the SDK need are
-/// as good as not installed.
+/// Unless it uses every library, it does not find the system's libraries that only other products
+/// of the SDK need.
 struct ReaderPackage: Sendable {
   private let folder: TemporaryFolder
   private let root: String

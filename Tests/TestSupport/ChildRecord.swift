@@ -62,8 +62,8 @@ final class ChildRecord: Sendable {
 
   /// Writes the whole input and closes it.
   func write(_ data: Data) {
-    // Taken, so that nobody else closes it, and its number is another file's, while it is written
-    // to.
+    // Taken, so that no other thread closes it while it is written to: its number could then be
+    // another file's.
     guard let end = takeInputEnd() else { return }
     Thread.detachNewThread {
       // A program that does not read its input is no reason for this process to die.

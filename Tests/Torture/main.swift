@@ -1,4 +1,4 @@
-// Many programs share accounts while a saboteur breaks whatever they stand on: `torture MINUTES` At
+// `torture MINUTES`: many programs share accounts while a saboteur breaks what they depend on. At
 // the end every account works, or its program said clearly, before anything was spent, why not.
 // `torture kills COUNT` kills programs around a server's answer instead, and counts what that
 // costs.

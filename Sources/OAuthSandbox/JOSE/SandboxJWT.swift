@@ -17,7 +17,7 @@ public struct SandboxJWT: Sendable {
   public var header: SandboxJSON
   /// The claims.
   public var claims: SandboxJSON
-  /// The key that signs, whatever the header says.
+  /// The key that signs; the header may name another.
   var key: SigningKey
 
   init(_ claims: SandboxJSON, type: String = "JWT", key: SigningKey, namesKey: Bool) {

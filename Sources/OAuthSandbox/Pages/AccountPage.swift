@@ -1,7 +1,7 @@
 import Basics
 import LoopbackPages
 
-/// The page that asks a user who is signed in with which account to go on.
+/// The page on which a user who is signed in chooses an account.
 struct AccountPage: Redacted {
   let request: String
   let formToken: String

@@ -1,13 +1,13 @@
 import Basics
 
-// What a client expects of the ID tokens that tell who signed in.
+// What a client expects of the ID tokens that say who signed in.
 extension ClientConfiguration {
   /// The algorithm by which the provider signs this client's ID tokens; `nil` lets the SDK decide.
   ///
   /// With `nil` it is the only algorithm that the provider's metadata lists, and otherwise `RS256`.
   /// Set it if the client was registered with another `id_token_signed_response_alg`. An ID token
-  /// by any other algorithm is refused, whatever its header says. The symmetric algorithms, such as
-  /// `HS256`, use the client secret as the key, and are used only if they are set here.
+  /// by any other algorithm is refused. The symmetric algorithms, such as `HS256`, use the client
+  /// secret as the key, and are used only if they are set here.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
   public var idTokenAlgorithm: JWSAlgorithm? {
@@ -29,8 +29,8 @@ extension ClientConfiguration {
 
   /// The audiences beside this client for which an ID token may also be issued; empty by default.
   ///
-  /// An ID token that names any other audience is refused. With several audiences, it must name
-  /// this client as the one to which it was issued (`azp`).
+  /// An ID token that names any other audience is refused. With several audiences, it must say
+  /// that it was issued to this client (`azp`).
   public var trustedAudiences: Set<String> {
     get { values.value.trustedAudiences }
     set { values.value.trustedAudiences = newValue }

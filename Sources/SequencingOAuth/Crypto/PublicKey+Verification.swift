@@ -9,7 +9,7 @@ import CCrypto
 extension PublicKey {
   /// Whether a signature of a message was made with the private half of this key.
   ///
-  /// A signature of another scheme or length, or one that is not well formed, is not valid.
+  /// A signature of another scheme, of another length or in a wrong form is not valid.
   func isValid(_ signature: Data, of message: Data, by scheme: SignatureScheme) -> Bool {
     guard kind == scheme.keyKind else { return false }
     return OpenSSL.leavingNoErrors {

@@ -21,8 +21,8 @@ final class PublicKey: @unchecked Sendable {
 
   /// Makes an RSA key of two big-endian numbers, or returns `nil` if they do not make a key.
   ///
-  /// A short key is made all the same, and is ``isWeak``, so that an error can say so. The upper
-  /// limits are OpenSSL's; a larger key would make each verification slow.
+  /// A short key is made too, and is ``isWeak``, so that an error can say so. The upper limits are
+  /// OpenSSL's; a larger key would make each verification slow.
   ///
   /// - SeeAlso: RFC 8017, section 3.1
   convenience init?(rsaModulus modulus: Data, exponent: Data) {

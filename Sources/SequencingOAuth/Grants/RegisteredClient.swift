@@ -68,9 +68,9 @@ final class RegisteredClient: Sendable {
     try configuration.authentication(supported: metadata.clientAuthenticationMethods)
   }
 
-  /// The validator of ID tokens; `nil` if the scope does not ask for one.
+  /// The validator of ID tokens; `nil` if the scope does not ask for an ID token.
   ///
-  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if it asks for one that could not be
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if it asks for an ID token that could not be
   ///   verified.
   func idTokenValidator(scope: String?) throws(SQOAuthError) -> IDTokenValidator? {
     guard scope?.split(separator: " ").contains("openid") == true else { return nil }

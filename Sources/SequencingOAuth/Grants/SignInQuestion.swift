@@ -1,6 +1,6 @@
 import Basics
 
-/// What one sign-in asks the provider, and how its answer about the user is judged.
+/// What one sign-in asks the provider, and how the ID token in its answer is validated.
 struct SignInQuestion: Sendable {
   /// The scopes to ask for; `nil` for the server's default.
   let scope: String?

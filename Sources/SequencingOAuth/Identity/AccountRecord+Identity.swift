@@ -1,3 +1,5 @@
+// The user's identity in an account's record, which was validated before it was stored.
+
 extension AccountRecord {
   /// The record as it was read from a store, with the identity that the SDK validated before.
   ///
@@ -8,5 +10,19 @@ extension AccountRecord {
       let idToken = IDToken(kept: text, issuer: issuer, clientID: clientID)
     else { return self }
     return identified(token.identifying(idToken, nonce: token.nonce))
+  }
+}
+
+extension IDToken {
+  /// Reads an ID token that was validated before and kept since; `nil` if it is another client's.
+  ///
+  /// The signature and the times are not checked again: no start of a program needs the network for
+  /// a user who is signed in, and an ID token may expire while its sign-in lasts.
+  init?(kept compactForm: String, issuer: String?, clientID: String) {
+    guard let token = try? CompactJWS(compactForm), let all = try? token.claims(),
+      let claims = try? IDTokenClaims(all), claims.audience.contains(clientID),
+      claims.issuer == issuer
+    else { return nil }
+    self.init(validated: claims, compactForm: compactForm)
   }
 }

@@ -9,7 +9,7 @@ public import Basics
 /// Who signed in, when and how: the validated claims of an ID token.
 ///
 /// Only the SDK makes this value, and only from an ID token that passed every rule of OpenID
-/// Connect. So an app that has one need not check it again. It tells that a user signed in; it is
+/// Connect. So an app that has one need not check it again. It says that a user signed in; it is
 /// no permission, and an API must not accept it as one.
 ///
 /// A user is identified by ``issuer`` and ``subject`` together. All other claims may change.

@@ -77,7 +77,7 @@ struct IDTokenRules {
     guard claims.audience.contains(clientID) else {
       throw SQOAuthError(
         .idTokenAudience,
-        "the ID token is for other clients; check that the client identifier is the one that the "
+        "the ID token is for other clients; use the client identifier that the "
           + "provider gave your app")
     }
     let others = claims.audience.contains { $0 != clientID && !trustedAudiences.contains($0) }

@@ -42,17 +42,3 @@ package struct IDTokenValidator: Sendable {
     return IDToken(validated: claims, compactForm: compactForm)
   }
 }
-
-extension IDToken {
-  /// Reads an ID token that was validated before and kept since; `nil` if it is another client's.
-  ///
-  /// The signature and the times are not checked again: no start of a program needs the network for
-  /// a user who is signed in, and an ID token may expire while its sign-in lasts.
-  init?(kept compactForm: String, issuer: String?, clientID: String) {
-    guard let token = try? CompactJWS(compactForm), let all = try? token.claims(),
-      let claims = try? IDTokenClaims(all), claims.audience.contains(clientID),
-      claims.issuer == issuer
-    else { return nil }
-    self.init(validated: claims, compactForm: compactForm)
-  }
-}

@@ -116,8 +116,9 @@ struct IssuerSignatures: Sendable {
 extension ClientConfiguration {
   /// The algorithm of the client's ID tokens.
   ///
-  /// It is the one that the app registered. Otherwise it is the only one that the server's metadata
-  /// lists, unless that is a symmetric one; otherwise `RS256`.
+  /// It is the algorithm that the app set. Otherwise, if the server's metadata lists a single
+  /// algorithm, it is that algorithm, unless it is symmetric or unknown: then this call throws.
+  /// Otherwise it is `RS256`.
   fileprivate func idTokenAlgorithm(supported: [String]?) throws(SQOAuthError) -> JWSAlgorithm {
     if let idTokenAlgorithm { return idTokenAlgorithm }
     guard let supported, supported.count == 1 else { return .rs256 }

@@ -36,7 +36,7 @@ final class SigningKeys: Sendable {
     func isFresh(at now: Date) -> Bool { at <= now && now < freshUntil }
   }
 
-  /// How long no further request is made after one that brought no new key, in seconds.
+  /// How long the SDK waits after a request that brought no new key, in seconds.
   private static let rest = 60.0
 
   private let fetches = SharedFetches<Source, Fetched, SQOAuthError>()

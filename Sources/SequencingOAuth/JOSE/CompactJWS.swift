@@ -8,7 +8,7 @@ import Basics
 
 /// A signed text in compact serialization: a header, a payload and a signature.
 ///
-/// Believe nothing of it before `verify` has returned.
+/// Do not trust its content before `verify` has returned.
 ///
 /// - SeeAlso: RFC 7515, section 7.1
 struct CompactJWS: Sendable {

@@ -24,7 +24,7 @@ extension JWSAlgorithm {
   /// The kind of public key; `nil` if the key is a shared secret.
   var keyType: PublicKey.Kind? { scheme?.keyKind }
 
-  /// The hash function of the algorithm; for Ed25519, the one that it has inside.
+  /// The hash function of the algorithm; Ed25519 uses SHA-512 inside.
   var hashFunction: HashFunction {
     switch self {
     case .rs256, .ps256, .es256, .hs256: .sha256

@@ -2,7 +2,7 @@
 enum JWSFailure: Error, Sendable, Hashable {
   /// The text is longer than the limit.
   case tooLong
-  /// The text does not have the form of a signed text; the reason quotes nothing of it.
+  /// The text does not have the form of a signed text; the reason quotes no part of it.
   case malformed(String)
   /// The text is encrypted.
   case encrypted

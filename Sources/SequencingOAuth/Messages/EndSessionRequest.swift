@@ -12,7 +12,7 @@ import Basics
 struct EndSessionRequest: Sendable, Redacted {
   let endpoint: URL
   let clientID: String
-  /// The ID token of the user; without one the provider asks whom to log out.
+  /// The ID token of the user; without it, the provider asks which user to log out.
   let idTokenHint: String?
   /// Where the provider sends the browser afterwards; `nil` to stay on its page.
   let redirectURI: String?

@@ -6,8 +6,8 @@
 
 /// Finds objects that have two members of one name, in JSON text before it is decoded.
 ///
-/// Readers differ in which of the two members they believe, so what one of them has checked may not
-/// be what another one acts on. The decoder alone does not tell.
+/// Programs differ in which of the two members they read, so one program may check a value and
+/// another program may use the other value. Foundation's decoder alone reports no error.
 ///
 /// - SeeAlso: RFC 8259, section 4; RFC 7515, section 4; RFC 7519, section 4
 enum JSONNames {

@@ -21,7 +21,7 @@ public enum SessionEnd: Sendable {
   case signedOut
   /// The app revoked the tokens.
   case revoked
-  /// The user logged out at the provider, which told so by a logout token.
+  /// The user logged out at the provider, which sent a logout token.
   case loggedOut
   /// The authorization server refused the refresh token; only a new sign-in helps.
   case refused(SQOAuthError)

@@ -15,8 +15,8 @@ final class PendingLogout: Sendable {
 
   /// Takes a redirect to this logout's address; any thread may call this.
   ///
-  /// Its `state` says whether it answers this logout. Without the right one it ends the wait all
-  /// the same, since nothing follows from it: the tokens are gone already.
+  /// Its `state` says whether it answers this logout. A redirect with another `state` ends the wait
+  /// too, with an error. It can do no harm: the tokens are gone already.
   func offer(_ redirect: String) -> PendingAuthorization.OfferResult {
     guard let query = RedirectMatch.query(of: redirect, for: redirectURI) else {
       return .notAddressed

@@ -33,7 +33,7 @@ public struct SignInOptions: Sendable, Hashable {
   public enum ResponseMode: String, Sendable, Hashable {
     /// In the query of the redirect URI, which is what providers do by default.
     case query
-    /// In the body of a POST, so that the code stands in no URL (`form_post`).
+    /// In the body of a POST, so that no URL contains the code (`form_post`).
     ///
     /// - SeeAlso: OAuth 2.0 Form Post Response Mode
     case formPost = "form_post"
@@ -68,7 +68,7 @@ public struct SignInOptions: Sendable, Hashable {
   public var responseMode: ResponseMode?
   /// Further parameters of the request; a parameter of the protocol itself is an error.
   public var parameters: [String: String] = [:]
-  /// A `nonce` of the app's own, for example one that a server of the app chose.
+  /// A `nonce` that the app chose, for example on its server.
   ///
   /// By default the SDK makes a new one for each sign-in. With a nonce that was used before, an ID
   /// token of that earlier sign-in would be accepted again; so the app must make a new, random one

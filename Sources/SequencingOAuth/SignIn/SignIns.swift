@@ -11,7 +11,7 @@ final class SignIns: Sendable {
     var isKept = false
     /// A cancelled or silent sign-in that may still hold its port.
     var ending: SignIn?
-    /// A silent sign-in under way behind which another one waits.
+    /// A silent sign-in under way, for whose end another sign-in waits.
     var silent: SignIn?
     /// How many sign-ins have ended, apart from those that all callers gave up.
     var endCount = 0

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: [(true, true), (true, false), (false, true)])
-  func `the named session ends and is told`(user: Bool, session: Bool) async throws {
+  func `the named session ends, and its events say why`(user: Bool, session: Bool) async throws {
     let party = try await OpenIDFixture(.es256)
     let identity = try await party.signIn()
     let recorder = RefreshRecorder.listening(to: party.oauth.events)

@@ -43,7 +43,7 @@ import Testing
     #expect(restarted.currentToken?.idToken?.subject == user.subject)
   }
 
-  /// Whoever can write the app's own copy of a token must not be able to make a user of it.
+  /// A program that can change the app's own copy of a token must not be able to invent a user.
   @Test func `a token that the app encodes and decodes has no identity`() async throws {
     let party = try await party()
     let token = try #require(party.oauth.currentToken)

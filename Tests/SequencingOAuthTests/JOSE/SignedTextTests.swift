@@ -62,7 +62,7 @@ import Testing
   }
 
   /// - SeeAlso: RFC 7515, appendix A.5
-  @Test func `an unsigned text is refused whatever is expected`() throws {
+  @Test func `an unsigned text is refused by every expected algorithm`() throws {
     let text = try CompactJWS(
       "eyJhbGciOiJub25lIn0.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlL"
         + "mNvbS9pc19yb290Ijp0cnVlfQ.")

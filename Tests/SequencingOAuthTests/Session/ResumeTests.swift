@@ -229,9 +229,9 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  /// Those who waited for the store ask again one after the other, and the refresh may be over
+  /// Callers that waited for the store ask again one after the other, and the refresh may be over
   /// then.
-  @Test func `whoever asks again after a wait does not start another refresh`() async throws {
+  @Test func `a caller that asks again after a wait does not start another refresh`() async throws {
     for _ in 0..<50 {
       let fixture = try SessionFixture()
       let oauth = fixture.oauth

@@ -8,7 +8,7 @@ import Testing
 ///
 /// Many servers do not decode what RFC 6749, section 2.3.1, has clients encode for Basic.
 @Suite(.timeLimit(.minutes(1))) struct ClientSecretTests {
-  /// A client of a discovered server, which lists these methods, or of one whose endpoints are
+  /// A client of a discovered server, which lists these methods, or of a server whose endpoints are
   /// given.
   static func fixture(
     id: String = "client", secret: String, methods: [String]? = nil,

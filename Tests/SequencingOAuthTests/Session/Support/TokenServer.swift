@@ -3,7 +3,7 @@ import Foundation
 import SequencingOAuth
 import TestSupport
 
-/// An authorization server and an API behind a ``ScriptedHTTPClient``: tokens T1, T2, … with
+/// An authorization server and an API, played by a ``ScriptedHTTPClient``: tokens T1, T2, … with
 /// refresh tokens R1, R2, …, of which only the newest is accepted.
 final class TokenServer: Sendable {
   typealias Answer = ScriptedHTTPClient.Answer

@@ -1,0 +1,50 @@
+// The logout at the provider, which the app begins.
+
+extension AuthorizationModule {
+  /// Forgets the tokens, and logs the user out at the provider in the browser.
+  ///
+  /// The tokens leave memory at once and then the store, also if the logout at the provider fails.
+  /// After the logout, the provider asks the next user for a password again. The provider may first
+  /// ask the user to confirm. If the client has a ``ClientConfiguration/postLogoutRedirectURI``,
+  /// the call waits for the redirect, at most for ``ClientConfiguration/signInTimeout``; otherwise
+  /// it returns when the browser has the address. With `revokesTokens` the tokens are revoked
+  /// first; if that fails, the logout goes on. Cancelling the task ends the wait.
+  ///
+  /// - Throws: ``SQOAuthError``, after the tokens have left memory:
+  ///   ``SQOAuthError/Code/endSessionUnsupported`` if the provider cannot log users out;
+  ///   ``SQOAuthError/Code/stateMismatch`` if the redirect may answer another logout;
+  ///   ``SQOAuthError/Code/timedOut``; the error of the user agent or the store; if nothing else
+  ///   failed, the error of the revocation.
+  /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0
+  public func endSession(
+    revokesTokens: Bool = false, logoutHint: String? = nil, uiLocales: [String] = []
+  ) async throws(SQOAuthError) {
+    // The store may know the user although this process has not read it yet.
+    if currentToken == nil { _ = try? await restore() }
+    let idToken = currentToken?.idToken
+    let revocation = revokesTokens ? await Self.failure(of: revoke) : nil
+    // A program that exits on an error of the logout must not leave the account in the store.
+    let forgotten = await forgetSession().wait()
+    let failure = await Self.failure { () throws(SQOAuthError) in
+      try await ProviderLogout(
+        client: try await context.client(), accountID: accountID, idToken: idToken,
+        logoutHint: logoutHint, uiLocales: uiLocales,
+        isWaiting: { pending in self.signIns.expect(pending) }
+      ).run()
+    }
+    // A refresh token that stays in the store is the worst outcome.
+    try forgotten.get()
+    if let error = failure ?? revocation { throw error }
+  }
+
+  private static func failure(
+    of work: () async throws(SQOAuthError) -> Void
+  ) async -> SQOAuthError? {
+    do throws(SQOAuthError) {
+      try await work()
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
