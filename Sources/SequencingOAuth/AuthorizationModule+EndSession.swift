@@ -1,3 +1,5 @@
+import Basics
+
 // The logout at the provider, which the app begins.
 
 extension AuthorizationModule {
@@ -13,8 +15,9 @@ extension AuthorizationModule {
   /// - Throws: ``SQOAuthError``, after the tokens have left memory:
   ///   ``SQOAuthError/Code/endSessionUnsupported`` if the provider cannot log users out;
   ///   ``SQOAuthError/Code/stateMismatch`` if the redirect may answer another logout;
-  ///   ``SQOAuthError/Code/timedOut``; the error of the user agent or the store; if nothing else
-  ///   failed, the error of the revocation.
+  ///   ``SQOAuthError/Code/timedOut``; the error of the user agent; if nothing else failed, the
+  ///   error of the revocation. If the store still has the tokens, its error,
+  ///   ``SQOAuthError/Code/storeFailed``, comes before all of these.
   /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0
   public func endSession(
     revokesTokens: Bool = false, logoutHint: String? = nil, uiLocales: [String] = []

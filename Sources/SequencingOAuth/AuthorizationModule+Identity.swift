@@ -1,5 +1,3 @@
-import Basics
-
 // Who the user is, and what is known of the provider.
 extension AuthorizationModule {
   /// Asks the provider's UserInfo endpoint about the user who is signed in.
