@@ -4,6 +4,7 @@
   import Foundation
 #endif
 
+/// The logouts that the sandbox reports to clients with a server.
 extension SandboxCore {
   /// Posts the logout tokens that wait, and waits for the answers.
   ///

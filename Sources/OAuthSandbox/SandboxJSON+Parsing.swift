@@ -4,6 +4,7 @@
   import Foundation
 #endif
 
+/// Reading a JSON text that came from outside.
 extension SandboxJSON {
   /// Reads JSON with Foundation's decoder; `nil` if the text is malformed.
   ///

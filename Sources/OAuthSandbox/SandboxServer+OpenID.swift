@@ -4,6 +4,7 @@
   public import Foundation
 #endif
 
+/// The sandbox as an OpenID provider: its addresses, its keys, and logouts on demand.
 extension SandboxServer {
   /// The address of the key set, `/jwks`.
   public var keysEndpoint: URL { url(.keys) }
@@ -11,19 +12,6 @@ extension SandboxServer {
   public var userInfoEndpoint: URL { url(.userInfo) }
   /// The address of the logout endpoint, `/logout`.
   public var endSessionEndpoint: URL { url(.endSession) }
-
-  /// Registers a client, or replaces the client that has its ID.
-  ///
-  /// A test uses it for a redirect URI whose port is known only while it runs.
-  public func register(_ client: SandboxClient) {
-    core.withState { state in
-      if let index = state.options.clients.firstIndex(where: { $0.id == client.id }) {
-        state.options.clients[index] = client
-      } else {
-        state.options.clients.append(client)
-      }
-    }
-  }
 
   /// Signs tokens with new keys from now on.
   ///

@@ -100,6 +100,19 @@ public final class SandboxServer: Sendable {
   /// The users who can sign in.
   public var users: [SandboxUser] { core.withState { $0.options.users } }
 
+  /// Registers a client, or replaces the client that has its ID.
+  ///
+  /// A test uses it for a redirect URI whose port is known only while it runs.
+  public func register(_ client: SandboxClient) {
+    core.withState { state in
+      if let index = state.options.clients.firstIndex(where: { $0.id == client.id }) {
+        state.options.clients[index] = client
+      } else {
+        state.options.clients.append(client)
+      }
+    }
+  }
+
   // MARK: Misbehaviour
 
   /// Makes an endpoint misbehave for its next requests, or until ``behave(at:)`` if `times` is

@@ -4,6 +4,7 @@
   import Foundation
 #endif
 
+/// What each fault changes in the header and the claims before the token is signed.
 extension SandboxIDTokenFault {
   /// The token with one thing changed in its header or its claims.
   func altered(

@@ -4,6 +4,7 @@
   import Foundation
 #endif
 
+/// How each fault makes a wrong ID token from the right one.
 extension SandboxIDTokenFault {
   /// Makes the wrong token from the right one; `nil` if the token response has none.
   func token(

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The forms that a token has when a misbehaviour signs it.
+/// The ways in which a misbehaviour makes a token wrong.
 extension SandboxJWT {
   /// The token with one bit of its signature changed.
   var wronglySigned: String {
@@ -36,5 +36,10 @@ extension SandboxJWT {
     let header = Data(#"{"alg":"RSA-OAEP","enc":"A256GCM","cty":"JWT"}"#.utf8)
     return ([Crypto.base64URL(header)] + (0..<4).map { _ in Crypto.secret("") })
       .joined(separator: ".")
+  }
+
+  /// Moves the time of a claim by some seconds.
+  mutating func move(_ claim: String, by seconds: Int) {
+    if case .integer(let time)? = claims[claim] { claims[claim] = .integer(time + seconds) }
   }
 }

@@ -78,10 +78,3 @@ public enum SandboxLogoutTokenFault: String, Sendable, Hashable, CaseIterable,
     }
   }
 }
-
-extension SandboxJWT {
-  /// Moves the time of a claim by some seconds.
-  mutating func move(_ claim: String, by seconds: Int) {
-    if case .integer(let time)? = claims[claim] { claims[claim] = .integer(time + seconds) }
-  }
-}

@@ -6,6 +6,7 @@ import CCrypto
   import Foundation
 #endif
 
+/// The verification of signatures, by OpenSSL.
 extension PublicKey {
   /// Whether a signature of a message was made with the private half of this key.
   ///

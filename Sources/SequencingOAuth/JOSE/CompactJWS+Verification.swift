@@ -4,6 +4,7 @@
   import Foundation
 #endif
 
+/// The verification with an algorithm that the caller knows, never the header.
 extension CompactJWS {
   /// Verifies the signature with a public key of the set.
   ///

@@ -4,6 +4,7 @@
   import Foundation
 #endif
 
+/// What each algorithm means for a key and a hash function.
 extension JWSAlgorithm {
   /// How a public key verifies the signature; `nil` if the key is a shared secret.
   var scheme: SignatureScheme? {
