@@ -25,8 +25,9 @@ struct Sandbox: Command {
     Ctrl-C.
 
     With --json it prints one object: issuer, authorization_endpoint, token_endpoint, \
-    revocation_endpoint, api (me, list, drive, upload), scopes (scope, summary), clients \
-    (client_id, client_secret) and users (user_name, password).
+    revocation_endpoint, jwks_uri, userinfo_endpoint, end_session_endpoint, api (me, list, \
+    drive, upload), scopes (scope, summary), clients (client_id, client_secret) and \
+    users (user_name, password).
     """
   static let options: [Option] = [.port, .lifetime, .describeAsJSON]
 

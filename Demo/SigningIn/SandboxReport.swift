@@ -36,6 +36,9 @@ struct SandboxReport: Encodable {
   private let authorizationEndpoint: String
   private let tokenEndpoint: String
   private let revocationEndpoint: String
+  private let jwksUri: String
+  private let userinfoEndpoint: String
+  private let endSessionEndpoint: String
   private let api: API
   private let scopes: [Scope]
   private let clients: [Client]
@@ -47,6 +50,9 @@ struct SandboxReport: Encodable {
     authorizationEndpoint = server.authorizationEndpoint.absoluteString
     tokenEndpoint = server.tokenEndpoint.absoluteString
     revocationEndpoint = server.revocationEndpoint.absoluteString
+    jwksUri = server.keysEndpoint.absoluteString
+    userinfoEndpoint = server.userInfoEndpoint.absoluteString
+    endSessionEndpoint = server.endSessionEndpoint.absoluteString
     api = API(
       me: server.url(.me).absoluteString, list: server.url(.files).absoluteString,
       drive: server.driveURL.absoluteString, upload: server.driveUploadURL.absoluteString)
@@ -71,7 +77,7 @@ struct SandboxReport: Encodable {
 
     Sign in there, in your browser or as the sandbox's visitor with --browser sandbox:
 
-      sq-demo login --issuer \(issuer) --client-id \(clients.first?.clientId ?? "ID") \
+      sq-demo login --issuer \(issuer) --client-id \(clients.first?.clientId ?? "ID") \\
         --scope 'openid profile email demo files'
 
     Then use the token:
@@ -94,7 +100,8 @@ struct SandboxReport: Encodable {
     return Self.lines(
       [
         ("issuer", issuer), ("authorize", authorizationEndpoint), ("token", tokenEndpoint),
-        ("revoke", revocationEndpoint),
+        ("revoke", revocationEndpoint), ("keys", jwksUri), ("userinfo", userinfoEndpoint),
+        ("logout", endSessionEndpoint),
       ] + clients + users)
   }
 

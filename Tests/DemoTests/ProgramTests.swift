@@ -44,6 +44,10 @@ import Testing
     let issuer = try #require(json["issuer"] as? String)
     let client = try #require((json["clients"] as? [[String: String]])?.first?["client_id"])
 
+    #expect(json["jwks_uri"] as? String == issuer + "/jwks")
+    #expect(json["userinfo_endpoint"] as? String == issuer + "/userinfo")
+    #expect(json["end_session_endpoint"] as? String == issuer + "/logout")
+
     let login = try await DemoProcess.run(
       ["login", "--json", "--browser", "sandbox", "--issuer", issuer, "--client-id", client],
       in: guest)
@@ -80,7 +84,8 @@ import Testing
     let demo = try DemoProcess(["sandbox"], in: folder)
     try await eventually("it is described") { demo.output.contains("\n  sq-demo files\n") }
     let issuer = try #require(demo.output.firstMatch(of: #/issuer +(http://127.0.0.1:[0-9]+)/#)?.1)
-    for path in ["me       ", "list     ", "drive    ", "upload   "] {
+    #expect(demo.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(demo.output)")
+    for path in ["keys     ", "userinfo ", "logout   ", "me       ", "upload   "] {
       #expect(demo.output.contains("\n  \(path)  \(issuer)/"), "\(demo.output)")
     }
     for scope in ["profile: See", "demo: List", "files: List", "offline_access: Keep"] {
