@@ -113,8 +113,8 @@ struct Renewal: Sendable {
   ///
   /// - Returns: `false` if the renewal was made void in the meantime.
   private func save(_ record: AccountRecord) async throws(SQOAuthError) -> Bool {
-    guard let write = addSave(of: record) else { return false }
-    let error = await account.made(write).error
+    guard let saved = await saved(record) else { return false }
+    let error = saved.error
     let now = session.now
     session.decide { $0.didSave(record, error, at: now) }
     if let error { try refuse(record, because: error) }
@@ -218,8 +218,7 @@ struct Renewal: Sendable {
 
   /// Stores the new record, makes it the session's, and ends the renewal.
   private func finish(_ record: AccountRecord) async -> SQToken? {
-    guard let write = addSave(of: record) else { return nil }
-    let saved = await account.made(write)
+    guard let saved = await saved(record) else { return nil }
     let now = session.now
     return session.decide { state in
       guard state.isCurrent(change) else { return nil }
@@ -238,13 +237,12 @@ struct Renewal: Sendable {
   ///
   /// - Returns: `false` if the renewal was made void in the meantime.
   private func hold(_ record: AccountRecord) async -> Bool {
-    guard let write = addSave(of: record) else { return false }
-    let error = await account.made(write).error
+    guard let saved = await saved(record) else { return false }
     let now = session.now
     return session.decide { state in
       guard state.isCurrent(change) else { return false }
       state.hold(record, at: now)
-      state.didSave(record, error, at: now)
+      state.didSave(record, saved.error, at: now)
       return true
     }
   }
@@ -265,11 +263,14 @@ struct Renewal: Sendable {
     }
   }
 
-  // MARK: Whether it was made void
+  // MARK: Unless it was made void
 
   private var isCurrent: Bool { session.decide { $0.isCurrent(change) } }
 
-  private func addSave(of record: AccountRecord) -> StoreWrites.PendingWrite? {
-    session.decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
+  /// Writes a record to the store; returns `nil` if the renewal was made void in the meantime.
+  private func saved(_ record: AccountRecord) async -> Result<Void, SQOAuthError>? {
+    let write = session.decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
+    guard let write else { return nil }
+    return await account.made(write)
   }
 }
