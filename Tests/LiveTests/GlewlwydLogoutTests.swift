@@ -22,7 +22,8 @@ import Testing
       await copy.save(record)
       let thief = try server.app(keptIn: copy)
       #expect(try await thief.restore())
-      await failure { try await thief.refresh() }
+      let refusal = await failure { try await thief.refresh() }
+      #expect(refusal?.status == 400)
     }
   }
 
