@@ -69,11 +69,21 @@ struct Logout: Command {
       do throws(Failure) {
         outcome = .success(try await account.signIn?.logOut() ?? ())
       } catch {
-        outcome = .failure(error)
+        outcome = .failure(await explained(error, of: account))
       }
       try await account.store.clients?.forget(account.id)
       try outcome.get()
       try report(account.id, console, "Signed out here and at the provider.")
+    }
+  }
+
+  /// Returns the failure of a logout with what became of the account on this machine.
+  private func explained(_ failure: Failure, of account: Account) async -> Failure {
+    do {
+      guard try await account.store.store.load(account.id) == nil else { return failure }
+      return failure.withHint("The account is forgotten on this machine nevertheless.")
+    } catch {
+      return failure
     }
   }
 

@@ -80,4 +80,19 @@ import Testing
     #expect(who.status == 1 && who.firstError.hasPrefix("error: no_account: "))
     await sandbox.stop()
   }
+
+  @Test func `a logout that the provider refuses in part says that the account is gone`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    #expect(try await run(["login"] + provider(sandbox)).status == 0)
+    sandbox.misbehave(at: .revocation, .status(401), times: 2)
+    let logout = try await run(["logout", "--everywhere", "--browser", "sandbox"])
+    #expect(logout.status == 1 && logout.output.isEmpty)
+    #expect(logout.errors.contains("the revocation endpoint answered with status 401"))
+    #expect(logout.errors.contains("The account is forgotten on this machine nevertheless."))
+    #expect(sandbox.requests(to: .endSession).count == 1)
+    #expect(try await run(["whoami"]).firstError.hasPrefix("error: no_account: "))
+    await sandbox.stop()
+  }
 }

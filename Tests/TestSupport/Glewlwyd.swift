@@ -4,7 +4,7 @@ import Foundation
 /// glewlwyd, an authorization server of other authors, which a test runs on a free port.
 ///
 /// It knows the users and clients of ``User`` and ``Client``. A client's redirect URI must come
-/// from ``takeRedirectURI()``. The script that runs it describes the rest of its configuration.
+/// from ``takeRedirectURI()``, and its address after a logout from ``takeLogoutURI()``. The script that runs it describes the rest of its configuration.
 package final class Glewlwyd: Sendable {
   /// A user with an account.
   package enum User: String, Sendable {
@@ -74,11 +74,16 @@ package final class Glewlwyd: Sendable {
   /// The address at which the server issues tokens.
   package var tokenEndpoint: String { issuer + "/token" }
 
-  /// Returns a redirect URI of both clients, with a port that no other test uses.
-  package func takeRedirectURI() throws -> String {
+  /// Returns a redirect URI of all clients, with a port that no other test uses.
+  package func takeRedirectURI() throws -> String { try takeURI(path: "callback") }
+
+  /// Returns an address of all clients for after a logout, with a port that no other test uses.
+  package func takeLogoutURI() throws -> String { try takeURI(path: "signed-out") }
+
+  private func takeURI(path: String) throws -> String {
     guard let port = redirectPorts.withLock({ $0.popLast() }) else {
       throw ChildProcessError(message: "glewlwyd: no redirect port is left; give it more")
     }
-    return "http://127.0.0.1:\(port)/callback"
+    return "http://127.0.0.1:\(port)/\(path)"
   }
 }

@@ -18,8 +18,8 @@ extension ClientConfiguration {
   /// The algorithm by which the provider signs its UserInfo responses to this client.
   ///
   /// With `nil`, the default, a signed response must use the algorithm of the ID tokens. Set it if
-  /// the client was registered with another `userinfo_signed_response_alg`. If it is set, a
-  /// response that is not signed is refused.
+  /// the client was registered with another `userinfo_signed_response_alg`. If it is set, the
+  /// request accepts a signed response only, and any other response is refused.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.3.2
   public var userInfoAlgorithm: JWSAlgorithm? {

@@ -24,9 +24,13 @@ struct UserInfoRequest: Sendable {
 
   /// The request as the HTTP client sends it, without the token.
   func httpRequest() -> HTTPRequest {
-    var request = HTTPRequest(
-      url: endpoint, headers: ["Accept": "application/json, application/jwt"])
-    request.timeout = client.configuration.timeout
+    let configuration = client.configuration
+    // Some providers sign the response only for a client that accepts nothing else.
+    let types =
+      configuration.userInfoAlgorithm == nil
+      ? "application/json, application/jwt" : "application/jwt"
+    var request = HTTPRequest(url: endpoint, headers: ["Accept": types])
+    request.timeout = configuration.timeout
     return request
   }
 

@@ -24,10 +24,15 @@ public struct LogoutToken: Sendable, Hashable {
   /// The moment when the provider issued the token (`iat`).
   public let issueDate: Date
   /// The moment at which the token stops being valid (`exp`).
+  ///
+  /// Drafts of the specification had no such claim, and some providers still send none. Their
+  /// tokens are valid for two minutes, the longest life that the specification recommends.
   public let expirationDate: Date
 
   /// The member of `events` that makes a JWT a logout token.
   private static let event = "http://schemas.openid.net/event/backchannel-logout"
+  /// For how many seconds a token without `exp` is valid.
+  private static let life = 120.0
 
   /// Checks the claims of a logout token whose signature has been verified.
   init(
@@ -40,7 +45,7 @@ public struct LogoutToken: Sendable, Hashable {
     issuer = try reader.required("iss", reader.text)
     let audience = try reader.required("aud", reader.audience)
     issueDate = try reader.required("iat", reader.date)
-    expirationDate = try reader.required("exp", reader.date)
+    expirationDate = try reader.date("exp") ?? issueDate.addingTimeInterval(Self.life)
     identifier = try reader.required("jti", reader.text)
     subject = try reader.text("sub")
     sessionID = try reader.text("sid")

@@ -34,13 +34,35 @@ import Testing
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let text = try token(party, fault: fault)
-    // The type is only recommended, and many providers send JWT.
-    guard fault != .otherType else {
+    // The type is only recommended, and many providers send JWT. Drafts had no `exp`.
+    guard ![.otherType, .expiryMissing].contains(fault) else {
       #expect(try await party.oauth.handleLogoutToken(text).endedSession)
       return
     }
     await failure(.logoutTokenInvalid) { try await party.oauth.handleLogoutToken(text) }
     #expect(party.oauth.isAuthorized)
+  }
+
+  @Test(arguments: [(179.0, true), (181.0, false)])
+  func `a token without exp is valid for two minutes and the tolerance`(
+    age: Double, isValid: Bool
+  ) throws {
+    let issued = Date(timeIntervalSince1970: 1_700_000_000)
+    let claims: [String: JSONValue] = [
+      "iss": "https://id.example", "aud": "app", "sub": "alice", "jti": "1",
+      "iat": .number(issued.timeIntervalSince1970),
+      "events": ["http://schemas.openid.net/event/backchannel-logout": [:]],
+    ]
+    let validate = { () throws(SQOAuthError) in
+      try LogoutToken(
+        claims, issuer: "https://id.example", clientID: "app", clockTolerance: .seconds(60),
+        now: issued.addingTimeInterval(age))
+    }
+    if isValid {
+      #expect(try validate().expirationDate == issued.addingTimeInterval(120))
+    } else {
+      failure(.logoutTokenInvalid) { try validate() }
+    }
   }
 
   @Test func `a token counts once, and an ID token is none`() async throws {

@@ -118,6 +118,22 @@ import Testing
     await failure(.openIDUnsupported) { try await party.oauth.signIn() }
   }
 
+  @Test(arguments: [
+    (nil, "application/json, application/jwt"), (SandboxSigningAlgorithm.es256, "application/jwt"),
+  ])
+  func `a client that expects a signed UserInfo response accepts no other`(
+    algorithm: SandboxSigningAlgorithm?, accepted: String
+  ) async throws {
+    let party = try await OpenIDFixture(.es256) { options in
+      options.clients[0].userInfoAlgorithm = algorithm
+    } change: {
+      $0.userInfoAlgorithm = algorithm.flatMap { JWSAlgorithm(rawValue: $0.rawValue) }
+    }
+    try await party.signIn()
+    _ = try await party.oauth.userInfo()
+    #expect(party.sandbox.requests(to: .userInfo).map { $0.header("Accept") } == [accepted])
+  }
+
   @Test(arguments: SandboxUserInfoFault.allCases, [nil, SandboxSigningAlgorithm.es256])
   func `a wrong UserInfo response gives nothing out`(
     fault: SandboxUserInfoFault, algorithm: SandboxSigningAlgorithm?
