@@ -35,6 +35,11 @@ extension SQOAuthError {
       SQOAuthError(
         .serverError, "\(endpoint) failed with status \(status)", status: status,
         retryAfter: retryAfter)
+    case 401, 403:
+      SQOAuthError(
+        .invalidResponse,
+        "\(endpoint) refused the client with status \(status) and no reason; check whether this "
+          + "client may use it, its secret and its way of authentication", status: status)
     default:
       SQOAuthError(
         .invalidResponse, "\(endpoint) answered with status \(status); check its address",
