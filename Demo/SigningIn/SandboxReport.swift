@@ -75,7 +75,7 @@ struct SandboxReport: Encodable {
 
     \(apiLines)
 
-    Sign in there, in your browser or as the sandbox's visitor with --browser sandbox:
+    Sign in there, in your browser or, with --browser sandbox, as its visitor:
 
       sq-demo login --issuer \(issuer) --client-id \(clients.first?.clientId ?? "ID") \\
         --scope 'openid profile email demo files'
@@ -109,7 +109,7 @@ struct SandboxReport: Encodable {
     Self.lines(
       [
         ("me", "\(api.me) (the user of the token)"),
-        ("list", "\(api.list) (sample files and the user's own)"),
+        ("list", "\(api.list) (sample and own files)"),
         ("drive", "\(api.drive) (the user's files)"), ("upload", "\(api.upload) (for new files)"),
       ] + scopes.map { ("scope", "\($0.scope): \($0.summary)") })
   }

@@ -12,8 +12,10 @@ import Testing
     terminal = try PseudoTerminal()
   }
 
-  private func shows(_ text: String) async throws {
-    try await eventually("the screen shows: \(text)") { terminal.frame.contains(text) }
+  /// Waits for a text, and returns the frame that shows it.
+  @discardableResult
+  private func shows(_ text: String) async throws -> String {
+    try await eventually("the screen shows: \(text)") { terminal.frame(with: text) }
   }
 
   private func start(
@@ -214,9 +216,9 @@ import Testing
     try terminal.press("r")
     try await shows("Token refreshed")
     try terminal.press("e")
-    try await shows("The server has ended the session.")
-    #expect(terminal.frame.contains("Token refreshed"))
-    #expect(terminal.frame.contains(#/and [1-9] more/#))
+    let frame = try await shows("The server has ended the session.")
+    #expect(frame.contains("Token refreshed"))
+    #expect(frame.contains(#/and [1-9] more/#))
     try terminal.press("q")
     #expect(await demo.outcome().status == 0)
   }

@@ -89,7 +89,7 @@ import Testing
     sandbox.misbehave(at: .revocation, .status(401), times: 2)
     let logout = try await run(["logout", "--everywhere", "--browser", "sandbox"])
     #expect(logout.status == 1 && logout.output.isEmpty)
-    #expect(logout.errors.contains("the revocation endpoint answered with status 401"))
+    #expect(logout.errors.contains("the revocation endpoint refused the client with status 401"))
     #expect(logout.errors.contains("The account is forgotten on this machine nevertheless."))
     #expect(sandbox.requests(to: .endSession).count == 1)
     #expect(try await run(["whoami"]).firstError.hasPrefix("error: no_account: "))

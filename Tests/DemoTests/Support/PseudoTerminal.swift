@@ -10,6 +10,8 @@ final class PseudoTerminal: Sendable {
   let handle: FileHandle
   private let person: FileHandle
   private let shown = Locked(Data())
+  /// How many frames were complete when the person last pressed keys.
+  private let framesBefore = Locked(0)
 
   init(columns: UInt16 = 80, rows: UInt16 = 30) throws {
     // By hand, since the module does not have posix_openpt and its kin.
@@ -40,6 +42,7 @@ final class PseudoTerminal: Sendable {
   }
 
   func press(_ keys: String) throws {
+    framesBefore.withLock { $0 = frames.count }
     try person.write(contentsOf: Data(keys.utf8))
   }
 
@@ -47,9 +50,23 @@ final class PseudoTerminal: Sendable {
   var everything: String { shown.withLock { String(decoding: $0, as: UTF8.self) } }
 
   /// The text of the last frame that has come to its end.
-  var frame: String {
-    let whole = everything.components(separatedBy: "\u{1B}[J").dropLast().last ?? ""
-    let last = whole.components(separatedBy: "\u{1B}[H").last ?? ""
+  var frame: String { Self.text(of: frames.last ?? "") }
+
+  /// The newest frame with a text, since the one in which the person last pressed keys.
+  ///
+  /// The program may draw another frame at any moment, before the test looks.
+  func frame(with text: String) -> String? {
+    frames.dropFirst(max(0, framesBefore.withLock(\.self) - 1)).reversed().lazy.map(Self.text)
+      .first { $0.contains(text) }
+  }
+
+  /// Every frame that has come to its end, with its control sequences.
+  private var frames: ArraySlice<String> {
+    everything.components(separatedBy: "\u{1B}[J").dropLast()
+  }
+
+  private static func text(of frame: String) -> String {
+    let last = frame.components(separatedBy: "\u{1B}[H").last ?? ""
     return last.replacing(#/\x1B\[[0-9;?]*[A-Za-z]/#, with: "")
   }
 
