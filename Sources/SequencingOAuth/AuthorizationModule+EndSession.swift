@@ -37,7 +37,12 @@ extension AuthorizationModule {
     }
     // A refresh token that stays in the store is the worst outcome.
     try forgotten.get()
-    if let error = failure ?? revocation { throw error }
+    if let failure { throw failure }
+    if var revocation {
+      revocation.message +=
+        "; the tokens were forgotten here, and the provider may still accept them"
+      throw revocation
+    }
   }
 
   private static func failure(

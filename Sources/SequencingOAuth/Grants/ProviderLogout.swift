@@ -78,7 +78,9 @@ struct ProviderLogout: Sendable {
       var failure = SQOAuthError(userAgent: error, secrets: secrets)
       // Without an address for the redirect, the user stays on the provider's page.
       if pending == nil, failure.code == .signInRefused { return }
-      failure.message += "; the tokens were forgotten here"
+      let reason =
+        failure.message.hasSuffix(".") ? failure.message.dropLast() : failure.message[...]
+      failure.message = "\(reason); the tokens were forgotten here"
       throw failure
     }
   }

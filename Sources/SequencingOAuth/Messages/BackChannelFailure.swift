@@ -14,8 +14,14 @@ extension SQOAuthError {
     SQOAuthError(
       error.error,
       error.errorDescription.map { "\(endpoint) says: \($0)" }
-        ?? "\(endpoint) refused the request", response: error, status: response.status,
+        ?? "\(endpoint) \(Self.reason(error.error))", response: error, status: response.status,
       retryAfter: RetryAfter.delay(in: response.headers, now: now))
+  }
+
+  private static func reason(_ code: Code) -> String {
+    code == .invalidClient
+      ? "refused the client; check its identifier, its secret and its way of authentication"
+      : "refused the request"
   }
 
   /// The error for an answer whose body explains nothing, so that only its status is used.

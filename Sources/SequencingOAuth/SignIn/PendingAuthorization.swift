@@ -84,7 +84,8 @@ final class PendingAuthorization: Sendable {
         SQOAuthError(
           .timedOut,
           "no redirect came within \(seconds) s\(hint); if the server showed an error page, for "
-            + "example because the redirect URI is not registered there, the SDK cannot see it"))
+            + "example because it does not know the client or the redirect URI, the SDK cannot see it"
+        ))
     }
   }
 

@@ -60,7 +60,8 @@ public struct SystemBrowser: UserAgent {
         throw SQOAuthError(
           .browserUnavailable,
           "there is no display to open a browser on; "
-            + "set BROWSER to a command, or show the URL to the user in another way")
+            + "set BROWSER to a command, such as echo, which prints the address, or set the "
+            + "environment's userAgent")
       }
       return ["xdg-open"]
     #else
