@@ -49,7 +49,8 @@ public final class SQOAuth: Sendable {
     module = AuthorizationModule(
       .failure(
         SQOAuthError(
-          .notRegistered, "no client is registered: call registerApplicationParameters first")),
+          .notRegistered,
+          "no client is registered: call register(_:) or registerApplicationParameters first")),
       environment: environment, accountID: accountID)
     result = SQAuthResult(module)
     // As in the pod, an app's only token is refreshed automatically.

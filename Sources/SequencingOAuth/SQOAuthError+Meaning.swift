@@ -40,7 +40,9 @@ extension SQOAuthError {
   public var requiresSignIn: Bool {
     switch code {
     case .invalidGrant: true
-    case .notAuthorized, .requestRefused, .idTokenIssuer, .idTokenSubject: response == nil
+    case .notAuthorized, .requestRefused, .idTokenSubject: response == nil
+    // At a sign-in the configuration may be wrong, and another sign-in would bring the same.
+    case .idTokenIssuer: response == nil && occasion == .refresh
     case .invalidRequest, .interactionRequired, .loginRequired, .consentRequired, .accessDenied:
       occasion == .refresh && !isOfServerInTrouble
     default: false

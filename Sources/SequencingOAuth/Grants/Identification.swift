@@ -20,7 +20,14 @@ struct Identification: Sendable {
 
   /// Returns the token with the identity of its user, who is the same as before.
   func run(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
-    token.identifying(try await validator.validate(text, expectation), nonce: token.nonce)
+    do throws(SQOAuthError) {
+      return token.identifying(
+        try await validator.validate(text, expectation), nonce: token.nonce)
+    } catch {
+      var error = error
+      error.occasion = .refresh
+      throw error
+    }
   }
 }
 

@@ -137,7 +137,9 @@ struct IDTokenRules {
       }
     guard fits else {
       throw SQOAuthError(
-        .idTokenNonce, "the ID token does not repeat the nonce of this sign-in; it may be another's"
+        .idTokenNonce,
+        "the ID token does not repeat the nonce of this sign-in, so it may be another's; sign in "
+          + "again, and tell the provider if it fails again"
       )
     }
   }

@@ -53,6 +53,7 @@ struct OpenIDFixture {
     #expect(
       after.allSatisfy { $0 == .keys }, "only keys are asked for: \(Array(after))",
       sourceLocation: sourceLocation)
+    #expect(error?.requiresSignIn == false, sourceLocation: sourceLocation)
     #expect(oauth.result.token == nil, sourceLocation: sourceLocation)
     #expect(!(try await oauth.restore()), "nothing is kept", sourceLocation: sourceLocation)
     if let error, let nonce = sandbox.requests(to: .authorization).last?.query("nonce") {
