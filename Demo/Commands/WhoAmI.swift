@@ -37,6 +37,8 @@ struct WhoAmI: Command {
           "Sign in again and ask for it: '\(account.signInCommand) --scope \"openid profile\"'.")
       }
       if let problem = user.problem {
+        // The kept ID token says who it was, but nobody is signed in any more.
+        if !account.oauth.module.hasAccessToken { throw Failure(problem) }
         console.warn(
           "the provider could not be asked: \(problem.code.rawValue.onScreen): \(problem.message)")
       }
