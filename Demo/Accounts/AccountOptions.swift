@@ -61,16 +61,17 @@ struct AccountOptions: Sendable {
 
   /// Does work with the account in the store; returns `false` if there is none.
   ///
-  /// If the account's session has ended, this method returns `false` with `mayBeSignedOut`, and
-  /// fails without it.
+  /// An account whose session has ended is forgotten and passed to `signedOut`; without that, the
+  /// method fails.
   func withKeptAccount(
-    _ console: Console, mayBeSignedOut: Bool = false, _ work: Work
+    _ console: Console, signedOut: ((AccountRecord) throws(Failure) -> Void)? = nil, _ work: Work
   ) async throws(Failure) -> Bool {
     let (opened, isDone) = try await tryKept(console, work)
     guard !isDone, let record = try await choice.remembered(in: opened) else { return isDone }
-    guard mayBeSignedOut else { throw signedOut(record) }
+    guard let signedOut else { throw self.signedOut(record) }
     try await opened?.clients?.forget(record.id)
-    return false
+    try signedOut(record)
+    return true
   }
 
   /// Signs in and does work with that account, even if the store has it already.

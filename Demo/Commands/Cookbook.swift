@@ -36,7 +36,10 @@ struct Cookbook: Command {
       let cookbook = DriveCookbook(
         issuer: sandbox.issuer, clientID: sandbox.clientID, api: sandbox.issuer,
         browser: browser.commandLine(
-          console, wait: SignInWait(timeout: .seconds(300), option: nil)),
+          console,
+          didShow: {
+            console.progress(SignInWait(timeout: .seconds(300), option: nil).inWords)
+          }),
         tell: { step, result throws(Failure) in
           try console.result(
             printsJSON

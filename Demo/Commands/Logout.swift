@@ -22,11 +22,14 @@ struct Logout: Command {
     If there is no such account, the command says so, and the exit status is 0.
 
     With --everywhere the command also makes the server end the tokens, and opens your
-    browser at the provider, which logs you out there. The account is forgotten here even if
-    the provider cannot do that; the command then says so, and the exit status is 1.
+    browser at the provider, which logs you out there. It does not wait for that: the
+    provider may ask you first. If no browser opens, it prints the address for you to open.
+    The account is forgotten here even if the server cannot end the tokens, or the provider
+    cannot log users out; the command then says so, and the exit status is 1.
 
     With --json it prints one object: account, and forgotten, which is false if there was
-    no such account.
+    no such account. With --everywhere it has provider_logout too: "opened" if a browser has
+    the provider's page, "shown" if you have its address, "done" with --browser sandbox.
     """
   static let options =
     [.json, .everywhere, .account, .browser, .timeout] + StoreOptions.options
@@ -64,16 +67,19 @@ struct Logout: Command {
   private func logOut(
     _ options: AccountOptions, _ console: Console
   ) async throws(Failure) -> Bool {
-    try await options.withKeptAccount(console, mayBeSignedOut: true) { account throws(Failure) in
-      let outcome: Result<Void, Failure>
+    try await options.withKeptAccount(
+      console, signedOut: { record throws(Failure) in try reportSignedOut(record, console) }
+    ) { account throws(Failure) in
+      guard let signIn = account.signIn else { throw Self.hasNoProvider }
+      let outcome: Result<LogoutReach, Failure>
       do throws(Failure) {
-        outcome = .success(try await account.signIn?.logOut() ?? ())
+        outcome = .success(try await signIn.logOut())
       } catch {
         outcome = .failure(await explained(error, of: account))
       }
       try await account.store.clients?.forget(account.id)
-      try outcome.get()
-      try report(account.id, console, "Signed out here and at the provider.")
+      let reach = try outcome.get()
+      try report(account.id, at: reach, console, reach.sentence)
     }
   }
 
@@ -93,16 +99,27 @@ struct Logout: Command {
       return try report(choice.id, hasForgotten: false, console, choice.nobodyText)
     }
     try await store?.clients?.forget(record.id)
+    try reportSignedOut(record, console)
+  }
+
+  private func reportSignedOut(_ record: AccountRecord, _ console: Console) throws(Failure) {
     try report(
       record.id, console,
       "The account \"\(record.id.onScreen)\" was signed out before; now it is forgotten.")
   }
 
+  private static let hasNoProvider = Failure(
+    "not_registered", "the provider of the account is not known, so nobody can log out there",
+    status: .notAuthorized
+  ).withHint("Without --everywhere the account is forgotten on this machine alone.")
+
   private func report(
-    _ id: String?, hasForgotten: Bool = true, _ console: Console, _ sentence: String
+    _ id: String?, hasForgotten: Bool = true, at reach: LogoutReach? = nil, _ console: Console,
+    _ sentence: String
   ) throws(Failure) {
     try console.result(
       printsJSON
-        ? try oneLineOfJSON(EndReport(account: id, forgotten: hasForgotten)) : sentence)
+        ? try oneLineOfJSON(
+          EndReport(account: id, forgotten: hasForgotten, providerLogout: reach)) : sentence)
   }
 }

@@ -26,8 +26,9 @@ struct Revoke: Command {
 
   func run(_ console: Console) async throws(Failure) {
     let console = printsJSON ? console.reservingOutput : console
-    let wasThere = try await account.withKeptAccount(console, mayBeSignedOut: true) {
-      account throws(Failure) in
+    let wasThere = try await account.withKeptAccount(
+      console, signedOut: { _ throws(Failure) in try reportNobody(console) }
+    ) { account throws(Failure) in
       try await Failure.translating { () throws(SQOAuthError) in
         try await account.oauth.revoke()
       }
@@ -37,9 +38,11 @@ struct Revoke: Command {
         account.id == AccountChoice.defaultID
           ? "Revoked." : "Revoked the account \"\(account.id.onScreen)\".")
     }
-    if !wasThere {
-      try report(account.choice.id, hasRevoked: false, console, account.choice.nobodyText)
-    }
+    if !wasThere { try reportNobody(console) }
+  }
+
+  private func reportNobody(_ console: Console) throws(Failure) {
+    try report(account.choice.id, hasRevoked: false, console, account.choice.nobodyText)
   }
 
   private func report(

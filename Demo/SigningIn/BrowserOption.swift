@@ -64,16 +64,16 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// The user agent of a command; if a browser does not open, it prints the address and how long it
-  /// waits.
+  /// The user agent of a command; if a browser does not open, it prints the address and calls
+  /// `didShow`.
   func commandLine(
-    _ console: Console, for act: String = "sign in", wait: SignInWait,
+    _ console: Console, for act: String = "sign in", didShow: @escaping @Sendable () -> Void,
     pass: @escaping @Sendable (String) -> Void = { _ in }
   ) -> any UserAgent {
     let show: @Sendable (String) throws(Failure) -> Void = { address in
       console.progress("Open this address to \(act):")
       try console.show(address)
-      console.progress(wait.inWords)
+      didShow()
     }
     let browser = userAgent(show: show, pass: pass)
     switch self {

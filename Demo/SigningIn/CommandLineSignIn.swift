@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 
 /// Signs an account's user in from the command line, at once or when a token is needed.
@@ -38,14 +39,16 @@ struct CommandLineSignIn: Sendable {
 
   /// Ends the tokens and the user's session at the provider, in the browser, and forgets the
   /// account.
-  func logOut() async throws(Failure) {
-    let wait = SignInWait(timeout: options.timeout, server: options.server?.address)
+  func logOut() async throws(Failure) -> LogoutReach {
+    let reach = Locked(options.browser == .sandbox ? LogoutReach.done : .opened)
     oauth.environment.userAgent = options.browser.commandLine(
-      console, for: "log out", wait: wait, pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
+      console, for: "log out", didShow: { reach.withLock { $0 = .shown } },
+      pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
     console.progress("Logging out at \(place.onScreen).")
     try await Failure.translating { () throws(SQOAuthError) in
       try await oauth.endSession(revokesTokens: true)
     }
+    return reach.withLock(\.self)
   }
 
   /// The failure for a sign-in that ended with an error.
@@ -58,7 +61,8 @@ struct CommandLineSignIn: Sendable {
   private func useBrowser(announce: @escaping @Sendable () -> Void) {
     let wait = SignInWait(timeout: options.timeout, server: options.server?.address)
     let browser = options.browser.commandLine(
-      console, wait: wait, pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
+      console, didShow: { [console] in console.progress(wait.inWords) },
+      pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
     oauth.environment.userAgent = CustomUserAgent { [options, pasted] url in
       announce()
       // A browser's command may run until it is closed, so read first; but print the address first.

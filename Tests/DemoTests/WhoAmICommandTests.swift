@@ -81,6 +81,40 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `a logout whose page the user must open does not claim what nobody has seen`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    #expect(try await run(["login"] + provider(sandbox)).status == 0)
+    let logout = try await run(["logout", "--everywhere", "--browser", "print"])
+    #expect(logout.status == 0, "\(logout.errors)")
+    #expect(logout.output.contains(sandbox.url(.endSession).absoluteString))
+    #expect(logout.lines.last == Substring(LogoutReach.shown.sentence))
+    #expect(!logout.errors.contains("Waiting"), "\(logout.errors)")
+
+    #expect(try await run(["login"] + provider(sandbox)).status == 0)
+    let opened = try await run(["logout", "--everywhere", "--browser", "true", "--json"])
+    #expect(opened.status == 0, "\(opened.errors)")
+    #expect(
+      opened.lines == [#"{"account":"default","forgotten":true,"provider_logout":"opened"}"#])
+    #expect(sandbox.requests(to: .endSession).isEmpty)
+    await sandbox.stop()
+  }
+
+  @Test func `a session that the server has ended is told at once`() async throws {
+    let sandbox = try await SandboxServer.start()
+    #expect(try await run(["login"] + provider(sandbox)).status == 0)
+    sandbox.revokeEverything()
+    let who = try await run(["whoami"])
+    #expect(who.status == 1 && who.output.isEmpty)
+    #expect(who.firstError.hasPrefix("error: invalid_grant: "))
+    #expect(who.errors.contains("sq-demo login"))
+    let logout = try await run(["logout", "--everywhere"])
+    #expect(
+      logout.lines == ["The account \"default\" was signed out before; now it is forgotten."])
+    await sandbox.stop()
+  }
+
   @Test func `a logout that the provider refuses in part says that the account is gone`()
     async throws
   {
