@@ -56,7 +56,7 @@ extension SQOAuthError {
     guard response != nil else { return self }
     var error = self
     error.occasion = .refresh
-    if error.requiresSignIn, code != .invalidGrant {
+    if error.requiresSignIn {
       error.message += " (a new sign-in is needed)"
     } else if !Self.meantForRefresh.contains(code), !isOfServerInTrouble {
       error.message += " (signing in again may help)"

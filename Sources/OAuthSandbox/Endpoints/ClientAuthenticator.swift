@@ -40,7 +40,9 @@ enum ClientAuthenticator {
       request, decodesBasic: sandbox.options.decodesBasicCredentials)
     guard let client = sandbox.client(id) else { throw .invalidClient("There is no such client.") }
     guard client.authentication.contains(method) else {
-      throw .invalidClient("The client is not registered for \(method.rawValue).")
+      let methods = client.authentication.map(\.rawValue).sorted().joined(separator: " or ")
+      throw .invalidClient(
+        "The client authenticated by \(method.rawValue), and must by \(methods).")
     }
     guard secret == client.secret else { throw .invalidClient("The client secret is wrong.") }
     return client

@@ -80,6 +80,7 @@ extension ClientContext {
     SQOAuthError(
       .invalidConfiguration,
       "the account \"\(record.id.printable)\" was signed in by another client or at "
-        + "another server than the ones that are configured now")
+        + "another server than the ones that are configured now; sign in again, which replaces it, "
+        + "or sign out")
   }
 }

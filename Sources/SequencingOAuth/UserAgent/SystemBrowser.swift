@@ -60,8 +60,8 @@ public struct SystemBrowser: UserAgent {
         throw SQOAuthError(
           .browserUnavailable,
           "there is no display to open a browser on; "
-            + "set BROWSER to a command, such as echo, which prints the address, or set the "
-            + "environment's userAgent")
+            + "set BROWSER to a command, such as echo, which prints the address, or give the SDK a "
+            + "UserAgent of your own, in its ClientEnvironment")
       }
       return ["xdg-open"]
     #else

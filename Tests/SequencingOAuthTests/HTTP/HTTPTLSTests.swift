@@ -169,4 +169,13 @@ struct HTTPTLSTests {
       }
     }
   }
+
+  @Test func `a server that speaks http on the port is suspected`() async throws {
+    let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200)) }
+    let error = await failure(.tlsFailed) {
+      try await CurlHTTPClient.shared.send(HTTPRequest(url: "https://127.0.0.1:\(server.port)/"))
+    }
+    #expect(error?.message.contains("perhaps the server speaks http there") == true)
+    await server.stop()
+  }
 }

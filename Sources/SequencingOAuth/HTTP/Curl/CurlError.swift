@@ -54,10 +54,13 @@ extension SQOAuthError {
     let hasDetail = (isTLS || curl == CURLE_HTTP2_STREAM) && !detail.isEmpty
     let cause = CurlError(curl, text: hasDetail ? detail : nil)
     if isTLS {
+      let advice =
+        detail.contains("wrong version number")
+        ? "perhaps the server speaks http there, and not https"
+        : "check the server's certificate and the authorities that the client trusts"
       self.init(
-        .tlsFailed,
-        "no trusted TLS connection to \(authority): \(cause.text); check the server's certificate "
-          + "and the authorities that the client trusts", cause: cause)
+        .tlsFailed, "no trusted TLS connection to \(authority): \(cause.text); \(advice)",
+        cause: cause)
       return
     }
     let isOfSystem = errno != 0 && Self.systemCodes.contains(curl)
