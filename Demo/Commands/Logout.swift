@@ -28,11 +28,12 @@ struct Logout: Command {
     cannot log users out; the command then says so, and the exit status is 1.
 
     With --json it prints one object: account, and forgotten, which is false if there was
-    no such account. With --everywhere it has provider_logout too: "opened" if a browser has
-    the provider's page, "shown" if you have its address, "done" with --browser sandbox.
+    no such account. After a logout at the provider it has provider_logout too: "opened" if
+    a browser has the provider's page, "shown" if you have its address, "done" with
+    --browser sandbox.
     """
   static let options =
-    [.json, .everywhere, .account, .browser, .timeout] + StoreOptions.options
+    [.json, .everywhere, .account, .browser] + StoreOptions.options
 
   private let choice: AccountChoice
   private let store: StoreOptions

@@ -42,7 +42,7 @@ enum ClientAuthenticator {
     guard client.authentication.contains(method) else {
       let methods = client.authentication.map(\.rawValue).sorted().joined(separator: " or ")
       throw .invalidClient(
-        "The client authenticated by \(method.rawValue), and must by \(methods).")
+        "The client used the method \(method.rawValue); it is registered for \(methods).")
     }
     guard secret == client.secret else { throw .invalidClient("The client secret is wrong.") }
     return client
