@@ -35,7 +35,7 @@ final class Crowd: Sendable {
       running.withLock { $0.append((account, run)) }
       tally.happened("\(run) starts", to: account)
       let outcome = await run.outcome()
-      tally.happened("\(run) ends: \(outcome.code ?? "status \(outcome.status)")", to: account)
+      tally.happened("\(run) ends: \(outcome.summary)", to: account)
       running.withLock { $0.removeAll { $0.run === run } }
       return try await judge(outcome, of: account, start)
     } catch {

@@ -14,6 +14,12 @@ final class Run: Sendable, CustomStringConvertible {
       errors.split(separator: "\n").last { $0.hasPrefix("error: ") }
         .flatMap { $0.dropFirst("error: ".count).split(separator: ":").first.map(String.init) }
     }
+
+    /// How it ended, with its own words if it failed.
+    var summary: String {
+      if isKilled { return "killed" }
+      return status == 0 ? "a token" : "status \(status): \(errors)"
+    }
   }
 
   struct Failed: Error, CustomStringConvertible {

@@ -76,21 +76,28 @@ struct Saboteur: Sendable {
     let filler = store.folder + "/filler"
     _ = try? await Run.succeeds(["bash", "-c", #"cat /dev/zero >"$0" 2>/dev/null"#, filler])
     try? await pause(0.2...1.5)
-    unlink(filler)
+    await mend { unlink(filler) == 0 || errno == ENOENT }
   }
 
   private func revoke() async throws {
     let folder = store.folder
     chmod(folder, 0o555)
     try? await pause(0.2...1.5)
-    chmod(folder, 0o700)
+    await mend { chmod(folder, 0o700) == 0 }
   }
 
   private func protect() async throws {
     let folder = store.folder
     try await Run.succeeds(["mount", "-o", "remount,ro", folder])
     try? await pause(0.2...1.5)
-    try await Run.succeeds(["mount", "-o", "remount,rw", folder])
+    await mend {
+      (try? await Run.succeeds(["mount", "-o", "remount,rw", folder])) != nil
+    }
+  }
+
+  /// Tries until it succeeds: another saboteur may have made the file system read-only.
+  private func mend(_ isMended: () async -> Bool) async {
+    while await !isMended() { try? await pause(0.05...0.1) }
   }
 
   private func lock() async throws {

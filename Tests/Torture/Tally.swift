@@ -81,8 +81,7 @@ final class Tally: Sendable {
       if let suspicion = state.suspicion.removeValue(forKey: account) {
         state.residue[suspicion.reason, default: 0] += 1
       } else {
-        let history = state.history[account, default: []].map { "    \($0)" }
-        state.lost.append((["\(account): \(words)"] + history).joined(separator: "\n"))
+        state.lost.append("\(account): \(words)\n" + Self.text(of: state.history[account]))
       }
       return true
     }
@@ -94,6 +93,15 @@ final class Tally: Sendable {
       state.changes[account, default: 0] += 1
       state.absent.remove(account)
     }
+  }
+
+  /// What became of an account lately, a line for each event.
+  func history(of account: Account) -> String {
+    state.withLock { Self.text(of: $0.history[account]) }
+  }
+
+  private static func text(of events: [String]?) -> String {
+    (events ?? []).map { "    \($0)" }.joined(separator: "\n")
   }
 
   var losses: [String] { state.withLock(\.lost) }

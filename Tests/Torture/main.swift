@@ -40,14 +40,14 @@ await sabotage
 arena.sandbox.behave()
 
 // Whatever happened, each account works now.
-var broken: [String] = []
+var broken: [Account] = []
 for account in arena.accounts {
   var works = false
   for _ in 0..<40 where !works {
     works = await crowd.use(account)
     if !works { try await Task.sleep(for: .milliseconds(500)) }
   }
-  if !works { broken.append("\(account)") }
+  if !works { broken.append(account) }
 }
 print(tally.report)
 let count = arena.accounts.count
