@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "SequencingOAuth", targets: ["SequencingOAuth"]),
     .library(name: "SequencingOAuthFoundation", targets: ["SequencingOAuthFoundation"]),
     .library(name: "SequencingOAuthSQLite", targets: ["SequencingOAuthSQLite"]),
+    .library(name: "SequencingOAuthPostgreSQL", targets: ["SequencingOAuthPostgreSQL"]),
     .library(name: "SequencingOAuthSecretService", targets: ["SequencingOAuthSecretService"]),
     .library(name: "SequencingOAuthGRPC", targets: ["SequencingOAuthGRPC"]),
     .library(name: "OAuthSandbox", targets: ["OAuthSandbox"]),
@@ -32,6 +33,10 @@ let package = Package(
     .target(
       name: "SequencingOAuthSQLite",
       dependencies: ["SequencingOAuth", "Basics", "CSQLite"],
+      swiftSettings: settings),
+    .target(
+      name: "SequencingOAuthPostgreSQL",
+      dependencies: ["SequencingOAuth", "Basics", "CPostgreSQL"],
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthSecretService",
@@ -56,6 +61,8 @@ let package = Package(
       name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     // Without pkg-config: GLib's flags there make SwiftPM warn in every build of every app.
     .systemLibrary(name: "CSecret"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -122,8 +129,8 @@ let package = Package(
     .testTarget(
       name: "StoreTests",
       dependencies: [
-        "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService", "store-probe",
-        "OAuthSandbox", "TestSupport",
+        "SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite",
+        "SequencingOAuthSecretService", "store-probe", "OAuthSandbox", "TestSupport",
       ],
       exclude: ["Faults"],
       swiftSettings: settings),

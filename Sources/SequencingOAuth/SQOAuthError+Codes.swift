@@ -130,6 +130,8 @@ extension SQOAuthError.Code {
   public static let wrongPassphrase = Self(rawValue: "wrong_passphrase")
   /// Another process uses the account and did not finish in time.
   public static let accountInUse = Self(rawValue: "account_in_use")
+  /// Another host has changed the account since it was loaded, so this change was not made.
+  public static let accountChanged = Self(rawValue: "account_changed")
   /// Another process signed a user in to the account while a request waited for its token.
   ///
   /// The request was not sent, because it belongs to the earlier user.

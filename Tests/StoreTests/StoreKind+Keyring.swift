@@ -15,15 +15,20 @@ extension StoreKind {
           name: "keyring",
           open: { folder in
             let path = folder.path
-            return KeyringStore { SecretServiceTokenStore(service: path, folder: path, bus: $0) }
+            return LateStore {
+              SecretServiceTokenStore(
+                service: path, folder: path, bus: try await SharedDesktop.ready())
+            }
           },
           address: { "keyring:\($0.path)@\(SharedDesktop.address)" }, isInFolder: false),
         StoreKind(
           name: "desktop with a keyring",
           open: { folder in
             let path = folder.path
-            return KeyringStore {
-              DesktopTokenStore(service: path, folder: path, bus: $0, hasDisplay: false)
+            return LateStore {
+              DesktopTokenStore(
+                service: path, folder: path, bus: try await SharedDesktop.ready(),
+                hasDisplay: false)
             }
           },
           address: { "desktop:\($0.path)@\(SharedDesktop.address)" }, isInFolder: false),
@@ -57,26 +62,4 @@ enum SharedDesktop {
 
   /// The address, once a program listens there.
   static func ready() async throws -> String { try await start.value.address }
-}
-
-/// A store that uses the shared keyring, once that has started.
-struct KeyringStore: TokenStore {
-  private let store: Task<any TokenStore, any Error>
-
-  /// A store that is made when the address of the keyring's bus is known.
-  init(_ make: @escaping @Sendable (String) -> any TokenStore) {
-    store = Task { make(try await SharedDesktop.ready()) }
-  }
-
-  func load(_ id: String) async throws -> AccountRecord? { try await store.value.load(id) }
-  func save(_ record: AccountRecord) async throws { try await store.value.save(record) }
-  func erase(_ id: String) async throws { try await store.value.erase(id) }
-  func list() async throws -> [String] { try await store.value.list() }
-  func all() async throws -> [AccountRecord] { try await store.value.all() }
-  func lease(_ id: String) async throws -> AccountLease? { try await store.value.lease(id) }
-  func reserve(
-    _ id: String, replacing record: AccountRecord?
-  ) async throws -> AccountReservation {
-    try await store.value.reserve(id, replacing: record)
-  }
 }

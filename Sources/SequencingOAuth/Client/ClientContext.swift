@@ -107,9 +107,10 @@ final class ClientContext: Sendable {
       by: discovery, environment.httpClient, isFresh: isFresh)
   }
 
-  /// Gets the next token of a session from its server.
-  func renew(_ record: AccountRecord) async throws(SQOAuthError) -> RefreshedToken {
-    let client = try await client(of: record)
+  /// Gets the next token of a session from its server, by the client from ``client(of:)``.
+  func renew(
+    _ record: AccountRecord, by client: RegisteredClient
+  ) async throws(SQOAuthError) -> RefreshedToken {
     do throws(SQOAuthError) {
       if let grant = record.grant, record.token.refreshToken == nil {
         return RefreshedToken(
@@ -143,7 +144,7 @@ final class ClientContext: Sendable {
   }
 
   /// The client of a record; throws if the record is from another client or another server.
-  private func client(of record: AccountRecord) async throws(SQOAuthError) -> RegisteredClient {
+  func client(of record: AccountRecord) async throws(SQOAuthError) -> RegisteredClient {
     try check(record)
     let client = try await client()
     try check(record, at: client)

@@ -128,12 +128,15 @@ struct Renewal: Sendable {
     _ record: AccountRecord, withoutLeaseBecause noLease: SQOAuthError?, again: Bool = false
   ) async throws(SQOAuthError) -> SQToken? {
     if let noLease { try refuse(record, because: noLease) }
+    // This may fetch the server's metadata. A store counts the time of the request from the moment
+    // at which it makes room.
+    let client = try await context.client(of: record)
     let room = try await room(after: record)
     defer { room.release() }
     guard isCurrent else { return nil }
     let refreshed: RefreshedToken
     do throws(SQOAuthError) {
-      refreshed = try await context.renew(record)
+      refreshed = try await context.renew(record, by: client)
     } catch {
       guard error.endsSession, !again else { throw error }
       switch await find(besides: record) {
@@ -170,11 +173,14 @@ struct Renewal: Sendable {
   /// Throws an error of the store if the refresh must not go on without the store.
   ///
   /// It may go on if it uses up no refresh token, or if the app accepts a token that is only in
-  /// memory.
+  /// memory. It must not if another host may have sent the same refresh token.
   private func refuse(
     _ record: AccountRecord, because error: SQOAuthError
   ) throws(SQOAuthError) {
-    guard spends(record), !context.environment.refreshesWithoutStore else { return }
+    let mayBeSentTwice = error.code == .accountChanged
+    guard spends(record), mayBeSentTwice || !context.environment.refreshesWithoutStore else {
+      return
+    }
     throw error.beforeSending
   }
 
@@ -218,7 +224,7 @@ struct Renewal: Sendable {
 
   /// Stores the new record, makes it the session's, and ends the renewal.
   private func finish(_ record: AccountRecord) async -> SQToken? {
-    guard let saved = await saved(record) else { return nil }
+    guard let saved = await saved(record), await !gaveWay(saved.error) else { return nil }
     let now = session.now
     return session.decide { state in
       guard state.isCurrent(change) else { return nil }
@@ -237,7 +243,7 @@ struct Renewal: Sendable {
   ///
   /// - Returns: `false` if the renewal was made void in the meantime.
   private func hold(_ record: AccountRecord) async -> Bool {
-    guard let saved = await saved(record) else { return false }
+    guard let saved = await saved(record), await !gaveWay(saved.error) else { return false }
     let now = session.now
     return session.decide { state in
       guard state.isCurrent(change) else { return false }
@@ -245,6 +251,22 @@ struct Renewal: Sendable {
       state.didSave(record, saved.error, at: now)
       return true
     }
+  }
+
+  /// If another host changed the account during the request, takes over what the store has now.
+  ///
+  /// Waiting callers then ask the session again. Returns `false` if the store's state is not known.
+  private func gaveWay(_ error: SQOAuthError?) async -> Bool {
+    guard error?.code == .accountChanged, case .success(let found) = await account.look() else {
+      return false
+    }
+    if let found {
+      _ = takeFromStore(found)
+      session.decide { $0.end(change) }
+    } else {
+      session.end(.signedOut, foundBy: change, erases: false)
+    }
+    return true
   }
 
   private func failed(_ error: SQOAuthError) async -> Outcome {

@@ -1,0 +1,12 @@
+#pragma once
+
+// Debian has the header in a folder, which only pkg-config's flags name.
+#if __has_include(<libpq-fe.h>)
+#include <libpq-fe.h>
+#else
+#include <postgresql/libpq-fe.h>
+#endif
+
+// The error fields of the protocol, whose names are characters in C and no integers in Swift.
+static const int sq_error_state = PG_DIAG_SQLSTATE;
+static const int sq_error_text = PG_DIAG_MESSAGE_PRIMARY;

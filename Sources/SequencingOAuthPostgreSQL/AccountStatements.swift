@@ -1,0 +1,120 @@
+/// The statements about accounts and leases, for the tables of one schema.
+///
+/// Each may be sent again after its answer was lost: the second time it changes nothing that
+/// matters and answers as the first time.
+struct AccountStatements: Sendable {
+  let header: SQLStatement
+  let addHeader: SQLStatement
+  let load: SQLStatement
+  let ids: SQLStatement
+  let page: SQLStatement
+  let replace: SQLStatement
+  let put: SQLStatement
+  let erase: SQLStatement
+  let takeLease: SQLStatement
+  let lookAtLease: SQLStatement
+  let markSent: SQLStatement
+  let endLease: SQLStatement
+  let canWrite: SQLStatement
+
+  /// How long a lease holds before its holder sends a refresh token, and again after it has saved.
+  static let unsentSeconds = 10
+  /// How long a lease holds once its holder has begun to send a refresh token.
+  ///
+  /// A refresh takes at most 100 s; then its holder has time to save the answer.
+  static let sentSeconds = 160
+
+  init(schema: String) {
+    let (accounts, leases, keys) = (
+      "\(schema).accounts", "\(schema).leases", "\(schema).keys"
+    )
+    // After a failover the new primary's clock may differ from the one that set the times.
+    let timeline =
+      "pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8)"
+    let unsent = "pg_catalog.clock_timestamp() + interval '\(Self.unsentSeconds) s'"
+    let sent = "pg_catalog.clock_timestamp() + interval '\(Self.sentSeconds) s'"
+
+    header = SQLStatement(
+      name: "header", text: "SELECT number, header FROM \(keys) ORDER BY number DESC LIMIT 1")
+    addHeader = SQLStatement(
+      name: "add_header",
+      text: """
+        INSERT INTO \(keys) (number, header) VALUES (1, $1::bytea) ON CONFLICT DO NOTHING
+        """)
+    load = SQLStatement(
+      name: "load", text: "SELECT version, value FROM \(accounts) WHERE id = $1::bytea")
+    ids = SQLStatement(name: "ids", text: "SELECT id FROM \(accounts) ORDER BY id")
+    page = SQLStatement(
+      name: "page",
+      text: """
+        SELECT id, value FROM \(accounts) WHERE id > $1::bytea ORDER BY id LIMIT $2::bigint
+        """)
+    replace = SQLStatement(
+      name: "replace",
+      text: """
+        WITH saved AS (
+          UPDATE \(accounts) SET version = $2::bigint + 1, value = $3::bytea
+          WHERE id = $1::bytea
+            AND (version = $2::bigint OR version = $2::bigint + 1 AND value = $3::bytea)
+          RETURNING version),
+        eased AS (
+          UPDATE \(leases) SET sent = false, until = \(unsent)
+          WHERE id = $1::bytea AND ticket = $4::bytea AND EXISTS (SELECT FROM saved))
+        SELECT version FROM saved
+        """)
+    put = SQLStatement(
+      name: "put",
+      text: """
+        INSERT INTO \(accounts) AS a (id, version, key_number, value)
+        VALUES ($1::bytea, 1, 1, $2::bytea)
+        ON CONFLICT (id) DO UPDATE SET version = a.version + 1, value = excluded.value
+        RETURNING version
+        """)
+    erase = SQLStatement(name: "erase", text: "DELETE FROM \(accounts) WHERE id = $1::bytea")
+    takeLease = SQLStatement(
+      name: "take_lease",
+      text: """
+        INSERT INTO \(leases) AS l (id, ticket, holder, until, sent, timeline)
+        VALUES ($1::bytea, $2::bytea, $3::text, \(unsent), false, \(timeline))
+        ON CONFLICT (id) DO UPDATE SET ticket = excluded.ticket, holder = excluded.holder,
+          until = excluded.until, sent = false, timeline = excluded.timeline
+        WHERE l.ticket = excluded.ticket
+          OR l.timeline = excluded.timeline AND l.until <= pg_catalog.clock_timestamp()
+        RETURNING true
+        """)
+    lookAtLease = SQLStatement(
+      name: "look_at_lease",
+      text: """
+        WITH renewed AS (
+          UPDATE \(leases) SET timeline = \(timeline),
+            until = CASE WHEN sent THEN \(sent) ELSE \(unsent) END
+          WHERE id = $1::bytea AND (timeline <> \(timeline)
+            OR until > CASE WHEN sent THEN \(sent) ELSE \(unsent) END))
+        SELECT holder FROM \(leases) WHERE id = $1::bytea
+        """)
+    markSent = SQLStatement(
+      name: "mark_sent",
+      text: """
+        UPDATE \(leases) SET sent = true, until = \(sent), timeline = \(timeline)
+        WHERE id = $1::bytea AND ticket = $2::bytea
+          AND EXISTS (SELECT FROM \(accounts) WHERE id = $1::bytea AND version = $3::bigint)
+        RETURNING true
+        """)
+    endLease = SQLStatement(
+      name: "end_lease",
+      text: "DELETE FROM \(leases) WHERE id = $1::bytea AND ticket = $2::bytea")
+    canWrite = SQLStatement(
+      name: "can_write",
+      text: """
+        SELECT pg_catalog.current_setting('transaction_read_only') = 'off'
+          AND pg_catalog.has_table_privilege('\(Self.quoted(accounts))', 'INSERT')
+          AND pg_catalog.has_table_privilege('\(Self.quoted(accounts))', 'UPDATE')
+          AND pg_catalog.has_table_privilege('\(Self.quoted(leases))', 'INSERT')
+        """)
+  }
+
+  /// An identifier inside a literal of SQL.
+  private static func quoted(_ identifier: String) -> String {
+    identifier.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+  }
+}

@@ -1,0 +1,107 @@
+import Basics
+import CPostgreSQL
+import Glibc
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The parameters of a connection, from the app's connection string and this store's defaults.
+///
+/// The values may hold a password, so no text names them.
+struct ConnectionSettings: Redacted {
+  /// Keywords of libpq and their values.
+  private(set) var values: [String: String]
+
+  /// Reads a connection string: a URI, or `keyword=value` pairs.
+  ///
+  /// - Throws: `invalidConfiguration`. libpq's own message is not repeated, since it quotes the
+  ///   part of the string that it does not understand, which may be the password.
+  init(_ string: String, environment: [String: String]) throws(SQOAuthError) {
+    values = try Self.parse(string)
+    let isLocal = Self.isLocal(values, environment)
+    if values["sslmode"] == nil, environment["PGSSLMODE"] == nil, !isLocal {
+      values["sslmode"] = "verify-full"
+    }
+    if values["sslmode"]?.hasPrefix("verify-") == true, values["sslrootcert"] == nil,
+      environment["PGSSLROOTCERT"] == nil, let bundle = Self.systemBundle
+    {
+      values["sslrootcert"] = bundle
+    }
+    // Of several servers only the primary can save.
+    if values["target_session_attrs"] == nil, Self.hosts(values, environment).count > 1 {
+      values["target_session_attrs"] = "read-write"
+    }
+    for (keyword, value) in Self.defaults where values[keyword] == nil { values[keyword] = value }
+    values["client_encoding"] = "UTF8"
+  }
+
+  /// What is set unless the string says otherwise; the times are seconds, or milliseconds for
+  /// `tcp_user_timeout`.
+  private static let defaults = [
+    "connect_timeout": "5", "keepalives_idle": "10", "keepalives_interval": "5",
+    "keepalives_count": "3", "tcp_user_timeout": "20000",
+    "fallback_application_name": "SequencingOAuth",
+  ]
+
+  private static func parse(_ string: String) throws(SQOAuthError) -> [String: String] {
+    guard !string.utf8.contains(0) else { throw notUnderstood }
+    guard let options = PQconninfoParse(string, nil) else { throw notUnderstood }
+    defer { PQconninfoFree(options) }
+    var values: [String: String] = [:]
+    var option = options
+    while let keyword = option.pointee.keyword {
+      if let value = option.pointee.val {
+        values[String(cString: keyword)] = String(cString: value)
+      }
+      option += 1
+    }
+    return values
+  }
+
+  private static let notUnderstood = SQOAuthError(
+    .invalidConfiguration,
+    "the connection string of the token database cannot be understood; write it as "
+      + "postgresql://user@host:port/database?parameter=value, with special characters as %XX")
+
+  // MARK: Where the server is
+
+  /// Whether every named server is on this machine, at a local socket or a loopback address.
+  private static func isLocal(
+    _ values: [String: String], _ environment: [String: String]
+  ) -> Bool {
+    // A service's file may name any server.
+    guard values["service"] == nil, environment["PGSERVICE"] == nil else { return false }
+    return hosts(values, environment).allSatisfy { host in
+      host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || isLoopback(host)
+    }
+  }
+
+  /// The servers that libpq would connect to; an empty name is the default local socket.
+  private static func hosts(
+    _ values: [String: String], _ environment: [String: String]
+  ) -> [Substring] {
+    let named =
+      values["hostaddr"] ?? environment["PGHOSTADDR"] ?? values["host"] ?? environment["PGHOST"]
+    return (named ?? "").split(separator: ",", omittingEmptySubsequences: false)
+  }
+
+  private static func isLoopback(_ host: Substring) -> Bool {
+    if host == "localhost" { return true }
+    var (v4, v6) = (in_addr(), in6_addr())
+    if inet_pton(AF_INET, String(host), &v4) == 1 {
+      return UInt32(bigEndian: v4.s_addr) >> 24 == 127
+    }
+    guard inet_pton(AF_INET6, String(host), &v6) == 1 else { return false }
+    return withUnsafeBytes(of: v6) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+  }
+
+  /// The system's certificates of authorities; libpq 15 does not find them by itself.
+  private static let systemBundle: String? = [
+    "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
+  ].first { access($0, R_OK) == 0 }
+}

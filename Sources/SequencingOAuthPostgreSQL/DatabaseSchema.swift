@@ -1,0 +1,167 @@
+import Basics
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The tables of a store: how they are made, and how they must look.
+///
+/// - `store`: one row with the version of these tables.
+/// - `keys`: for each key the number by which records name it, and the header that opens it.
+/// - `accounts`: the sealed records. The `version` grows with each save.
+/// - `leases`: who changes an account now. The `ticket` is a random name of the lease.
+struct DatabaseSchema: Sendable {
+  static let version: Int64 = 1
+
+  /// The schema's name as an identifier of SQL, in quotation marks.
+  let name: String
+  private let plainName: String
+
+  /// - Throws: `invalidConfiguration` for a name that PostgreSQL cannot have or keeps for itself.
+  init(_ name: String) throws(SQOAuthError) {
+    guard (1...63).contains(name.utf8.count), !name.utf8.contains(0), !name.hasPrefix("pg_") else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the schema of a token database needs a name of 1 to 63 bytes that does not begin with pg_")
+    }
+    plainName = name
+    self.name =
+      "\""
+      + name.split(separator: "\"", omittingEmptySubsequences: false)
+      .joined(separator: "\"\"") + "\""
+  }
+
+  /// Checks the tables, and makes them if they are missing.
+  ///
+  /// Any number of hosts may do this at once.
+  func open(
+    _ connection: Connection, until deadline: ContinuousClock.Instant
+  ) throws(SQOAuthError) {
+    do throws(PostgreSQLError) {
+      if try !exists(connection, until: deadline) { try make(connection, until: deadline) }
+    } catch {
+      throw error.reported
+    }
+    try check(connection, until: deadline)
+  }
+
+  private func exists(
+    _ connection: Connection, until deadline: ContinuousClock.Instant
+  ) throws(PostgreSQLError) -> Bool {
+    let statement = SQLStatement(
+      name: "schema_exists",
+      text: """
+        SELECT true FROM pg_catalog.pg_class c
+        JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = $1::text AND c.relname = 'store'
+        """)
+    return try !connection.run(statement, [.text(plainName)], until: deadline).isEmpty
+  }
+
+  private func make(
+    _ connection: Connection, until deadline: ContinuousClock.Instant
+  ) throws(PostgreSQLError) {
+    // An administrator may have made the schema for a role that must not make one.
+    let statement = SQLStatement(
+      name: "schema_has_namespace",
+      text: "SELECT true FROM pg_catalog.pg_namespace WHERE nspname = $1::text")
+    let hasNamespace = try !connection.run(
+      statement, [.text(plainName)], until: deadline
+    ).isEmpty
+    try connection.run(
+      script: """
+        SELECT pg_catalog.pg_advisory_xact_lock(\(Self.lock));
+        \(hasNamespace ? "" : "CREATE SCHEMA IF NOT EXISTS \(name);")
+        CREATE TABLE IF NOT EXISTS \(name).store (version integer NOT NULL);
+        CREATE TABLE IF NOT EXISTS \(name).keys (
+          number integer PRIMARY KEY, header bytea NOT NULL);
+        CREATE TABLE IF NOT EXISTS \(name).accounts (
+          id bytea PRIMARY KEY, version bigint NOT NULL,
+          key_number integer NOT NULL REFERENCES \(name).keys, value bytea NOT NULL);
+        CREATE TABLE IF NOT EXISTS \(name).leases (
+          id bytea PRIMARY KEY, ticket bytea NOT NULL, holder text NOT NULL,
+          until timestamptz NOT NULL, sent boolean NOT NULL, timeline text NOT NULL);
+        INSERT INTO \(name).store SELECT \(Self.version)
+          WHERE NOT EXISTS (SELECT FROM \(name).store)
+        """, until: deadline)
+  }
+
+  /// The number of the lock under which hosts make the tables; any other program should not use
+  /// it.
+  private static let lock: Int64 = 0x5351_4F41_7574_6801
+
+  // MARK: Checking
+
+  private func check(
+    _ connection: Connection, until deadline: ContinuousClock.Instant
+  ) throws(SQOAuthError) {
+    let version: Int64?
+    let columns: [String]
+    let oddities: Int
+    do throws(PostgreSQLError) {
+      version = try connection.run(
+        SQLStatement(name: "schema_version", text: "SELECT version FROM \(name).store"), [],
+        until: deadline
+      ).first?.integer(0)
+      columns = try connection.run(Self.columns, [.text(plainName)], until: deadline)
+        .compactMap { $0.text(0) }
+      oddities = try connection.run(Self.oddities, [.text(plainName)], until: deadline).count
+    } catch {
+      throw error.reported
+    }
+    if let version, version > Self.version {
+      throw SQOAuthError(
+        .storeTooNew,
+        "the token database: version \(version) of its tables is newer than this program")
+    }
+    guard version == Self.version, columns == Self.expectedColumns, oddities == 0 else {
+      throw SQOAuthError(
+        .storeDamaged,
+        "the token database: another program altered the tables in the schema "
+          + "\(plainName.printable); they are left as they are")
+    }
+  }
+
+  private static let tables = "('accounts', 'keys', 'leases', 'store')"
+
+  private static let columns = SQLStatement(
+    name: "schema_columns",
+    text: """
+      SELECT c.relname || '.' || a.attname || ' ' ||
+        pg_catalog.format_type(a.atttypid, a.atttypmod) ||
+        CASE WHEN a.attnotnull THEN '' ELSE ' NULL' END
+      FROM pg_catalog.pg_attribute a
+      JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1::text AND c.relname IN \(tables) AND c.relkind = 'r'
+        AND a.attnum > 0 AND NOT a.attisdropped
+      ORDER BY c.relname COLLATE "C", a.attnum
+      """)
+
+  private static let expectedColumns = [
+    "accounts.id bytea", "accounts.version bigint", "accounts.key_number integer",
+    "accounts.value bytea", "keys.number integer", "keys.header bytea", "leases.id bytea",
+    "leases.ticket bytea", "leases.holder text", "leases.until timestamp with time zone",
+    "leases.sent boolean", "leases.timeline text", "store.version integer",
+  ]
+
+  /// Finds what would change the meaning of the store's statements.
+  ///
+  /// That is a trigger, a rule, a policy for rows, a table that a crash empties, or an account
+  /// table in which an id could stand twice.
+  private static let oddities = SQLStatement(
+    name: "schema_oddities",
+    text: """
+      SELECT true FROM pg_catalog.pg_class c
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1::text AND c.relname IN \(tables) AND (
+        c.relkind <> 'r' OR c.relpersistence <> 'p' OR c.relrowsecurity OR c.relhasrules
+        OR EXISTS (SELECT FROM pg_catalog.pg_trigger t
+          WHERE t.tgrelid = c.oid AND NOT t.tgisinternal)
+        OR c.relname <> 'store' AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i
+          WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisvalid))
+      """)
+}

@@ -1,0 +1,101 @@
+import Basics
+import CPostgreSQL
+import SequencingOAuth
+
+/// A failure of the database or of the connection to it.
+///
+/// Its text is the server's primary message, or libpq's: both name tables, servers and roles, and
+/// never a stored value or a password.
+struct PostgreSQLError: Error, CustomStringConvertible {
+  enum Kind {
+    /// No server could be reached, or the connection broke; it is not known what the server did.
+    case disconnected
+    /// The server gave no answer in time; it is not known what it did.
+    case timedOut
+    /// The server refused a statement or a login, with this SQLSTATE.
+    case refused(String)
+  }
+
+  let kind: Kind
+  let message: String
+
+  init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+
+  /// Takes the failure of a statement.
+  init(result: OpaquePointer?) {
+    let state = PQresultErrorField(result, sq_error_state).map { String(cString: $0) }
+    let text = PQresultErrorField(result, sq_error_text).map { String(cString: $0) }
+    kind = state.map { .refused($0) } ?? .disconnected
+    message = (text ?? "the connection broke").printable
+  }
+
+  /// Takes the failure of a connection.
+  ///
+  /// `state` is the SQLSTATE of a server that refused the login.
+  init(connection: OpaquePointer?) {
+    let text = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+    let lines = text.split(separator: "\n").joined(separator: "; ")
+    message = lines.isEmpty ? "the connection broke" : lines.printable
+    kind = PQconnectionNeedsPassword(connection) != 0 ? .refused("28000") : .disconnected
+  }
+
+  var description: String { message }
+
+  /// The SQLSTATE, if the server refused something.
+  var state: String? {
+    if case .refused(let state) = kind { state } else { nil }
+  }
+
+  /// Whether the same statement may succeed on a new connection.
+  ///
+  /// Besides a broken connection these are: a server that starts or stops, an administrator who
+  /// ended the session, a former primary that only reads now, a deadlock, and too many connections.
+  var isPassing: Bool {
+    switch kind {
+    case .disconnected: true
+    case .timedOut: false
+    case .refused(let state):
+      state.hasPrefix("08") || state.hasPrefix("57P") || state.hasPrefix("40")
+        || ["25006", "53300", "26000"].contains(state)
+    }
+  }
+
+  /// Whether the connection cannot be used any more.
+  var endsConnection: Bool {
+    switch kind {
+    case .disconnected, .timedOut: true
+    case .refused(let state):
+      state.hasPrefix("08") || state.hasPrefix("57P") || state == "25006" || state == "26000"
+    }
+  }
+
+  /// The error for the app: what happened, and what to do.
+  var reported: SQOAuthError {
+    let code: SQOAuthError.Code = isDamage ? .storeDamaged : .storeFailed
+    return SQOAuthError(code, "the token database: \(message)\(advice)", cause: self)
+  }
+
+  /// A table or a column that does not exist, or has another type.
+  private var isDamage: Bool {
+    ["42P01", "42703", "42804", "42883", "42P10", "3F000"].contains(state)
+  }
+
+  private var advice: String {
+    switch kind {
+    case .disconnected: "; check that the server runs and can be reached"
+    case .timedOut: "; what it was asked to do may still happen"
+    case .refused(let state):
+      switch state {
+      case _ where isDamage: "; another program altered the tables, which are left as they are"
+      case "42501": "; grant the role the rights that the documentation lists"
+      case "25006": "; the server only reads: name the primary in the connection string"
+      case "53100": "; free space on the server's disk"
+      case "28000", "28P01": "; check the role, its password and the server's pg_hba.conf"
+      default: ""
+      }
+    }
+  }
+}

@@ -1,0 +1,227 @@
+import Basics
+import Glibc
+public import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Keeps tokens in a PostgreSQL database, which any number of hosts share.
+///
+/// Each account is refreshed by one host at a time. A save replaces exactly the record from which
+/// the refresh was made, so a host that was suspended cannot overwrite what its successor saved.
+/// Before a refresh token is sent, the account's lease is marked. A lease without that mark is
+/// taken over 10 s after its holder was killed; one with it after 160 s, when the request can no
+/// longer be under way.
+///
+/// Every record is sealed under a `StoreKey` and bound to its account, so the database's
+/// administrator can read the ids of the accounts, but no token. A person who can write to the
+/// database can remove accounts or put back older records unnoticed.
+///
+/// A call takes at most 30 s, and the time of connecting: up to 5 s for each server in the
+/// connection string, unless that has another `connect_timeout`. A saved record is as safe as
+/// PostgreSQL's `synchronous_commit` makes it.
+public final class PostgreSQLTokenStore: TokenStore {
+  private let database: AccountDatabase
+  private let held = HeldLeases()
+
+  /// How long a caller waits in ``lease(_:)`` for another holder, and between two looks.
+  private static let wait = (longest: Duration.seconds(2), step: Duration.milliseconds(500))
+
+  /// Makes a store; its first call connects, and makes the tables if they are missing.
+  ///
+  /// `connection` is a connection string of libpq, such as `postgresql://app@db.example/app`. It
+  /// may name several servers, of which the primary is used. libpq finds the password in the
+  /// string, in `PGPASSWORD` or in `~/.pgpass`. If the string names no `sslmode`, a server on
+  /// another machine must use TLS with a certificate of its name (`verify-full`) from an authority
+  /// that the system trusts. A weaker `sslmode` in the string is obeyed.
+  ///
+  /// `connections` is how many connections the store opens at most. All hosts must use the same
+  /// key. The store works through a pooler such as PgBouncer too.
+  public convenience init(
+    connection: String, key: StoreKey, schema: String = "sequencing_oauth", connections: Int = 4
+  ) {
+    self.init(
+      connection: connection, key: key, schema: schema, connections: connections,
+      limit: .seconds(30))
+  }
+
+  /// Makes a store with another limit for a call.
+  package init(
+    connection: String, key: StoreKey, schema: String = "sequencing_oauth", connections: Int = 4,
+    limit: Duration
+  ) {
+    database = AccountDatabase(
+      connection: connection, schema: schema, key: key, connections: connections, limit: limit)
+  }
+
+  // MARK: Records
+
+  /// Loads the record of an account, or `nil` if the store has none.
+  public func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
+    let lease = held.lease(id)
+    let found = try await database.use { table throws(SQOAuthError) in try table.load(id) }
+    if let lease {
+      held.know(id, lease.ticket, HeldLeases.Known(version: found?.version, record: found?.record))
+    }
+    return found?.record
+  }
+
+  /// Saves a record; it replaces the account's earlier record.
+  ///
+  /// While the caller has the account's lease, a record of the same sign-in replaces only the
+  /// record that the caller last loaded or saved.
+  ///
+  /// - Throws: `SQOAuthError.Code.accountChanged` if another host has changed the account since.
+  public func save(_ record: AccountRecord) async throws(SQOAuthError) {
+    let lease = held.lease(record.id)
+    if let lease, let known = lease.known, let before = known.record, let version = known.version {
+      // It was made safe already when it landed.
+      if before == record { return }
+      if before.session == record.session {
+        return try await replace(before: version, record, lease.ticket)
+      }
+    }
+    let version = try await database.use(.long) { table throws(SQOAuthError) in
+      try table.put(record.id, try table.sealer.seal(record))
+    }
+    if let lease {
+      held.know(record.id, lease.ticket, HeldLeases.Known(version: version, record: record))
+    }
+  }
+
+  private func replace(
+    before version: Int64, _ record: AccountRecord, _ ticket: Data
+  ) async throws(SQOAuthError) {
+    let box = OneShot<Data>()
+    let isSaved = try await database.use(.long) { table throws(SQOAuthError) in
+      // Sealed once: by the same bytes a repeated statement recognizes its own change.
+      if box.current == nil { box.resolve(try table.sealer.seal(record)) }
+      return try table.replace(
+        record.id, version: version, box.current ?? Data(), ticket: ticket)
+    }
+    guard isSaved else { throw Self.changed(record.id) }
+    held.know(record.id, ticket, HeldLeases.Known(version: version + 1, record: record))
+  }
+
+  private static func changed(_ id: String) -> SQOAuthError {
+    SQOAuthError(
+      .accountChanged, "another host has changed the account \"\(id.printable)\" in the meantime")
+  }
+
+  /// Removes the record of an account.
+  public func erase(_ id: String) async throws(SQOAuthError) {
+    let lease = held.lease(id)
+    try await database.use(.long) { table throws(SQOAuthError) in try table.erase(id) }
+    if let lease { held.know(id, lease.ticket, HeldLeases.Known()) }
+  }
+
+  /// Lists the ids of all accounts that have a record.
+  public func list() async throws(SQOAuthError) -> [String] {
+    try await database.use { table throws(SQOAuthError) in try table.list() }
+  }
+
+  /// Loads the records of all accounts.
+  public func all() async throws(SQOAuthError) -> [AccountRecord] {
+    var records: [AccountRecord] = []
+    var last = Data()
+    while true {
+      let after = last
+      let page = try await database.use { table throws(SQOAuthError) in
+        try table.page(after: after, atMost: Self.pageSize)
+      }
+      records += page
+      guard let end = page.last, page.count == Self.pageSize else { break }
+      last = Data(end.id.utf8)
+    }
+    return records.sorted { $0.id < $1.id }
+  }
+
+  private static let pageSize = 1000
+
+  // MARK: Leases
+
+  /// Takes the exclusive right to change an account; it holds for all hosts.
+  ///
+  /// Returns `nil` while another caller in this process has that right, and if a caller elsewhere
+  /// still has it after 2 s.
+  public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
+    let end = ContinuousClock.now + Self.wait.longest
+    let lease = HeldLeases.Lease(ticket: Data(UUID().uuidString.utf8))
+    guard held.begin(id, lease) else { return nil }
+    return try await take(id, lease, until: end)
+  }
+
+  private func take(
+    _ id: String, _ lease: HeldLeases.Lease, until end: ContinuousClock.Instant
+  ) async throws(SQOAuthError) -> AccountLease? {
+    let ticket = lease.ticket
+    do throws(SQOAuthError) {
+      while true {
+        let isTaken = try await database.use { table throws(SQOAuthError) in
+          if try table.takeLease(id, ticket: ticket, holder: Self.holder) { return true }
+          _ = try table.holder(id)
+          return false
+        }
+        if isTaken { return AccountLease { [self] in release(id, ticket) } }
+        guard ContinuousClock.now + Self.wait.step < end, !Task.isCancelled else { break }
+        // Spread, so that hosts that wait for one account do not ask together.
+        try? await Task.sleep(for: Self.wait.step * Double.random(in: 0.5...1))
+      }
+    } catch {
+      held.end(id, ticket)
+      throw error
+    }
+    held.end(id, ticket)
+    return nil
+  }
+
+  private func release(_ id: String, _ ticket: Data) {
+    Task { [self] in
+      // If this fails, the lease ends by itself.
+      try? await database.use(.long) { table throws(SQOAuthError) in
+        try table.endLease(id, ticket: ticket)
+      }
+      held.end(id, ticket)
+    }
+  }
+
+  /// How this process names itself to others that wait for it.
+  private static let holder: String = {
+    var name = [CChar](repeating: 0, count: 256)
+    gethostname(&name, name.count - 1)
+    let host = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return "process \(getpid()) on host \(host.printable)"
+  }()
+
+  /// Names the process and the host that have the right to change an account.
+  public func leaseHolder(_ id: String) async -> String? {
+    let holder = try? await database.use { table throws(SQOAuthError) in try table.holder(id) }
+    return holder ?? nil
+  }
+
+  /// Marks the account's lease, as the last step before a refresh token is sent.
+  ///
+  /// - Throws: `SQOAuthError.Code.accountChanged` if another host has taken the lease over or
+  ///   changed the account since: then nothing may be sent.
+  public func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws(SQOAuthError) -> AccountReservation {
+    guard let record else {
+      try await database.use { table throws(SQOAuthError) in try table.checkWriting() }
+      return AccountReservation()
+    }
+    guard let lease = held.lease(id), let known = lease.known, known.record == record,
+      let version = known.version,
+      try await database.use(
+        .short,
+        { table throws(SQOAuthError) in
+          try table.markSent(id, ticket: lease.ticket, version: version)
+        })
+    else { throw Self.changed(id) }
+    return AccountReservation(
+      land: { [self] in try? await replace(before: version, $0, lease.ticket) })
+  }
+}

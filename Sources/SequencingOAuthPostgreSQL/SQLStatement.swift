@@ -1,0 +1,60 @@
+import Basics
+import CPostgreSQL
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A statement, which each connection prepares once under its name.
+struct SQLStatement: Sendable {
+  let name: String
+  let text: String
+}
+
+/// A value for a placeholder in a statement.
+enum SQLValue: Redacted {
+  case bytes(Data)
+  /// A value in the server's text form, such as a number; it must not contain a NUL.
+  case text(String)
+
+  static func integer(_ value: Int64) -> SQLValue { .text(String(value)) }
+
+  /// The bytes as libpq sends them, and whether they are in binary form.
+  var sent: (bytes: [UInt8], isBinary: Bool) {
+    switch self {
+    case .bytes(let data): (Array(data), true)
+    case .text(let text): (Array(text.utf8) + [0], false)
+    }
+  }
+}
+
+/// One row of a result, with its columns in the server's binary form.
+struct SQLRow: Redacted {
+  private let columns: [Data?]
+
+  init(_ result: OpaquePointer, _ row: Int32) {
+    columns = (0..<PQnfields(result)).map { column in
+      guard PQgetisnull(result, row, column) == 0, let value = PQgetvalue(result, row, column)
+      else { return nil }
+      return Data(bytes: value, count: Int(PQgetlength(result, row, column)))
+    }
+  }
+
+  func bytes(_ column: Int) -> Data? { columns[column] }
+
+  func text(_ column: Int) -> String? {
+    columns[column].map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// A `bigint` or `integer`.
+  func integer(_ column: Int) -> Int64? {
+    guard let data = columns[column], data.count == 8 || data.count == 4 else { return nil }
+    let value = data.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return data.count == 8
+      ? Int64(bitPattern: value) : Int64(Int32(bitPattern: UInt32(truncatingIfNeeded: value)))
+  }
+
+  func boolean(_ column: Int) -> Bool { columns[column]?.first == 1 }
+}
