@@ -1,5 +1,5 @@
 import Basics
-import Foundation
+package import Foundation
 
 /// A real PostgreSQL server, which a test runs on a free port.
 ///
