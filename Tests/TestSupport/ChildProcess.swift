@@ -124,15 +124,18 @@ package final class ChildProcess: Sendable {
   }
 
   /// Whether the program is stopped, as after SIGSTOP.
-  package var isStopped: Bool {
+  package var isStopped: Bool { Self.state(of: processID) == "T" }
+
+  /// The letter for the state of any process, or `nil` after its end: `T` stopped, `Z` zombie.
+  static func state(of processID: pid_t) -> Character? {
     let line = (try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)) ?? ""
     // The name before it may hold anything.
-    return line.split(separator: ")").last?.hasPrefix(" T ") == true
+    return line.split(separator: ")").last?.dropFirst().first
   }
 
-  /// Sends a signal to the whole group, unless the program has ended.
-  package func signal(_ number: Int32) {
-    record.signal(number)
+  /// Sends a signal to the whole group, or to the program alone, unless the program has ended.
+  package func signal(_ number: Int32, alone: Bool = false) {
+    record.signal(number, alone: alone)
   }
 
   /// Ends the program: closes its input, asks it with SIGTERM, and kills it past the limit.

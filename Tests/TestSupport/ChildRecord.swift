@@ -92,10 +92,10 @@ final class ChildRecord: Sendable {
     }
   }
 
-  func signal(_ number: Int32) {
+  func signal(_ number: Int32, alone: Bool = false) {
     // Under the lock, so that the number cannot have gone to another process.
     state.withLock { state in
-      if state.status == nil { kill(-processID, number) }
+      if state.status == nil { kill(alone ? processID : -processID, number) }
     }
   }
 }

@@ -3,7 +3,7 @@ package import Testing
 
 /// The programs that a test needs and that a machine may lack.
 package struct Requirement: Sendable {
-  /// The programs that must be in `PATH` or in the administrators' folders.
+  /// The programs that must be in `PATH`, in the administrators' folder or in PostgreSQL's.
   package let programs: [String]
 
   package init(programs: [String]) {
@@ -18,12 +18,17 @@ package struct Requirement: Sendable {
       "dbus-daemon", "dbus-send", "dbus-test-tool", "gnome-keyring-daemon", "secret-tool", "bash",
     ])
   package static let nginx = Self(programs: ["nginx", "openssl", "sh"])
+  package static let pgbouncer = Self(programs: postgreSQL.programs + ["pgbouncer"])
+  package static let postgreSQL = Self(
+    programs: ["initdb", "pg_basebackup", "postgres", "psql", "ipcrm", "setpriv", "sh"])
   package static let tmux = Self(programs: ["tmux"])
 
   /// The programs that are missing.
   package var missing: [String] {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-    let folders: [Substring] = path.split(separator: ":") + ["/usr/sbin"]
+    let folders: [Substring] =
+      path.split(separator: ":") + ["/usr/sbin"]
+      + (PostgreSQLServer.programFolder.map { [$0[...]] } ?? [])
     return programs.filter { program in
       !folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
     }

@@ -1,0 +1,103 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(3)))
+struct TCPRelayTests {
+  @Test func `a relay passes a session on and counts it`() async throws {
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      let connection = server.connection(through: relay.port)
+      let long = try await PostgreSQLServer.run("SELECT repeat('x', 1000000)", at: connection)
+      #expect(long == String(repeating: "x", count: 1_000_000))
+      try await eventually("the connection ends") { relay.openConnections == 0 }
+      let counters = relay.counters
+      #expect(counters.accepted == 1)
+      #expect(counters.bytesToServer > 100)
+      #expect(counters.bytesToClients > 1_000_000)
+    }
+  }
+
+  @Test func `a silent relay holds connections, old and new, and passes nothing`() async throws {
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      let connection = server.connection(through: relay.port)
+      let old = try PostgreSQLServer.psql(
+        "SELECT 'first'; \(Self.lock) SELECT 'then';", at: connection)
+      try await server.holdingLock {
+        _ = try await old.line(after: "first")
+        try await server.waiters(1)
+        relay.goSilent()
+      }
+      // The server has answered, and ends the session that the client does not hear of.
+      try await server.waiters(0)
+      #expect(try await server.terminateSessions() == 1)
+      let counters = relay.counters
+      let new = try PostgreSQLServer.psql("SELECT 'new'", at: connection)
+      try await eventually("the relay accepts") { relay.counters.accepted == 2 }
+      #expect(relay.openConnections == 2)
+      #expect(relay.counters.bytesToServer == counters.bytesToServer)
+      #expect(relay.counters.bytesToClients == counters.bytesToClients)
+      #expect(old.isRunning && new.isRunning)
+      #expect(old.output == "first\n")
+      relay.speakAgain()
+      #expect(try await new.result().output == "new\n")
+      #expect(try await old.result().errors.contains("terminating connection"))
+    }
+  }
+
+  @Test func `a request passes whose answer is lost`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await server.run("CREATE TABLE t (a int)")
+      let relay = try TCPRelay(to: server.port)
+      let client = try PostgreSQLServer.psql(
+        "SELECT 'ready'; \(Self.lock) INSERT INTO public.t VALUES (1);",
+        at: server.connection(through: relay.port))
+      try await server.run("GRANT INSERT ON t TO app")
+      try await server.holdingLock {
+        _ = try await client.line(after: "ready")
+        try await server.waiters(1)
+        relay.passThrough(.requests)
+      }
+      try await server.waiters(0)
+      #expect(client.isRunning)
+      relay.dropConnections()
+      #expect(try await client.result().errors.contains("onnection"))
+      #expect(relay.openConnections == 0)
+    }
+  }
+
+  @Test func `a relay to a port that refuses ends the connection`() async throws {
+    let closed = try ClosedPort()
+    let relay = try TCPRelay(to: closed.number)
+    let client = try PostgreSQLServer.psql(
+      "SELECT 1", at: "postgresql://app@127.0.0.1:\(relay.port)/tests")
+    #expect(try await client.result().status == 2)
+    try await eventually("the connection ends") { relay.openConnections == 0 }
+  }
+
+  /// Waits for the lock that ``PostgreSQLServer/holdingLock(_:)`` holds.
+  private static let lock = "SELECT pg_advisory_lock(1);"
+}
+
+extension PostgreSQLServer {
+  /// Runs a body while a session of the superuser holds a lock.
+  fileprivate func holdingLock(_ body: () async throws -> Void) async throws {
+    let holder = try Self.psql(
+      "SELECT pg_advisory_lock(1); SELECT 'held'; SELECT pg_sleep(3600);",
+      at: superuserConnection)
+    _ = try await holder.line(after: "held")
+    try await body()
+    try await run(
+      "SELECT pg_terminate_backend(pid, 20000) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+    )
+  }
+
+  /// Waits until this number of sessions wait for the lock.
+  fileprivate func waiters(_ count: Int) async throws {
+    try await eventually("\(count) sessions wait") {
+      try await run(
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") == "\(count)"
+    }
+  }
+}

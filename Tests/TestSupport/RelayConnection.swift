@@ -1,0 +1,133 @@
+import Foundation
+
+/// A client's connection through a relay: two sockets, and the bytes between them.
+///
+/// Only the holder of the relay's lock may use it.
+final class RelayConnection {
+  /// The bytes from one socket to the other.
+  struct Flow {
+    var pending: [UInt8] = []
+    var hasEnded = false
+    var isFinished = false
+  }
+
+  let client: Int32
+  /// The socket to the server, or a negative number before the first byte may pass.
+  private(set) var server: Int32 = -1
+  private(set) var requests = Flow()
+  private(set) var answers = Flow()
+
+  init(client: Int32) {
+    self.client = client
+    Self.prepare(client)
+  }
+
+  /// Whether both directions have ended.
+  var isFinished: Bool { requests.isFinished && answers.isFinished }
+
+  /// Connects to the server; throws if it refuses.
+  func connect(to port: UInt16) throws {
+    guard server < 0 else { return }
+    server = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_port = port.bigEndian
+    // Before it connects: a server that is stopped must not stop the relay.
+    Self.prepare(server)
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard status == 0 || errno == EINPROGRESS else { throw RelayError() }
+  }
+
+  /// Moves what the sockets give and take now; returns the counts of written bytes.
+  func move(_ traffic: TCPRelay.Traffic) throws -> (toServer: Int, toClient: Int) {
+    guard server >= 0 else { return (0, 0) }
+    let toServer = traffic == .nothing ? 0 : try Self.move(&requests, from: client, to: server)
+    let toClient = traffic == .all ? try Self.move(&answers, from: server, to: client) : 0
+    return (toServer, toClient)
+  }
+
+  /// The events of the two sockets that the relay waits for.
+  func events(_ traffic: TCPRelay.Traffic) -> [pollfd] {
+    var events = (client: Int32(0), server: Int32(0))
+    if server >= 0, traffic != .nothing {
+      if !requests.pending.isEmpty {
+        events.server |= POLLOUT
+      } else if !requests.hasEnded {
+        events.client |= POLLIN
+      }
+    }
+    if server >= 0, traffic == .all {
+      if !answers.pending.isEmpty {
+        events.client |= POLLOUT
+      } else if !answers.hasEnded {
+        events.server |= POLLIN
+      }
+    }
+    // Without events a socket is left out, since its end would be reported again and again.
+    return [(client, events.client), (server, events.server)].filter { $0.1 != 0 }
+      .map { pollfd(fd: $0.0, events: Int16($0.1), revents: 0) }
+  }
+
+  /// Closes both sockets, in order.
+  func close() {
+    Glibc.close(client)
+    if server >= 0 { Glibc.close(server) }
+  }
+
+  /// Closes both sockets with a reset.
+  func reset() {
+    // Unlike SO_LINGER, this does not wait until the thread that polls the sockets leaves them.
+    var nowhere = sockaddr()
+    nowhere.sa_family = sa_family_t(AF_UNSPEC)
+    for socket in [client, server] where socket >= 0 {
+      Glibc.connect(socket, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
+    }
+    close()
+  }
+
+  private static func move(_ flow: inout Flow, from: Int32, to: Int32) throws -> Int {
+    var count = 0
+    // Not without end, since the caller holds the lock.
+    for _ in 0..<8 where !flow.isFinished {
+      if flow.pending.isEmpty, !flow.hasEnded {
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        let received = recv(from, &buffer, buffer.count, 0)
+        if received < 0 { return try waits() ? count : 0 }
+        flow.pending = Array(buffer[..<received])
+        flow.hasEnded = received == 0
+      }
+      if !flow.pending.isEmpty {
+        let sent = send(to, flow.pending, flow.pending.count, Int32(MSG_NOSIGNAL))
+        if sent < 0 { return try waits() ? count : 0 }
+        flow.pending.removeFirst(sent)
+        count += sent
+      }
+      if flow.pending.isEmpty, flow.hasEnded {
+        shutdown(to, Int32(SHUT_WR))
+        flow.isFinished = true
+      }
+    }
+    return count
+  }
+
+  /// Returns whether the last call must be repeated later; throws if the connection is broken.
+  private static func waits() throws -> Bool {
+    guard errno == EAGAIN || errno == EINTR else { throw RelayError() }
+    return true
+  }
+
+  private static func prepare(_ socket: Int32) {
+    var yes: Int32 = 1
+    setsockopt(
+      socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+    _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
+  }
+}
+
+/// The error if one end of a connection is broken, so that the other one is reset.
+struct RelayError: Error {}
