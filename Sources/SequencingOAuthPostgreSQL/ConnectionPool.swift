@@ -8,13 +8,17 @@ import SequencingOAuth
 /// A connection serves all accounts. The pool makes another one only while all others are busy, and
 /// closes those that nobody needs.
 final class ConnectionPool: Sendable {
+  /// Gives a result to the caller.
+  typealias Reply = @Sendable () -> Void
+
   /// A call that needs a connection.
   struct Job: Sendable {
     /// When the caller gets an error if the call has not ended; statements end by then.
     let deadline: ContinuousClock.Instant
     /// Until when the call is repeated after a failure that may pass.
     let retriesUntil: ContinuousClock.Instant
-    let work: @Sendable (Connection) throws(SQOAuthError) -> Void
+    /// Does the work, and returns what gives its result to the caller.
+    let work: @Sendable (Connection) throws(SQOAuthError) -> Reply
     let fail: @Sendable (SQOAuthError) -> Void
   }
 
@@ -63,7 +67,8 @@ final class ConnectionPool: Sendable {
       Job(
         deadline: deadline, retriesUntil: now + patience,
         work: { connection throws(SQOAuthError) in
-          result.resolve(.success(try work(connection, deadline)))
+          let value = try work(connection, deadline)
+          return { result.resolve(.success(value)) }
         },
         fail: { result.resolve(.failure($0)) }))
     return try await result.wait().get()
@@ -106,11 +111,12 @@ final class ConnectionPool: Sendable {
 
   private func serve(_ worker: Worker) {
     var connection: Connection?
-    while let job = next(worker) { perform(job, &connection) }
+    var reply: Reply = {}
+    while let job = next(worker, after: reply) { reply = perform(job, &connection) }
   }
 
-  /// Waits for a call; returns `nil` when the thread shall end.
-  private func next(_ worker: Worker) -> Job? {
+  /// Replies to the last call and waits for another one; returns `nil` when the thread shall end.
+  private func next(_ worker: Worker, after reply: Reply) -> Job? {
     if let job = takeJob(of: worker) { return job }
     let isIdle = state.withLock { state -> Bool in
       if !state.waiting.isEmpty {
@@ -121,6 +127,8 @@ final class ConnectionPool: Sendable {
       state.idle.append(worker)
       return true
     }
+    // The caller's next call then finds this connection idle.
+    reply()
     if isIdle { _ = worker.bell.wait(timeout: .now() + Self.idleTime) }
     return state.withLock { state in
       // After the idle time a call may just have come.
@@ -138,7 +146,7 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  private func perform(_ job: Job, _ connection: inout Connection?) {
+  private func perform(_ job: Job, _ connection: inout Connection?) -> Reply {
     var pause = Duration.zero
     while true {
       do throws(SQOAuthError) {
@@ -148,7 +156,7 @@ final class ConnectionPool: Sendable {
         if failure?.endsConnection ?? false { connection = nil }
         let isLate = ContinuousClock.now + pause >= min(job.retriesUntil, job.deadline)
         guard failure?.isPassing ?? false, !isLate, state.withLock({ $0.hasConnected }) else {
-          return job.fail(error)
+          return { job.fail(error) }
         }
         // The first new attempt is made at once: an idle connection may have broken long ago.
         _ = poll(nil, 0, Int32(pause / .milliseconds(1)))

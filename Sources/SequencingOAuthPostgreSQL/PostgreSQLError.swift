@@ -85,7 +85,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
 
   private var advice: String {
     switch kind {
-    case .disconnected: "; check that the server runs and can be reached"
+    case .disconnected:
+      "; check that the server runs and can be reached, the role and its password"
     case .timedOut: "; what it was asked to do may still happen"
     case .refused(let state):
       switch state {

@@ -43,6 +43,9 @@ import Testing
     "SequencingOAuth/HTTP/Curl/CurlCallbacks", "SequencingOAuth/HTTP/Curl/CurlEventLoop",
     "SequencingOAuth/HTTP/Curl/CurlMulti", "SequencingOAuth/HTTP/Curl/LoneRequests",
     "SequencingOAuth/HTTP/Curl/SocketTable",
+    "SequencingOAuthPostgreSQL/Connection", "SequencingOAuthPostgreSQL/ConnectionPool",
+    "SequencingOAuthPostgreSQL/ConnectionSettings",
+    "SequencingOAuthPostgreSQL/PostgreSQLTokenStore",
     "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
   ]
 

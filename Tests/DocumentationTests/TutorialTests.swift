@@ -48,14 +48,18 @@ struct TutorialTests {
     let package = try ReaderPackage(manifest: all, usesEveryLibrary: true)
     let program = try await package.build(
       Self.libraries.map { "import \($0)\n" }.joined()
-        + "print(SecretServiceTokenStore.self, SQLiteTokenStore.self, RPCChannel.self)\n")
+        + "print(SecretServiceTokenStore.self, SQLiteTokenStore.self, RPCChannel.self)\n"
+        + "print(PostgreSQLTokenStore.self)\n")
     let result = try await ChildProcess.run([program])
-    #expect(result.output == "SecretServiceTokenStore SQLiteTokenStore RPCChannel\n")
+    #expect(
+      result.output == "SecretServiceTokenStore SQLiteTokenStore RPCChannel\nPostgreSQLTokenStore\n"
+    )
   }
 
   private static let libraries = [
-    "SequencingOAuth", "SequencingOAuthFoundation", "SequencingOAuthGRPC", "SequencingOAuthSQLite",
-    "SequencingOAuthSecretService", "OAuthSandbox",
+    "SequencingOAuth", "SequencingOAuthFoundation", "SequencingOAuthGRPC",
+    "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
+    "OAuthSandbox",
   ]
 
   @Test(arguments: UnusedLibraries.modules)

@@ -41,7 +41,7 @@ import Testing
       let store = PostgreSQLTokenStore(
         connection: server.connection(password: "not this one"), key: testKey)
       let error = try await failure { _ = try await store.load("a") }
-      #expect(error.code == .storeFailed && error.message.contains("pg_hba.conf"))
+      #expect(error.code == .storeFailed && error.message.contains("its password"))
       #expect(!"\(error)".contains("not this one"))
     }
   }
@@ -155,7 +155,7 @@ import Testing
       try await store.save(record("a"))
       relay.goSilent()
       let error = try await failure { _ = try await store.load("a") }
-      #expect(error.code == .storeFailed && error.message.contains("no answer"))
+      #expect(error.code == .storeFailed && error.message.contains("no answer"), "\(error)")
       await #expect(throws: SQOAuthError.self) { try await store.save(record("a")) }
       relay.dropConnections()
       relay.speakAgain()
@@ -170,21 +170,23 @@ import Testing
       let store = PostgreSQLTokenStore(
         connection: server.connection(through: relay.port), key: testKey, connections: 1)
       let (old, new) = (record("a"), record("a", token: SQToken(accessToken: "new")))
-      try await store.save(old)
+      try await store.save(record("a", token: SQToken(accessToken: "first")))
       _ = try #require(try await store.lease("a"))
       _ = try await store.load("a")
+      // The connection has prepared the statement by this save.
+      try await store.save(old)
       let room = try await store.reserve("a", replacing: old)
       relay.passThrough(.requests)
       async let landed: Void = room.land(new)
       try await eventually("the server has saved it") {
-        try await server.run("SELECT version FROM sequencing_oauth.accounts") == "2"
+        try await server.run("SELECT version FROM sequencing_oauth.accounts") == "3"
       }
       relay.dropConnections()
       relay.speakAgain()
       await landed
       try await store.save(new)
       #expect(try await store.load("a") == new)
-      #expect(try await server.run("SELECT version FROM sequencing_oauth.accounts") == "2")
+      #expect(try await server.run("SELECT version FROM sequencing_oauth.accounts") == "3")
     }
   }
 }

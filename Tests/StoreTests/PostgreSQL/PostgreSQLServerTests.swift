@@ -143,32 +143,6 @@ struct PostgreSQLServerTests {
     #expect(!FileManager.default.fileExists(atPath: folder))
     #expect(try !segments().contains(segment))
   }
-
-  @Test func `nothing is left of a server after a test process that was killed`() async throws {
-    let result = try await #require(
-      processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
-    ) {
-      let server = try await PostgreSQLServer.start()
-      // A process that computes does not look whether the server is still there.
-      let session = try await server.sleeper("SELECT sum(a) FROM generate_series(1, 1e12) a;")
-      let text = (["", server.socketFolder] + server.processIDs.map { "\($0)" })
-      print(text.joined(separator: "\nSERVER "))
-      fflush(nil)
-      server.pause()
-      withExtendedLifetime(session) { _ = kill(getpid(), SIGKILL) }
-    }
-    let output = String(decoding: result.standardOutputContent, as: UTF8.self)
-    let words = output.split(separator: "\n").filter { $0.hasPrefix("SERVER ") }
-      .map { $0.dropFirst(7) }
-    let folder = try #require(words.first)
-    #expect(words.count > 5)
-    try await eventually("the server's processes end") {
-      words.compactMap { pid_t($0) }.allSatisfy(hasEnded)
-    }
-    try await eventually("its files are removed") {
-      !FileManager.default.fileExists(atPath: String(folder))
-    }
-  }
 }
 
 extension PostgreSQLServer {

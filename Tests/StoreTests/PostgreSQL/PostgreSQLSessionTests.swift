@@ -86,11 +86,11 @@ import Testing
       let host = try await account.host()
       let answer = Gate(isOpen: false)
       account.sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
-      async let late = host.token()
+      let late = Task { try await host.token() }
       try await answer.isHolding()
       let newer = try await account.replaceToken()
       answer.open()
-      #expect(try await late == newer)
+      #expect(try await late.value == newer)
       #expect(host.currentToken == newer)
       #expect(try await store(account.server).load("a")?.token == newer)
     }
@@ -102,11 +102,11 @@ import Testing
       let host = try await account.host()
       let answer = Gate(isOpen: false)
       account.sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
-      async let late = host.token()
+      let late = Task { try await host.token() }
       try await answer.isHolding()
       try await store(account.server).erase("a")
       answer.open()
-      let error = await #expect(throws: SQOAuthError.self) { try await late }
+      let error = await #expect(throws: SQOAuthError.self) { try await late.value }
       #expect(error?.code == .notAuthorized)
       #expect(host.currentToken == nil)
       #expect(try await store(account.server).list() == [])
@@ -120,12 +120,12 @@ import Testing
       let host = try await account.host()
       let answer = Gate(isOpen: false)
       account.sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
-      async let token = host.token()
+      let token = Task { try await host.token() }
       try await answer.isHolding()
       account.server.kill()
       answer.open()
       try await account.server.restart()
-      let fresh = try await token
+      let fresh = try await token.value
       #expect(try await store(account.server).load("a")?.token == fresh)
       #expect(account.sandbox.refreshTokenReuses == 0)
     }
