@@ -70,6 +70,20 @@ import Testing
     }
   }
 
+  @Test func `nothing is sent from a record that has changed`() async throws {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      _ = try #require(try await hosts.one.lease("a"))
+      _ = try await hosts.one.load("a")
+      // A sign-in on another host does not wait for ever.
+      try await hosts.two.save(hosts.new)
+      let error = try await #require(throws: SQOAuthError.self) {
+        try await hosts.one.reserve("a", replacing: hosts.old)
+      }
+      #expect(error.code == .accountChanged)
+    }
+  }
+
   @Test func `a marked lease holds longer than one without a mark`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
