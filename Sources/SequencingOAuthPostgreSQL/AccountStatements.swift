@@ -28,7 +28,7 @@ struct AccountStatements: Sendable {
     let (accounts, leases, keys) = (
       "\(schema).accounts", "\(schema).leases", "\(schema).keys"
     )
-    // After a failover the new primary's clock may differ from the one that set the times.
+    // After a failover the times come from another clock than the new primary's.
     let timeline =
       "pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8)"
     let unsent = "pg_catalog.clock_timestamp() + interval '\(Self.unsentSeconds) s'"

@@ -47,7 +47,7 @@ final class Connection {
   /// How long the first statement of a connection may take.
   private static let greetingTime = Duration.seconds(5)
 
-  /// Compares the server's process with the one that the connection's key names.
+  /// Compares the server's process number with the number in the connection's key.
   ///
   /// A pooler makes up the key of its client's connection.
   private static func isPooled(_ handle: OpaquePointer) throws(PostgreSQLError) -> Bool {

@@ -6,7 +6,7 @@ import SequencingOAuth
 /// The connections of a store, each on a thread of its own, which waits for the server.
 ///
 /// A connection serves all accounts. The pool makes another one only while all others are busy, and
-/// closes those that nobody needs.
+/// closes unused ones.
 final class ConnectionPool: Sendable {
   /// Gives a result to the caller.
   typealias Reply = @Sendable () -> Void
@@ -31,10 +31,10 @@ final class ConnectionPool: Sendable {
   private struct State {
     /// The calls for which all connections are too busy.
     var waiting: [Job] = []
-    /// The workers without a call; the one that was busy last is asked first.
+    /// The workers without a call; the last to become idle gets the next call.
     var idle: [Worker] = []
     var count = 0
-    /// Whether a connection could ever be made; until then a failure is told at once.
+    /// Whether a connection could ever be made; until then a call fails at once.
     var hasConnected = false
     var isClosed = false
   }
