@@ -114,6 +114,7 @@ import Testing
     let sent = Locked(0)
     let server = try RawServer { connection in
       guard connection.readHead() != nil else { return }
+      connection.probeOften()
       connection.write("HTTP/1.1 200 OK\r\nContent-Length: 20000000\r\n\r\n")
       let piece = [UInt8](repeating: 120, count: 10_000)
       for _ in 0..<2000 {
@@ -139,7 +140,9 @@ import Testing
       if count == 0 { try await Task.sleep(for: .seconds(12)) }
       largestLead.withLock { $0 = max($0, sent.withLock { $0 } - count) }
     }
-    _ = try await client.send(request)
+    await #expect(throws: Never.self, "\(sent.withLock { $0 }) bytes were sent") {
+      try await client.send(request)
+    }
     #expect(received.withLock { $0 } == 20_000_000)
     // What the sockets' buffers hold, and ours.
     #expect(largestLead.withLock { $0 } < 15_000_000)

@@ -81,6 +81,18 @@ struct RawConnection {
     }
   }
 
+  /// Asks a client that had no room for more at least every second whether it has room now.
+  ///
+  /// The kernel waits twice as long after each question, so one lost answer would be a long silence.
+  /// Linux before 6.15 knows no such limit.
+  func probeOften() {
+    var milliseconds: Int32 = 1000
+    let TCP_RTO_MAX_MS: Int32 = 44
+    setsockopt(
+      socket, Int32(IPPROTO_TCP), TCP_RTO_MAX_MS, &milliseconds,
+      socklen_t(MemoryLayout<Int32>.size))
+  }
+
   /// Returns when the client's side of the connection has all that was sent, or its end.
   func isDelivered() {
     var info = tcp_info()
