@@ -50,7 +50,7 @@ public final class AuthorizationModule: Sendable {
     get { context.environment }
     set {
       context.environment = newValue
-      session.clockDidChange()
+      session.environmentDidChange()
     }
   }
 

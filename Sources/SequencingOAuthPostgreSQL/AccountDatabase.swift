@@ -26,6 +26,7 @@ final class AccountDatabase: Sendable {
 
   /// How long a call may take, without the time of connecting.
   private let limit: Duration
+  private let settings: Result<ConnectionSettings, SQOAuthError>
   private let pool: Result<ConnectionPool, SQOAuthError>
   private let tables: Result<(schema: DatabaseSchema, statements: AccountStatements), SQOAuthError>
   private let key: StoreKey
@@ -35,11 +36,11 @@ final class AccountDatabase: Sendable {
   init(
     connection: String, schema: String, key: StoreKey, connections: Int, limit: Duration
   ) {
-    pool = Result { () throws(SQOAuthError) in
-      ConnectionPool(
-        try ConnectionSettings(connection, environment: ProcessInfo.processInfo.environment),
-        size: max(1, connections))
+    let settings = Result { () throws(SQOAuthError) in
+      try ConnectionSettings(connection, environment: ProcessInfo.processInfo.environment)
     }
+    self.settings = settings
+    pool = settings.map { ConnectionPool($0, size: max(1, connections)) }
     tables = Result { () throws(SQOAuthError) in
       let schema = try DatabaseSchema(schema)
       return (schema, AccountStatements(schema: schema.name))
@@ -50,6 +51,12 @@ final class AccountDatabase: Sendable {
 
   deinit {
     try? pool.get().close()
+  }
+
+  /// What is needed to listen for changes; `nil` if a setting of the store is wrong.
+  var listening: (settings: ConnectionSettings, statements: AccountStatements)? {
+    guard let settings = try? settings.get(), let tables = try? tables.get() else { return nil }
+    return (settings, tables.statements)
   }
 
   /// Runs a body with the table of accounts; the body may run several times.

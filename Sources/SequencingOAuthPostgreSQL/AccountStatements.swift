@@ -3,6 +3,8 @@
 /// Each may be sent again after its answer was lost: the second time it changes nothing that
 /// matters and answers as the first time.
 struct AccountStatements: Sendable {
+  /// The channel of notices about these tables.
+  let channel: String
   let header: SQLStatement
   let addHeader: SQLStatement
   let load: SQLStatement
@@ -15,6 +17,8 @@ struct AccountStatements: Sendable {
   let lookAtLease: SQLStatement
   let markSent: SQLStatement
   let endLease: SQLStatement
+  let versions: SQLStatement
+  let announce: SQLStatement
   let canWrite: SQLStatement
 
   /// How long a lease holds before its holder sends a refresh token, and again after it has saved.
@@ -25,6 +29,7 @@ struct AccountStatements: Sendable {
   static let sentSeconds = 160
 
   init(schema: String) {
+    channel = Notice.channel(schema: schema)
     let (accounts, leases, keys) = (
       "\(schema).accounts", "\(schema).leases", "\(schema).keys"
     )
@@ -103,6 +108,16 @@ struct AccountStatements: Sendable {
     endLease = SQLStatement(
       name: "end_lease",
       text: "DELETE FROM \(leases) WHERE id = $1::bytea AND ticket = $2::bytea")
+    versions = SQLStatement(
+      name: "versions",
+      text: "SELECT id, version FROM \(accounts) WHERE id = ANY ($1::bytea[])")
+    // A notice needs no commit that waits for the disk, or for a standby.
+    announce = SQLStatement(
+      name: "announce",
+      text: """
+        SELECT pg_catalog.set_config('synchronous_commit', 'off', true),
+          pg_catalog.pg_notify($1::text, $2::text)
+        """)
     canWrite = SQLStatement(
       name: "can_write",
       text: """

@@ -90,6 +90,17 @@ extension Connection {
     PQclear(try Self.result(of: handle, until: deadline))
   }
 
+  /// Takes the texts of the notices that have come, without waiting.
+  func notifications() throws(PostgreSQLError) -> [String] {
+    guard PQconsumeInput(handle) != 0 else { throw PostgreSQLError(connection: handle) }
+    var texts: [String] = []
+    while let notice = PQnotifies(handle) {
+      if let text = notice.pointee.extra { texts.append(String(cString: text)) }
+      PQfreemem(notice)
+    }
+    return texts
+  }
+
   private func prepare(
     _ statement: SQLStatement, until deadline: ContinuousClock.Instant
   ) throws(PostgreSQLError) {

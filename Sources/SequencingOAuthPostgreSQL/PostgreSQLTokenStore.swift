@@ -26,8 +26,12 @@ public import SequencingOAuth
 public final class PostgreSQLTokenStore: TokenStore {
   private let database: AccountDatabase
   private let held = HeldLeases()
+  /// `nil` if a setting of the store is wrong.
+  private let notices: AccountNotices?
+  private let sender: NoticeSender
 
-  /// How long a caller waits in ``lease(_:)`` for another holder, and between two looks.
+  /// How long a caller waits in ``lease(_:)`` for another holder, and between two looks if no notice
+  /// can come.
   private static let wait = (longest: Duration.seconds(2), step: Duration.milliseconds(500))
 
   /// Makes a store; its first call connects, and makes the tables if they are missing.
@@ -55,6 +59,15 @@ public final class PostgreSQLTokenStore: TokenStore {
   ) {
     database = AccountDatabase(
       connection: connection, schema: schema, key: key, connections: connections, limit: limit)
+    let sender = NoticeSender(database)
+    self.sender = sender
+    notices = database.listening.map {
+      AccountNotices($0.settings, $0.statements, origin: sender.origin)
+    }
+  }
+
+  deinit {
+    notices?.close()
   }
 
   // MARK: Records
@@ -63,6 +76,7 @@ public final class PostgreSQLTokenStore: TokenStore {
   public func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
     let lease = held.lease(id)
     let found = try await database.use { table throws(SQOAuthError) in try table.load(id) }
+    notices?.know(id, found?.version)
     if let lease {
       held.know(id, lease.ticket, HeldLeases.Known(version: found?.version, record: found?.record))
     }
@@ -87,6 +101,7 @@ public final class PostgreSQLTokenStore: TokenStore {
     let version = try await database.use(.long) { table throws(SQOAuthError) in
       try table.put(record.id, try table.sealer.seal(record))
     }
+    changed(record.id, to: version)
     if let lease {
       held.know(record.id, lease.ticket, HeldLeases.Known(version: version, record: record))
     }
@@ -102,11 +117,18 @@ public final class PostgreSQLTokenStore: TokenStore {
       return try table.replace(
         record.id, version: version, box.current ?? Data(), ticket: ticket)
     }
-    guard isSaved else { throw Self.changed(record.id) }
+    guard isSaved else { throw Self.wasChanged(record.id) }
+    changed(record.id, to: version + 1)
     held.know(record.id, ticket, HeldLeases.Known(version: version + 1, record: record))
   }
 
-  private static func changed(_ id: String) -> SQOAuthError {
+  /// Tells the other hosts of a change that this store has made.
+  private func changed(_ id: String, to version: Int64?) {
+    notices?.know(id, version)
+    sender.announce(id)
+  }
+
+  private static func wasChanged(_ id: String) -> SQOAuthError {
     SQOAuthError(
       .accountChanged, "another host has changed the account \"\(id.printable)\" in the meantime")
   }
@@ -115,6 +137,7 @@ public final class PostgreSQLTokenStore: TokenStore {
   public func erase(_ id: String) async throws(SQOAuthError) {
     let lease = held.lease(id)
     try await database.use(.long) { table throws(SQOAuthError) in try table.erase(id) }
+    changed(id, to: nil)
     if let lease { held.know(id, lease.ticket, HeldLeases.Known()) }
   }
 
@@ -159,16 +182,15 @@ public final class PostgreSQLTokenStore: TokenStore {
   ) async throws(SQOAuthError) -> AccountLease? {
     let ticket = lease.ticket
     do throws(SQOAuthError) {
-      while true {
-        let isTaken = try await database.use { table throws(SQOAuthError) in
-          if try table.takeLease(id, ticket: ticket, holder: Self.holder) { return true }
-          _ = try table.holder(id)
-          return false
-        }
-        if isTaken { return AccountLease { [self] in release(id, ticket) } }
-        guard ContinuousClock.now + Self.wait.step < end, !Task.isCancelled else { break }
-        // Spread, so that hosts that wait for one account do not ask together.
-        try? await Task.sleep(for: Self.wait.step * Double.random(in: 0.5...1))
+      if try await isTaken(id, ticket) { return taken(id, ticket) }
+      let bell = Locked(OneShot<Void>())
+      let observation = observe(id) { bell.withLock { $0 }.resolve(()) }
+      defer { observation?.end() }
+      while ContinuousClock.now < end, !Task.isCancelled {
+        let next = OneShot<Void>()
+        bell.withLock { $0 = next }
+        if try await isTaken(id, ticket) { return taken(id, ticket) }
+        await wait(for: next, until: end)
       }
     } catch {
       held.end(id, ticket)
@@ -178,6 +200,31 @@ public final class PostgreSQLTokenStore: TokenStore {
     return nil
   }
 
+  private func isTaken(_ id: String, _ ticket: Data) async throws(SQOAuthError) -> Bool {
+    try await database.use { table throws(SQOAuthError) in
+      if try table.takeLease(id, ticket: ticket, holder: Self.holder) { return true }
+      _ = try table.holder(id)
+      return false
+    }
+  }
+
+  private func taken(_ id: String, _ ticket: Data) -> AccountLease {
+    AccountLease { [self] in release(id, ticket) }
+  }
+
+  /// Waits until the lease may be free.
+  private func wait(for bell: OneShot<Void>, until end: ContinuousClock.Instant) async {
+    // Spread, so that hosts that wait for one account do not ask together.
+    let step = Self.wait.step * Double.random(in: 0.5...1)
+    let next = (notices?.areHeard ?? false) ? end : min(end, .now + step)
+    let timer = Task {
+      try? await Task.sleep(until: next, clock: .continuous)
+      bell.resolve(())
+    }
+    _ = await bell.value()
+    timer.cancel()
+  }
+
   private func release(_ id: String, _ ticket: Data) {
     Task { [self] in
       // If this fails, the lease ends by itself.
@@ -185,6 +232,7 @@ public final class PostgreSQLTokenStore: TokenStore {
         try table.endLease(id, ticket: ticket)
       }
       held.end(id, ticket)
+      sender.announce(id)
     }
   }
 
@@ -195,6 +243,18 @@ public final class PostgreSQLTokenStore: TokenStore {
     let host = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     return "process \(getpid()) on host \(host.printable)"
   }()
+
+  /// Calls a closure when another host may have changed an account, until the observation ends.
+  ///
+  /// The change is usually noticed at once. If a notice was lost, or behind a connection pooler, it
+  /// is noticed after 30 s or 5 s.
+  public func observe(
+    _ id: String, _ onChange: @escaping @Sendable () -> Void
+  ) -> AccountObservation? {
+    guard let notices else { return nil }
+    let observer = notices.observe(id, onChange)
+    return AccountObservation { notices.end(observer, of: id) }
+  }
 
   /// Names the process and the host that have the right to change an account.
   public func leaseHolder(_ id: String) async -> String? {
@@ -220,7 +280,7 @@ public final class PostgreSQLTokenStore: TokenStore {
         { table throws(SQOAuthError) in
           try table.markSent(id, ticket: lease.ticket, version: version)
         })
-    else { throw Self.changed(id) }
+    else { throw Self.wasChanged(id) }
     return AccountReservation(
       land: { [self] in try? await replace(before: version, $0, lease.ticket) })
   }

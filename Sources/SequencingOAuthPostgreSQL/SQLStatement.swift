@@ -21,6 +21,15 @@ enum SQLValue: Redacted {
 
   static func integer(_ value: Int64) -> SQLValue { .text(String(value)) }
 
+  /// An array of `bytea`.
+  static func array(_ values: [Data]) -> SQLValue {
+    // The backslash is doubled, as in every quoted element of an array.
+    let texts = values.map {
+      #""\\x"# + $0.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined() + #"""#
+    }
+    return .text("{" + texts.joined(separator: ",") + "}")
+  }
+
   /// The bytes as libpq sends them, and whether they are in binary form.
   var sent: (bytes: [UInt8], isBinary: Bool) {
     switch self {

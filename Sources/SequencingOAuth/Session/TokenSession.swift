@@ -34,6 +34,7 @@ final class TokenSession: Sendable {
   let context: ClientContext
   let account: StoredAccount
   let observers = SessionObservers()
+  let observation = StoreObservation()
   private let state = Locked(State())
 
   init(_ context: ClientContext, accountID: String) {
@@ -88,8 +89,13 @@ final class TokenSession: Sendable {
 
   var now: Date { context.environment.clock.now }
 
-  /// Notes that the environment's clock may have changed.
-  func clockDidChange() {
+  /// Notes that the environment may have another clock or another store.
+  func environmentDidChange() {
+    observation.end()
+    clockDidChange()
+  }
+
+  private func clockDidChange() {
     let clock = context.environment.clock
     let isScheduled = state.withLock { state in
       state.hasSystemClock = clock.showsSystemTime
@@ -181,6 +187,7 @@ final class TokenSession: Sendable {
   /// Call it after each change, outside the lock.
   func changed() {
     account.makeChanges(here: false)
+    observe()
     report()
     reschedule()
   }
@@ -194,6 +201,7 @@ final class TokenSession: Sendable {
   /// Stops the timer for ever, because the session's owner is released.
   func close() {
     state.withLock { $0.isClosed = true }
+    observation.close()
     reschedule()
   }
 

@@ -36,6 +36,15 @@ public protocol TokenStore: Sendable {
   /// The default returns `nil`.
   func leaseHolder(_ id: String) async -> String?
 
+  /// Calls a closure when another process may have changed an account, until the observation ends.
+  ///
+  /// A session observes its account and takes over what the store has then. The closure returns at
+  /// once; the store may call it from any thread, and also when nothing has changed. The default
+  /// returns `nil`: then a session notices a change when it next needs a token.
+  func observe(
+    _ id: String, _ onChange: @escaping @Sendable () -> Void
+  ) -> AccountObservation?
+
   /// Makes sure that the next record of an account can be saved, before a refresh token is sent.
   ///
   /// Many servers accept a refresh token only once. Before the SDK sends one, it takes the lease of
@@ -71,6 +80,13 @@ extension TokenStore {
 
   /// Returns `nil`, since the store does not know a lease's holder.
   public func leaseHolder(_ id: String) async -> String? { nil }
+
+  /// Returns `nil`, since the store does not know what other processes do.
+  public func observe(
+    _ id: String, _ onChange: @escaping @Sendable () -> Void
+  ) -> AccountObservation? {
+    nil
+  }
 
   /// Returns a reservation that keeps nothing: the record is stored only by ``save(_:)``.
   public func reserve(

@@ -1,0 +1,66 @@
+import Basics
+
+/// A session's observation of its account in the store, and the looks that changes call for.
+final class StoreObservation: Sendable {
+  private struct State {
+    var observation: AccountObservation?
+    /// Whether the session observes its account, or the store cannot tell of changes.
+    var hasBegun = false
+    var isClosed = false
+    var isLooking = false
+    var looksAgain = false
+  }
+
+  private let state = Locked(State())
+
+  /// Begins the observation, unless it has begun.
+  func begin(_ observe: () -> AccountObservation?) {
+    let begins = state.withLock { state in
+      defer { state.hasBegun = true }
+      return !state.hasBegun && !state.isClosed
+    }
+    guard begins, let observation = observe() else { return }
+    let unused = state.withLock { state -> AccountObservation? in
+      guard state.hasBegun, !state.isClosed, state.observation == nil else { return observation }
+      state.observation = observation
+      return nil
+    }
+    unused?.end()
+  }
+
+  /// Ends the observation, so that the next one may be of another store.
+  func end() {
+    let observation = state.withLock { state in
+      state.hasBegun = false
+      defer { state.observation = nil }
+      return state.observation
+    }
+    observation?.end()
+  }
+
+  /// Ends the observation for ever.
+  func close() {
+    state.withLock { $0.isClosed = true }
+    end()
+  }
+
+  /// Looks at the store once, or once more after the look that is under way.
+  func look(_ look: @escaping @Sendable () async -> Void) {
+    let begins = state.withLock { state in
+      state.looksAgain = true
+      defer { state.isLooking = true }
+      return !state.isLooking
+    }
+    guard begins else { return }
+    Task { while takeLook() { await look() } }
+  }
+
+  private func takeLook() -> Bool {
+    state.withLock { state in
+      if state.isClosed { state.looksAgain = false }
+      defer { state.looksAgain = false }
+      state.isLooking = state.looksAgain
+      return state.looksAgain
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Basics
+import Glibc
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A connection and its thread, which wait for the notices of other hosts.
+///
+/// Now and then, and after each new connection, it compares the versions of the observed accounts,
+/// since a notice may be lost. Through a connection pooler it only does that, and more often.
+final class NoticeListener: Sendable {
+  private let notices: AccountNotices
+  private let settings: ConnectionSettings
+  private let statements: AccountStatements
+  /// Becomes readable when the thread shall look whether to go on.
+  private let bell = Bell()
+  private let hears = Locked(false)
+
+  /// The time between two comparisons, on a connection that hears notices and on another one.
+  private static let periods = (listening: Duration.seconds(30), polling: Duration.seconds(5))
+  /// How long one statement may take.
+  private static let limit = Duration.seconds(10)
+  /// How many accounts are compared at a time.
+  private static let pageSize = 1000
+  private static let pauses = (first: Duration.milliseconds(100), longest: Duration.seconds(5))
+
+  init(
+    _ notices: AccountNotices, _ settings: ConnectionSettings, _ statements: AccountStatements
+  ) {
+    self.notices = notices
+    self.settings = settings
+    self.statements = statements
+  }
+
+  var isListening: Bool { hears.withLock { $0 } }
+
+  /// Starts the thread; returns `false` if the system has none.
+  func start() -> Bool { Threads.start { self.run() } }
+
+  /// Lets the thread look whether to go on.
+  func wake() { bell.ring() }
+
+  // MARK: On the thread
+
+  private func run() {
+    var pause = Self.pauses.first
+    while notices.mayListen() {
+      do throws(PostgreSQLError) {
+        let connection = try Connection(settings)
+        if !connection.isPooled {
+          try connection.run(script: "LISTEN \(statements.channel)", until: .now + Self.limit)
+        }
+        pause = Self.pauses.first
+        hears.withLock { $0 = !connection.isPooled }
+        try serve(connection)
+      } catch {
+        hears.withLock { $0 = false }
+        wait(for: nil, until: .now + pause * Double.random(in: 0.5...1))
+        pause = min(pause * 2, Self.pauses.longest)
+      }
+    }
+    hears.withLock { $0 = false }
+  }
+
+  /// Compares versions and passes notices on, until the connection breaks or no more is wanted.
+  private func serve(_ connection: Connection) throws(PostgreSQLError) {
+    while true {
+      try compare(connection)
+      let period = isListening ? Self.periods.listening : Self.periods.polling
+      // Spread, so that the hosts do not look together.
+      let next = ContinuousClock.now + period * Double.random(in: 0.8...1)
+      while ContinuousClock.now < next {
+        for text in try connection.notifications() { notices.hear(Notice(text)) }
+        wait(for: connection.socket, until: next)
+        guard notices.mayListen() else { return }
+      }
+    }
+  }
+
+  private func compare(_ connection: Connection) throws(PostgreSQLError) {
+    let ids = notices.observedIDs
+    for start in stride(from: 0, to: ids.count, by: Self.pageSize) {
+      let page = Array(ids[start..<min(start + Self.pageSize, ids.count)])
+      var versions: [String: Int64] = [:]
+      let array = SQLValue.array(page.map { Data($0.utf8) })
+      for row in try connection.run(statements.versions, [array], until: .now + Self.limit) {
+        if let id = row.text(0) { versions[id] = row.integer(1) }
+      }
+      notices.compare(page, with: versions)
+    }
+  }
+
+  /// Waits for the server, the bell or a time.
+  private func wait(for socket: Int32?, until end: ContinuousClock.Instant) {
+    var polled = [pollfd(fd: bell.socket, events: Int16(POLLIN), revents: 0)]
+    if let socket { polled.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
+    let left = (end - .now) / .milliseconds(1)
+    poll(&polled, nfds_t(polled.count), Int32(min(max(left.rounded(.up), 0), 60_000)))
+    bell.silence()
+  }
+}
+
+/// A pair of sockets that wakes a thread in `poll`.
+private final class Bell: Sendable {
+  /// What to poll for reading.
+  let socket: Int32
+  private let end: Int32
+
+  init() {
+    var ends: [Int32] = [-1, -1]
+    let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    // Without them, the thread still wakes for each comparison.
+    socketpair(AF_UNIX, Int32(kind), 0, &ends)
+    (socket, end) = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(socket)
+    close(end)
+  }
+
+  func ring() {
+    _ = write(end, "!", 1)
+  }
+
+  func silence() {
+    var byte: UInt8 = 0
+    while read(socket, &byte, 1) > 0 {}
+  }
+}

@@ -1,0 +1,32 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The name of an account in a notice: a part of the digest of its id.
+///
+/// Every role of the database can listen to notices, and an id may be somebody's address.
+struct NoticeName: Hashable, Sendable {
+  private let value: UInt64
+
+  init(_ id: String) {
+    value = Digest.sha256(id).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Reads a name in a notice; `nil` if it is none.
+  init?(_ text: Substring) {
+    guard text.utf8.count == Self.length, let value = UInt64(text, radix: 16) else { return nil }
+    self.value = value
+  }
+
+  /// The name as 16 hexadecimal digits.
+  var text: String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: Self.length - digits.utf8.count) + digits
+  }
+
+  private static let length = 16
+}
