@@ -52,17 +52,22 @@ import Testing
   }
 
   @Test func `a change of another host is noticed, and an own one is not`() async throws {
-    try await withObserver { _, observer, other, reports in
+    try await withObserver { server, observer, other, reports in
       let observation = reports.observe("b", in: observer)
       _ = try await observer.load("b")
       let before = reports.count("a")
+      let (third, itsReports) = (store(server), Reports())
+      let its = itsReports.observe("a", in: third)
+      _ = try await third.load("a")
       try await Self.saved(observer, "a")
+      try await eventually("a third host notices it") { itsReports.count("a") > 0 }
       try await Self.saved(other, "b")
       try await eventually("the other account's change is noticed") { reports.count("b") > 0 }
-      // Its own notice came before that one.
+      // Its own notice was sent before that one.
       #expect(reports.count("a") == before)
       try await other.erase("a")
       try await eventually("the erasure is noticed") { reports.count("a") > before }
+      its?.end()
       observation?.end()
     }
   }
