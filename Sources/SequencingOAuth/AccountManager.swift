@@ -8,6 +8,7 @@ public final class AccountManager: Sendable {
   /// The store that keeps the accounts.
   public var store: any TokenStore { environment.tokenStore }
   private let environment: ClientEnvironment
+  var clock: any WallClock { environment.clock }
   private let modules = Locked<[String: AuthorizationModule]>([:])
 
   /// Makes a manager of the accounts in a store; the environment's own store is not used.

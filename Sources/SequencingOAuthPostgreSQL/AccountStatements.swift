@@ -20,6 +20,7 @@ struct AccountStatements: Sendable {
   let versions: SQLStatement
   let announce: SQLStatement
   let canWrite: SQLStatement
+  let queue: AccountQueueStatements
 
   /// How long a lease holds before its holder sends a refresh token, and again after it has saved.
   static let unsentSeconds = 10
@@ -29,6 +30,7 @@ struct AccountStatements: Sendable {
   static let sentSeconds = 160
 
   init(schema: String) {
+    queue = AccountQueueStatements(schema: schema)
     channel = Notice.channel(schema: schema)
     let (accounts, leases, keys) = (
       "\(schema).accounts", "\(schema).leases", "\(schema).keys"
@@ -36,6 +38,10 @@ struct AccountStatements: Sendable {
     // After a failover the times come from another clock than the new primary's.
     let timeline =
       "pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8)"
+    // Times are sent as what is left, since the clock of a host may be wrong.
+    func due(_ seconds: String) -> String {
+      "pg_catalog.clock_timestamp() + \(seconds)::double precision * interval '1 s'"
+    }
     let unsent = "pg_catalog.clock_timestamp() + interval '\(Self.unsentSeconds) s'"
     let sent = "pg_catalog.clock_timestamp() + interval '\(Self.sentSeconds) s'"
 
@@ -58,7 +64,8 @@ struct AccountStatements: Sendable {
       name: "replace",
       text: """
         WITH saved AS (
-          UPDATE \(accounts) SET version = $2::bigint + 1, value = $3::bytea
+          UPDATE \(accounts) SET version = $2::bigint + 1, value = $3::bytea,
+            server = $5::bytea, due = \(due("$6"))
           WHERE id = $1::bytea
             AND (version = $2::bigint OR version = $2::bigint + 1 AND value = $3::bytea)
           RETURNING version),
@@ -70,9 +77,10 @@ struct AccountStatements: Sendable {
     put = SQLStatement(
       name: "put",
       text: """
-        INSERT INTO \(accounts) AS a (id, version, key_number, value)
-        VALUES ($1::bytea, 1, 1, $2::bytea)
-        ON CONFLICT (id) DO UPDATE SET version = a.version + 1, value = excluded.value
+        INSERT INTO \(accounts) AS a (id, version, key_number, value, server, due)
+        VALUES ($1::bytea, 1, 1, $2::bytea, $3::bytea, \(due("$4")))
+        ON CONFLICT (id) DO UPDATE SET version = a.version + 1, value = excluded.value,
+          server = excluded.server, due = excluded.due
         RETURNING version
         """)
     erase = SQLStatement(name: "erase", text: "DELETE FROM \(accounts) WHERE id = $1::bytea")

@@ -24,8 +24,10 @@ struct AccountTable {
   }
 
   /// Saves a record, whatever the account had before; returns the row's new version.
-  func put(_ id: String, _ box: Data) throws(SQOAuthError) -> Int64 {
-    let rows = try run(statements.put, .bytes(Data(id.utf8)), .bytes(box))
+  func put(_ record: SealedRecord) throws(SQOAuthError) -> Int64 {
+    let rows = try run(
+      statements.put, .bytes(Data(record.id.utf8)), .bytes(record.box), .bytes(record.server),
+      .seconds(record.due))
     guard let version = rows.first?.integer(0) else { throw Self.damaged }
     return version
   }
@@ -33,10 +35,11 @@ struct AccountTable {
   /// Saves a record in place of the one with a version; returns `false` if the account has no such
   /// record any more.
   func replace(
-    _ id: String, version: Int64, _ box: Data, ticket: Data
+    version: Int64, _ record: SealedRecord, ticket: Data
   ) throws(SQOAuthError) -> Bool {
     try !run(
-      statements.replace, .bytes(Data(id.utf8)), .integer(version), .bytes(box), .bytes(ticket)
+      statements.replace, .bytes(Data(record.id.utf8)), .integer(version), .bytes(record.box),
+      .bytes(ticket), .bytes(record.server), .seconds(record.due)
     ).isEmpty
   }
 
@@ -106,7 +109,7 @@ struct AccountTable {
   // MARK: Rows
 
   @discardableResult
-  private func run(
+  func run(
     _ statement: SQLStatement, _ values: SQLValue...
   ) throws(SQOAuthError) -> [SQLRow] {
     do throws(PostgreSQLError) {
@@ -116,7 +119,7 @@ struct AccountTable {
     }
   }
 
-  private func id(_ row: SQLRow) throws(SQOAuthError) -> String {
+  func id(_ row: SQLRow) throws(SQOAuthError) -> String {
     guard let bytes = row.bytes(0), let id = String(validating: bytes, as: UTF8.self) else {
       throw SQOAuthError(
         .storeDamaged, "the token database: an account's id is not text; it is left as it is")
@@ -124,7 +127,7 @@ struct AccountTable {
     return id
   }
 
-  private func decode(_ value: Data?, id: String) throws(SQOAuthError) -> AccountRecord {
+  func decode(_ value: Data?, id: String) throws(SQOAuthError) -> AccountRecord {
     guard let value, let record = try? sealer.open(value, id: id), record.id == id else {
       throw Self.damaged
     }

@@ -115,14 +115,15 @@ extension Connection {
   private func send(_ statement: SQLStatement, _ values: [SQLValue]) -> Bool {
     let sent = values.map(\.sent)
     // One buffer with all values, so that the pointers into it are valid together.
-    let buffer = sent.flatMap(\.bytes) + [0]
-    let lengths = sent.map { Int32($0.bytes.count) }
-    let formats = sent.map { Int32($0.isBinary ? 1 : 0) }
+    let buffer = sent.compactMap(\.?.bytes).joined() + [0]
+    let lengths = sent.map { Int32($0?.bytes.count ?? 0) }
+    let formats = sent.map { Int32($0?.isBinary ?? false ? 1 : 0) }
     let count = Int32(sent.count)
     return buffer.withUnsafeBytes { bytes in
       let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
       var offset = 0
       let pointers = sent.map { value -> UnsafePointer<CChar>? in
+        guard let value else { return nil }
         defer { offset += value.bytes.count }
         return start.map { $0 + offset }
       }

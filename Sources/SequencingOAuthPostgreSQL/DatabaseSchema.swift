@@ -13,6 +13,7 @@ import SequencingOAuth
 /// - `keys`: for each key the number by which records name it, and the header that opens it.
 /// - `accounts`: the sealed records. The `version` grows with each save.
 /// - `leases`: who changes an account now. The `ticket` is a random name of the lease.
+/// - `pauses`: the servers that keepers leave alone, and how often each has failed.
 struct DatabaseSchema: Sendable {
   static let version: Int64 = 1
 
@@ -80,10 +81,15 @@ struct DatabaseSchema: Sendable {
           number integer PRIMARY KEY, header bytea NOT NULL);
         CREATE TABLE IF NOT EXISTS \(name).accounts (
           id bytea PRIMARY KEY, version bigint NOT NULL,
-          key_number integer NOT NULL REFERENCES \(name).keys, value bytea NOT NULL);
+          key_number integer NOT NULL REFERENCES \(name).keys, value bytea NOT NULL,
+          server bytea NOT NULL, due timestamptz);
+        CREATE INDEX IF NOT EXISTS accounts_due ON \(name).accounts (server, due)
+          WHERE due IS NOT NULL;
         CREATE TABLE IF NOT EXISTS \(name).leases (
           id bytea PRIMARY KEY, ticket bytea NOT NULL, holder text NOT NULL,
           until timestamptz NOT NULL, sent boolean NOT NULL, timeline text NOT NULL);
+        CREATE TABLE IF NOT EXISTS \(name).pauses (
+          server bytea PRIMARY KEY, until timestamptz NOT NULL, failures integer NOT NULL);
         INSERT INTO \(name).store SELECT \(Self.version)
           WHERE NOT EXISTS (SELECT FROM \(name).store)
         """, until: deadline)
@@ -125,7 +131,7 @@ struct DatabaseSchema: Sendable {
     }
   }
 
-  private static let tables = "('accounts', 'keys', 'leases', 'store')"
+  private static let tables = "('accounts', 'keys', 'leases', 'pauses', 'store')"
 
   private static let columns = SQLStatement(
     name: "schema_columns",
@@ -143,9 +149,12 @@ struct DatabaseSchema: Sendable {
 
   private static let expectedColumns = [
     "accounts.id bytea", "accounts.version bigint", "accounts.key_number integer",
-    "accounts.value bytea", "keys.number integer", "keys.header bytea", "leases.id bytea",
+    "accounts.value bytea", "accounts.server bytea",
+    "accounts.due timestamp with time zone NULL", "keys.number integer", "keys.header bytea",
+    "leases.id bytea",
     "leases.ticket bytea", "leases.holder text", "leases.until timestamp with time zone",
-    "leases.sent boolean", "leases.timeline text", "store.version integer",
+    "leases.sent boolean", "leases.timeline text", "pauses.server bytea",
+    "pauses.until timestamp with time zone", "pauses.failures integer", "store.version integer",
   ]
 
   /// Finds what would change the meaning of the store's statements.

@@ -24,7 +24,7 @@ public import SequencingOAuth
 /// connection string, unless that has another `connect_timeout`. A saved record is as safe as
 /// PostgreSQL's `synchronous_commit` makes it.
 public final class PostgreSQLTokenStore: TokenStore {
-  private let database: AccountDatabase
+  let database: AccountDatabase
   private let held = HeldLeases()
   /// `nil` if a setting of the store is wrong.
   private let notices: AccountNotices?
@@ -99,7 +99,7 @@ public final class PostgreSQLTokenStore: TokenStore {
       }
     }
     let version = try await database.use(.long) { table throws(SQOAuthError) in
-      try table.put(record.id, try table.sealer.seal(record))
+      try table.put(SealedRecord(record, by: table.sealer))
     }
     changed(record.id, to: version)
     if let lease {
@@ -110,12 +110,12 @@ public final class PostgreSQLTokenStore: TokenStore {
   private func replace(
     before version: Int64, _ record: AccountRecord, _ ticket: Data
   ) async throws(SQOAuthError) {
-    let box = OneShot<Data>()
+    let sealed = OneShot<SealedRecord>()
     let isSaved = try await database.use(.long) { table throws(SQOAuthError) in
       // Sealed once: by the same bytes a repeated statement recognizes its own change.
-      if box.current == nil { box.resolve(try table.sealer.seal(record)) }
-      return try table.replace(
-        record.id, version: version, box.current ?? Data(), ticket: ticket)
+      if sealed.current == nil { sealed.resolve(try SealedRecord(record, by: table.sealer)) }
+      guard let first = sealed.current else { return false }
+      return try table.replace(version: version, first, ticket: ticket)
     }
     guard isSaved else { throw Self.wasChanged(record.id) }
     changed(record.id, to: version + 1)

@@ -18,6 +18,7 @@ enum SQLValue: Redacted {
   case bytes(Data)
   /// A value in the server's text form, such as a number; it must not contain a NUL.
   case text(String)
+  case null
 
   static func integer(_ value: Int64) -> SQLValue { .text(String(value)) }
 
@@ -30,11 +31,15 @@ enum SQLValue: Redacted {
     return .text("{" + texts.joined(separator: ",") + "}")
   }
 
-  /// The bytes as libpq sends them, and whether they are in binary form.
-  var sent: (bytes: [UInt8], isBinary: Bool) {
+  /// A time in seconds; `nil` for `NULL`.
+  static func seconds(_ value: Double?) -> SQLValue { value.map { .text("\($0)") } ?? .null }
+
+  /// The bytes as libpq sends them, and whether they are in binary form; `nil` for `NULL`.
+  var sent: (bytes: [UInt8], isBinary: Bool)? {
     switch self {
     case .bytes(let data): (Array(data), true)
     case .text(let text): (Array(text.utf8) + [0], false)
+    case .null: nil
     }
   }
 }
@@ -63,6 +68,12 @@ struct SQLRow: Redacted {
     let value = data.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     return data.count == 8
       ? Int64(bitPattern: value) : Int64(Int32(bitPattern: UInt32(truncatingIfNeeded: value)))
+  }
+
+  /// A `double precision`.
+  func number(_ column: Int) -> Double? {
+    guard let data = columns[column], data.count == 8 else { return nil }
+    return Double(bitPattern: data.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
   }
 
   func boolean(_ column: Int) -> Bool { columns[column]?.first == 1 }

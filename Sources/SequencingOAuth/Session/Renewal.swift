@@ -15,10 +15,13 @@ struct Renewal: Sendable {
   let change: TokenChange
   private let account: StoredAccount
   private let context: ClientContext
+  /// Whether the app needs the token; a keeper's renewals only keep an account fresh.
+  private let isUse: Bool
 
-  init(_ session: TokenSession, _ change: TokenChange) {
+  init(_ session: TokenSession, _ change: TokenChange, isUse: Bool) {
     self.session = session
     self.change = change
+    self.isUse = isUse
     account = session.account
     context = session.context
   }
@@ -55,11 +58,9 @@ struct Renewal: Sendable {
     case .older:
       // If the store cannot keep this record, it would not keep the next one either.
       if spends(record), try await !save(record) { return nil }
-    case .unreadable(let error):
-      try refuse(record, because: error)
-    case .same(let stored):
-      // If the app set the token from its own copy, the held record lacks the sign-in's name.
-      record = stored
+    case .unreadable(let error): try refuse(record, because: error)
+    // If the app set the token from its own copy, the held record lacks the sign-in's name.
+    case .same(let stored): record = stored
     }
     if let token = try await identify(record) { return token }
     return try await spend(record, withoutLeaseBecause: noLease)
@@ -195,7 +196,7 @@ struct Renewal: Sendable {
   ) async throws(SQOAuthError) -> SQToken? {
     let record = old.refreshed(
       refreshed.token, attributes: context.attributes(after: old),
-      isVerified: refreshed.identity == nil)
+      usedAt: isUse ? nil : old.lastUse, isVerified: refreshed.identity == nil)
     guard isCurrent else { return nil }
     // This comes first: after it, the token is not lost even if the process ends.
     await room.land(record)

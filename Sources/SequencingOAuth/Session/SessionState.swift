@@ -14,8 +14,13 @@ struct SessionState {
     case replacing(String)
     /// A token from a renewal that ended after the caller read this count of renewals.
     case new(since: Int)
+    /// The same, for a keeper, whose renewals do not count as a use of the account.
+    case kept(since: Int)
     /// The token of the timer: a renewed one if it is time for a renewal.
     case due
+
+    /// Whether a keeper asks.
+    var isKeeping: Bool { if case .kept = self { true } else { false } }
   }
 
   /// The next step of a caller that needs a token.
@@ -118,7 +123,7 @@ extension SessionState {
     return switch need {
     case .valid: true
     case .replacing(let refused): token?.accessToken != refused
-    case .new(let since): renewals > since
+    case .new(let since), .kept(let since): renewals > since
     case .due: schedule.dueAt.map { now < $0 } ?? true
     }
   }

@@ -107,6 +107,15 @@ extension TokenSession {
     // Before the record is read, so that no later change is missed.
     observe()
     guard let record = try await account.load() else { return token != nil }
+    return try restore(record, since: ends)
+  }
+
+  /// Takes a record that was just read from the store into memory, unless there is one already.
+  ///
+  /// `ends` is how often the session had ended when the record was read. Returns whether there is a
+  /// record in memory now.
+  @discardableResult
+  func restore(_ record: AccountRecord, since ends: Int) throws(SQOAuthError) -> Bool {
     try context.check(record)
     context.resumeAttributes(of: record)
     let now = now

@@ -33,7 +33,7 @@ final class TokenSession: Sendable {
 
   let context: ClientContext
   let account: StoredAccount
-  let observers = SessionObservers()
+  let observers = EventObservers<SessionEvent>()
   let observation = StoreObservation()
   private let state = Locked(State())
 
@@ -55,6 +55,12 @@ final class TokenSession: Sendable {
 
   /// The current token, from any thread; it may have expired.
   var token: SQToken? { decide(\.token) }
+
+  /// The record with the current token.
+  var record: AccountRecord? { decide(\.record) }
+
+  /// How often the session ended, for any reason.
+  var ends: Int { decide(\.ends) }
 
   /// The current token if it is valid, from any thread.
   var validToken: SQToken? {
@@ -130,7 +136,7 @@ final class TokenSession: Sendable {
       case .join(let change):
         if let token = try await result(of: change, need) { return token }
       case .start(let change, let record):
-        start(Renewal(self, change), of: record)
+        start(Renewal(self, change, isUse: !need.isKeeping), of: record)
         if let token = try await result(of: change, need) { return token }
       }
     }

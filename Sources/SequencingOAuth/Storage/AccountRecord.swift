@@ -1,5 +1,11 @@
 public import Basics
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// One account as a store keeps it: its token, and the data that a refresh needs.
 ///
 /// Treat every field as a secret, as you treat the token.
@@ -33,6 +39,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     let token: SQToken
     let hasVerifiedIDToken: Bool
     let unverifiedToken: SQToken?
+    let usedAt: Date?
     let attributes: [String: String]
   }
 
@@ -65,6 +72,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   /// The record has its refresh token already, so that it is not lost. Its access token is not used
   /// before the ID token has been validated.
   var unverifiedToken: SQToken? { values.value.unverifiedToken }
+  /// When the app last used the account, if a keeper has renewed the token since.
+  var usedAt: Date? { values.value.usedAt }
   /// The app's own data for the account, such as a name to show.
   public var attributes: [String: String] { values.value.attributes }
 
@@ -78,7 +87,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
       Values(
         id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
         session: session, reusesRefreshToken: reusesRefreshToken, token: token,
-        hasVerifiedIDToken: token.idToken != nil, unverifiedToken: nil, attributes: attributes))
+        hasVerifiedIDToken: token.idToken != nil, unverifiedToken: nil, usedAt: nil,
+        attributes: attributes))
   }
 
   private init(_ values: Values) {
@@ -90,32 +100,33 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   /// With `isVerified: false` the new access token is only kept aside, until its ID token has been
   /// validated.
   func refreshed(
-    _ new: SQToken, attributes: [String: String], isVerified: Bool = true
+    _ new: SQToken, attributes: [String: String], usedAt: Date? = nil, isVerified: Bool = true
   ) -> AccountRecord {
     AccountRecord(
       with(
         token: isVerified ? new : token.keeping(refreshToken: new.refreshToken),
         unverified: isVerified ? nil : new,
         reusesRefreshToken: new.refreshToken != nil && new.refreshToken == token.refreshToken,
-        attributes: attributes))
+        usedAt: usedAt, attributes: attributes))
   }
 
   /// Makes the record whose unverified token has been validated.
   func verified(_ token: SQToken) -> AccountRecord {
     AccountRecord(
       with(
-        token: token, unverified: nil, reusesRefreshToken: reusesRefreshToken,
+        token: token, unverified: nil, reusesRefreshToken: reusesRefreshToken, usedAt: usedAt,
         attributes: attributes))
   }
 
   private func with(
-    token: SQToken, unverified: SQToken?, reusesRefreshToken: Bool, attributes: [String: String]
+    token: SQToken, unverified: SQToken?, reusesRefreshToken: Bool, usedAt: Date?,
+    attributes: [String: String]
   ) -> Values {
     Values(
       id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
       session: session, reusesRefreshToken: reusesRefreshToken, token: token,
       hasVerifiedIDToken: token.idToken != nil, unverifiedToken: unverified,
-      attributes: attributes)
+      usedAt: usedAt, attributes: attributes)
   }
 
   /// The record with the same token, which has the identity of its user now.
@@ -123,7 +134,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     AccountRecord(
       with(
         token: token, unverified: unverifiedToken, reusesRefreshToken: reusesRefreshToken,
-        attributes: attributes))
+        usedAt: usedAt, attributes: attributes))
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -137,6 +148,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     case token
     case hasVerifiedIDToken = "id_token_verified"
     case unverifiedToken = "unverified_token"
+    case usedAt = "used_at"
     case attributes
   }
 }
@@ -160,6 +172,7 @@ extension AccountRecord {
         hasVerifiedIDToken: try container.decodeIfPresent(Bool.self, forKey: .hasVerifiedIDToken)
           ?? false,
         unverifiedToken: try container.decodeIfPresent(SQToken.self, forKey: .unverifiedToken),
+        usedAt: try container.decodeIfPresent(Date.self, forKey: .usedAt),
         attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes)
           ?? [:]))
   }
@@ -177,6 +190,7 @@ extension AccountRecord {
     try container.encode(token, forKey: .token)
     if hasVerifiedIDToken { try container.encode(true, forKey: .hasVerifiedIDToken) }
     try container.encodeIfPresent(unverifiedToken, forKey: .unverifiedToken)
+    try container.encodeIfPresent(usedAt, forKey: .usedAt)
     if !attributes.isEmpty { try container.encode(attributes, forKey: .attributes) }
   }
 }

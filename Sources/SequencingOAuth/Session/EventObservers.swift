@@ -1,18 +1,23 @@
 import Basics
 
-/// Delivers each event of a session once to its handler and once to each of its streams.
-final class SessionObservers: Sendable {
-  typealias Handler = @Sendable (SessionEvent) -> Void
+/// Delivers each event once to a handler and once to each stream.
+final class EventObservers<Event: Sendable>: Sendable {
+  typealias Handler = @Sendable (Event) -> Void
 
   private struct State {
     var handler: Handler?
-    var streams: [Int: AsyncStream<SessionEvent>.Continuation] = [:]
+    var streams: [Int: AsyncStream<Event>.Continuation] = [:]
     var lastStream = 0
   }
 
   private let state = Locked(State())
 
   deinit {
+    finish()
+  }
+
+  /// Ends all streams.
+  func finish() {
     for stream in state.withLock(\.streams).values { stream.finish() }
   }
 
@@ -21,9 +26,11 @@ final class SessionObservers: Sendable {
     state.withLock { $0.handler = handler }
   }
 
-  /// Makes a stream of all later events; it ends when the session's owner is released.
-  func stream() -> AsyncStream<SessionEvent> {
-    AsyncStream { continuation in
+  /// Makes a stream of all later events; it ends when these observers are released, or finished.
+  func stream(
+    buffering: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded
+  ) -> AsyncStream<Event> {
+    AsyncStream(bufferingPolicy: buffering) { continuation in
       let id = state.withLock { state in
         state.lastStream += 1
         state.streams[state.lastStream] = continuation
@@ -35,7 +42,7 @@ final class SessionObservers: Sendable {
     }
   }
 
-  func tell(_ event: SessionEvent) {
+  func tell(_ event: Event) {
     let (handler, streams) = state.withLock { ($0.handler, Array($0.streams.values)) }
     handler?(event)
     for stream in streams { stream.yield(event) }

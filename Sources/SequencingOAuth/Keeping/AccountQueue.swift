@@ -1,0 +1,61 @@
+import Basics
+
+/// The accounts of a store in the order in which their tokens must be renewed.
+///
+/// All keepers that share a store share its queue: an account that one of them took is given to no
+/// other one for a time.
+package protocol AccountQueue: Sendable {
+  /// Takes accounts that are due and whose servers are not paused.
+  ///
+  /// Nobody else gets them until `time` is over, or until their next token is due.
+  func take(atMost count: Int, for time: Duration) async throws(SQOAuthError) -> DueAccounts
+
+  /// Makes an account that was taken due again after a time, unless it was saved since.
+  func postpone(_ account: DueAccounts.Account, by time: Duration) async throws(SQOAuthError)
+
+  /// Notes the new record of an account that was taken; `nil` if it has none any more.
+  func finish(
+    _ account: DueAccounts.Account, with record: AccountRecord?
+  ) async throws(SQOAuthError)
+
+  /// Gives out no account of a server for a time: a growing one, or the time that the server asked
+  /// for.
+  ///
+  /// Returns how long the server is paused now.
+  func pause(
+    _ server: ServerName, askedFor time: Duration?
+  ) async throws(SQOAuthError) -> Duration
+
+  /// Notes that a server that was paused works again.
+  func resume(_ server: ServerName) async throws(SQOAuthError)
+}
+
+/// The accounts that a keeper took from a queue.
+package struct DueAccounts: Sendable {
+  package struct Account: Sendable {
+    package let id: String
+    package let record: Result<AccountRecord, SQOAuthError>
+    /// The version of the stored record, for queues that count versions.
+    package let version: Int64
+    /// Whether the server was paused before.
+    package let wasPaused: Bool
+
+    package init(
+      id: String, record: Result<AccountRecord, SQOAuthError>, version: Int64 = 0, wasPaused: Bool
+    ) {
+      self.id = id
+      self.record = record
+      self.version = version
+      self.wasPaused = wasPaused
+    }
+  }
+
+  package var accounts: [Account]
+  /// The time until the next account is due, if none is now; `nil` if that is not known.
+  package var next: Duration?
+
+  package init(_ accounts: [Account], next: Duration? = nil) {
+    self.accounts = accounts
+    self.next = next
+  }
+}

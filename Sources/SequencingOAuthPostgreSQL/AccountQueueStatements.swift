@@ -1,0 +1,81 @@
+/// The statements about due accounts and paused servers, for the tables of one schema.
+struct AccountQueueStatements: Sendable {
+  let take: SQLStatement
+  let next: SQLStatement
+  let postpone: SQLStatement
+  let pause: SQLStatement
+  let resume: SQLStatement
+
+  init(schema: String) {
+    let (accounts, pauses) = ("\(schema).accounts", "\(schema).pauses")
+    let now = "pg_catalog.clock_timestamp()"
+    func after(_ seconds: String) -> String {
+      "\(now) + \(seconds)::double precision * interval '1 s'"
+    }
+    // Each step of the recursion jumps to the next server in the index.
+    let open = """
+      RECURSIVE servers AS (
+        (SELECT server FROM \(accounts) WHERE due IS NOT NULL ORDER BY server LIMIT 1)
+        UNION ALL
+        SELECT (SELECT a.server FROM \(accounts) a
+          WHERE a.due IS NOT NULL AND a.server > s.server ORDER BY a.server LIMIT 1)
+        FROM servers s WHERE s.server IS NOT NULL),
+      open AS (
+        SELECT s.server, p.until, p.failures FROM servers s
+        LEFT JOIN \(pauses) p ON p.server = s.server WHERE s.server IS NOT NULL)
+      """
+    // A server that was paused gets one request first.
+    take = SQLStatement(
+      name: "take_due",
+      text: """
+        WITH \(open),
+        chosen AS MATERIALIZED (
+          SELECT c.id, o.failures
+          FROM (SELECT * FROM open ORDER BY pg_catalog.random()) o
+          CROSS JOIN LATERAL (
+            SELECT a.id FROM \(accounts) a
+            WHERE a.server = o.server AND a.due <= \(now)
+            ORDER BY a.due
+            LIMIT CASE WHEN o.failures IS NULL THEN $1::bigint ELSE 1 END
+            FOR UPDATE SKIP LOCKED) c
+          WHERE o.until IS NULL OR o.until <= \(now)
+          LIMIT $1::bigint)
+        UPDATE \(accounts) a SET due = \(after("$2"))
+        FROM chosen WHERE a.id = chosen.id
+        RETURNING a.id, a.value, chosen.failures IS NOT NULL, a.version
+        """)
+    next = SQLStatement(
+      name: "next_due",
+      text: """
+        WITH \(open)
+        SELECT pg_catalog.date_part('epoch', pg_catalog.min(GREATEST(o.until,
+          (SELECT a.due FROM \(accounts) a WHERE a.server = o.server AND a.due IS NOT NULL
+            ORDER BY a.due LIMIT 1)) - \(now)))
+        FROM open o
+        """)
+    postpone = SQLStatement(
+      name: "postpone",
+      text: """
+        UPDATE \(accounts) SET due = \(after("$2"))
+        WHERE id = $1::bytea AND version = $3::bigint AND due IS NOT NULL
+        """)
+    // Of requests that fail together, one makes the pause longer.
+    pause = SQLStatement(
+      name: "pause",
+      text: """
+        INSERT INTO \(pauses) AS p (server, until, failures)
+        VALUES ($1::bytea, \(after("GREATEST($2::double precision, 1)")), 1)
+        ON CONFLICT (server) DO UPDATE SET
+          failures = LEAST(p.failures + CASE WHEN p.until <= \(now) THEN 1 ELSE 0 END, 16),
+          until = GREATEST(p.until, \(after("""
+            GREATEST($2::double precision,
+              CASE WHEN p.until <= pg_catalog.clock_timestamp()
+              THEN LEAST(2 ^ p.failures, 60) ELSE 0 END)
+            """)))
+        RETURNING pg_catalog.date_part('epoch', until - \(now))
+        """)
+    resume = SQLStatement(
+      name: "resume",
+      text: "DELETE FROM \(pauses) WHERE server = $1::bytea AND until <= \(now)")
+  }
+}

@@ -1,0 +1,33 @@
+import Basics
+package import SequencingOAuth
+
+// The accounts that are due, which keepers on all hosts share.
+extension PostgreSQLTokenStore: AccountQueue {
+  package func take(
+    atMost count: Int, for time: Duration
+  ) async throws(SQOAuthError) -> DueAccounts {
+    try await database.use { table throws(SQOAuthError) in
+      let accounts = try table.takeDue(atMost: count, for: time)
+      return DueAccounts(accounts, next: accounts.isEmpty ? try table.nextDue() : nil)
+    }
+  }
+
+  package func postpone(
+    _ account: DueAccounts.Account, by time: Duration
+  ) async throws(SQOAuthError) {
+    try await database.use { table throws(SQOAuthError) in try table.postpone(account, by: time) }
+  }
+
+  /// Does nothing, since a save notes when the account is due next.
+  package func finish(_ account: DueAccounts.Account, with record: AccountRecord?) {}
+
+  package func pause(
+    _ server: ServerName, askedFor time: Duration?
+  ) async throws(SQOAuthError) -> Duration {
+    try await database.use { table throws(SQOAuthError) in try table.pause(server, for: time) }
+  }
+
+  package func resume(_ server: ServerName) async throws(SQOAuthError) {
+    try await database.use { table throws(SQOAuthError) in try table.resume(server) }
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+/// When an account that is due should be renewed.
+struct KeepingChoiceTests {
+  private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+  private func record(
+    issued seconds: Double?, _ fields: [String: JSONValue] = [:], usedAt: Date? = nil
+  ) -> AccountRecord {
+    let token = SQToken(
+      accessToken: "a", refreshToken: "r", issueDate: seconds.map { now - $0 },
+      additionalFields: fields)
+    return AccountRecord(id: "a", clientID: "c", token: token)
+      .refreshed(token, attributes: [:], usedAt: usedAt)
+  }
+
+  @Test func `all accounts are renewed when they are due`() {
+    #expect(KeepingChoice.all.delay(record(issued: nil), at: now) == .zero)
+    #expect(KeepingChoice.all.delay(record(issued: 1e9), at: now) == .zero)
+  }
+
+  @Test func `an account counts as used since its last renewal for the app`() {
+    let choice = KeepingChoice.used(within: .seconds(100))
+    #expect(choice.delay(record(issued: 99), at: now) == .zero)
+    #expect(choice.delay(record(issued: 101), at: now) == nil)
+    #expect(choice.delay(record(issued: 1, usedAt: now - 101), at: now) == nil)
+    #expect(choice.delay(record(issued: 1, usedAt: now - 99), at: now) == .zero)
+    #expect(choice.delay(record(issued: nil), at: now) == .zero)
+  }
+
+  @Test func `a refresh token is renewed after nine tenths of its life`() {
+    let choice = KeepingChoice.lapsing(after: .seconds(1000))
+    #expect(choice.delay(record(issued: 0), at: now) == .seconds(900))
+    #expect(choice.delay(record(issued: 300), at: now) == .seconds(600))
+    #expect(choice.delay(record(issued: 901), at: now) == .zero)
+    #expect(choice.delay(record(issued: nil), at: now) == .zero)
+  }
+
+  @Test func `the server's own word about a refresh token counts`() {
+    let choice = KeepingChoice.lapsing(after: .seconds(1000))
+    for fields: [String: JSONValue] in [
+      ["refresh_expires_in": .integer(100)], ["refresh_token_expires_in": .string("100")],
+      ["refresh_token_expires_in": .number(100)],
+    ] {
+      #expect(choice.delay(record(issued: 30, fields), at: now) == .seconds(60))
+    }
+    for fields: [String: JSONValue] in [
+      ["refresh_expires_in": .integer(0)], ["refresh_token_expires_in": .string("soon")],
+      ["refresh_expires_in": .bool(true)],
+    ] {
+      #expect(choice.delay(record(issued: 0, fields), at: now) == .seconds(900))
+    }
+  }
+}
