@@ -11,7 +11,9 @@ import Testing
   /// What of the module's root every room may use.
   private static let values: Set = ["SQToken", "SQOAuthError", "ClientEnvironment", "Registry"]
   /// The rooms that extend the types of the root, and so stand above it.
-  private static let above: Set = ["PodNames", "Signals", "Pipes", "Resources", "Callbacks"]
+  private static let above: Set = [
+    "PodNames", "Signals", "Keeping", "Pipes", "Resources", "Callbacks",
+  ]
 
   /// The rooms of the article's table, from top to bottom.
   private func table() throws -> [String] {

@@ -46,7 +46,7 @@ import Testing
         GRANT USAGE ON SCHEMA sequencing_oauth TO worker;
         GRANT SELECT ON sequencing_oauth.store, sequencing_oauth.keys TO worker;
         GRANT SELECT, INSERT, UPDATE, DELETE
-          ON sequencing_oauth.accounts, sequencing_oauth.leases TO worker
+          ON sequencing_oauth.accounts, sequencing_oauth.leases, sequencing_oauth.pauses TO worker
         """)
       let lease = try #require(try await worker.lease("a"))
       let before = try #require(try await worker.load("a"))
@@ -56,6 +56,11 @@ import Testing
       try await worker.save(after)
       lease.release()
       #expect(try await store(server).load("a") == after)
+      let due = try await worker.take(atMost: 1, for: .seconds(1))
+      #expect(due.accounts.isEmpty && due.next == nil)
+      let pause = try await worker.pause(ServerName(of: after), askedFor: .seconds(5))
+      #expect(pause > .seconds(4) && pause <= .seconds(5))
+      try await worker.resume(ServerName(of: after))
       try await worker.erase("a")
       #expect(try await worker.list() == [])
     }
