@@ -69,8 +69,8 @@ let package = Package(
     .executableTarget(
       name: "sq-demo",
       dependencies: [
-        "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
-        "SequencingOAuthGRPC", "OAuthSandbox", "Basics",
+        "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "Basics",
       ],
       path: "Demo",
       // The examples are a package of their own, so that no build of this one links them.
@@ -172,8 +172,9 @@ let package = Package(
     .testTarget(
       name: "DemoTests",
       dependencies: [
-        "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
-        "SequencingOAuthGRPC", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
+        "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "Basics",
+        "LoopbackHTTP", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

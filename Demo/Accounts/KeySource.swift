@@ -24,6 +24,8 @@ struct KeySource: Sendable {
 
   /// The path of the store, which may not exist yet.
   let path: String
+  /// The name of the store in a question; without one, its path.
+  var name: String?
   /// The passphrase from the options or the environment; if there is one, it is the key.
   let passphrase: Secret?
   var prompt: PassphrasePrompt? = .atTerminal
@@ -42,9 +44,11 @@ struct KeySource: Sendable {
       return .file(keyPath)
     }
     guard isNew else {
-      return .passphrase(try await prompt.ask("Passphrase of \(path.onScreen): ", console))
+      return .passphrase(
+        try await prompt.ask("Passphrase of \((name ?? path).onScreen): ", console))
     }
-    return try await prompt.askForNew(for: path, console).map(Key.passphrase) ?? .file(keyPath)
+    return try await prompt.askForNew(for: name ?? path, console).map(Key.passphrase)
+      ?? .file(keyPath)
   }
 
   private var needsPassphrase: Failure {

@@ -8,9 +8,14 @@ enum StoreOption: Sendable, Equatable {
   case encrypted(String)
   case sqlite(String)
   case encryptedSQLite(String)
+  case postgreSQL(DatabaseAddress)
 
   init?(_ text: String?) throws(Failure) {
     guard let text else { return nil }
+    if let address = try DatabaseAddress(text) {
+      self = .postgreSQL(address)
+      return
+    }
     let kind = text.prefix { $0 != ":" }
     let path = Self.expandingHome(String(text.dropFirst(kind.count + 1)))
     switch kind {
@@ -22,8 +27,8 @@ enum StoreOption: Sendable, Equatable {
     case "encrypted-sqlite" where !path.isEmpty: self = .encryptedSQLite(path)
     default:
       throw .usage(
-        "--store takes keyring, file:PATH, encrypted:PATH, sqlite:PATH, encrypted-sqlite:PATH or "
-          + "memory, not \"\(text.onScreen)\""
+        "--store takes keyring, file:PATH, encrypted:PATH, sqlite:PATH, encrypted-sqlite:PATH, "
+          + "postgresql://USER@HOST/DATABASE or memory, not \"\(text.onScreen)\""
           + Suggestion.question(String(kind), among: Option.store.choices))
     }
   }
@@ -31,14 +36,14 @@ enum StoreOption: Sendable, Equatable {
   /// The path of the store's file; `nil` if the store has no file.
   var path: String? {
     switch self {
-    case .memory, .keyring: nil
+    case .memory, .keyring, .postgreSQL: nil
     case .file(let path), .encrypted(let path), .sqlite(let path), .encryptedSQLite(let path): path
     }
   }
 
   var isEncrypted: Bool {
     switch self {
-    case .encrypted, .encryptedSQLite: true
+    case .encrypted, .encryptedSQLite, .postgreSQL: true
     case .memory, .keyring, .file, .sqlite: false
     }
   }

@@ -1,13 +1,17 @@
 import SequencingOAuth
+import SequencingOAuthPostgreSQL
 import SequencingOAuthSQLite
 import SequencingOAuthSecretService
 
 extension Option {
   static let store = Option(
     "--store", value: "STORE",
-    choices: ["keyring", "file:", "encrypted:", "sqlite:", "encrypted-sqlite:", "memory"],
+    choices: [
+      "keyring", "file:", "encrypted:", "sqlite:", "encrypted-sqlite:", "postgresql://", "memory",
+    ],
     help: "Where accounts are kept: keyring, file:PATH, encrypted:PATH, sqlite:PATH, "
-      + "encrypted-sqlite:PATH or memory; 'sq-demo help stores' explains each, and the default.")
+      + "encrypted-sqlite:PATH, postgresql://USER@HOST/DATABASE or memory; 'sq-demo help stores' "
+      + "explains each, and the default.")
   static let passphraseFile = Option(
     "--passphrase-file", value: "FILE",
     help: "A file whose first line is the passphrase of an encrypted store; the environment "
@@ -21,11 +25,13 @@ struct StoreOptions: Sendable {
 
   private let option: StoreOption?
   private let passphrase: Secret?
+  private let databasePassword: Secret?
   /// The options as the user typed them, to show in a command that signs in again.
   private let words: [String]
 
   init(_ arguments: Arguments) throws(Failure) {
     option = try StoreOption(arguments[.store])
+    databasePassword = arguments.secrets.databasePassword
     words = [Option.store, .passphraseFile].flatMap { option in
       arguments[option].map { [option.name, $0] } ?? []
     }
@@ -35,7 +41,8 @@ struct StoreOptions: Sendable {
     }
     guard option?.isEncrypted == true else {
       throw .usage(
-        "--passphrase-file is for --store encrypted:PATH and --store encrypted-sqlite:PATH")
+        "--passphrase-file is for --store encrypted:PATH, --store encrypted-sqlite:PATH and "
+          + "--store postgresql://USER@HOST/DATABASE")
     }
     passphrase = try Secret(.passphrase, file: file)
   }
@@ -91,9 +98,33 @@ extension StoreOptions {
         SQLiteTokenStore(path: path, key: key.storeKey),
         clients: EncryptedFileTokenStore(path: Self.clients(of: path), key: key.storeKey),
         place: "the encrypted database \(path)\(key.inWords)")
+    case .postgreSQL(let address):
+      return try await open(address, console)
     case .keyring, nil:
       return try await Failure.translating { () throws(SQOAuthError) in try openDesktop() }
     }
+  }
+
+  /// Opens a database; its key, and how its accounts were signed in, are in the state folder.
+  private func open(
+    _ address: DatabaseAddress, _ console: Console
+  ) async throws(Failure) -> OpenStore {
+    let folder = try await Failure.translating { () throws(SQOAuthError) in
+      try StateFolder.path(service: Self.service)
+    }
+    let key = try await KeySource(
+      path: folder + "/database", name: "the database", passphrase: passphrase
+    ).find(console)
+    // Not of another database's accounts, which may have the same names.
+    let name = Digest.sha256(address.text).prefix(8).map {
+      String(Int($0) + 256, radix: 16).dropFirst()
+    }
+    return OpenStore(
+      PostgreSQLTokenStore(
+        connection: address.connection(databasePassword), key: key.storeKey, connections: 4),
+      clients: EncryptedFileTokenStore(
+        path: "\(folder)/database-\(name.joined()).clients", key: key.storeKey),
+      place: "the database \(address.text)")
   }
 
   /// Opens the default store; a second, sealed store remembers how its accounts were signed in.

@@ -23,6 +23,11 @@ enum StoreTopic: HelpTopic {
         "sqlite:PATH",
         "In an SQLite database that is not encrypted; other users of the machine cannot read it."
       ),
+      (
+        "postgresql://USER@HOST/DATABASE",
+        "In a PostgreSQL database, which many hosts may share; each account is encrypted, but "
+          + "their names can be read."
+      ),
       ("memory", "Nowhere: the account ends with the program."),
     ])
   ]
@@ -39,6 +44,11 @@ enum StoreTopic: HelpTopic {
     program asks for the passphrase on the terminal, twice if the store is new. If you give
     none for a new store, or if there is no terminal, the program creates PATH.key with a
     random key that only you can read.
+
+    A database takes its password from ~/.pgpass or from PGPASSWORD, never from the
+    address. Its key is made from a passphrase in the same way, or is in the file
+    database.key in the state folder. All hosts need the same passphrase, or a copy of that
+    file.
 
     The program remembers how each account was signed in, apart from its tokens: the
     server, the client and the scope, without a token or a secret. So 'sq-demo login

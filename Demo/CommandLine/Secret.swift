@@ -4,7 +4,7 @@ import Basics
 struct Secret: Sendable, Equatable {
   /// The purpose of a secret.
   enum Kind: Sendable {
-    case clientSecret, passphrase, accessToken
+    case clientSecret, passphrase, accessToken, databasePassword
   }
 
   let kind: Kind
@@ -48,6 +48,7 @@ extension Secret.Kind {
     case .clientSecret: "client secret"
     case .passphrase: "passphrase"
     case .accessToken: "access token"
+    case .databasePassword: "database password"
     }
   }
 
@@ -57,6 +58,8 @@ extension Secret.Kind {
     case .clientSecret: "SQ_CLIENT_SECRET"
     case .passphrase: "SQ_STORE_PASSPHRASE"
     case .accessToken: "SQ_ACCESS_TOKEN"
+    // The name that every program of PostgreSQL reads.
+    case .databasePassword: "PGPASSWORD"
     }
   }
 }

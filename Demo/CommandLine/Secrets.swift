@@ -5,13 +5,15 @@ struct Secrets: Sendable {
   var client: Secret?
   var passphrase: Secret?
   var accessToken: Secret?
+  var databasePassword: Secret?
 
   /// Reads the secrets and removes them from the environment: a browser must not inherit them.
   ///
   /// Call it before the program has a second thread.
   static func takeFromEnvironment() -> Secrets {
     Secrets(
-      client: take(.clientSecret), passphrase: take(.passphrase), accessToken: take(.accessToken))
+      client: take(.clientSecret), passphrase: take(.passphrase), accessToken: take(.accessToken),
+      databasePassword: take(.databasePassword))
   }
 
   private static func take(_ kind: Secret.Kind) -> Secret? {

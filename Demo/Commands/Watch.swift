@@ -6,6 +6,11 @@ import SequencingOAuth
   import Foundation
 #endif
 
+extension Option {
+  fileprivate static let all = Option(
+    "--all", help: "Keep all accounts of the store fresh, together with other programs.")
+}
+
 /// `watch`: keeps the token valid, and prints a line for each refresh.
 struct Watch: Command {
   static let name = "watch"
@@ -19,24 +24,36 @@ struct Watch: Command {
     The account is one that 'sq-demo login' has kept, or a new one, as for 'sq-demo token'.
     With --sandbox the tokens are valid for 15 seconds.
 
+    With --all it keeps every account of the store fresh, until Ctrl-C. Any number of
+    programs and hosts may do this with one store: they share out the accounts.
+
     Each line is like: refreshed 2025-06-01T12:00:00Z, expires in 15 s
 
     With --json each line is one object: event ("refreshed"), at and expires_at (ISO 8601),
-    and expires_in (seconds).
+    and expires_in (seconds). With --all it has event ("refreshed", "failed", "ended",
+    "paused" or "store_failed"), at, account, error, and for "paused" server and seconds.
     """
-  static let options = [.json] + AccountOptions.optionsOrSandbox
+  static let options = [.all, .json] + AccountOptions.optionsOrSandbox
 
   private let account: AccountOptions
+  private let watchesAll: Bool
   private let printsJSON: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
     printsJSON = arguments.contains(.json)
+    watchesAll = arguments.contains(.all)
+    if watchesAll, arguments[.account] != nil || arguments.contains(.sandbox) {
+      throw .usage("--all is for all accounts of a store; leave --account and --sandbox out")
+    }
     var account = try AccountOptions(arguments)
     account.tokenLifetime = .seconds(15)
     self.account = account
   }
 
   func run(_ console: Console) async throws(Failure) {
+    guard !watchesAll else {
+      return try await WatchAll(account: account, printsJSON: printsJSON).run(console)
+    }
     let (events, continuation) = AsyncStream.makeStream(of: SessionEvent.self)
     let watcher = Watcher { continuation.yield($0) }
     let console = printsJSON ? console.reservingOutput : console

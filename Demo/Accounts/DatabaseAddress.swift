@@ -1,0 +1,42 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The address of a PostgreSQL database, which contains no password.
+struct DatabaseAddress: Sendable, Equatable {
+  /// A connection string of libpq: `postgresql://user@host/database`.
+  let text: String
+
+  /// Checks the value of `--store`; returns `nil` if it is no such address.
+  ///
+  /// - Throws: A failure of use if it contains a password, which every user of the machine could
+  ///   see.
+  init?(_ text: String) throws(Failure) {
+    guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else { return nil }
+    let rest = text.drop { $0 != ":" }.dropFirst(3)
+    let query = rest.drop { $0 != "?" }.dropFirst()
+    let user = rest.prefix { $0 != "/" && $0 != "?" }.split(
+      separator: "@", omittingEmptySubsequences: false
+    ).dropLast().joined()
+    guard !user.contains(":"),
+      !query.split(separator: "&").contains(where: { $0.lowercased().hasPrefix("password=") })
+    else {
+      throw .usage(
+        "a password is never an argument, since every user of the machine can see arguments; put "
+          + "it into ~/.pgpass, or into the environment variable PGPASSWORD")
+    }
+    self.text = text
+  }
+
+  /// The connection string, with the password from the environment if there is one.
+  func connection(_ password: Secret?) -> String {
+    guard let password else { return text }
+    let encoded = password.value.utf8.map { byte -> String in
+      let digits = String(byte, radix: 16)
+      return "%" + (digits.utf8.count < 2 ? "0" : "") + digits
+    }
+    return text + (text.contains("?") ? "&" : "?") + "password=" + encoded.joined()
+  }
+}

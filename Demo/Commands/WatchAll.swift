@@ -1,0 +1,94 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// `watch --all`: keeps all accounts of a store fresh, and prints a line for each event.
+struct WatchAll: Sendable {
+  let account: AccountOptions
+  let printsJSON: Bool
+
+  func run(_ console: Console) async throws(Failure) {
+    let console = printsJSON ? console.reservingOutput : console
+    guard let opened = try await account.store.openIfThere(console) else {
+      throw try await account.choice.isMissing(in: nil)
+    }
+    // The first call tells whether the store can be read at all.
+    _ = try await opened.attempt { try await $0.load("") }
+    console.progress(
+      "Keeping the accounts in \(await opened.place ?? account.store.emptyPlace) fresh. "
+        + "Ctrl-C ends this.")
+    let manager = AccountManager(store: opened.store)
+    let keeper = manager.keepFresh { [signIn = account.signIn] record in
+      (try? signIn.completed(by: record))?.configuration
+    }
+    var failure: Failure?
+    for await event in keeper.events where failure == nil {
+      do throws(Failure) {
+        try report(event, console)
+      } catch {
+        failure = error
+      }
+    }
+    await keeper.stop()
+    if let failure { throw failure }
+    if console.output.isTerminal, !printsJSON { try console.result("") }
+    console.progress(Self.summary(keeper.totals))
+  }
+
+  private func report(_ event: AccountKeeper.Event, _ console: Console) throws(Failure) {
+    let now = Date()
+    guard !printsJSON else { return try console.result(try oneLineOfJSON(KeptReport(event, now))) }
+    switch event {
+    case .refreshed(let id):
+      try console.result("refreshed \(now.formatted(.iso8601)), account \(id.onScreen)")
+    case .failed(let id, let error):
+      console.warn("account \(id.onScreen): \(error.code.rawValue.onScreen): \(error.message)")
+    case .ended(let id, _):
+      console.warn(
+        "account \(id.onScreen): the session has ended; '\(account.store.signInCommand(id))' signs "
+          + "in again")
+    case .paused(let server, let time):
+      console.warn("\(server.onScreen) is left alone for \(Self.seconds(time)) s")
+    case .storeFailed(let error):
+      console.warn("\(error.code.rawValue.onScreen): \(error.message)")
+    }
+  }
+
+  private static func summary(_ totals: AccountKeeper.Totals) -> String {
+    "Refreshed \(totals.refreshed), failed \(totals.failed), ended \(totals.ended)."
+  }
+
+  fileprivate static func seconds(_ time: Duration) -> Int {
+    Int((time / .seconds(1)).rounded(.up))
+  }
+}
+
+/// An event of a keeper as JSON for a program.
+private struct KeptReport: Encodable {
+  private var event = "refreshed"
+  private let at: String
+  private var account: String?
+  private var error: String?
+  private var server: String?
+  private var seconds: Int?
+
+  init(_ event: AccountKeeper.Event, _ date: Date) {
+    at = date.formatted(.iso8601)
+    switch event {
+    case .refreshed(let id):
+      account = id
+    case .failed(let id, let error):
+      (self.event, account, self.error) = ("failed", id, error.code.rawValue)
+    case .ended(let id, let error):
+      (self.event, account, self.error) = ("ended", id, error.code.rawValue)
+    case .paused(let server, let time):
+      (self.event, self.server, seconds) = ("paused", server, WatchAll.seconds(time))
+    case .storeFailed(let error):
+      (self.event, self.error) = ("store_failed", error.code.rawValue)
+    }
+  }
+}
