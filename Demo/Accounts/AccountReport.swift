@@ -77,11 +77,3 @@ struct AccountReport: Encodable {
     return ("expired", "at \(moment)")
   }
 }
-
-/// The accounts in the store, as JSON for a program.
-struct AccountsReport: Encodable {
-  let accounts: [AccountReport]
-
-  /// The JSON object in one line.
-  func json() throws(Failure) -> String { try oneLineOfJSON(self) }
-}

@@ -42,27 +42,98 @@ struct Accounts: Command {
     // Standard output gets nothing but the list.
     let console = console.reservingOutput
     let opened = try await store.openIfThere(console)
-    let records = try await records(in: opened)
-    console.progress("Looked in \(await opened?.place ?? store.emptyPlace).")
-    guard let records else { throw try await AccountChoice(id: id).isMissing(in: opened) }
-    let reports = records.map { AccountReport($0, in: store, at: Date()) }
-    guard !printsJSON else {
-      return try console.result(try AccountsReport(accounts: reports).json())
+    var list = AccountList(store, console, printsJSON: printsJSON)
+    if let id {
+      let record = try await record(id, in: opened)
+      await tellPlace(of: opened, console)
+      guard let record else { throw try await AccountChoice(id: id).isMissing(in: opened) }
+      try list.add(record)
+    } else {
+      try await addAll(of: opened, to: &list) { await tellPlace(of: opened, console) }
     }
-    try console.result(
-      reports.isEmpty
-        ? "No account is kept." : reports.map(\.text).joined(separator: "\n\n"))
+    try list.end()
   }
 
-  /// The accounts to show; `nil` if the command names an account that the store does not have.
-  private func records(in store: OpenStore?) async throws(Failure) -> [AccountRecord]? {
-    guard let id else {
-      let records = try await store?.attempt { try await $0.all() } ?? []
-      let signedIn = Set(records.map(\.id))
-      let others = try await store?.clients?.all().filter { !signedIn.contains($0.id) } ?? []
-      return (records + others).sorted { $0.id < $1.id }
+  private func tellPlace(of opened: OpenStore?, _ console: Console) async {
+    console.progress("Looked in \(await opened?.place ?? store.emptyPlace).")
+  }
+
+  private func record(
+    _ id: String, in store: OpenStore?
+  ) async throws(Failure) -> AccountRecord? {
+    if let record = try await store?.attempt({ try await $0.load(id) }) { return record }
+    return try await store?.clients?.record(id)
+  }
+
+  /// Adds the accounts of a store page by page, and those whose sessions have ended among them.
+  private func addAll(
+    of opened: OpenStore?, to list: inout AccountList, afterFirstPage tell: () async -> Void
+  ) async throws(Failure) {
+    var ended = (try await opened?.clients?.all() ?? [])
+      .sorted { Self.comesFirst($0.id, $1.id) }[...]
+    var page: [AccountRecord] = []
+    var isFirst = true
+    repeat {
+      let last = page.last?.id
+      page =
+        try await opened?.attempt { try await $0.page(after: last, limit: Self.pageSize) } ?? []
+      if isFirst { await tell() }
+      isFirst = false
+      for record in page {
+        while let other = ended.first, Self.comesFirst(other.id, record.id) {
+          try list.add(other)
+          ended.removeFirst()
+        }
+        if ended.first?.id == record.id { ended.removeFirst() }
+        try list.add(record)
+      }
+    } while page.count == Self.pageSize
+    for other in ended { try list.add(other) }
+  }
+
+  private static let pageSize = 500
+
+  /// The order of a store's pages.
+  private static func comesFirst(_ one: String, _ other: String) -> Bool {
+    one.utf8.lexicographicallyPrecedes(other.utf8)
+  }
+}
+
+/// The list of accounts, printed one by one.
+private struct AccountList {
+  private let store: StoreOptions
+  private let console: Console
+  private let printsJSON: Bool
+  private let date = Date()
+  private var isEmpty = true
+
+  init(_ store: StoreOptions, _ console: Console, printsJSON: Bool) {
+    self.store = store
+    self.console = console
+    self.printsJSON = printsJSON
+  }
+
+  mutating func add(_ record: AccountRecord) throws(Failure) {
+    let report = AccountReport(record, in: store, at: date)
+    if printsJSON {
+      try write((isEmpty ? Self.jsonStart : ",") + (try oneLineOfJSON(report)))
+    } else {
+      try console.result((isEmpty ? "" : "\n") + report.text)
     }
-    if let record = try await store?.attempt({ try await $0.load(id) }) { return [record] }
-    return try await store?.clients?.record(id).map { [$0] }
+    isEmpty = false
+  }
+
+  func end() throws(Failure) {
+    if printsJSON {
+      try write((isEmpty ? Self.jsonStart : "") + "]}\n")
+    } else if isEmpty {
+      try console.result("No account is kept.")
+    }
+  }
+
+  private static let jsonStart = #"{"accounts":["#
+
+  private func write(_ text: String) throws(Failure) {
+    try console.content(Array(text.utf8))
   }
 }

@@ -63,6 +63,9 @@ public final class AccountManager: Sendable {
     try await store.attempt("be read") { try await $0.all() }
   }
 
+  /// The records of all accounts in the store, which are loaded page by page.
+  public var records: AccountRecords { store.records() }
+
   /// Reads the records of one client's accounts in the store, in the order of their ids.
   public func accounts(clientID: String) async throws(SQOAuthError) -> [AccountRecord] {
     try await accounts().filter { $0.clientID == clientID }

@@ -9,6 +9,7 @@ struct AccountStatements: Sendable {
   let addHeader: SQLStatement
   let load: SQLStatement
   let ids: SQLStatement
+  let firstPage: SQLStatement
   let page: SQLStatement
   let replace: SQLStatement
   let put: SQLStatement
@@ -55,6 +56,9 @@ struct AccountStatements: Sendable {
     load = SQLStatement(
       name: "load", text: "SELECT version, value FROM \(accounts) WHERE id = $1::bytea")
     ids = SQLStatement(name: "ids", text: "SELECT id FROM \(accounts) ORDER BY id")
+    firstPage = SQLStatement(
+      name: "first_page",
+      text: "SELECT id, value FROM \(accounts) ORDER BY id LIMIT $1::bigint")
     page = SQLStatement(
       name: "page",
       text: """

@@ -53,10 +53,17 @@ struct AccountTable {
     return ids.sorted()
   }
 
-  /// The records of the accounts whose ids come after others, in the order of their bytes.
-  func page(after id: Data, atMost count: Int) throws(SQOAuthError) -> [AccountRecord] {
+  /// The records of the accounts whose ids come after another one, in the order of their bytes.
+  func page(after id: String?, atMost count: Int) throws(SQOAuthError) -> [AccountRecord] {
+    let count = SQLValue.integer(Int64(max(0, count)))
+    let rows =
+      if let id {
+        try run(statements.page, .bytes(Data(id.utf8)), count)
+      } else {
+        try run(statements.firstPage, count)
+      }
     var records: [AccountRecord] = []
-    for row in try run(statements.page, .bytes(id), .integer(Int64(count))) {
+    for row in rows {
       records.append(try decode(row.bytes(1), id: try self.id(row)))
     }
     return records

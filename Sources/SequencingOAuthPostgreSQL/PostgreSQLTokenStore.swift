@@ -149,20 +149,24 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// Loads the records of all accounts.
   public func all() async throws(SQOAuthError) -> [AccountRecord] {
     var records: [AccountRecord] = []
-    var last = Data()
-    while true {
-      let after = last
-      let page = try await database.use { table throws(SQOAuthError) in
-        try table.page(after: after, atMost: Self.pageSize)
-      }
+    var page: [AccountRecord]
+    repeat {
+      page = try await self.page(after: records.last?.id, limit: Self.pageSize)
       records += page
-      guard let end = page.last, page.count == Self.pageSize else { break }
-      last = Data(end.id.utf8)
-    }
+    } while page.count == Self.pageSize
     return records.sorted { $0.id < $1.id }
   }
 
   private static let pageSize = 1000
+
+  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  public func page(
+    after id: String?, limit: Int
+  ) async throws(SQOAuthError) -> [AccountRecord] {
+    try await database.use { table throws(SQOAuthError) in
+      try table.page(after: id, atMost: limit)
+    }
+  }
 
   // MARK: Leases
 

@@ -121,11 +121,23 @@ final class AccountTable {
   }
 
   func all() throws(SQOAuthError) -> [AccountRecord] {
+    try records("SELECT id, value FROM accounts").sorted { $0.id < $1.id }
+  }
+
+  func page(after id: String?, limit: Int) throws(SQOAuthError) -> [AccountRecord] {
+    try records(
+      "SELECT id, value FROM accounts WHERE id \(id == nil ? ">=" : ">") ?1 ORDER BY id LIMIT ?2",
+      .text(id ?? ""), .integer(Int64(max(0, limit))))
+  }
+
+  private func records(
+    _ sql: String, _ values: Value...
+  ) throws(SQOAuthError) -> [AccountRecord] {
     try reading { () throws(SQOAuthError) in
-      try connection.run("SELECT id, value FROM accounts") { row throws(SQOAuthError) in
+      try connection.run(sql, values) { row throws(SQOAuthError) in
         let stored = try coding.decode(row.blob(1), id: try id(row))
         return try landedRecords.landed(after: stored, coding.sealer) ?? stored
-      }.sorted { $0.id < $1.id }
+      }
     }
   }
 

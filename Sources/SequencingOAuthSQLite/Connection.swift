@@ -91,6 +91,13 @@ final class Connection {
   func run<Row>(
     _ sql: String, _ values: Value..., read: (Statement) throws(SQOAuthError) -> Row
   ) throws(SQOAuthError) -> [Row] {
+    try run(sql, values, read: read)
+  }
+
+  /// Runs a statement with an array of values.
+  func run<Row>(
+    _ sql: String, _ values: [Value], read: (Statement) throws(SQOAuthError) -> Row
+  ) throws(SQOAuthError) -> [Row] {
     let statement = try prepared(sql)
     defer { statement.reset() }
     for (index, value) in values.enumerated() {

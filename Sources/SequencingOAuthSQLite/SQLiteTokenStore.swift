@@ -98,6 +98,13 @@ public final class SQLiteTokenStore: TokenStore {
     try await run { table throws(SQOAuthError) in try table.all() }
   }
 
+  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  public func page(
+    after id: String?, limit: Int
+  ) async throws(SQOAuthError) -> [AccountRecord] {
+    try await run { table throws(SQOAuthError) in try table.page(after: id, limit: limit) }
+  }
+
   /// Takes the exclusive right to change an account; it holds for all processes that use the
   /// database.
   ///

@@ -11,6 +11,7 @@ import CSQLite
 enum Value: Redacted {
   case text(String)
   case blob(Data)
+  case integer(Int64)
   case null
 
   static func optional(_ blob: Data?) -> Value { blob.map { .blob($0) } ?? .null }
@@ -29,6 +30,7 @@ struct Statement {
         text.withUTF8 { sq_bind_text(pointer, index, $0.baseAddress, UInt64($0.count)) }
       case .blob(let data):
         data.withUnsafeBytes { sq_bind_blob(pointer, index, $0.baseAddress, UInt64($0.count)) }
+      case .integer(let value): sqlite3_bind_int64(pointer, index, value)
       case .null: sqlite3_bind_null(pointer, index)
       }
     return result == SQLITE_OK

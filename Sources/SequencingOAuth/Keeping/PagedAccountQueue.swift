@@ -81,23 +81,23 @@ final class PagedAccountQueue: AccountQueue {
       return true
     }
     guard isNeeded else { return }
-    let records: [AccountRecord]
+    let found: [String: (date: Date, server: ServerName)]
     do throws(SQOAuthError) {
-      records = try await store.attempt("be read") { try await $0.all() }
+      found = try await store.attempt("be read") { store in
+        try await store.records().reduce(into: [:]) { found, record in
+          guard let date = record.dueDate(at: now, jitter: .random(in: 0...1)) else { return }
+          found[record.id] = (date, ServerName(of: record))
+        }
+      }
     } catch {
       state.withLock { $0.readAt = nil }
       throw error
     }
     state.withLock { state in
-      let old = state.dates
-      (state.dates, state.servers) = ([:], [:])
-      for record in records {
-        // What this process has taken or postponed stays so.
-        let date = old[record.id] ?? record.dueDate(at: now, jitter: .random(in: 0...1))
-        guard let date else { continue }
-        state.dates[record.id] = date
-        state.servers[record.id] = ServerName(of: record)
-      }
+      // What this process has taken or postponed stays so.
+      state.dates.merge(found.mapValues(\.date)) { old, _ in old }
+      state.dates = state.dates.filter { found[$0.key] != nil }
+      state.servers = found.mapValues(\.server)
     }
   }
 

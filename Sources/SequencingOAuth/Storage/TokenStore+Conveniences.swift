@@ -1,9 +1,11 @@
 extension TokenStore {
-  /// Loads the records for which a closure returns `true`, in the order of their ids.
+  /// Loads the records for which a closure returns `true`, in the order of ``records(pageSize:)``.
   public func filter(
     _ isIncluded: @Sendable (AccountRecord) throws -> Bool
   ) async throws -> [AccountRecord] {
-    try await all().filter(isIncluded)
+    var included: [AccountRecord] = []
+    for try await record in records() where try isIncluded(record) { included.append(record) }
+    return included
   }
 
   /// Whether the store has no account.

@@ -24,6 +24,13 @@ public protocol TokenStore: Sendable {
   /// The default loads them one by one.
   func all() async throws -> [AccountRecord]
 
+  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  ///
+  /// With `nil` it begins with the first account. The order is that of the ids' UTF-8 bytes. A page
+  /// that is shorter than `limit` is the last one. The default reads all ids for each page; a store
+  /// for very many accounts should do better. ``records(pageSize:)`` goes through all pages.
+  func page(after id: String?, limit: Int) async throws -> [AccountRecord]
+
   /// Takes the exclusive right to change an account; returns `nil` while another caller has it.
   ///
   /// The SDK asks again until the lease is free. The default excludes no other caller. That is
@@ -71,6 +78,17 @@ extension TokenStore {
     for id in try await list() {
       // Another process may have erased a record since the list was made.
       if let record = try await load(id) { records.append(record) }
+    }
+    return records
+  }
+
+  /// Lists all ids, and loads the records of one page.
+  public func page(after id: String?, limit: Int) async throws -> [AccountRecord] {
+    var ids = try await list().page(after: id, limit: .max)[...]
+    var records: [AccountRecord] = []
+    // Another process may have erased a record since the list was made.
+    while records.count < limit, let next = ids.popFirst() {
+      if let record = try await load(next) { records.append(record) }
     }
     return records
   }

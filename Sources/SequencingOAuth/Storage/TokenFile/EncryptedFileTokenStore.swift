@@ -87,6 +87,13 @@ public final class EncryptedFileTokenStore: TokenStore {
   /// Loads the records of all accounts.
   public func all() async throws(SQOAuthError) -> [AccountRecord] { try await file.all() }
 
+  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  public func page(
+    after id: String?, limit: Int
+  ) async throws(SQOAuthError) -> [AccountRecord] {
+    try await file.page(after: id, limit: limit)
+  }
+
   /// Takes the exclusive right to change an account; it holds for all processes that use the file.
   ///
   /// Returns `nil` while another caller or process has that right.

@@ -113,12 +113,25 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   func all() async throws(SQOAuthError) -> [AccountRecord] {
     try await run { file throws(SQOAuthError) in
       guard let content = try file.content() else { return [] }
-      var records: [AccountRecord] = []
-      for id in content.ids.sorted() {
-        if let record = try file.record(id, in: content) { records.append(record) }
-      }
-      return records
+      return try file.records(content.ids.sorted(), in: content)
     }
+  }
+
+  func page(after id: String?, limit: Int) async throws(SQOAuthError) -> [AccountRecord] {
+    try await run { file throws(SQOAuthError) in
+      guard let content = try file.content() else { return [] }
+      return try file.records(content.ids.page(after: id, limit: limit), in: content)
+    }
+  }
+
+  private func records(
+    _ ids: [String], in content: Format.Content
+  ) throws(SQOAuthError) -> [AccountRecord] {
+    var records: [AccountRecord] = []
+    for id in ids {
+      if let record = try record(id, in: content) { records.append(record) }
+    }
+    return records
   }
 
   func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {

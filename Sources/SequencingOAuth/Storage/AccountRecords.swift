@@ -1,0 +1,70 @@
+/// The records of all accounts in a store, which are loaded page by page.
+///
+/// The order is that of the ids' UTF-8 bytes. While a program goes through the records, another one
+/// may save or erase accounts: such an account may or may not be seen, and no other account is seen
+/// twice or missed. The iteration throws an ``SQOAuthError``.
+///
+/// ```swift
+/// func expired(_ store: any TokenStore) async throws -> Int {
+///   var count = 0
+///   for try await record in store.records() where record.token.isExpired(at: Date()) {
+///     count += 1
+///   }
+///   return count
+/// }
+/// ```
+public struct AccountRecords: AsyncSequence, Sendable {
+  /// The place in the records, with the rest of the page.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate let store: any TokenStore
+    fileprivate let pageSize: Int
+    private var page: ArraySlice<AccountRecord> = []
+    private var last: String?
+    private var isLastPage = false
+
+    fileprivate init(_ store: any TokenStore, pageSize: Int) {
+      self.store = store
+      self.pageSize = pageSize
+    }
+
+    /// The next record; `nil` after the last one.
+    public mutating func next() async throws -> AccountRecord? {
+      if page.isEmpty, !isLastPage {
+        let (last, size) = (last, pageSize)
+        page = try await store.attempt("be read") {
+          try await $0.page(after: last, limit: size)
+        }[...]
+        isLastPage = page.count < size
+        self.last = page.last?.id
+      }
+      return page.popFirst()
+    }
+  }
+
+  private let store: any TokenStore
+  private let pageSize: Int
+
+  init(_ store: any TokenStore, pageSize: Int) {
+    self.store = store
+    self.pageSize = Swift.max(1, pageSize)
+  }
+
+  /// Begins with the first record.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(store, pageSize: pageSize) }
+}
+
+extension TokenStore {
+  /// The records of all accounts, loaded page by page; a smaller page needs less memory.
+  public func records(pageSize: Int = 500) -> AccountRecords {
+    AccountRecords(self, pageSize: pageSize)
+  }
+}
+
+extension Sequence<String> {
+  /// The ids that follow one, in the order of their UTF-8 bytes.
+  func page(after id: String?, limit: Int) -> [String] {
+    let rest = filter { other in id?.utf8.lexicographicallyPrecedes(other.utf8) ?? true }
+    return Array(
+      rest.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.prefix(Swift.max(0, limit)))
+  }
+}
