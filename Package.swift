@@ -115,7 +115,8 @@ let package = Package(
     .executableTarget(
       name: "store-probe",
       dependencies: [
-        "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
+        "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
+        "SequencingOAuthSecretService",
       ],
       path: "Tests/StoreProbe",
       swiftSettings: settings),

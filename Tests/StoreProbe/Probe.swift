@@ -43,6 +43,7 @@ struct Probe {
         throw Misuse(message: "no style \(arguments[0])")
       }
       say(try LockRace(style: style, path: arguments[1]).run(Int(arguments[2]) ?? 0))
+    case ("keep", 1): try await keep(issuer: arguments[0])
     case ("rekey", 1): try await rekey(.file(arguments[0]))
     default: throw Misuse(message: "no command \(command) with \(arguments.count) arguments")
     }
@@ -165,7 +166,7 @@ struct Probe {
   }
 
   /// At once, and not when a buffer is full.
-  private func say(_ line: String) {
+  func say(_ line: String) {
     FileHandle.standardOutput.write(Data("\(line)\n".utf8))
   }
 }

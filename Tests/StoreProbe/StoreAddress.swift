@@ -1,11 +1,13 @@
 import Foundation
 import SequencingOAuth
+import SequencingOAuthPostgreSQL
 import SequencingOAuthSQLite
 import SequencingOAuthSecretService
 
 /// Stores by name: `file:PATH`, `encrypted:PATH`, `sqlite:PATH`, `encrypted-sqlite:PATH`,
 /// `keyring:FOLDER@BUS`, `desktop:FOLDER@BUS`, `keyless-desktop:FOLDER/tokens.sealed`, and
-/// `keyring-of:SERVICE` and `desktop-of:SERVICE` on what the environment says.
+/// `keyring-of:SERVICE` and `desktop-of:SERVICE` on what the environment says, and a database as
+/// `postgresql://…`, with the key of the databases that tests make.
 ///
 /// The key of an encrypted one is the passphrase in `SQ_STORE_PASSPHRASE`, or else the key file
 /// `PATH.key`.
@@ -23,6 +25,8 @@ enum StoreAddress {
     case "desktop": try await desktop(place)
     case "keyless-desktop": keyless(place)
     case "desktop-of": try DesktopTokenStore(service: place)
+    case "postgresql":
+      PostgreSQLTokenStore(connection: address, key: .raw(Data(0..<32)))
     case "encrypted": EncryptedFileTokenStore(path: place, key: key(beside: place))
     default: throw Misuse(message: "no kind of store is named \(parts[0])")
     }

@@ -21,6 +21,7 @@ package struct Requirement: Sendable {
   package static let pgbouncer = Self(programs: postgreSQL.programs + ["pgbouncer"])
   package static let postgreSQL = Self(
     programs: ["initdb", "pg_basebackup", "postgres", "psql", "ipcrm", "setpriv", "sh"])
+  package static let faketime = Self(programs: ["faketime"])
   package static let tmux = Self(programs: ["tmux"])
 
   /// The programs that are missing.
