@@ -79,8 +79,9 @@ let package = Package(
     .executableTarget(
       name: "benchmarks",
       dependencies: [
-        "SequencingOAuth", "SequencingOAuthGRPC", "SequencingOAuthSQLite", "OAuthSandbox",
-        "Basics", "LoopbackHTTP", "CCrypto", "CCurl", "CSQLite",
+        "SequencingOAuth", "SequencingOAuthGRPC", "SequencingOAuthSQLite",
+        "SequencingOAuthPostgreSQL", "OAuthSandbox", "Basics", "LoopbackHTTP", "CCrypto", "CCurl",
+        "CPostgreSQL", "CSQLite",
       ],
       path: "Tests/Benchmarks",
       exclude: ["Peers"],

@@ -27,7 +27,7 @@ struct StoreBenchmarks {
   }
 
   /// An access token as they often are, and a refresh token.
-  private static func record(_ id: String, _ number: Int = 0) -> AccountRecord {
+  static func record(_ id: String, _ number: Int = 0) -> AccountRecord {
     let token = SQToken(
       accessToken: "\(number)." + String(repeating: "x", count: 1000),
       expirationDate: Date(timeIntervalSince1970: 2_000_000_000), scope: "demo",

@@ -74,6 +74,11 @@ defer { stores.removeFiles() }
 for benchmark in try stores.all() where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
+if let databases = try await DatabaseBenchmarks(word: word) {
+  for benchmark in databases.all() where isWanted(benchmark.name) {
+    print(Table.row(try await benchmark.measure(rounds: 9)))
+  }
+}
 if "ID token, RS256; ID token, ES256".contains(word) {
   let verifiers = try Verifiers()
   defer { verifiers.stop() }

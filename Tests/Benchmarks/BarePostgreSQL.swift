@@ -1,0 +1,78 @@
+import CPostgreSQL
+import FoundationEssentials
+
+/// PostgreSQL by libpq's functions: prepared statements on one connection.
+final class BarePostgreSQL: @unchecked Sendable {
+  // Only one sample at a time uses it.
+  private let connection: OpaquePointer
+  private var value: [UInt8]
+
+  /// The size of a value.
+  var size: Int { value.count }
+
+  init(_ address: String, size: Int) throws {
+    guard let connection = PQconnectdb(address), PQstatus(connection) == CONNECTION_OK else {
+      throw BenchmarkError("no database")
+    }
+    self.connection = connection
+    value = [UInt8](repeating: UInt8(ascii: "x"), count: size)
+    PQsetNoticeReceiver(connection, { _, _ in }, nil)
+    try execute(
+      """
+      CREATE TABLE IF NOT EXISTS bare (id bytea PRIMARY KEY, value bytea NOT NULL);
+      PREPARE unused AS SELECT 1
+      """)
+    try prepare(
+      "upsert",
+      """
+      INSERT INTO bare (id, value) VALUES ($1::bytea, $2::bytea)
+      ON CONFLICT (id) DO UPDATE SET value = excluded.value
+      """)
+    try prepare("select", "SELECT value FROM bare WHERE id = $1::bytea")
+  }
+
+  deinit {
+    PQfinish(connection)
+  }
+
+  func execute(_ sql: String) throws {
+    try check(PQexec(connection, sql))
+  }
+
+  private func prepare(_ name: String, _ sql: String) throws {
+    try check(PQprepare(connection, name, sql, 0, nil))
+  }
+
+  private func check(_ result: OpaquePointer?) throws {
+    defer { PQclear(result) }
+    switch PQresultStatus(result) {
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
+    default: throw BenchmarkError(String(cString: PQerrorMessage(connection)))
+    }
+  }
+
+  func save(_ id: String) throws {
+    value[0] &+= 1
+    try run("upsert", [Array(id.utf8), value])
+  }
+
+  func load(_ id: String) throws {
+    try run("select", [Array(id.utf8)])
+  }
+
+  private func run(_ name: String, _ values: [[UInt8]]) throws {
+    let lengths = values.map { Int32($0.count) }
+    let formats = [Int32](repeating: 1, count: values.count)
+    let buffer = values.flatMap { $0 }
+    try buffer.withUnsafeBytes { bytes in
+      let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+      var offset = 0
+      let pointers = values.map { value -> UnsafePointer<CChar>? in
+        defer { offset += value.count }
+        return start.map { $0 + offset }
+      }
+      try check(
+        PQexecPrepared(connection, name, Int32(values.count), pointers, lengths, formats, 1))
+    }
+  }
+}
