@@ -87,9 +87,10 @@ struct RawConnection {
   /// Linux before 6.15 knows no such limit.
   func probeOften() {
     var milliseconds: Int32 = 1000
-    let TCP_RTO_MAX_MS: Int32 = 44
+    // TCP_RTO_MAX_MS
+    let longestWait: Int32 = 44
     setsockopt(
-      socket, Int32(IPPROTO_TCP), TCP_RTO_MAX_MS, &milliseconds,
+      socket, Int32(IPPROTO_TCP), longestWait, &milliseconds,
       socklen_t(MemoryLayout<Int32>.size))
   }
 
