@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What an app asks a store besides one record.
-@Suite struct QueryTests {
+@Suite(.timeLimit(.minutes(2))) struct QueryTests {
   @Test(arguments: StoreKind.all)
   func `all, a few, none`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
