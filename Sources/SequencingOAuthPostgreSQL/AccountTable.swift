@@ -98,11 +98,6 @@ struct AccountTable {
     try run(statements.endLease, .bytes(Data(id.utf8)), .bytes(ticket))
   }
 
-  /// Tells other hosts of changes.
-  func announce(_ notice: Notice) throws(SQOAuthError) {
-    try run(statements.announce, .text(statements.channel), .text(notice.text))
-  }
-
   /// Throws if the role or the server would not let a record be saved.
   func checkWriting() throws(SQOAuthError) {
     guard try run(statements.canWrite).first?.boolean(0) == true else {

@@ -28,7 +28,6 @@ public final class PostgreSQLTokenStore: TokenStore {
   private let held = HeldLeases()
   /// `nil` if a setting of the store is wrong.
   private let notices: AccountNotices?
-  private let sender: NoticeSender
 
   /// How long a caller waits in ``lease(_:)`` for another holder, and between two looks if no notice
   /// can come.
@@ -59,11 +58,7 @@ public final class PostgreSQLTokenStore: TokenStore {
   ) {
     database = AccountDatabase(
       connection: connection, schema: schema, key: key, connections: connections, limit: limit)
-    let sender = NoticeSender(database)
-    self.sender = sender
-    notices = database.listening.map {
-      AccountNotices($0.settings, $0.statements, origin: sender.origin)
-    }
+    notices = database.listening.map { AccountNotices($0.settings, $0.statements) }
   }
 
   deinit {
@@ -125,7 +120,7 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// Tells the other hosts of a change that this store has made.
   private func changed(_ id: String, to version: Int64?) {
     notices?.know(id, version)
-    sender.announce(id)
+    notices?.announce(id)
   }
 
   private static func wasChanged(_ id: String) -> SQOAuthError {
@@ -236,7 +231,7 @@ public final class PostgreSQLTokenStore: TokenStore {
         try table.endLease(id, ticket: ticket)
       }
       held.end(id, ticket)
-      sender.announce(id)
+      notices?.announce(id)
     }
   }
 

@@ -45,6 +45,7 @@ import Testing
     "SequencingOAuth/HTTP/Curl/SocketTable",
     "SequencingOAuthPostgreSQL/Connection", "SequencingOAuthPostgreSQL/ConnectionPool",
     "SequencingOAuthPostgreSQL/ConnectionSettings",
+    "SequencingOAuthPostgreSQL/Notices/NoticeListener",
     "SequencingOAuthPostgreSQL/PostgreSQLTokenStore",
     "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
   ]

@@ -1,7 +1,11 @@
 import Basics
 import SequencingOAuth
 
-/// The accounts of which this process wants to know when another host changes them.
+/// What this process tells other hosts, and the accounts of which it wants to know when another host
+/// changes them.
+///
+/// A notice never delays a save: PostgreSQL commits transactions with a notice one after the other,
+/// so it goes over a connection of its own, for several accounts at a time.
 final class AccountNotices: Sendable {
   /// The number of an observer.
   typealias Observer = Int
@@ -17,23 +21,33 @@ final class AccountNotices: Sendable {
     var accounts: [String: Account] = [:]
     var ids: [NoticeName: String] = [:]
     var lastObserver = 0
+    /// The accounts that this process has changed, and has not announced yet.
+    var changed: Set<NoticeName> = []
+    /// The earliest time of the next announcement.
+    var announcesAt = ContinuousClock.now
+    /// When something was last observed or changed.
+    var lastUse = ContinuousClock.now
     var isClosed = false
-    /// The thread that listens; `nil` while nothing is observed.
+    /// The thread that announces and listens; `nil` while there is nothing to do.
     var listener: NoticeListener?
   }
 
   private let settings: ConnectionSettings
   private let statements: AccountStatements
-  private let origin: String
+  /// The name by which this store recognizes its own notices.
+  private let origin = NoticeName("\(UInt64.random(in: .min ... .max))").text
   private let state = Locked(State())
 
-  /// Makes an empty collection; `origin` is the name in the notices of this process.
-  init(
-    _ settings: ConnectionSettings, _ statements: AccountStatements, origin: String
-  ) {
+  /// The time between two announcements.
+  private static let pause = Duration.milliseconds(20)
+  /// How long the connection stays open without a use.
+  private static let idleTime = Duration.seconds(60)
+  /// How many changes wait at most while the server cannot be reached; others look by themselves.
+  private static let mostChanges = 10_000
+
+  init(_ settings: ConnectionSettings, _ statements: AccountStatements) {
     self.settings = settings
     self.statements = statements
-    self.origin = origin
   }
 
   /// Whether notices arrive at once.
@@ -47,14 +61,35 @@ final class AccountNotices: Sendable {
       state.lastObserver += 1
       state.accounts[id, default: Account()].observers[state.lastObserver] = onChange
       state.ids[NoticeName(id)] = id
-      guard state.listener == nil, !state.isClosed else { return (state.lastObserver, nil) }
-      let new = NoticeListener(self, settings, statements)
-      state.listener = new
-      return (state.lastObserver, new)
+      return (state.lastObserver, newListener(&state))
     }
-    // Without a thread, the next observer tries again.
-    if let new, !new.start() { state.withLock { $0.listener = nil } }
+    start(new)
     return observer
+  }
+
+  /// Announces a change to the other hosts soon.
+  func announce(_ id: String) {
+    let (new, old) = state.withLock { state in
+      if state.changed.count < Self.mostChanges { state.changed.insert(NoticeName(id)) }
+      // The thread knows of the earlier changes.
+      let old = state.changed.count == 1 ? state.listener : nil
+      return (newListener(&state), old)
+    }
+    start(new)
+    old?.wake()
+  }
+
+  private func newListener(_ state: inout State) -> NoticeListener? {
+    state.lastUse = .now
+    guard state.listener == nil, !state.isClosed else { return nil }
+    let new = NoticeListener(self, settings, statements)
+    state.listener = new
+    return new
+  }
+
+  private func start(_ listener: NoticeListener?) {
+    // Without a thread, the next use tries again.
+    if let listener, !listener.start() { state.withLock { $0.listener = nil } }
   }
 
   func end(_ observer: Observer, of id: String) {
@@ -80,14 +115,37 @@ final class AccountNotices: Sendable {
     listener?.wake()
   }
 
-  // MARK: What the listener brings
+  // MARK: For the listener
 
-  /// Whether the listener should go on; if not, the next observer starts another one.
+  /// Whether the listener should go on; if not, the next use starts another one.
   func mayListen() -> Bool {
     state.withLock { state in
-      if state.isClosed || state.accounts.isEmpty { state.listener = nil }
+      let isIdle =
+        state.accounts.isEmpty && state.changed.isEmpty && .now - state.lastUse > Self.idleTime
+      if state.isClosed || isIdle { state.listener = nil }
       return state.listener != nil
     }
+  }
+
+  /// When the next notice shall be sent; `nil` without one.
+  var announcesAt: ContinuousClock.Instant? {
+    state.withLock { $0.changed.isEmpty ? nil : $0.announcesAt }
+  }
+
+  /// Takes the next notice, if it is time for it.
+  func takeNotice() -> Notice? {
+    state.withLock { state -> Notice? in
+      guard !state.changed.isEmpty, state.announcesAt <= .now else { return nil }
+      let names = Array(state.changed.prefix(Notice.limit))
+      state.changed.subtract(names)
+      state.announcesAt = .now + Self.pause
+      return Notice(from: origin, names)
+    }
+  }
+
+  /// Keeps a notice that could not be sent.
+  func putBack(_ notice: Notice) {
+    state.withLock { $0.changed.formUnion(notice.names) }
   }
 
   /// Passes a notice on to the observers of its accounts.

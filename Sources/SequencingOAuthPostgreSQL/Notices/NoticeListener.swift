@@ -8,7 +8,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A connection and its thread, which wait for the notices of other hosts.
+/// A connection and its thread, which send notices and wait for those of other hosts.
 ///
 /// Now and then, and after each new connection, it compares the versions of the observed accounts,
 /// since a notice may be lost. Through a connection pooler it only does that, and more often.
@@ -16,7 +16,7 @@ final class NoticeListener: Sendable {
   private let notices: AccountNotices
   private let settings: ConnectionSettings
   private let statements: AccountStatements
-  /// Becomes readable when the thread shall look whether to go on.
+  /// Wakes the thread when there is something to do.
   private let bell = Bell()
   private let hears = Locked(false)
 
@@ -41,7 +41,7 @@ final class NoticeListener: Sendable {
   /// Starts the thread; returns `false` if the system has none.
   func start() -> Bool { Threads.start { self.run() } }
 
-  /// Lets the thread look whether to go on.
+  /// Lets the thread look what there is to do.
   func wake() { bell.ring() }
 
   // MARK: On the thread
@@ -75,9 +75,22 @@ final class NoticeListener: Sendable {
       let next = ContinuousClock.now + period * Double.random(in: 0.8...1)
       while ContinuousClock.now < next {
         for text in try connection.notifications() { notices.hear(Notice(text)) }
-        wait(for: connection.socket, until: next)
+        try announce(on: connection)
+        wait(for: connection.socket, until: min(next, notices.announcesAt ?? next))
         guard notices.mayListen() else { return }
       }
+    }
+  }
+
+  private func announce(on connection: Connection) throws(PostgreSQLError) {
+    guard let notice = notices.takeNotice() else { return }
+    do throws(PostgreSQLError) {
+      _ = try connection.run(
+        statements.announce, [.text(statements.channel), .text(notice.text)],
+        until: .now + Self.limit)
+    } catch {
+      notices.putBack(notice)
+      throw error
     }
   }
 
