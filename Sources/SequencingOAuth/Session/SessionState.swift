@@ -14,7 +14,7 @@ struct SessionState {
     case replacing(String)
     /// A token from a renewal that ended after the caller read this count of renewals.
     case new(since: Int)
-    /// The same, for a keeper, whose renewals do not count as a use of the account.
+    /// A renewed token for a keeper, whose renewals do not count as a use of the account.
     case kept(since: Int)
     /// The token of the timer: a renewed one if it is time for a renewal.
     case due
