@@ -1,5 +1,14 @@
 #pragma once
 
+// Swift's own module of the C library leaves these out.
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+// glibc shows it to GNU programs only.
+extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+
 // Debian has the header in a folder, which only pkg-config's flags name.
 #if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>

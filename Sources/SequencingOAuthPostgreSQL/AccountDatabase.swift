@@ -26,98 +26,65 @@ final class AccountDatabase: Sendable {
 
   /// How long a call may take, without the time of connecting.
   private let limit: Duration
-  private let settings: Result<ConnectionSettings, SQOAuthError>
-  private let pool: Result<ConnectionPool, SQOAuthError>
-  private let tables: Result<(schema: DatabaseSchema, statements: AccountStatements), SQOAuthError>
-  private let key: StoreKey
-  /// The sealer of the records; `nil` until the tables were checked.
-  private let sealer = Locked<RecordSealer?>(nil)
+  private let parts: Result<Parts, SQOAuthError>
+
+  private struct Parts {
+    let settings: ConnectionSettings
+    let statements: AccountStatements
+    let keys: AccountKeys
+    let pool: ConnectionPool
+  }
 
   init(
-    connection: String, schema: String, key: StoreKey, connections: Int, limit: Duration
+    connection: String, schema: String, keys: [StoreKey], connections: Int, limit: Duration
   ) {
-    let settings = Result { () throws(SQOAuthError) in
-      try ConnectionSettings(connection, environment: ProcessInfo.processInfo.environment)
-    }
-    self.settings = settings
-    pool = settings.map { ConnectionPool($0, size: max(1, connections)) }
-    tables = Result { () throws(SQOAuthError) in
-      let schema = try DatabaseSchema(schema)
-      return (schema, AccountStatements(schema: schema.name))
-    }
-    self.key = key
     self.limit = limit
+    parts = Result { () throws(SQOAuthError) in
+      let settings = try ConnectionSettings(
+        connection, environment: ProcessInfo.processInfo.environment)
+      let schema = try DatabaseSchema(schema)
+      let statements = AccountStatements(schema: schema.name)
+      let keys = AccountKeys(keys, statements)
+      let pool = ConnectionPool(
+        size: max(1, connections),
+        open: { () throws(SQOAuthError) in try Self.connect(settings) },
+        prepare: { connection throws(SQOAuthError) in
+          try keys.open(schema, connection, until: .now + limit)
+        })
+      return Parts(settings: settings, statements: statements, keys: keys, pool: pool)
+    }
+  }
+
+  private static func connect(_ settings: ConnectionSettings) throws(SQOAuthError) -> Connection {
+    do throws(PostgreSQLError) {
+      return try Connection(settings)
+    } catch {
+      throw error.reported
+    }
   }
 
   deinit {
-    try? pool.get().close()
+    try? parts.get().pool.close()
   }
 
   /// What is needed to listen for changes; `nil` if a setting of the store is wrong.
   var listening: (settings: ConnectionSettings, statements: AccountStatements)? {
-    guard let settings = try? settings.get(), let tables = try? tables.get() else { return nil }
-    return (settings, tables.statements)
+    (try? parts.get()).map { ($0.settings, $0.statements) }
   }
 
   /// Runs a body with the table of accounts; the body may run several times.
-  func use<Value: Sendable>(
+  func use<Value>(
     _ patience: Patience = .short,
-    _ body: @escaping @Sendable (AccountTable) throws(SQOAuthError) -> Value
+    _ body: (AccountTable) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    let (schema, statements) = try tables.get()
-    return try await pool.get().run(within: limit, retryingFor: patience.duration(within: limit)) {
-      [self] (connection, deadline) throws(SQOAuthError) in
-      let sealer = try sealer.withLock { sealer throws(SQOAuthError) in
-        if let sealer { return sealer }
-        try schema.open(connection, until: deadline)
-        let opened = try open(connection, statements, until: deadline)
-        sealer = opened
-        return opened
-      }
-      return try body(
+    let parts = try parts.get()
+    return try await parts.pool.run(
+      within: limit, retryingFor: patience.duration(within: limit)
+    ) { (connection, deadline) throws(SQOAuthError) in
+      try await body(
         AccountTable(
-          connection: connection, sealer: sealer, statements: statements, deadline: deadline))
-    }
-  }
-
-  /// Reads the header of the key, and makes one in a new database.
-  private func open(
-    _ connection: Connection, _ statements: AccountStatements,
-    until deadline: ContinuousClock.Instant
-  ) throws(SQOAuthError) -> RecordSealer {
-    if let header = try header(connection, statements, until: deadline) {
-      return try sealer(header)
-    }
-    let new = try RecordSealer.make(key)
-    do throws(PostgreSQLError) {
-      _ = try connection.run(statements.addHeader, [.bytes(new.header)], until: deadline)
-    } catch {
-      throw error.reported
-    }
-    // Another host may have made one at the same time.
-    guard let header = try header(connection, statements, until: deadline) else {
-      throw SQOAuthError(.storeDamaged, "the token database: it cannot keep its key's header")
-    }
-    return try header == new.header ? new : sealer(header)
-  }
-
-  private func header(
-    _ connection: Connection, _ statements: AccountStatements,
-    until deadline: ContinuousClock.Instant
-  ) throws(SQOAuthError) -> Data? {
-    do throws(PostgreSQLError) {
-      return try connection.run(statements.header, [], until: deadline).first?.bytes(1)
-    } catch {
-      throw error.reported
-    }
-  }
-
-  private func sealer(_ header: Data) throws(SQOAuthError) -> RecordSealer {
-    do throws(SQOAuthError) {
-      return try RecordSealer(key, header: header)
-    } catch {
-      throw SQOAuthError(
-        error.code, "the token database: \(error.message)", cause: error.cause)
+          connection: connection, keys: parts.keys, statements: parts.statements,
+          deadline: deadline))
     }
   }
 }

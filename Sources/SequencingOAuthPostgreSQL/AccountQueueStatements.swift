@@ -42,7 +42,8 @@ struct AccountQueueStatements: Sendable {
           LIMIT $1::bigint)
         UPDATE \(accounts) a SET due = \(after("$2"))
         FROM chosen WHERE a.id = chosen.id
-        RETURNING a.id, a.value, chosen.failures IS NOT NULL, a.version
+        RETURNING a.id, a.value, a.key_number, chosen.failures IS NOT NULL, a.version,
+          \(SQLStatement.unsynced)
         """)
     next = SQLStatement(
       name: "next_due",
@@ -58,6 +59,7 @@ struct AccountQueueStatements: Sendable {
       text: """
         UPDATE \(accounts) SET due = \(after("$2"))
         WHERE id = $1::bytea AND version = $3::bigint AND due IS NOT NULL
+        RETURNING \(SQLStatement.unsynced)
         """)
     // Of requests that fail together, one makes the pause longer.
     pause = SQLStatement(

@@ -1,4 +1,4 @@
-/// The statements about accounts and leases, for the tables of one schema.
+/// The statements about accounts, leases and one-time values, for the tables of one schema.
 ///
 /// Each may be sent again after its answer was lost: the second time it changes nothing that
 /// matters and answers as the first time.
@@ -20,8 +20,11 @@ struct AccountStatements: Sendable {
   let endLease: SQLStatement
   let versions: SQLStatement
   let announce: SQLStatement
+  let use: SQLStatement
   let canWrite: SQLStatement
   let queue: AccountQueueStatements
+  let keys: KeyStatements
+  let registrations: RegistrationStatements
 
   /// How long a lease holds before its holder sends a refresh token, and again after it has saved.
   static let unsentSeconds = 10
@@ -32,15 +35,19 @@ struct AccountStatements: Sendable {
 
   init(schema: String) {
     queue = AccountQueueStatements(schema: schema)
+    let keyStatements = KeyStatements(schema: schema)
+    self.keys = keyStatements
+    let newestKey = keyStatements.newest
+    registrations = RegistrationStatements(schema: schema, newestKey: newestKey)
     channel = Notice.channel(schema: schema)
-    let (accounts, leases, keys) = (
-      "\(schema).accounts", "\(schema).leases", "\(schema).keys"
+    let (accounts, leases, keys, used) = (
+      "\(schema).accounts", "\(schema).leases", "\(schema).keys", "\(schema).used"
     )
     // After a failover the times come from another clock than the new primary's.
     let timeline =
       "pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8)"
     // Times are sent as what is left, since the clock of a host may be wrong.
-    func due(_ seconds: String) -> String {
+    func after(_ seconds: String) -> String {
       "pg_catalog.clock_timestamp() + \(seconds)::double precision * interval '1 s'"
     }
     let unsent = "pg_catalog.clock_timestamp() + interval '\(Self.unsentSeconds) s'"
@@ -54,38 +61,46 @@ struct AccountStatements: Sendable {
         INSERT INTO \(keys) (number, header) VALUES (1, $1::bytea) ON CONFLICT DO NOTHING
         """)
     load = SQLStatement(
-      name: "load", text: "SELECT version, value FROM \(accounts) WHERE id = $1::bytea")
+      name: "load",
+      text: """
+        SELECT version, value, key_number FROM \(accounts) WHERE id = $1::bytea
+        """)
     ids = SQLStatement(name: "ids", text: "SELECT id FROM \(accounts) ORDER BY id")
     firstPage = SQLStatement(
       name: "first_page",
-      text: "SELECT id, value FROM \(accounts) ORDER BY id LIMIT $1::bigint")
+      text: "SELECT id, value, key_number FROM \(accounts) ORDER BY id LIMIT $1::bigint")
     page = SQLStatement(
       name: "page",
       text: """
-        SELECT id, value FROM \(accounts) WHERE id > $1::bytea ORDER BY id LIMIT $2::bigint
+        SELECT id, value, key_number FROM \(accounts)
+        WHERE id > $1::bytea ORDER BY id LIMIT $2::bigint
         """)
     replace = SQLStatement(
       name: "replace",
       text: """
         WITH saved AS (
           UPDATE \(accounts) SET version = $2::bigint + 1, value = $3::bytea,
-            server = $5::bytea, due = \(due("$6"))
+            server = $5::bytea, due = \(after("$6")), key_number = $7::integer
           WHERE id = $1::bytea
-            AND (version = $2::bigint OR version = $2::bigint + 1 AND value = $3::bytea)
+            AND (version = $2::bigint AND ($8::boolean OR $7::integer = \(newestKey))
+              OR version = $2::bigint + 1 AND value = $3::bytea)
           RETURNING version),
         eased AS (
           UPDATE \(leases) SET sent = false, until = \(unsent)
           WHERE id = $1::bytea AND ticket = $4::bytea AND EXISTS (SELECT FROM saved))
-        SELECT version FROM saved
+        SELECT (SELECT version FROM saved), \(newestKey)
         """)
     put = SQLStatement(
       name: "put",
       text: """
-        INSERT INTO \(accounts) AS a (id, version, key_number, value, server, due)
-        VALUES ($1::bytea, 1, 1, $2::bytea, $3::bytea, \(due("$4")))
-        ON CONFLICT (id) DO UPDATE SET version = a.version + 1, value = excluded.value,
-          server = excluded.server, due = excluded.due
-        RETURNING version
+        WITH saved AS (
+          INSERT INTO \(accounts) AS a (id, version, key_number, value, server, due)
+          SELECT $1::bytea, 1, $5::integer, $2::bytea, $3::bytea, \(after("$4"))
+          WHERE $6::boolean OR $5::integer = \(newestKey)
+          ON CONFLICT (id) DO UPDATE SET version = a.version + 1, value = excluded.value,
+            server = excluded.server, due = excluded.due, key_number = excluded.key_number
+          RETURNING version)
+        SELECT (SELECT version FROM saved), \(newestKey)
         """)
     erase = SQLStatement(name: "erase", text: "DELETE FROM \(accounts) WHERE id = $1::bytea")
     takeLease = SQLStatement(
@@ -97,7 +112,7 @@ struct AccountStatements: Sendable {
           until = excluded.until, sent = false, timeline = excluded.timeline
         WHERE l.ticket = excluded.ticket
           OR l.timeline = excluded.timeline AND l.until <= pg_catalog.clock_timestamp()
-        RETURNING true
+        RETURNING \(SQLStatement.unsynced)
         """)
     lookAtLease = SQLStatement(
       name: "look_at_lease",
@@ -112,14 +127,19 @@ struct AccountStatements: Sendable {
     markSent = SQLStatement(
       name: "mark_sent",
       text: """
-        UPDATE \(leases) SET sent = true, until = \(sent), timeline = \(timeline)
-        WHERE id = $1::bytea AND ticket = $2::bytea
-          AND EXISTS (SELECT FROM \(accounts) WHERE id = $1::bytea AND version = $3::bigint)
-        RETURNING true
+        WITH marked AS (
+          UPDATE \(leases) SET sent = true, until = \(sent), timeline = \(timeline)
+          WHERE id = $1::bytea AND ticket = $2::bytea AND $4::integer = \(newestKey)
+            AND EXISTS (SELECT FROM \(accounts) WHERE id = $1::bytea AND version = $3::bigint)
+          RETURNING true)
+        SELECT EXISTS (SELECT FROM marked), \(newestKey)
         """)
     endLease = SQLStatement(
       name: "end_lease",
-      text: "DELETE FROM \(leases) WHERE id = $1::bytea AND ticket = $2::bytea")
+      text: """
+        DELETE FROM \(leases) WHERE id = $1::bytea AND ticket = $2::bytea
+        RETURNING \(SQLStatement.unsynced)
+        """)
     versions = SQLStatement(
       name: "versions",
       text: "SELECT id, version FROM \(accounts) WHERE id = ANY ($1::bytea[])")
@@ -127,8 +147,21 @@ struct AccountStatements: Sendable {
     announce = SQLStatement(
       name: "announce",
       text: """
-        SELECT pg_catalog.set_config('synchronous_commit', 'off', true),
-          pg_catalog.pg_notify($1::text, $2::text)
+        SELECT \(SQLStatement.unsynced), pg_catalog.pg_notify($1::text, $2::text)
+        """)
+    // Each call forgets a few values, so their number stays in proportion to the calls of an hour.
+    use = SQLStatement(
+      name: "use",
+      text: """
+        WITH forgotten AS (
+          DELETE FROM \(used) WHERE value IN (
+            SELECT value FROM \(used)
+            WHERE until < pg_catalog.clock_timestamp() - interval '1 hour' AND value <> $1::bytea
+            ORDER BY until LIMIT 4 FOR UPDATE SKIP LOCKED))
+        INSERT INTO \(used) AS u (value, ticket, until)
+        VALUES ($1::bytea, $2::bytea, \(after("$3")))
+        ON CONFLICT (value) DO UPDATE SET until = excluded.until WHERE u.ticket = excluded.ticket
+        RETURNING true
         """)
     canWrite = SQLStatement(
       name: "can_write",

@@ -10,61 +10,79 @@ import SequencingOAuth
 /// The accounts in the database, for one call on one connection.
 struct AccountTable {
   let connection: Connection
-  let sealer: RecordSealer
+  let keys: AccountKeys
   let statements: AccountStatements
   let deadline: ContinuousClock.Instant
 
   // MARK: Records
 
   /// An account's record and the version of its row.
-  func load(_ id: String) throws(SQOAuthError) -> (record: AccountRecord, version: Int64)? {
-    guard let row = try run(statements.load, .bytes(Data(id.utf8))).first else { return nil }
+  func load(_ id: String) async throws(SQOAuthError) -> (record: AccountRecord, version: Int64)? {
+    guard let row = try await run(statements.load, .bytes(Data(id.utf8))).first else { return nil }
     guard let version = row.integer(0) else { throw Self.damaged }
-    return (try decode(row.bytes(1), id: id), version)
+    return (try await decode(row.bytes(1), key: row.integer(2), id: id), version)
   }
 
   /// Saves a record, whatever the account had before; returns the row's new version.
-  func put(_ record: SealedRecord) throws(SQOAuthError) -> Int64 {
-    let rows = try run(
-      statements.put, .bytes(Data(record.id.utf8)), .bytes(record.box), .bytes(record.server),
-      .seconds(record.due))
-    guard let version = rows.first?.integer(0) else { throw Self.damaged }
-    return version
+  func put(_ record: AccountRecord) async throws(SQOAuthError) -> Int64 {
+    try await savingByNewestKey { key, isOld throws(SQOAuthError) in
+      let sealed = try SealedRecord(record, by: key)
+      let row = try await run(
+        statements.put, .bytes(Data(sealed.id.utf8)), .bytes(sealed.box), .bytes(sealed.server),
+        .seconds(sealed.due), .integer(sealed.key), .boolean(isOld)
+      ).first
+      return (row?.integer(0), row?.integer(1))
+    }
   }
 
   /// Saves a record in place of the one with a version; returns `false` if the account has no such
   /// record any more.
+  ///
+  /// `sealed` is the record as an earlier call has sent it: by the same bytes, a repeated statement
+  /// recognizes its own change.
   func replace(
-    version: Int64, _ record: SealedRecord, ticket: Data
-  ) throws(SQOAuthError) -> Bool {
-    try !run(
-      statements.replace, .bytes(Data(record.id.utf8)), .integer(version), .bytes(record.box),
-      .bytes(ticket), .bytes(record.server), .seconds(record.due)
-    ).isEmpty
+    version: Int64, _ record: AccountRecord, sealed: inout SealedRecord?, ticket: Data
+  ) async throws(SQOAuthError) -> Bool {
+    var isOld = false
+    while true {
+      let next =
+        if let sealed { sealed } else { try SealedRecord(record, by: try keys.newest()) }
+      sealed = next
+      let row = try await run(
+        statements.replace, .bytes(Data(next.id.utf8)), .integer(version), .bytes(next.box),
+        .bytes(ticket), .bytes(next.server), .seconds(next.due), .integer(next.key),
+        .boolean(isOld)
+      ).first
+      if row?.integer(0) != nil { return true }
+      guard let newest = row?.integer(1), newest != next.key, !isOld else { return false }
+      let (key, isOldKey) = try await nextKey(newest)
+      isOld = isOldKey
+      sealed = try SealedRecord(record, by: key)
+    }
   }
 
-  func erase(_ id: String) throws(SQOAuthError) {
-    try run(statements.erase, .bytes(Data(id.utf8)))
+  func erase(_ id: String) async throws(SQOAuthError) {
+    try await run(statements.erase, .bytes(Data(id.utf8)))
   }
 
-  func list() throws(SQOAuthError) -> [String] {
+  func list() async throws(SQOAuthError) -> [String] {
     var ids: [String] = []
-    for row in try run(statements.ids) { ids.append(try id(row)) }
+    for row in try await run(statements.ids) { ids.append(try id(row)) }
     return ids.sorted()
   }
 
   /// The records of the accounts whose ids come after another one, in the order of their bytes.
-  func page(after id: String?, atMost count: Int) throws(SQOAuthError) -> [AccountRecord] {
+  func page(after id: String?, atMost count: Int) async throws(SQOAuthError) -> [AccountRecord] {
     let count = SQLValue.integer(Int64(max(0, count)))
     let rows =
       if let id {
-        try run(statements.page, .bytes(Data(id.utf8)), count)
+        try await run(statements.page, .bytes(Data(id.utf8)), count)
       } else {
-        try run(statements.firstPage, count)
+        try await run(statements.firstPage, count)
       }
     var records: [AccountRecord] = []
     for row in rows {
-      records.append(try decode(row.bytes(1), id: try self.id(row)))
+      records.append(try await decode(row.bytes(1), key: row.integer(2), id: try self.id(row)))
     }
     return records
   }
@@ -72,8 +90,8 @@ struct AccountTable {
   // MARK: Leases
 
   /// Takes an account's lease; returns `false` while another caller has it.
-  func takeLease(_ id: String, ticket: Data, holder: String) throws(SQOAuthError) -> Bool {
-    try !run(
+  func takeLease(_ id: String, ticket: Data, holder: String) async throws(SQOAuthError) -> Bool {
+    try await !run(
       statements.takeLease, .bytes(Data(id.utf8)), .bytes(ticket), .text(holder)
     ).isEmpty
   }
@@ -81,26 +99,38 @@ struct AccountTable {
   /// Describes the holder of an account's lease.
   ///
   /// After a failover or a jump of the server's clock, the lease gets its whole time again.
-  func holder(_ id: String) throws(SQOAuthError) -> String? {
-    try run(statements.lookAtLease, .bytes(Data(id.utf8))).first?.text(0)
+  func holder(_ id: String) async throws(SQOAuthError) -> String? {
+    try await run(statements.lookAtLease, .bytes(Data(id.utf8))).first?.text(0)
   }
 
   /// Notes that a refresh token is about to be sent; returns `false` if it must not be sent.
   ///
   /// It must not if another holder has taken the lease over, or if the record has changed.
-  func markSent(_ id: String, ticket: Data, version: Int64) throws(SQOAuthError) -> Bool {
-    try !run(
-      statements.markSent, .bytes(Data(id.utf8)), .bytes(ticket), .integer(version)
-    ).isEmpty
+  ///
+  /// - Throws: `wrongPassphrase` if this process has not the newest key, so it could not save the
+  ///   answer.
+  func markSent(_ id: String, ticket: Data, version: Int64) async throws(SQOAuthError) -> Bool {
+    var key = try keys.newest().number
+    while true {
+      let row = try await run(
+        statements.markSent, .bytes(Data(id.utf8)), .bytes(ticket), .integer(version),
+        .integer(key)
+      ).first
+      guard let row, !row.boolean(0), let newest = row.integer(1), newest != key else {
+        return row?.boolean(0) ?? false
+      }
+      _ = try await sealer(newest)
+      key = newest
+    }
   }
 
-  func endLease(_ id: String, ticket: Data) throws(SQOAuthError) {
-    try run(statements.endLease, .bytes(Data(id.utf8)), .bytes(ticket))
+  func endLease(_ id: String, ticket: Data) async throws(SQOAuthError) {
+    try await run(statements.endLease, .bytes(Data(id.utf8)), .bytes(ticket))
   }
 
   /// Throws if the role or the server would not let a record be saved.
-  func checkWriting() throws(SQOAuthError) {
-    guard try run(statements.canWrite).first?.boolean(0) == true else {
+  func checkWriting() async throws(SQOAuthError) {
+    guard try await run(statements.canWrite).first?.boolean(0) == true else {
       throw SQOAuthError(
         .storeFailed,
         "the token database: its server only reads, or its role may not save; name the primary in "
@@ -108,14 +138,32 @@ struct AccountTable {
     }
   }
 
+  // MARK: One-time values
+
+  /// Notes a value that counts once; returns `false` if a call with another ticket noted it.
+  func use(_ value: String, ticket: Data, for time: Double) async throws(SQOAuthError) -> Bool {
+    try await !run(
+      statements.use, .bytes(Data(value.utf8)), .bytes(ticket), .seconds(time)
+    ).isEmpty
+  }
+
   // MARK: Rows
 
   @discardableResult
   func run(
     _ statement: SQLStatement, _ values: SQLValue...
-  ) throws(SQOAuthError) -> [SQLRow] {
+  ) async throws(SQOAuthError) -> [SQLRow] {
     do throws(PostgreSQLError) {
-      return try connection.run(statement, values, until: deadline)
+      return try await connection.answer(statement, values, until: deadline)
+    } catch {
+      throw error.reported
+    }
+  }
+
+  /// Runs several statements without values in one transaction.
+  func run(script: String) async throws(SQOAuthError) {
+    do throws(PostgreSQLError) {
+      try await connection.answer(script: script, until: deadline)
     } catch {
       throw error.reported
     }
@@ -129,14 +177,17 @@ struct AccountTable {
     return id
   }
 
-  func decode(_ value: Data?, id: String) throws(SQOAuthError) -> AccountRecord {
-    guard let value, let record = try? sealer.open(value, id: id), record.id == id else {
+  func decode(
+    _ value: Data?, key: Int64?, id: String
+  ) async throws(SQOAuthError) -> AccountRecord {
+    guard let value, let key else { throw Self.damaged }
+    let sealer = try await sealer(key)
+    guard let record = try? sealer.open(value, id: id), record.id == id else {
       throw Self.damaged
     }
     return record
   }
 
-  private static let damaged = SQOAuthError(
-    .storeDamaged,
-    "the token database: a record was edited, or was sealed with another key; it is left as it is")
+  static let damaged = SQOAuthError(
+    .storeDamaged, "the token database: a record was edited; it is left as it is")
 }

@@ -3,19 +3,33 @@ import CPostgreSQL
 import Glibc
 import SequencingOAuth
 
-/// A connection to the database; one thread uses it, which it may block.
-final class Connection {
+/// A connection to the database, which one call at a time uses.
+final class Connection: @unchecked Sendable {
+  // Only the call that took the connection from the pool, or the listener, uses these.
   private let handle: OpaquePointer
-  private var prepared: Set<String> = []
+  /// How long the server takes for each statement; the statements that are not in it are not
+  /// prepared.
+  private var times: [String: Duration] = [:]
+  /// Whether a call may wait for a quick answer on its caller's thread.
+  var mayBlock = false
   /// Whether a connection pooler is between this program and the server.
   ///
   /// Then each transaction may run in another session of the server, so nothing may depend on the
   /// session: no prepared statement, and no `LISTEN`.
   let isPooled: Bool
 
+  /// How long a caller's thread may wait for an answer.
+  private static let longestWait = Duration.microseconds(500)
+  /// How long a thread looks for an answer without sleeping.
+  ///
+  /// To put a core to sleep and wake it again can take longer than the answer of a near server.
+  private static let vigil = Duration.microseconds(250)
+  /// How long the first statement of a connection may take.
+  private static let greetingTime = Duration.seconds(5)
+
   /// Connects; each server in the settings gets `connect_timeout` to answer.
   ///
-  /// The look-up of the server's name blocks too, for as long as the system's resolver takes.
+  /// Blocks the thread, for the look-up of the server's name too.
   init(_ settings: ConnectionSettings) throws(PostgreSQLError) {
     let pairs = settings.values.map { ($0.key, $0.value) }
     let handle = Self.withCStrings(pairs.map(\.0)) { keywords in
@@ -44,21 +58,17 @@ final class Connection {
   /// The socket, for `poll`.
   var socket: Int32 { PQsocket(handle) }
 
-  /// How long the first statement of a connection may take.
-  private static let greetingTime = Duration.seconds(5)
-
   /// Compares the server's process number with the number in the connection's key.
   ///
   /// A pooler makes up the key of its client's connection.
   private static func isPooled(_ handle: OpaquePointer) throws(PostgreSQLError) -> Bool {
-    let deadline = ContinuousClock.now + greetingTime
-    guard PQsendQuery(handle, "SELECT pg_catalog.pg_backend_pid()") != 0 else {
-      throw PostgreSQLError(connection: handle)
-    }
-    let result = try Self.result(of: handle, until: deadline)
-    defer { PQclear(result) }
-    let process = PQgetvalue(result, 0, 0).map { String(cString: $0) }
-    return process != String(PQbackendPID(handle))
+    guard
+      PQsendQueryParams(handle, "SELECT pg_catalog.pg_backend_pid()", 0, nil, nil, nil, nil, 1)
+        != 0
+    else { throw PostgreSQLError(connection: handle) }
+    var reader = ResultReader(handle)
+    try reader.readAll(until: .now + greetingTime)
+    return try reader.rows().first?.integer(0) != Int64(PQbackendPID(handle))
   }
 
   private static func withCStrings<Value>(
@@ -68,26 +78,106 @@ final class Connection {
     defer { copies.forEach { free($0) } }
     return body(copies.map { UnsafePointer($0) } + [nil])
   }
-}
 
-// MARK: - Statements
+  // MARK: Statements
 
-extension Connection {
   /// Runs a statement and returns its rows.
-  func run(
+  func answer(
     _ statement: SQLStatement, _ values: [SQLValue], until deadline: ContinuousClock.Instant
-  ) throws(PostgreSQLError) -> [SQLRow] {
-    try prepare(statement, until: deadline)
-    guard send(statement, values) else { throw PostgreSQLError(connection: handle) }
-    let result = try Self.result(of: handle, until: deadline)
-    defer { PQclear(result) }
-    return (0..<PQntuples(result)).map { SQLRow(result, $0) }
+  ) async throws(PostgreSQLError) -> [SQLRow] {
+    if needsPreparing(statement) {
+      try prepare(statement)
+      _ = try await readAnswer(statement.name, until: deadline)
+    }
+    try send(statement, values)
+    return try await readAnswer(statement.name, until: deadline)
   }
 
   /// Runs several statements without values in one transaction.
+  func answer(
+    script: String, until deadline: ContinuousClock.Instant
+  ) async throws(PostgreSQLError) {
+    guard PQsendQuery(handle, script) != 0 else { throw PostgreSQLError(connection: handle) }
+    _ = try await readAnswer("", until: deadline)
+  }
+
+  private func readAnswer(
+    _ name: String, until deadline: ContinuousClock.Instant
+  ) async throws(PostgreSQLError) -> [SQLRow] {
+    let start = ContinuousClock.now
+    var end = start
+    var reader = ResultReader(handle)
+    while let need = reader.advance() {
+      end = try await wait(need, times[name], since: start, until: deadline)
+      try reader.receive()
+    }
+    let rows = try reader.rows()
+    let time = end - start
+    times[name] = times[name].map { $0 + (time - $0) / 4 } ?? time
+    return rows
+  }
+
+  /// Waits until a statement goes on, and returns when that was.
+  ///
+  /// To wake two threads costs more than a quick answer of the server, so the caller's thread waits
+  /// for such an answer.
+  private func wait(
+    _ need: ResultReader.Need, _ usual: Duration?, since start: ContinuousClock.Instant,
+    until deadline: ContinuousClock.Instant
+  ) async throws(PostgreSQLError) -> ContinuousClock.Instant {
+    if mayBlock, let usual, usual < Self.longestWait, waitHere(need, usual, since: start) {
+      return .now
+    }
+    guard let watch = SocketWatch.shared else {
+      guard ResultReader.wait(for: handle, need, until: deadline) else { throw .noAnswer }
+      return .now
+    }
+    guard let moment = await watch.wait(for: socket, need, until: deadline) else {
+      throw .noAnswer
+    }
+    return moment
+  }
+
+  /// Waits for a quick answer on the caller's thread; returns `false` if it is not quick.
+  private func waitHere(
+    _ need: ResultReader.Need, _ usual: Duration, since start: ContinuousClock.Instant
+  ) -> Bool {
+    // Awake before the usual time: a core that sleeps longer answers much later.
+    if usual > Self.vigil, ResultReader.wait(for: handle, need, until: start + usual / 4) {
+      return true
+    }
+    let awake = ContinuousClock.now
+    repeat {
+      if ResultReader.isReady(handle, need) { return true }
+    } while .now - awake < Self.vigil
+    return ResultReader.wait(for: handle, need, until: start + Self.longestWait)
+  }
+
+  /// Runs a statement and returns its rows; blocks the thread.
+  func run(
+    _ statement: SQLStatement, _ values: [SQLValue], until deadline: ContinuousClock.Instant
+  ) throws(PostgreSQLError) -> [SQLRow] {
+    if needsPreparing(statement) {
+      try prepare(statement)
+      _ = try readHere(until: deadline)
+      times[statement.name] = .zero
+    }
+    try send(statement, values)
+    return try readHere(until: deadline)
+  }
+
+  /// Runs several statements without values in one transaction; blocks the thread.
   func run(script: String, until deadline: ContinuousClock.Instant) throws(PostgreSQLError) {
     guard PQsendQuery(handle, script) != 0 else { throw PostgreSQLError(connection: handle) }
-    PQclear(try Self.result(of: handle, until: deadline))
+    _ = try readHere(until: deadline)
+  }
+
+  private func readHere(
+    until deadline: ContinuousClock.Instant
+  ) throws(PostgreSQLError) -> [SQLRow] {
+    var reader = ResultReader(handle)
+    try reader.readAll(until: deadline)
+    return try reader.rows()
   }
 
   /// Takes the texts of the notices that have come, without waiting.
@@ -101,25 +191,26 @@ extension Connection {
     return texts
   }
 
-  private func prepare(
-    _ statement: SQLStatement, until deadline: ContinuousClock.Instant
-  ) throws(PostgreSQLError) {
-    guard !isPooled, !prepared.contains(statement.name) else { return }
+  // MARK: Sending
+
+  private func needsPreparing(_ statement: SQLStatement) -> Bool {
+    !isPooled && times[statement.name] == nil
+  }
+
+  private func prepare(_ statement: SQLStatement) throws(PostgreSQLError) {
     guard PQsendPrepare(handle, statement.name, statement.text, 0, nil) != 0 else {
       throw PostgreSQLError(connection: handle)
     }
-    PQclear(try Self.result(of: handle, until: deadline))
-    prepared.insert(statement.name)
   }
 
-  private func send(_ statement: SQLStatement, _ values: [SQLValue]) -> Bool {
+  private func send(_ statement: SQLStatement, _ values: [SQLValue]) throws(PostgreSQLError) {
     let sent = values.map(\.sent)
     // One buffer with all values, so that the pointers into it are valid together.
     let buffer = sent.compactMap(\.?.bytes).joined() + [0]
     let lengths = sent.map { Int32($0?.bytes.count ?? 0) }
     let formats = sent.map { Int32($0?.isBinary ?? false ? 1 : 0) }
     let count = Int32(sent.count)
-    return buffer.withUnsafeBytes { bytes in
+    let isSent = buffer.withUnsafeBytes { bytes in
       let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
       var offset = 0
       let pointers = sent.map { value -> UnsafePointer<CChar>? in
@@ -132,55 +223,6 @@ extension Connection {
           handle, statement.text, count, nil, pointers, lengths, formats, 1) != 0
         : PQsendQueryPrepared(handle, statement.name, count, pointers, lengths, formats, 1) != 0
     }
-  }
-
-  /// Waits for the results of what was sent; returns the last one, or throws the first error.
-  private static func result(
-    of handle: OpaquePointer, until deadline: ContinuousClock.Instant
-  ) throws(PostgreSQLError) -> OpaquePointer {
-    var last: OpaquePointer?
-    var failure: PostgreSQLError?
-    do throws(PostgreSQLError) {
-      while let result = try next(of: handle, until: deadline) {
-        PQclear(last)
-        last = result
-        switch PQresultStatus(result) {
-        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: break
-        default: failure = failure ?? PostgreSQLError(result: result)
-        }
-      }
-    } catch {
-      failure = error
-    }
-    guard failure == nil, let last else {
-      PQclear(last)
-      throw failure ?? PostgreSQLError(connection: handle)
-    }
-    return last
-  }
-
-  private static func next(
-    of handle: OpaquePointer, until deadline: ContinuousClock.Instant
-  ) throws(PostgreSQLError) -> OpaquePointer? {
-    while true {
-      let unsent = PQflush(handle)
-      guard unsent >= 0 else { throw PostgreSQLError(connection: handle) }
-      guard PQisBusy(handle) != 0 else { return PQgetResult(handle) }
-      try wait(for: handle, isSending: unsent > 0, until: deadline)
-      guard PQconsumeInput(handle) != 0 else { throw PostgreSQLError(connection: handle) }
-    }
-  }
-
-  private static func wait(
-    for handle: OpaquePointer, isSending: Bool, until deadline: ContinuousClock.Instant
-  ) throws(PostgreSQLError) {
-    let events = Int16(isSending ? POLLIN | POLLOUT : POLLIN)
-    var polled = pollfd(fd: PQsocket(handle), events: events, revents: 0)
-    while true {
-      let left = deadline - ContinuousClock.now
-      guard left > .zero else { throw PostgreSQLError(.timedOut, "it gave no answer in time") }
-      let milliseconds = (left / .milliseconds(1)).rounded(.up)
-      if poll(&polled, 1, Int32(min(milliseconds, 60_000))) > 0 { return }
-    }
+    guard isSent else { throw PostgreSQLError(connection: handle) }
   }
 }

@@ -13,6 +13,8 @@ import SequencingOAuth
 /// - `keys`: for each key the number by which records name it, and the header that opens it.
 /// - `accounts`: the sealed records. The `version` grows with each save.
 /// - `leases`: who changes an account now. The `ticket` is a random name of the lease.
+/// - `registrations`: the sealed registrations of clients, by digests of their servers.
+/// - `used`: values that count once, each with the ticket of the call that used it.
 /// - `pauses`: the servers that keepers leave alone, and how often each has failed.
 struct DatabaseSchema: Sendable {
   static let version: Int64 = 1
@@ -90,6 +92,12 @@ struct DatabaseSchema: Sendable {
           until timestamptz NOT NULL, sent boolean NOT NULL, timeline text NOT NULL);
         CREATE TABLE IF NOT EXISTS \(name).pauses (
           server bytea PRIMARY KEY, until timestamptz NOT NULL, failures integer NOT NULL);
+        CREATE TABLE IF NOT EXISTS \(name).registrations (
+          server bytea PRIMARY KEY, key_number integer NOT NULL REFERENCES \(name).keys,
+          value bytea NOT NULL);
+        CREATE TABLE IF NOT EXISTS \(name).used (
+          value bytea PRIMARY KEY, ticket bytea NOT NULL, until timestamptz NOT NULL);
+        CREATE INDEX IF NOT EXISTS used_until ON \(name).used (until);
         INSERT INTO \(name).store SELECT \(Self.version)
           WHERE NOT EXISTS (SELECT FROM \(name).store)
         """, until: deadline)
@@ -131,7 +139,8 @@ struct DatabaseSchema: Sendable {
     }
   }
 
-  private static let tables = "('accounts', 'keys', 'leases', 'pauses', 'store')"
+  private static let tables =
+    "('accounts', 'keys', 'leases', 'pauses', 'registrations', 'store', 'used')"
 
   private static let columns = SQLStatement(
     name: "schema_columns",
@@ -154,7 +163,10 @@ struct DatabaseSchema: Sendable {
     "leases.id bytea",
     "leases.ticket bytea", "leases.holder text", "leases.until timestamp with time zone",
     "leases.sent boolean", "leases.timeline text", "pauses.server bytea",
-    "pauses.until timestamp with time zone", "pauses.failures integer", "store.version integer",
+    "pauses.until timestamp with time zone", "pauses.failures integer",
+    "registrations.server bytea", "registrations.key_number integer",
+    "registrations.value bytea", "store.version integer",
+    "used.value bytea", "used.ticket bytea", "used.until timestamp with time zone",
   ]
 
   /// Finds what would change the meaning of the store's statements.

@@ -19,6 +19,9 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   let kind: Kind
   let message: String
 
+  /// The server gave no answer before the call's deadline.
+  static let noAnswer = Self(.timedOut, "it gave no answer in time")
+
   init(_ kind: Kind, _ message: String) {
     self.kind = kind
     self.message = message

@@ -7,15 +7,17 @@ extension PostgreSQLTokenStore: AccountQueue {
     atMost count: Int, for time: Duration
   ) async throws(SQOAuthError) -> DueAccounts {
     try await database.use { table throws(SQOAuthError) in
-      let accounts = try table.takeDue(atMost: count, for: time)
-      return DueAccounts(accounts, next: accounts.isEmpty ? try table.nextDue() : nil)
+      let accounts = try await table.takeDue(atMost: count, for: time)
+      return DueAccounts(accounts, next: accounts.isEmpty ? try await table.nextDue() : nil)
     }
   }
 
   package func postpone(
     _ account: DueAccounts.Account, by time: Duration
   ) async throws(SQOAuthError) {
-    try await database.use { table throws(SQOAuthError) in try table.postpone(account, by: time) }
+    try await database.use { table throws(SQOAuthError) in
+      try await table.postpone(account, by: time)
+    }
   }
 
   /// Does nothing, since a save notes when the account is due next.
@@ -24,10 +26,11 @@ extension PostgreSQLTokenStore: AccountQueue {
   package func pause(
     _ server: ServerName, askedFor time: Duration?
   ) async throws(SQOAuthError) -> Duration {
-    try await database.use { table throws(SQOAuthError) in try table.pause(server, for: time) }
+    try await database.use { table throws(SQOAuthError) in try await table.pause(server, for: time)
+    }
   }
 
   package func resume(_ server: ServerName) async throws(SQOAuthError) {
-    try await database.use { table throws(SQOAuthError) in try table.resume(server) }
+    try await database.use { table throws(SQOAuthError) in try await table.resume(server) }
   }
 }

@@ -42,22 +42,25 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// that the system trusts. A weaker `sslmode` in the string is obeyed.
   ///
   /// `connections` is how many connections the store opens at most. All hosts must use the same
-  /// key. The store works through a pooler such as PgBouncer too.
+  /// key; `otherKeys` are for the time of a ``changeKey(to:)``. The store works through a pooler
+  /// such as PgBouncer too.
   public convenience init(
-    connection: String, key: StoreKey, schema: String = "sequencing_oauth", connections: Int = 4
+    connection: String, key: StoreKey, otherKeys: [StoreKey] = [],
+    schema: String = "sequencing_oauth", connections: Int = 4
   ) {
     self.init(
-      connection: connection, key: key, schema: schema, connections: connections,
-      limit: .seconds(30))
+      connection: connection, key: key, otherKeys: otherKeys, schema: schema,
+      connections: connections, limit: .seconds(30))
   }
 
   /// Makes a store with another limit for a call.
   package init(
-    connection: String, key: StoreKey, schema: String = "sequencing_oauth", connections: Int = 4,
-    limit: Duration
+    connection: String, key: StoreKey, otherKeys: [StoreKey] = [],
+    schema: String = "sequencing_oauth", connections: Int = 4, limit: Duration
   ) {
     database = AccountDatabase(
-      connection: connection, schema: schema, key: key, connections: connections, limit: limit)
+      connection: connection, schema: schema, keys: [key] + otherKeys, connections: connections,
+      limit: limit)
     notices = database.listening.map { AccountNotices($0.settings, $0.statements) }
   }
 
@@ -70,7 +73,7 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// Loads the record of an account, or `nil` if the store has none.
   public func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
     let lease = held.lease(id)
-    let found = try await database.use { table throws(SQOAuthError) in try table.load(id) }
+    let found = try await database.use { table throws(SQOAuthError) in try await table.load(id) }
     notices?.know(id, found?.version)
     if let lease {
       held.know(id, lease.ticket, HeldLeases.Known(version: found?.version, record: found?.record))
@@ -83,8 +86,10 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// While the caller has the account's lease, a record of the same sign-in replaces only the
   /// record that the caller last loaded or saved.
   ///
-  /// - Throws: `SQOAuthError.Code.accountChanged` if another host has changed the account since.
+  /// - Throws: `SQOAuthError.Code.accountChanged` if another host has changed the account since;
+  ///   `invalidConfiguration` if the account's id is longer than 2048 bytes.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
+    try Self.check(record.id)
     let lease = held.lease(record.id)
     if let lease, let known = lease.known, let before = known.record, let version = known.version {
       // It was made safe already when it landed.
@@ -94,7 +99,7 @@ public final class PostgreSQLTokenStore: TokenStore {
       }
     }
     let version = try await database.use(.long) { table throws(SQOAuthError) in
-      try table.put(SealedRecord(record, by: table.sealer))
+      try await table.put(record)
     }
     changed(record.id, to: version)
     if let lease {
@@ -105,12 +110,9 @@ public final class PostgreSQLTokenStore: TokenStore {
   private func replace(
     before version: Int64, _ record: AccountRecord, _ ticket: Data
   ) async throws(SQOAuthError) {
-    let sealed = OneShot<SealedRecord>()
+    var sealed: SealedRecord?
     let isSaved = try await database.use(.long) { table throws(SQOAuthError) in
-      // Sealed once: by the same bytes a repeated statement recognizes its own change.
-      if sealed.current == nil { sealed.resolve(try SealedRecord(record, by: table.sealer)) }
-      guard let first = sealed.current else { return false }
-      return try table.replace(version: version, first, ticket: ticket)
+      try await table.replace(version: version, record, sealed: &sealed, ticket: ticket)
     }
     guard isSaved else { throw Self.wasChanged(record.id) }
     changed(record.id, to: version + 1)
@@ -123,6 +125,17 @@ public final class PostgreSQLTokenStore: TokenStore {
     notices?.announce(id)
   }
 
+  /// Throws if an id is too long for the index of the tables, which has a limit of 2704 bytes.
+  private static func check(_ id: String) throws(SQOAuthError) {
+    guard id.utf8.count > longestID else { return }
+    throw SQOAuthError(
+      .invalidConfiguration,
+      "the id of an account in a token database may have \(longestID) bytes, and one has "
+        + "\(id.utf8.count)")
+  }
+
+  private static let longestID = 2048
+
   private static func wasChanged(_ id: String) -> SQOAuthError {
     SQOAuthError(
       .accountChanged, "another host has changed the account \"\(id.printable)\" in the meantime")
@@ -131,14 +144,14 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// Removes the record of an account.
   public func erase(_ id: String) async throws(SQOAuthError) {
     let lease = held.lease(id)
-    try await database.use(.long) { table throws(SQOAuthError) in try table.erase(id) }
+    try await database.use(.long) { table throws(SQOAuthError) in try await table.erase(id) }
     changed(id, to: nil)
     if let lease { held.know(id, lease.ticket, HeldLeases.Known()) }
   }
 
   /// Lists the ids of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] {
-    try await database.use { table throws(SQOAuthError) in try table.list() }
+    try await database.use { table throws(SQOAuthError) in try await table.list() }
   }
 
   /// Loads the records of all accounts.
@@ -159,7 +172,7 @@ public final class PostgreSQLTokenStore: TokenStore {
     after id: String?, limit: Int
   ) async throws(SQOAuthError) -> [AccountRecord] {
     try await database.use { table throws(SQOAuthError) in
-      try table.page(after: id, atMost: limit)
+      try await table.page(after: id, atMost: limit)
     }
   }
 
@@ -170,6 +183,7 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// Returns `nil` while another caller in this process has that right, and if a caller elsewhere
   /// still has it after 2 s.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
+    try Self.check(id)
     let end = ContinuousClock.now + Self.wait.longest
     let lease = HeldLeases.Lease(ticket: Data(UUID().uuidString.utf8))
     guard held.begin(id, lease) else { return nil }
@@ -201,8 +215,8 @@ public final class PostgreSQLTokenStore: TokenStore {
 
   private func isTaken(_ id: String, _ ticket: Data) async throws(SQOAuthError) -> Bool {
     try await database.use { table throws(SQOAuthError) in
-      if try table.takeLease(id, ticket: ticket, holder: Self.holder) { return true }
-      _ = try table.holder(id)
+      if try await table.takeLease(id, ticket: ticket, holder: Self.holder) { return true }
+      _ = try await table.holder(id)
       return false
     }
   }
@@ -216,19 +230,14 @@ public final class PostgreSQLTokenStore: TokenStore {
     // Spread, so that hosts that wait for one account do not ask together.
     let step = Self.wait.step * Double.random(in: 0.5...1)
     let next = (notices?.areHeard ?? false) ? end : min(end, .now + step)
-    let timer = Task {
-      try? await Task.sleep(until: next, clock: .continuous)
-      bell.resolve(())
-    }
-    _ = await bell.value()
-    timer.cancel()
+    _ = await bell.wait(until: next)
   }
 
   private func release(_ id: String, _ ticket: Data) {
     Task { [self] in
       // If this fails, the lease ends by itself.
       try? await database.use(.long) { table throws(SQOAuthError) in
-        try table.endLease(id, ticket: ticket)
+        try await table.endLease(id, ticket: ticket)
       }
       held.end(id, ticket)
       notices?.announce(id)
@@ -257,7 +266,8 @@ public final class PostgreSQLTokenStore: TokenStore {
 
   /// Names the process and the host that have the right to change an account.
   public func leaseHolder(_ id: String) async -> String? {
-    let holder = try? await database.use { table throws(SQOAuthError) in try table.holder(id) }
+    let holder = try? await database.use { table throws(SQOAuthError) in try await table.holder(id)
+    }
     return holder ?? nil
   }
 
@@ -269,7 +279,7 @@ public final class PostgreSQLTokenStore: TokenStore {
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
     guard let record else {
-      try await database.use { table throws(SQOAuthError) in try table.checkWriting() }
+      try await database.use { table throws(SQOAuthError) in try await table.checkWriting() }
       return AccountReservation()
     }
     guard let lease = held.lease(id), let known = lease.known, known.record == record,
@@ -277,7 +287,7 @@ public final class PostgreSQLTokenStore: TokenStore {
       try await database.use(
         .short,
         { table throws(SQOAuthError) in
-          try table.markSent(id, ticket: lease.ticket, version: version)
+          try await table.markSent(id, ticket: lease.ticket, version: version)
         })
     else { throw Self.wasChanged(id) }
     return AccountReservation(

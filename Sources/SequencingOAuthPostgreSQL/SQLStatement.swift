@@ -1,5 +1,6 @@
 import Basics
 import CPostgreSQL
+import SequencingOAuth
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -11,6 +12,11 @@ import CPostgreSQL
 struct SQLStatement: Sendable {
   let name: String
   let text: String
+
+  /// An expression for the rows of a change that need not survive a crash of the server.
+  ///
+  /// Its commit then waits for no disk and no standby.
+  static let unsynced = "pg_catalog.set_config('synchronous_commit', 'off', true) IS NOT NULL"
 }
 
 /// A value for a placeholder in a statement.
@@ -25,11 +31,16 @@ enum SQLValue: Redacted {
   /// An array of `bytea`.
   static func array(_ values: [Data]) -> SQLValue {
     // The backslash is doubled, as in every quoted element of an array.
-    let texts = values.map {
-      #""\\x"# + $0.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined() + #"""#
-    }
+    let texts = values.map { #""\\x"# + Hexadecimal.encode($0) + #"""# }
     return .text("{" + texts.joined(separator: ",") + "}")
   }
+
+  /// An array of `bigint`.
+  static func array(_ values: [Int64]) -> SQLValue {
+    .text("{" + values.map { String($0) }.joined(separator: ",") + "}")
+  }
+
+  static func boolean(_ value: Bool) -> SQLValue { .text(value ? "true" : "false") }
 
   /// A time in seconds; `nil` for `NULL`.
   static func seconds(_ value: Double?) -> SQLValue { value.map { .text("\($0)") } ?? .null }

@@ -11,15 +11,18 @@ import SequencingOAuth
 struct SealedRecord: Redacted {
   let id: String
   let box: Data
+  /// The number of the key that sealed it.
+  let key: Int64
   /// The name of the record's server, by which keepers pause.
   let server: Data
   /// The seconds until the token should be renewed; `nil` for never.
   let due: Double?
 
-  init(_ record: AccountRecord, by sealer: RecordSealer) throws(SQOAuthError) {
+  init(_ record: AccountRecord, by key: AccountKeys.Opened) throws(SQOAuthError) {
     let now = Date()
     id = record.id
-    box = try sealer.seal(record)
+    box = try key.sealer.seal(record)
+    self.key = key.number
     server = ServerName(of: record).bytes
     due = record.dueDate(at: now, jitter: .random(in: 0...1))?.timeIntervalSince(now)
   }

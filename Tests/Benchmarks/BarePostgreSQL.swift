@@ -19,16 +19,24 @@ final class BarePostgreSQL: @unchecked Sendable {
     PQsetNoticeReceiver(connection, { _, _ in }, nil)
     try execute(
       """
-      CREATE TABLE IF NOT EXISTS bare (id bytea PRIMARY KEY, value bytea NOT NULL);
-      PREPARE unused AS SELECT 1
+      CREATE TABLE IF NOT EXISTS bare (
+        id bytea PRIMARY KEY, version bigint NOT NULL, value bytea NOT NULL,
+        server bytea NOT NULL, due timestamptz);
+      CREATE INDEX IF NOT EXISTS bare_due ON bare (server, due) WHERE due IS NOT NULL
       """)
-    try prepare(
-      "upsert",
-      """
-      INSERT INTO bare (id, value) VALUES ($1::bytea, $2::bytea)
-      ON CONFLICT (id) DO UPDATE SET value = excluded.value
-      """)
+    try prepare("upsert", Self.upsert(id: "$1::bytea", value: "$2::bytea"))
     try prepare("select", "SELECT value FROM bare WHERE id = $1::bytea")
+  }
+
+  /// The statement that saves a token, and when it is due.
+  static func upsert(id: String, value: String) -> String {
+    """
+    INSERT INTO bare AS b (id, version, value, server, due)
+    VALUES (\(id), 1, \(value), '12345678', clock_timestamp() + interval '1 h')
+    ON CONFLICT (id) DO UPDATE SET version = b.version + 1, value = excluded.value,
+      server = excluded.server, due = excluded.due
+    RETURNING version
+    """
   }
 
   deinit {

@@ -19,7 +19,9 @@ struct ByteServer {
   var url: URL { get throws { try url("/data?page=1") } }
   /// Where it answers with a token.
   var tokenURL: URL { get throws { try url("/token") } }
-  /// Where it answers with a token 20 ms after it was asked.
+  /// Where it answers with a token 20 ms after it was asked, and answers others meanwhile.
+  var farTokenURL: URL { get throws { try url("/far") } }
+  /// Where it answers with a token 20 ms after it was asked, and answers nobody meanwhile.
   var slowTokenURL: URL { get throws { try url("/slow") } }
   /// Where it answers with status 503.
   var failingURL: URL { get throws { try url("/failing") } }

@@ -5,6 +5,7 @@ extension ByteServerLoop {
   enum Answers {
     static let post = [UInt8]("POST ".utf8)
     static let slowPost = [UInt8]("POST /slow".utf8)
+    static let farPost = [UInt8]("POST /far".utf8)
     private static let failingPost = [UInt8]("POST /failing".utf8)
     private static let headEnd = [UInt8]("\r\n\r\n".utf8)
     /// As every client here writes it.
@@ -29,7 +30,7 @@ extension ByteServerLoop {
       "200 OK", "Content-Type: text/plain", body: String(repeating: "x", count: 1024))
 
     /// As small as token responses are where tokens are references and not signed statements.
-    private static let token = bytes(
+    static let token = bytes(
       "200 OK", "Content-Type: application/json", "Cache-Control: no-store",
       body: """
         {"access_token":"\(String(repeating: "a", count: 43))","token_type":"Bearer",\

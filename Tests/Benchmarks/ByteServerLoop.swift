@@ -9,6 +9,8 @@ struct ByteServerLoop {
   /// The beginnings of requests that came in pieces, by socket.
   private var unfinished: [Int32: [UInt8]] = [:]
   private var posts: UInt32 = 0
+  /// The sockets whose answers take their time, in the order of their moments.
+  private var later: [(socket: Int32, moment: ContinuousClock.Instant)] = []
 
   /// Says its port on the socket that it was started with.
   init() {
@@ -33,7 +35,13 @@ struct ByteServerLoop {
   mutating func run() -> Never {
     var events = [epoll_event](repeating: epoll_event(), count: 128)
     while true {
-      let count = epoll_wait(poller, &events, 128, -1)
+      let left = later.first.map { ($0.moment - .now) / .milliseconds(1) }
+      let count = epoll_wait(
+        poller, &events, 128, left.map { Int32(max(0, $0.rounded(.up))) } ?? -1)
+      while let first = later.first, first.moment <= .now {
+        send(Answers.token, first.socket)
+        later.removeFirst()
+      }
       for event in events.prefix(Int(max(0, count))) {
         switch event.data.fd {
         case 0: answerParent()
@@ -84,11 +92,19 @@ struct ByteServerLoop {
       posts += 1
       // Nobody else is to be served meanwhile: who asks once more than needed waits for it.
       if request.starts(with: Answers.slowPost) { usleep(20_000) }
+      if request.starts(with: Answers.farPost) {
+        later.append((socket, .now + .milliseconds(20)))
+        return true
+      }
     }
-    _ = Answers.answer(to: request).withUnsafeBytes {
-      send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-    }
+    send(Answers.answer(to: request), socket)
     return true
+  }
+
+  private func send(_ answer: [UInt8], _ socket: Int32) {
+    _ = answer.withUnsafeBytes {
+      Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+    }
   }
 
   private func watch(_ socket: Int32) {

@@ -11,7 +11,7 @@ struct DatabaseBenchmarks {
   private let record: AccountRecord
 
   /// `nil` without a server, or if no row has the word.
-  init?(word: String) async throws {
+  init?(word: String) throws {
     guard Self.names.contains(where: { word.isEmpty || $0.contains(word) }),
       let address = ProcessInfo.processInfo.environment["DATABASE"]
     else { return nil }
@@ -64,7 +64,7 @@ struct DatabaseBenchmarks {
     }
     let program = ProcessInfo.processInfo.environment["PGBENCH"]
     let bench = PGBench(program: program ?? "", address: address, value: bare.size)
-    let peer: Benchmark.Run = { try await bench.saves(Self.manySaves, atOnce: Self.atOnce) }
+    let peer: Benchmark.Run = { try bench.saves(Self.manySaves, atOnce: Self.atOnce) }
     return Benchmark(
       name: Self.names[1],
       peer: Benchmark.Peer(name: "pgbench", run: program == nil ? nil : peer),

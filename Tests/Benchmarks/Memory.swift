@@ -62,7 +62,7 @@ enum Memory {
     print("memory of an account, one of \(count), besides its record: \(own) bytes")
   }
 
-  private static func megabytes(_ name: String) throws -> Int {
+  static func megabytes(_ name: String) throws -> Int {
     (try kilobytes(name) + 512) / 1024
   }
 

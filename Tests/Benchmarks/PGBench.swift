@@ -8,16 +8,13 @@ struct PGBench: Sendable {
   /// The size of a value.
   let value: Int
 
-  func saves(_ count: Int, atOnce: Int) async throws -> Benchmark.Sample {
+  func saves(_ count: Int, atOnce: Int) throws -> Benchmark.Sample {
     let script = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).sql").path
     defer { try? FileManager.default.removeItem(atPath: script) }
-    let sql = """
-      INSERT INTO bare (id, value)
-      VALUES (convert_to('account ' || :client_id, 'UTF8'),
-        convert_to(repeat('x', \(value)), 'UTF8'))
-      ON CONFLICT (id) DO UPDATE SET value = excluded.value;\n
-      """
-    try Data(sql.utf8).write(to: URL(filePath: script))
+    let sql = BarePostgreSQL.upsert(
+      id: "convert_to('account ' || :client_id, 'UTF8')",
+      value: "convert_to(repeat('x', \(value)), 'UTF8')")
+    try Data("\(sql);\n".utf8).write(to: URL(filePath: script))
     let output = try run([
       "-n", "-M", "prepared", "-c", "\(atOnce)", "-j", "2", "-t", "\(count / atOnce)", "-f",
       script, address,

@@ -11,6 +11,12 @@ if CommandLine.arguments.contains(ByteServer.argument) {
   loop.run()
 }
 
+if let place = CommandLine.arguments.firstIndex(of: FleetBenchmarks.argument) {
+  try await FleetBenchmarks.keep(
+    CommandLine.arguments[place + 1], CommandLine.arguments[place + 2])
+  exit(0)
+}
+
 let server = try ByteServer()
 defer { server.stop() }
 if CommandLine.arguments.contains(Memory.argument) {
@@ -74,10 +80,17 @@ defer { stores.removeFiles() }
 for benchmark in try stores.all() where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
-if let databases = try await DatabaseBenchmarks(word: word) {
+if let databases = try DatabaseBenchmarks(word: word) {
   for benchmark in databases.all() where isWanted(benchmark.name) {
     print(Table.row(try await benchmark.measure(rounds: 9)))
   }
+}
+for distance in FleetBenchmarks.Distance.allCases {
+  guard let fleet = try await FleetBenchmarks(server, distance, word: word) else { continue }
+  for benchmark in fleet.all() where isWanted(benchmark.name) {
+    print(Table.row(try await benchmark.measure(rounds: 5)))
+  }
+  if distance == .near, isWanted("memory of a worker") { try await fleet.reportMemory() }
 }
 if "ID token, RS256; ID token, ES256".contains(word) {
   let verifiers = try Verifiers()

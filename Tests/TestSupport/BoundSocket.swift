@@ -9,11 +9,13 @@ package final class BoundSocket: Sendable {
   package let descriptor: Int32
   package let port: UInt16
 
-  package init() throws {
+  /// Reserves a port; with `isShared`, programs that set SO_REUSEPORT can listen on it together.
+  package init(isShared: Bool = false) throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var yes: Int32 = 1
-    setsockopt(
-      descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+    for option in [SO_REUSEADDR] + (isShared ? [SO_REUSEPORT] : []) {
+      setsockopt(descriptor, SOL_SOCKET, option, &yes, socklen_t(MemoryLayout<Int32>.size))
+    }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

@@ -7,24 +7,51 @@ package struct ProgramBuilder: Sendable {
   private static let libraries = [
     "SequencingOAuth", "OAuthSandbox", "LoopbackPages", "LoopbackHTTP", "Basics",
   ]
-  /// The name of the library for the desktop's keyring.
-  private static let keyring = "SequencingOAuthSecretService"
-  private static let keyringLinks = ["-lsecret-1", "-lgio-2.0", "-lgobject-2.0", "-lglib-2.0"]
+
+  /// A library that some programs need besides.
+  package enum Extra: Sendable {
+    /// The desktop's keyring.
+    case keyring
+    /// The store for very many accounts.
+    case sqlite
+
+    fileprivate var library: String {
+      switch self {
+      case .keyring: "SequencingOAuthSecretService"
+      case .sqlite: "SequencingOAuthSQLite"
+      }
+    }
+
+    /// The name of the module with the headers of the system's library.
+    fileprivate var module: String {
+      switch self {
+      case .keyring: "CSecret"
+      case .sqlite: "CSQLite"
+      }
+    }
+
+    fileprivate var links: [String] {
+      switch self {
+      case .keyring: ["-lsecret-1", "-lgio-2.0", "-lgobject-2.0", "-lglib-2.0"]
+      case .sqlite: ["-lsqlite3"]
+      }
+    }
+  }
 
   private let folder: TemporaryFolder
   private let compiling: [String]
   private let linking: [String]
 
-  /// Finds the libraries; with `keyring`, also the one for the desktop's keyring.
-  package init(keyring: Bool = false) throws {
+  /// Finds the libraries, and those that the programs need besides.
+  package init(with extras: [Extra] = []) throws {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL
-    let modules = ["CCurl", "CCrypto", "CSockets"] + (keyring ? ["CSecret"] : [])
+    let modules = ["CCurl", "CCrypto", "CSockets"] + extras.map(\.module)
     let maps = modules.flatMap {
       ["-Xcc", "-fmodule-map-file=\(Self.root.path)/Sources/\($0)/module.modulemap"]
     }
     // The folder may also contain objects of removed sources.
-    let libraries = Self.libraries + (keyring ? [Self.keyring] : [])
+    let libraries = Self.libraries + extras.map(\.library)
     let objects = try libraries.flatMap { library in
       let map = products.appending(path: "\(library).build/output-file-map.json")
       let outputs = try JSONDecoder().decode(
@@ -39,7 +66,7 @@ package struct ProgramBuilder: Sendable {
       ["-I", products.appending(path: "Modules").path, "-I", folder.path]
       + ["-warnings-as-errors", "-module-cache-path", folder.file("modules")]
       + maps + sanitizer + coverage
-    linking = ["-lcurl", "-lcrypto"] + (keyring ? Self.keyringLinks : []) + objects
+    linking = ["-lcurl", "-lcrypto"] + extras.flatMap(\.links) + objects
   }
 
   /// The package's folder, three above this file.

@@ -16,6 +16,9 @@ final class RelayConnection {
   private(set) var server: Int32 = -1
   private(set) var requests = Flow()
   private(set) var answers = Flow()
+  /// Whether the client has sent something since the last answer.
+  private var isAsking = false
+  private var losesAnswer = false
 
   init(client: Int32) {
     self.client = client
@@ -44,10 +47,32 @@ final class RelayConnection {
   }
 
   /// Moves what the sockets give and take now; returns the counts of written bytes.
-  func move(_ traffic: TCPRelay.Traffic) throws -> (toServer: Int, toClient: Int) {
+  ///
+  /// A request may meet a fault, which ends the connection or all traffic.
+  func move(
+    _ traffic: inout TCPRelay.Traffic, _ fault: inout RelayFault
+  ) throws -> (toServer: Int, toClient: Int) {
     guard server >= 0 else { return (0, 0) }
-    let toServer = traffic == .nothing ? 0 : try Self.move(&requests, from: client, to: server)
-    let toClient = traffic == .all ? try Self.move(&answers, from: server, to: client) : 0
+    var toServer = 0
+    if traffic != .nothing {
+      if try Self.receive(&requests, from: client), !isAsking {
+        isAsking = true
+        switch fault.next() {
+        case .requestIsLost: throw RelayError()
+        case .answerIsLost: losesAnswer = true
+        case .requestWaits: traffic = .nothing
+        case nil: break
+        }
+      }
+      if traffic != .nothing { toServer = try Self.move(&requests, from: client, to: server) }
+    }
+    guard traffic == .all else { return (toServer, 0) }
+    if losesAnswer {
+      if try Self.receive(&answers, from: server) { throw RelayError() }
+      return (toServer, 0)
+    }
+    let toClient = try Self.move(&answers, from: server, to: client)
+    if toClient > 0 { isAsking = false }
     return (toServer, toClient)
   }
 
@@ -90,16 +115,23 @@ final class RelayConnection {
     close()
   }
 
+  /// Receives bytes, unless there are some; returns whether there are some now.
+  private static func receive(_ flow: inout Flow, from socket: Int32) throws -> Bool {
+    guard flow.pending.isEmpty, !flow.hasEnded else { return !flow.pending.isEmpty }
+    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    let received = recv(socket, &buffer, buffer.count, 0)
+    if received < 0 { return try !waits() }
+    flow.pending = Array(buffer[..<received])
+    flow.hasEnded = received == 0
+    return received > 0
+  }
+
   private static func move(_ flow: inout Flow, from: Int32, to: Int32) throws -> Int {
     var count = 0
     // Not without end, since the caller holds the lock.
     for _ in 0..<8 where !flow.isFinished {
-      if flow.pending.isEmpty, !flow.hasEnded {
-        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-        let received = recv(from, &buffer, buffer.count, 0)
-        if received < 0 { return try waits() ? count : 0 }
-        flow.pending = Array(buffer[..<received])
-        flow.hasEnded = received == 0
+      if flow.pending.isEmpty, !flow.hasEnded, try !receive(&flow, from: from), !flow.hasEnded {
+        return count
       }
       if !flow.pending.isEmpty {
         let sent = send(to, flow.pending, flow.pending.count, Int32(MSG_NOSIGNAL))

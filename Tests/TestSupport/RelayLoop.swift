@@ -7,6 +7,7 @@ final class RelayLoop: Sendable {
     var traffic = TCPRelay.Traffic.all
     var connections: [RelayConnection] = []
     var counters = TCPRelay.Counters()
+    var fault = RelayFault()
     var hasEnded = false
   }
 
@@ -78,7 +79,7 @@ final class RelayLoop: Sendable {
       for connection in state.connections {
         do {
           if state.traffic != .nothing { try connection.connect(to: target) }
-          let count = try connection.move(state.traffic)
+          let count = try connection.move(&state.traffic, &state.fault)
           state.counters.bytesToServer += count.toServer
           state.counters.bytesToClients += count.toClient
           if connection.isFinished { connection.close() } else { open.append(connection) }

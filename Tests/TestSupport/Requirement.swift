@@ -22,6 +22,7 @@ package struct Requirement: Sendable {
   package static let postgreSQL = Self(
     programs: ["initdb", "pg_basebackup", "postgres", "psql", "ipcrm", "setpriv", "sh"])
   package static let faketime = Self(programs: ["faketime"])
+  package static let qrencode = Self(programs: ["qrencode"])
   package static let tmux = Self(programs: ["tmux"])
 
   /// The programs that are missing.

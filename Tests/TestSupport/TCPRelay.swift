@@ -13,6 +13,16 @@ package final class TCPRelay: Sendable {
     case nothing
   }
 
+  /// What happens to a request on its way.
+  package enum Fault: Sendable, CaseIterable {
+    /// The connection is reset, and the server never gets the request.
+    case requestIsLost
+    /// The connection is reset when the server answers.
+    case answerIsLost
+    /// The request waits, and with it everything else, until ``TCPRelay/speakAgain()``.
+    case requestWaits
+  }
+
   /// How much a relay has done since its start.
   package struct Counters: Sendable, Equatable {
     /// The number of connections that clients opened.
@@ -58,6 +68,17 @@ package final class TCPRelay: Sendable {
 
   /// Lets everything pass again, also what waited.
   package func speakAgain() { passThrough(.all) }
+
+  /// How many requests have come, on all connections.
+  package var requests: Int { loop.state.withLock(\.fault.requests) }
+
+  /// Lets a request meet a fault: the next one, if `number` is 1.
+  package func expect(_ fault: Fault, atRequest number: Int) {
+    loop.change { $0.fault.expect(fault, atRequest: number) }
+  }
+
+  /// Whether the fault is still to come.
+  package var isFaultExpected: Bool { loop.state.withLock(\.fault.isExpected) }
 
   /// Ends all connections with a reset at both ends; new connections are possible.
   package func dropConnections() {

@@ -9,7 +9,7 @@ extension AccountRecord {
   ///
   /// `jitter`, from 0 to 1, spreads the accounts of one server.
   package func dueDate(at now: Date, jitter: Double) -> Date? {
-    guard token.refreshToken != nil || grant != nil else { return nil }
+    guard isRenewable else { return nil }
     if unverifiedToken != nil { return now }
     return TokenSchedule(token, knownAt: now, isRenewable: true, jitter: jitter).dueAt
   }
@@ -25,21 +25,9 @@ extension AccountRecord {
   var lapseDate: Date? {
     let names = ["refresh_expires_in", "refresh_token_expires_in"]
     // Zero is Keycloak's word for a token that does not lapse.
-    guard let seconds = names.lazy.compactMap({ token.additionalFields[$0]?.seconds }).first,
-      seconds > 0, let issueDate = token.issueDate
+    let values = names.lazy.compactMap { try? TokenLifetime.seconds(token.additionalFields[$0]) }
+    guard let seconds = values.first, seconds > 0, let issueDate = token.issueDate
     else { return nil }
     return issueDate.addingTimeInterval(seconds)
-  }
-}
-
-extension JSONValue {
-  /// A time in seconds, which some servers send as text.
-  fileprivate var seconds: Double? {
-    switch self {
-    case .integer(let value): Double(value)
-    case .number(let value): value
-    case .string(let text): Double(text)
-    default: nil
-    }
   }
 }

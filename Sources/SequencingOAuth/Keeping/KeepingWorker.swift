@@ -101,13 +101,9 @@ final class KeepingWorker: Sendable {
 
   /// Waits for the end of a renewal, for a time at most, or until the keeper is stopped.
   private func wait(for bell: OneShot<Void>, atMost time: Duration) async {
-    let timer = Task {
-      // Spread, so that the keepers do not ask together; and never without a pause.
-      try? await Task.sleep(for: max(time, .milliseconds(5)) * Double.random(in: 1...1.05))
-      bell.resolve(())
-    }
-    _ = await bell.value()
-    timer.cancel()
+    // Spread, so that the keepers do not ask together; and never without a pause.
+    let pause = max(time, .milliseconds(5)) * Double.random(in: 1...1.05)
+    _ = await bell.wait(until: .now + pause)
   }
 
   private func tell(_ event: AccountKeeper.Event) {
@@ -143,35 +139,41 @@ final class KeepingWorker: Sendable {
     do throws(SQOAuthError) {
       try session.restore(record, since: session.ends)
       _ = try await session.token(.kept(since: session.renewals))
-      await store(session, record.id)
+      guard await isStored(session, record.id) else { return }
       tell(.refreshed(record.id))
       try? await queue.finish(account, with: session.record)
       if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
     } catch {
-      await store(session, record.id)
+      _ = await isStored(session, record.id)
       await failed(account, record, error)
     }
   }
 
   private func module(of record: AccountRecord) -> AuthorizationModule? {
     if let module = manager.module(id: record.id) { return module }
-    return configuration(record).map { manager.module(for: $0, id: record.id) }
+    guard let configuration = configuration(record) else { return nil }
+    let module = manager.module(for: configuration, id: record.id)
+    // It ends with this renewal, so it need not hear of what other hosts do later.
+    module.session.observation.close()
+    return module
   }
 
-  /// Waits until the store has the newest token, or until the keeper has been stopped for long.
-  private func store(_ session: TokenSession, _ id: String) async {
-    guard let error = session.unsavedError else { return }
+  /// Waits until the store has the newest token; returns `false` if the keeper was stopped and gave
+  /// up.
+  private func isStored(_ session: TokenSession, _ id: String) async -> Bool {
+    guard let error = session.unsavedError else { return true }
     tell(.failed(id, error))
     var end: ContinuousClock.Instant?
     while session.unsavedError != nil {
       if stop.withLock({ $0 }) {
         let last = end ?? .now + Self.lastSaves
-        guard ContinuousClock.now < last else { return }
+        guard ContinuousClock.now < last else { return false }
         end = last
       }
       try? await Task.sleep(for: .seconds(1))
       try? await session.settle()
     }
+    return true
   }
 
   private func failed(

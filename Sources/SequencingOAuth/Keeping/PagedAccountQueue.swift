@@ -11,11 +11,16 @@ import Basics
 /// Processes that share the store share the accounts by their leases only: two of them may want to
 /// renew an account at the same time, and the second one finds the first one's token.
 final class PagedAccountQueue: AccountQueue {
+  private struct Entry {
+    var date: Date
+    /// The account's server; `nil` if its record cannot be read.
+    let server: ServerName?
+  }
+
   private struct State {
     /// When each account is due; accounts that are not known yet are not in it.
-    var dates: [String: Date] = [:]
+    var entries: [String: Entry] = [:]
     var pauses: [ServerName: BackOff] = [:]
-    var servers: [String: ServerName] = [:]
     var readAt: Date?
   }
 
@@ -35,13 +40,14 @@ final class PagedAccountQueue: AccountQueue {
     try await readIfNeeded()
     let now = clock.now
     let (ids, next) = state.withLock { state -> ([String], Date?) in
-      let open = state.dates.filter { id, _ in
-        guard let server = state.servers[id], let pause = state.pauses[server] else { return true }
+      let open = state.entries.filter { _, entry in
+        guard let server = entry.server, let pause = state.pauses[server] else { return true }
         return !pause.isInForce(at: now)
       }
-      let due = open.filter { $0.value <= now }.sorted { $0.value < $1.value }.prefix(count)
-      for (id, _) in due { state.dates[id] = now.addingTimeInterval(time / .seconds(1)) }
-      return (due.map(\.key), open.values.min())
+      let due = open.filter { $0.value.date <= now }
+        .sorted { $0.value.date < $1.value.date }.prefix(count)
+      for (id, _) in due { state.entries[id]?.date = now.addingTimeInterval(time / .seconds(1)) }
+      return (due.map(\.key), open.values.map(\.date).min())
     }
     var accounts: [DueAccounts.Account] = []
     for id in ids {
@@ -59,7 +65,7 @@ final class PagedAccountQueue: AccountQueue {
       let date = record?.dueDate(at: now, jitter: 1)
       return state.withLock { state in
         guard let record, let date, date <= now else {
-          state.dates[id] = date
+          state.entries[id] = Self.entry(record, date)
           return nil
         }
         return DueAccounts.Account(
@@ -81,38 +87,67 @@ final class PagedAccountQueue: AccountQueue {
       return true
     }
     guard isNeeded else { return }
-    let found: [String: (date: Date, server: ServerName)]
     do throws(SQOAuthError) {
-      found = try await store.attempt("be read") { store in
-        try await store.records().reduce(into: [:]) { found, record in
-          guard let date = record.dueDate(at: now, jitter: .random(in: 0...1)) else { return }
-          found[record.id] = (date, ServerName(of: record))
-        }
+      let found = try await entries(at: now)
+      state.withLock { state in
+        // What this process has taken or postponed stays so.
+        state.entries.merge(found) { old, new in Entry(date: old.date, server: new.server) }
+        state.entries = state.entries.filter { found[$0.key] != nil }
       }
     } catch {
       state.withLock { $0.readAt = nil }
       throw error
     }
-    state.withLock { state in
-      // What this process has taken or postponed stays so.
-      state.dates.merge(found.mapValues(\.date)) { old, _ in old }
-      state.dates = state.dates.filter { found[$0.key] != nil }
-      state.servers = found.mapValues(\.server)
+  }
+
+  private func entries(at now: Date) async throws(SQOAuthError) -> [String: Entry] {
+    do throws(SQOAuthError) {
+      return try await store.attempt("be read") { store in
+        try await store.records().reduce(into: [:]) { found, record in
+          found[record.id] = Self.entry(record, at: now)
+        }
+      }
+    } catch {
+      guard error.code == .storeDamaged else { throw error }
+      return try await readableEntries(at: now)
     }
+  }
+
+  /// Reads the records one by one; a record that cannot be read is due, so that it is reported.
+  private func readableEntries(at now: Date) async throws(SQOAuthError) -> [String: Entry] {
+    var found: [String: Entry] = [:]
+    for id in try await store.attempt("be read", { try await $0.list() }) {
+      do throws(SQOAuthError) {
+        let record = try await store.attempt("be read") { try await $0.load(id) }
+        found[id] = Self.entry(record, at: now)
+      } catch {
+        found[id] = Entry(date: now, server: nil)
+      }
+    }
+    return found
+  }
+
+  private static func entry(_ record: AccountRecord?, at now: Date) -> Entry? {
+    entry(record, record?.dueDate(at: now, jitter: .random(in: 0...1)))
+  }
+
+  private static func entry(_ record: AccountRecord?, _ date: Date?) -> Entry? {
+    guard let record, let date else { return nil }
+    return Entry(date: date, server: ServerName(of: record))
   }
 
   func postpone(
     _ account: DueAccounts.Account, by time: Duration
   ) async throws(SQOAuthError) {
     let date = clock.now.addingTimeInterval(time / .seconds(1))
-    state.withLock { if $0.dates[account.id] != nil { $0.dates[account.id] = date } }
+    state.withLock { $0.entries[account.id]?.date = date }
   }
 
   func finish(
     _ account: DueAccounts.Account, with record: AccountRecord?
   ) async throws(SQOAuthError) {
-    let date = record?.dueDate(at: clock.now, jitter: .random(in: 0...1))
-    state.withLock { $0.dates[account.id] = date }
+    let entry = Self.entry(record, at: clock.now)
+    state.withLock { $0.entries[account.id] = entry }
   }
 
   func pause(

@@ -57,10 +57,11 @@ final class AccountNotices: Sendable {
 
   /// Calls a closure whenever an account may have changed, until ``end(_:of:)``.
   func observe(_ id: String, _ onChange: @escaping @Sendable () -> Void) -> Observer {
+    let name = NoticeName(id)
     let (observer, new) = state.withLock { state -> (Observer, NoticeListener?) in
       state.lastObserver += 1
       state.accounts[id, default: Account()].observers[state.lastObserver] = onChange
-      state.ids[NoticeName(id)] = id
+      state.ids[name] = id
       return (state.lastObserver, newListener(&state))
     }
     start(new)
@@ -69,10 +70,11 @@ final class AccountNotices: Sendable {
 
   /// Announces a change to the other hosts soon.
   func announce(_ id: String) {
+    let name = NoticeName(id)
     let (new, old) = state.withLock { state in
-      if state.changed.count < Self.mostChanges { state.changed.insert(NoticeName(id)) }
-      // The thread knows of the earlier changes.
-      let old = state.changed.count == 1 ? state.listener : nil
+      // If there are changes, the thread knows of them.
+      let old = state.changed.isEmpty ? state.listener : nil
+      if state.changed.count < Self.mostChanges { state.changed.insert(name) }
       return (newListener(&state), old)
     }
     start(new)
@@ -93,11 +95,12 @@ final class AccountNotices: Sendable {
   }
 
   func end(_ observer: Observer, of id: String) {
+    let name = NoticeName(id)
     state.withLock { state in
       state.accounts[id]?.observers[observer] = nil
       guard state.accounts[id]?.observers.isEmpty ?? false else { return }
       state.accounts[id] = nil
-      state.ids[NoticeName(id)] = nil
+      state.ids[name] = nil
     }
   }
 

@@ -45,8 +45,6 @@ final class Fleet: Sendable {
     try ChildProcess(starter + [StoreProbe.executable, connection, "keep", issuer])
   }
 
-  var count: Int { workers.withLock { $0.count } }
-
   /// How many refreshes the server has seen.
   var rotations: Int { accounts.refreshes }
 

@@ -21,28 +21,20 @@ import Testing
     atEnd store: () -> PostgreSQLServer? = { nil },
     fault: (Fleet, _ round: Int) async throws -> Void
   ) async throws {
-    var options = SandboxOptions()
-    options.accessTokenLifetime = Self.lifetime
-    let sandbox = try await SandboxServer.start(options)
-    let accounts = KeptAccounts(
-      sandbox: sandbox,
-      configuration: try ClientConfiguration(
-        clientID: SandboxClient.app.id, redirectURI: "http://127.0.0.1/callback",
-        provider: .issuer(sandbox.issuer.absoluteString)),
-      open: { StoreTests.store(server) })
-    let fleet = try await Fleet(
-      accounts, connection: connection ?? server.connection, count: Self.accounts,
-      starters: starters)
-    try await fleet.rotate(Self.accounts)
-    var round = 0
-    while fleet.rotations < Self.rotations {
-      try await fault(fleet, round)
+    try await KeptAccounts.with(Self.lifetime, { StoreTests.store(server) }) { accounts in
+      let fleet = try await Fleet(
+        accounts, connection: connection ?? server.connection, count: Self.accounts,
+        starters: starters)
       try await fleet.rotate(Self.accounts)
-      round += 1
+      var round = 0
+      while fleet.rotations < Self.rotations {
+        try await fault(fleet, round)
+        try await fleet.rotate(Self.accounts)
+        round += 1
+      }
+      for output in try await fleet.stop() { #expect(output.hasSuffix("stopped\n")) }
+      try await fleet.check(StoreTests.store(store() ?? server))
     }
-    for output in try await fleet.stop() { #expect(output.hasSuffix("stopped\n")) }
-    try await fleet.check(StoreTests.store(store() ?? server))
-    await sandbox.stop()
   }
 
   @Test func `workers are suspended`() async throws {

@@ -5,8 +5,6 @@ import SequencingOAuthPostgreSQL
 import SequencingOAuthSQLite
 import TestSupport
 
-@testable import Basics
-
 /// Accounts at a strict server, in a store that keepers share.
 struct KeptAccounts: Sendable {
   enum Store: CaseIterable {
@@ -23,26 +21,32 @@ struct KeptAccounts: Sendable {
     _ kind: Store, lifetime: Duration = .seconds(3600),
     _ body: (KeptAccounts) async throws -> Void
   ) async throws {
-    var options = SandboxOptions()
-    options.accessTokenLifetime = lifetime
-    let sandbox = try await SandboxServer.start(options)
-    let configuration = try ClientConfiguration(
-      clientID: SandboxClient.app.id, redirectURI: "http://127.0.0.1/callback",
-      provider: .issuer(sandbox.issuer.absoluteString))
     switch kind {
     case .sqlite:
       let folder = try TemporaryFolder()
-      try await body(
-        KeptAccounts(
-          sandbox: sandbox, configuration: configuration,
-          open: { SQLiteTokenStore(path: folder.file("tokens.sqlite")) }))
+      try await with(lifetime, { SQLiteTokenStore(path: folder.file("tokens.sqlite")) }, body)
     case .postgreSQL:
       try await PostgreSQLServer.running { server in
-        try await body(
-          KeptAccounts(
-            sandbox: sandbox, configuration: configuration, open: { StoreTests.store(server) }))
+        try await with(lifetime, { StoreTests.store(server) }, body)
       }
     }
+  }
+
+  /// Runs a body with a server whose access tokens have a lifetime, and a store.
+  static func with(
+    _ lifetime: Duration, _ open: @escaping @Sendable () -> any TokenStore,
+    _ body: (KeptAccounts) async throws -> Void
+  ) async throws {
+    var options = SandboxOptions()
+    options.accessTokenLifetime = lifetime
+    let sandbox = try await SandboxServer.start(options)
+    try await body(
+      KeptAccounts(
+        sandbox: sandbox,
+        configuration: try ClientConfiguration(
+          clientID: SandboxClient.app.id, redirectURI: "http://127.0.0.1/callback",
+          provider: .issuer(sandbox.issuer.absoluteString)),
+        open: open))
     await sandbox.stop()
   }
 
@@ -72,28 +76,4 @@ struct KeptAccounts: Sendable {
   }
 
   var refreshes: Int { sandbox.requests(to: .token).count }
-}
-
-/// The events of a keeper so far.
-final class KeptEvents: Sendable {
-  private let events = Locked<[String]>([])
-
-  init(_ keeper: AccountKeeper) {
-    let stream = keeper.events
-    Task {
-      for await event in stream {
-        let text =
-          switch event {
-          case .refreshed(let id): "\(id) refreshed"
-          case .failed(let id, let error): "\(id) failed: \(error.code.rawValue)"
-          case .ended(let id, let error): "\(id) ended: \(error.code.rawValue)"
-          case .paused: "paused"
-          case .storeFailed(let error): "store failed: \(error.code.rawValue)"
-          }
-        self.events.withLock { $0.append(text) }
-      }
-    }
-  }
-
-  var all: [String] { events.withLock { $0 } }
 }

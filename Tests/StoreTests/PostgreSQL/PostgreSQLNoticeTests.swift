@@ -26,13 +26,11 @@ import Testing
 
   /// Two stores of one database; the first observes an account and certainly hears of its changes.
   private func withObserver(
-    _ connection: (PostgreSQLServer) async throws -> String = { $0.connection },
     _ body: (PostgreSQLServer, _ observer: PostgreSQLTokenStore, PostgreSQLTokenStore, Reports)
       async throws -> Void
   ) async throws {
     try await PostgreSQLServer.running { server in
-      let path = try await connection(server)
-      let observer = PostgreSQLTokenStore(connection: path, key: testKey)
+      let observer = store(server)
       let other = store(server)
       try await Self.saved(other, "a")
       let reports = Reports()

@@ -76,7 +76,7 @@ struct PostgreSQLServerTests {
 
   @Test func `an administrator ends the sessions`() async throws {
     try await PostgreSQLServer.running { server in
-      let session = try await server.sleeper("")
+      let session = try await server.sleeper("", at: server.connection)
       #expect(try await server.terminateSessions() == 1)
       #expect(try await session.result().errors.contains("terminating connection"))
       #expect(try await server.terminateSessions() == 0)
@@ -147,9 +147,12 @@ struct PostgreSQLServerTests {
 
 extension PostgreSQLServer {
   /// Starts a session of the superuser that runs SQL and then sleeps; returns when it is there.
-  fileprivate func sleeper(_ sql: String) async throws -> ChildProcess {
+  fileprivate func sleeper(
+    _ sql: String, at connection: String? = nil
+  ) async throws -> ChildProcess {
     let session = try Self.psql(
-      "SET application_name = 'sleeper'; \(sql) SELECT pg_sleep(3600);", at: superuserConnection)
+      "SET application_name = 'sleeper'; \(sql) SELECT pg_sleep(3600);",
+      at: connection ?? superuserConnection)
     try await eventually("the session sleeps") {
       try await run(
         """

@@ -1,8 +1,9 @@
 import Foundation
 import SequencingOAuth
-import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
+
+@testable import SequencingOAuthPostgreSQL
 
 /// What the PostgreSQL store promises besides what every store does.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(2))) struct PostgreSQLStoreTests {
@@ -46,7 +47,8 @@ import Testing
         GRANT USAGE ON SCHEMA sequencing_oauth TO worker;
         GRANT SELECT ON sequencing_oauth.store, sequencing_oauth.keys TO worker;
         GRANT SELECT, INSERT, UPDATE, DELETE
-          ON sequencing_oauth.accounts, sequencing_oauth.leases, sequencing_oauth.pauses TO worker
+          ON sequencing_oauth.accounts, sequencing_oauth.leases, sequencing_oauth.pauses,
+            sequencing_oauth.registrations, sequencing_oauth.used TO worker
         """)
       let lease = try #require(try await worker.lease("a"))
       let before = try #require(try await worker.load("a"))
@@ -61,6 +63,7 @@ import Testing
       let pause = try await worker.pause(ServerName(of: after), askedFor: .seconds(5))
       #expect(pause > .seconds(4) && pause <= .seconds(5))
       try await worker.resume(ServerName(of: after))
+      #expect(try await worker.isFirstUse(of: "x", until: Date() + 60, at: Date()))
       try await worker.erase("a")
       #expect(try await worker.list() == [])
     }
@@ -78,6 +81,24 @@ import Testing
     }
   }
 
+  @Test func `an id may be long, and a longer one is refused before a sign-in begins`() async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let store = store(server)
+      // No server could compress them.
+      var generator = SystemRandomNumberGenerator()
+      let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+      let long = String((0..<2048).map { _ in letters.randomElement(using: &generator) ?? "a" })
+      let lease = try #require(try await store.lease(long))
+      try await store.save(record(long))
+      lease.release()
+      #expect(try await store.list() == [long])
+      await failure(.invalidConfiguration) { try await store.save(record(long + "x")) }
+      await failure(.invalidConfiguration) { try await store.lease(long + "x") }
+      #expect(try await store.load(long + "x") == nil)
+    }
+  }
+
   @Test func `more callers than connections all get an answer`() async throws {
     try await PostgreSQLServer.running { server in
       let store = PostgreSQLTokenStore(
@@ -91,6 +112,32 @@ import Testing
         "SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'")
       // Two for calls, and one for notices.
       #expect(Int(sessions) ?? 9 <= 3)
+    }
+  }
+
+  @Test func `calls that wait for the server keep no other task waiting`() async throws {
+    try await PostgreSQLServer.running { server in
+      let (store, other) = (
+        PostgreSQLTokenStore(connection: server.connection, key: testKey, connections: 8),
+        store(server)
+      )
+      let ids = (0..<8).map { "account \($0)" }
+      for id in ids { try await store.save(record(id)) }
+      let settings = try ConnectionSettings(server.connection, environment: [:])
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let blocker = try Connection(settings)
+        try blocker.run(
+          script: "BEGIN; UPDATE sequencing_oauth.accounts SET version = version",
+          until: .now + .seconds(10))
+        for id in ids { group.addTask { try await store.save(record(id)) } }
+        try await eventually("all calls wait") {
+          try await server.run("SELECT count(*) FROM pg_locks WHERE NOT granted") == "8"
+        }
+        // More calls than threads for tasks wait now.
+        for _ in 0..<100 { _ = try await other.load("account 1") }
+        try blocker.run(script: "ROLLBACK", until: .now + .seconds(10))
+        try await group.waitForAll()
+      }
     }
   }
 

@@ -10,15 +10,17 @@ package final class PostgreSQLServer: Sendable {
   /// The port of 127.0.0.1, which stays the same after a restart.
   package let port: UInt16
   private let reservation: BoundSocket
-  private let folder: TemporaryFolder
+  let folder: TemporaryFolder
   private let settings: [String: String]
+  private let hasSmallDisk: Bool
   private let process = Locked<ServerProcess?>(nil)
 
-  private init(settings: [String: String]) throws {
+  private init(settings: [String: String], hasSmallDisk: Bool) throws {
     reservation = try BoundSocket()
     port = reservation.port
     folder = try ServerUser.folder()
     self.settings = settings
+    self.hasSmallDisk = hasSmallDisk
   }
 
   deinit {
@@ -29,13 +31,14 @@ package final class PostgreSQLServer: Sendable {
   ///
   /// With certificates the server also accepts TLS, with the certificate `server.pem`; the setting
   /// `ssl_cert_file` names another of them. A standby has all commits of the primary server: from
-  /// now on, a commit there waits until it is on the standby's disk.
+  /// now on, a commit there waits until it is on the standby's disk. With a small disk, the tables are
+  /// on a file system that ``fillDisk()`` fills; such a server must not be started again.
   package static func start(
     settings: [String: String] = [:], certificates: Certificates? = nil,
-    standbyOf primary: PostgreSQLServer? = nil
+    standbyOf primary: PostgreSQLServer? = nil, hasSmallDisk: Bool = false
   ) async throws -> PostgreSQLServer {
     let server = try PostgreSQLServer(
-      settings: (primary?.settings ?? [:]).merging(settings) { $1 })
+      settings: (primary?.settings ?? [:]).merging(settings) { $1 }, hasSmallDisk: hasSmallDisk)
     do {
       if let primary {
         try await server.copy(primary)
@@ -55,9 +58,10 @@ package final class PostgreSQLServer: Sendable {
   /// Runs a body with a server, and ends the server after it.
   package static func running<Result: Sendable>(
     settings: [String: String] = [:], certificates: Certificates? = nil,
-    _ body: (PostgreSQLServer) async throws -> Result
+    hasSmallDisk: Bool = false, _ body: (PostgreSQLServer) async throws -> Result
   ) async throws -> Result {
-    let server = try await start(settings: settings, certificates: certificates)
+    let server = try await start(
+      settings: settings, certificates: certificates, hasSmallDisk: hasSmallDisk)
     return try await stopping({ server.close() }) { try await body(server) }
   }
 
@@ -129,13 +133,13 @@ package final class PostgreSQLServer: Sendable {
       ], environment: ServerUser.environment, input: .text(sql))
   }
 
-  /// Ends all sessions, as an administrator may; returns their number when they are gone.
+  /// Ends all sessions of clients, as an administrator may; returns their number when they are gone.
   @discardableResult
   package func terminateSessions() async throws -> Int {
     let count = try await run(
       """
       SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 20000)) FROM pg_stat_activity
-      WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+      WHERE backend_type = 'client backend' AND usename <> current_user
       """)
     return Int(count) ?? 0
   }
@@ -194,7 +198,10 @@ package final class PostgreSQLServer: Sendable {
   package var log: String { process.withLock { $0 }?.log ?? "" }
 
   private func launch() async throws {
-    let process = try ServerProcess([Self.program("postgres"), "-D", "data"], in: folder)
+    let process = try ServerProcess([Self.program("postgres"), "-D", "data"], in: folder) {
+      hasSmallDisk
+        ? SmallDisk.command($0, folder: folder.file("data/base"), megabytes: 64) : $0
+    }
     self.process.withLock { $0 = process }
     try await process.isReady {
       let lines = lockFile
@@ -243,29 +250,5 @@ package final class PostgreSQLServer: Sendable {
 
   private static func quoted(_ text: String) -> String {
     "'\(text.replacing("'", with: "''"))'"
-  }
-
-  // MARK: Replication
-
-  /// The name under which a standby connects to its primary server.
-  private var name: String { "standby_\(port)" }
-
-  private func copy(_ primary: PostgreSQLServer) async throws {
-    try await ServerUser.run(
-      [
-        Self.program("pg_basebackup"), "-D", "data", "-h", primary.socketFolder,
-        "-p", "\(primary.port)", "-U", "postgres", "-c", "fast", "--no-sync",
-      ], in: folder)
-  }
-
-  private func waitForCommits(of standby: PostgreSQLServer) async throws {
-    try await run("ALTER SYSTEM SET synchronous_standby_names = '*'; SELECT pg_reload_conf()")
-    try await eventually("the standby has all commits") {
-      try await run(
-        """
-        SELECT sync_state IN ('sync', 'potential') FROM pg_stat_replication
-        WHERE application_name = '\(standby.name)' AND state = 'streaming'
-        """) == "t"
-    }
   }
 }

@@ -8,8 +8,11 @@ import Foundation
 final class ServerProcess: Sendable {
   private let process: ChildProcess
 
-  /// Starts a program in a folder, as the user that may run it.
-  init(_ command: [String], in folder: TemporaryFolder) throws {
+  /// Starts a program in a folder, as the user that may run it; `disk` may change what it sees.
+  init(
+    _ command: [String], in folder: TemporaryFolder,
+    disk: ([String]) -> [String] = { $0 }
+  ) throws {
     // The input ends with the test's process. Stopped, the server cannot start another process while
     // its processes are killed, and their numbers cannot go to processes of other programs.
     let script = """
@@ -28,7 +31,7 @@ final class ServerProcess: Sendable {
       exec "$@" 9<&- </dev/null
       """
     process = try ChildProcess(
-      ServerUser.command(["sh", "-c", script, "sh"] + command, in: folder),
+      disk(ServerUser.command(["sh", "-c", script, "sh"] + command, in: folder)),
       environment: ServerUser.environment, input: .open)
   }
 

@@ -1,0 +1,122 @@
+import Basics
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The keys that seal the records of a database, as far as this process has them.
+///
+/// Each key has a number in the database, by which records name it. The one with the highest number
+/// seals new records.
+final class AccountKeys: Sendable {
+  /// A key that has been opened.
+  typealias Opened = (number: Int64, sealer: RecordSealer)
+
+  private struct State {
+    /// The keys that this process was given; the first one is for a new database.
+    var given: [StoreKey]
+    var sealers: [Int64: RecordSealer] = [:]
+  }
+
+  private let statements: AccountStatements
+  private let state: Locked<State>
+  /// Whether the tables were checked; held by the one connection that checks them.
+  private let isOpen = Locked(false)
+
+  init(_ keys: [StoreKey], _ statements: AccountStatements) {
+    self.statements = statements
+    state = Locked(State(given: keys))
+  }
+
+  /// The newest key that this process has.
+  func newest() throws(SQOAuthError) -> Opened {
+    guard let newest = state.withLock({ $0.sealers.max { $0.key < $1.key } }) else {
+      throw SQOAuthError(.storeFailed, "the token database: its key was not read")
+    }
+    return (newest.key, newest.value)
+  }
+
+  /// The key with a number; `nil` if it has not been opened yet.
+  func sealer(_ number: Int64) -> RecordSealer? { state.withLock { $0.sealers[number] } }
+
+  /// Adds a key to those that this process was given.
+  func give(_ key: StoreKey) {
+    state.withLock { $0.given.append(key) }
+  }
+
+  func note(_ number: Int64, _ sealer: RecordSealer) {
+    state.withLock { $0.sealers[number] = sealer }
+  }
+
+  /// Opens a key by its header; blocks the thread for long if the key is made from a passphrase.
+  ///
+  /// - Throws: `wrongPassphrase` if no key that this process was given fits.
+  @discardableResult
+  func open(_ number: Int64, _ header: Data) throws(SQOAuthError) -> RecordSealer {
+    var failure: SQOAuthError?
+    for key in state.withLock(\.given) {
+      do throws(SQOAuthError) {
+        let sealer = try RecordSealer(key, header: header)
+        note(number, sealer)
+        return sealer
+      } catch {
+        // What is wrong with the first key says most.
+        failure = failure ?? error
+      }
+    }
+    let reason = failure ?? SQOAuthError(.wrongPassphrase, "it has no key")
+    throw SQOAuthError(
+      reason.code, "the token database: \(reason.message)", cause: reason.cause)
+  }
+
+  // MARK: The first connection
+
+  /// Checks the tables over the first connection, and makes what is missing; blocks the thread.
+  func open(
+    _ schema: DatabaseSchema, _ connection: Connection, until deadline: ContinuousClock.Instant
+  ) throws(SQOAuthError) {
+    try isOpen.withLock { isOpen throws(SQOAuthError) in
+      if isOpen { return }
+      try schema.open(connection, until: deadline)
+      if let (number, header) = try header(connection, until: deadline) {
+        try open(number, header)
+      } else {
+        try make(connection, until: deadline)
+      }
+      isOpen = true
+    }
+  }
+
+  /// Makes the key of a new database.
+  private func make(
+    _ connection: Connection, until deadline: ContinuousClock.Instant
+  ) throws(SQOAuthError) {
+    guard let key = state.withLock(\.given.first) else { return }
+    let new = try RecordSealer.make(key)
+    do throws(PostgreSQLError) {
+      _ = try connection.run(statements.addHeader, [.bytes(new.header)], until: deadline)
+    } catch {
+      throw error.reported
+    }
+    // Another host may have made one at the same time.
+    guard let (number, header) = try header(connection, until: deadline) else {
+      throw SQOAuthError(.storeDamaged, "the token database: it cannot keep its key's header")
+    }
+    if header == new.header { note(number, new) } else { try open(number, header) }
+  }
+
+  private func header(
+    _ connection: Connection, until deadline: ContinuousClock.Instant
+  ) throws(SQOAuthError) -> (number: Int64, header: Data)? {
+    do throws(PostgreSQLError) {
+      let row = try connection.run(statements.header, [], until: deadline).first
+      guard let row, let number = row.integer(0), let header = row.bytes(1) else { return nil }
+      return (number, header)
+    } catch {
+      throw error.reported
+    }
+  }
+}

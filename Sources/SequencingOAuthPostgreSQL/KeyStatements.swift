@@ -1,0 +1,52 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The statements about keys, for the tables of one schema.
+struct KeyStatements: Sendable {
+  let header: SQLStatement
+  let old: SQLStatement
+  let reseal: SQLStatement
+  /// The number of the newest key, in another statement.
+  let newest: String
+  private let table: String
+
+  init(schema: String) {
+    let accounts = "\(schema).accounts"
+    table = "\(schema).keys"
+    newest = "(SELECT pg_catalog.max(number) FROM \(table))"
+    header = SQLStatement(
+      name: "key_header", text: "SELECT header FROM \(table) WHERE number = $1::integer")
+    old = SQLStatement(
+      name: "old_keys",
+      text: """
+        SELECT id, version, key_number, value FROM \(accounts)
+        WHERE key_number < $1::integer AND id >= $2::bytea ORDER BY id LIMIT $3::bigint
+        """)
+    reseal = SQLStatement(
+      name: "reseal",
+      text: """
+        UPDATE \(accounts) a SET value = n.value, key_number = $4::integer
+        FROM ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::bigint[]),
+          pg_catalog.unnest($3::bytea[])) AS n (id, version, value)
+        WHERE a.id = n.id AND a.version = n.version AND a.key_number < $4::integer
+        """)
+  }
+
+  /// Adds the header of a newer key, if a number is still the newest.
+  ///
+  /// The lock waits for each statement that has looked at the keys before, so that no save with an
+  /// older key ends later.
+  func add(_ header: Data, after number: Int64) -> String {
+    """
+    SELECT pg_catalog.set_config('lock_timeout', '10s', true);
+    LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE;
+    INSERT INTO \(table) (number, header)
+    SELECT \(number) + 1, '\\x\(Hexadecimal.encode(header))'::bytea WHERE \(newest) = \(number)
+    """
+  }
+}
