@@ -10,7 +10,7 @@ import Basics
 ///
 /// The first time is 1 s, and each further failure doubles it, up to 60 s. If the server asked for
 /// a longer time, that counts (`Retry-After`, RFC 9110, section 10.2.3), up to ``longest``.
-final class BackOff: Sendable {
+package final class BackOff: Sendable {
   /// The error of the failed attempt.
   let error: SQOAuthError
   let since: Date
@@ -18,7 +18,7 @@ final class BackOff: Sendable {
   private let count: Int
 
   /// The longest time that a server may ask for, in seconds.
-  static let longest: Double = 3600
+  package static let longest: Double = 3600
 
   /// Makes the back-off of a failure; `previous` is the one of the failure before, if there was
   /// one.

@@ -1,0 +1,58 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Shows a user who signs in on another device the address, the code and the time that is left.
+struct DeviceCodeScreen: Sendable {
+  let console: Console
+
+  /// Shows all until the task is cancelled.
+  func show(_ authorization: DeviceAuthorization) async {
+    let address = authorization.verificationURI.absoluteString
+    console.progress("On any device with a browser, open this address:")
+    try? console.show("  \(address)")
+    console.progress("and enter this code there:")
+    try? console.show("  \(authorization.userCode)")
+    if let complete = authorization.verificationURIComplete, let code = qrCode(complete) {
+      console.progress("Or scan this, and compare the code:\n\(code)")
+    }
+    await countDown(to: authorization.expirationDate)
+  }
+
+  /// The address as a QR code, if a person looks at a terminal that is wide enough for it.
+  private func qrCode(_ url: URL) -> String? {
+    let environment = ProcessInfo.processInfo.environment
+    let stream = console.progressStream
+    guard stream.isTerminal, Appearance.canDraw(environment: environment) else { return nil }
+    return QRCode.drawing(
+      of: url.absoluteString, Appearance(environment: environment),
+      columns: stream.size.columns)
+  }
+
+  /// Draws the time that is left each second, or says once how long it is.
+  private func countDown(to end: Date) async {
+    let stream = console.progressStream
+    let canDraw =
+      stream.isTerminal
+      && Appearance.canDraw(environment: ProcessInfo.processInfo.environment)
+    guard canDraw else {
+      return console.progress("Waiting for you, \(Self.left(until: end)). Ctrl-C cancels.")
+    }
+    while !Task.isCancelled {
+      try? stream.write("\rWaiting for you, \(Self.left(until: end)) left. Ctrl-C cancels.\u{1B}[K")
+      try? await Task.sleep(for: .seconds(1))
+    }
+    try? stream.write("\r\u{1B}[K")
+  }
+
+  /// The time until a date, as minutes and seconds.
+  private static func left(until end: Date) -> String {
+    let seconds = Int(max(0, end.timeIntervalSinceNow).rounded())
+    let rest = String(seconds % 60)
+    return "\(seconds / 60):\(rest.count < 2 ? "0" : "")\(rest)"
+  }
+}

@@ -1,0 +1,89 @@
+import Glibc
+
+/// A QR code for a terminal, drawn by the program `qrencode` where it is installed.
+enum QRCode {
+  /// The longest time in milliseconds for which the program may be silent.
+  private static let patience: Int32 = 3_000
+
+  /// The lines of a QR code; `nil` if the program is missing or fails, or the code is too wide.
+  static func drawing(of text: String, _ appearance: Appearance, columns: Int) -> String? {
+    let style: String
+    switch (appearance.glyphs, appearance.colours) {
+    // Without colours the code is right on a dark background only, which is the usual one.
+    case (.unicode, .none): style = "UTF8"
+    case (.unicode, _): style = "ANSIUTF8"
+    case (_, .none): return nil
+    default: style = "ANSI"
+    }
+    guard let drawing = run(["qrencode", "-t", style, "-m", "2"], input: text) else { return nil }
+    let lines = drawing.split(separator: "\n")
+    guard let widest = lines.map(Self.width).max(), widest <= columns else { return nil }
+    return lines.joined(separator: "\n")
+  }
+
+  /// The number of characters in a line, without the control sequences for colours.
+  private static func width(_ line: Substring) -> Int {
+    line.replacing(/\u{1B}\[[0-9;]*m/, with: "").count
+  }
+
+  /// Runs a program and returns its output; `nil` if it does not end well.
+  ///
+  /// The text goes through its standard input, since every user of the machine sees its arguments.
+  private static func run(_ words: [String], input: String) -> String? {
+    var inputEnds: [Int32] = [-1, -1]
+    var outputEnds: [Int32] = [-1, -1]
+    guard pipe(&inputEnds) == 0 else { return nil }
+    defer { close(inputEnds[0]) }
+    guard pipe(&outputEnds) == 0 else {
+      close(inputEnds[1])
+      return nil
+    }
+    // The other ends are this process's, so the program must not keep them open.
+    for descriptor in [inputEnds[1], outputEnds[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    defer { close(outputEnds[0]) }
+    let process = spawn(words, reading: inputEnds[0], writing: outputEnds[1])
+    close(outputEnds[1])
+    // An address fits into the pipe's buffer, so the write does not wait.
+    let bytes = Array(input.utf8.prefix(4096))
+    let isWritten = process != nil && write(inputEnds[1], bytes, bytes.count) == bytes.count
+    close(inputEnds[1])
+    guard let process else { return nil }
+    let output = isWritten ? read(outputEnds[0]) : nil
+    if output == nil { kill(process, SIGKILL) }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) == -1, errno == EINTR {}
+    return status == 0 ? output : nil
+  }
+
+  /// Starts a program without an environment, which may hold secrets.
+  private static func spawn(
+    _ words: [String], reading input: Int32, writing output: Int32
+  ) -> pid_t? {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, input, 0)
+    posix_spawn_file_actions_adddup2(&actions, output, 1)
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+    arguments.append(nil)
+    defer { arguments.forEach { free($0) } }
+    var environment: [UnsafeMutablePointer<CChar>?] = [nil]
+    var process: pid_t = 0
+    let result = posix_spawnp(&process, words[0], &actions, nil, arguments, &environment)
+    return result == 0 ? process : nil
+  }
+
+  /// Reads to the end; `nil` if the program is silent for too long.
+  private static func read(_ descriptor: Int32) -> String? {
+    var output: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&request, 1, patience) == 1 else { return nil }
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      guard count > 0 else { return count == 0 ? String(decoding: output, as: UTF8.self) : nil }
+      output += buffer[..<count]
+    }
+  }
+}

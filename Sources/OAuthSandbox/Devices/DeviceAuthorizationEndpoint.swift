@@ -1,0 +1,61 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The endpoint at which a device begins a sign-in, `/device_authorization`.
+///
+/// - SeeAlso: RFC 8628, sections 3.1 and 3.2
+enum DeviceAuthorizationEndpoint {
+  static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
+    guard request.method == "POST" else { return .methodNotAllowed("POST") }
+    do throws(OAuthFault) {
+      try TokenEndpoint.checkForm(request)
+      let client = try ClientAuthenticator.client(of: request, sandbox)
+      guard client.accepts(grantType: DeviceGrant.type) else {
+        throw OAuthFault(
+          code: "unauthorized_client", description: "The client may not use this grant type.")
+      }
+      guard let scopes = sandbox.scopes(request.form("scope"), for: client) else {
+        throw OAuthFault(code: "invalid_scope", description: "There is no such scope.")
+      }
+      return Answer(json: begin(client, scopes, try openID(request.form, sandbox), &sandbox))
+    } catch {
+      return error.answer
+    }
+  }
+
+  /// Reads the parameters of OpenID Connect, which this server takes here too.
+  private static func openID(
+    _ form: [SandboxParameter], _ sandbox: SandboxState
+  ) throws(OAuthFault) -> OpenIDRequest {
+    do throws(AuthorizationRefusal) {
+      return try OpenIDRequest(form, sandbox)
+    } catch {
+      throw OAuthFault(code: error.code, description: error.description)
+    }
+  }
+
+  private static func begin(
+    _ client: SandboxClient, _ scopes: [String], _ openID: OpenIDRequest,
+    _ sandbox: inout SandboxState
+  ) -> SandboxJSON {
+    let lifetime = sandbox.options.deviceCodeLifetime
+    let interval = sandbox.options.deviceInterval
+    let userCode = sandbox.devices.newUserCode()
+    let deviceCode = sandbox.devices.add(
+      DeviceAuthorizations.Authorization(
+        client: client, scopes: scopes, openID: openID, userCode: userCode,
+        expiry: sandbox.now.addingTimeInterval(lifetime.timeInterval),
+        interval: interval.timeInterval))
+    let page = sandbox.issuer + SandboxEndpoint.device.path
+    return [
+      "device_code": .string(deviceCode), "user_code": .string(userCode),
+      "verification_uri": .string(page),
+      "verification_uri_complete": .string("\(page)?user_code=\(userCode)"),
+      "expires_in": .integer(Int(lifetime.components.seconds)),
+      "interval": .integer(Int(interval.components.seconds)),
+    ]
+  }
+}

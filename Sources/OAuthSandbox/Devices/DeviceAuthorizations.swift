@@ -1,0 +1,76 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The sign-ins of devices without a browser that were begun, by their device codes.
+///
+/// - SeeAlso: RFC 8628
+struct DeviceAuthorizations: Redacted {
+  /// What the user decided on another device.
+  enum Decision: Redacted {
+    case none
+    case allowed(UserSignIn)
+    case denied
+  }
+
+  struct Authorization: Redacted {
+    let client: SandboxClient
+    let scopes: [String]
+    let openID: OpenIDRequest
+    let userCode: String
+    let expiry: Date
+    var decision = Decision.none
+    /// Whether the device has its token.
+    var isUsed = false
+    /// The shortest time between two requests of the device; each that comes too soon lengthens it.
+    var interval: TimeInterval
+    var lastRequest: Date?
+  }
+
+  /// The letters of user codes: no vowels, so that no code is a word (RFC 8628, section 6.1).
+  private static let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
+
+  private(set) var byDeviceCode: [String: Authorization] = [:]
+
+  /// Adds an authorization; returns its device code.
+  mutating func add(_ authorization: Authorization) -> String {
+    let code = Crypto.secret("device-")
+    byDeviceCode[code] = authorization
+    return code
+  }
+
+  /// Makes a user code that no other device has, such as `WDJB-MJHT`.
+  func newUserCode() -> String {
+    while true {
+      let letters = (0..<8).map { _ in Self.letters.randomElement() ?? "B" }
+      let code = String(letters.prefix(4)) + "-" + String(letters.suffix(4))
+      if !byDeviceCode.values.contains(where: { $0.userCode == code }) { return code }
+    }
+  }
+
+  /// The device code for a code that a user has typed; upper case and hyphens do not matter.
+  func deviceCode(of userCode: String, at now: Date) -> String? {
+    let typed = Self.comparable(userCode)
+    return byDeviceCode.first { _, authorization in
+      guard case .none = authorization.decision, authorization.expiry > now else { return false }
+      return Self.comparable(authorization.userCode) == typed
+    }?.key
+  }
+
+  /// Changes the authorization of a device code, if there is one.
+  mutating func change<Result>(
+    _ deviceCode: String, _ body: (inout Authorization) -> Result
+  ) -> Result? {
+    guard var authorization = byDeviceCode[deviceCode] else { return nil }
+    defer { byDeviceCode[deviceCode] = authorization }
+    return body(&authorization)
+  }
+
+  private static func comparable(_ code: String) -> String {
+    String(code.uppercased().filter { $0.isASCII && $0.isLetter })
+  }
+}

@@ -1,0 +1,71 @@
+import Basics
+import LoopbackPages
+
+/// The page on which a user enters the code that a device shows.
+struct DeviceCodePage: Redacted {
+  let formToken: String
+  /// The code that was typed before, or that the address contains.
+  let userCode: String
+  /// The client whose code the address contains; `nil` if the user must type the code.
+  let client: SandboxClient?
+  var hasFailed = false
+
+  var answer: Answer {
+    let page = SandboxPage.page(.key, "Connect a device", [explanation], HTML([alert, form]))
+    return Answer(page.response(status: hasFailed ? 403 : 200, formTargets: ["'self'"]))
+  }
+
+  private var explanation: HTML {
+    guard let client else { return "Enter the code that the device or the program shows you." }
+    return """
+      <strong>\(client.name)</strong> must show you this code now. If it does not, or if you did \
+      not start it yourself, close this page.
+      """
+  }
+
+  private var alert: HTML {
+    guard hasFailed else { return .empty }
+    return SandboxPage.alert("No device waits with this code. It may have expired.")
+  }
+
+  private var form: HTML {
+    """
+    <form method="post" action="\(SandboxEndpoint.device.path)">
+    <input type="hidden" name="form_token" value="\(formToken)">
+    \(field)
+    <button name="decision" value="connect">\(client == nil ? "Continue" : "The code is the same")</button>
+    </form>
+    """
+  }
+
+  private var field: HTML {
+    guard client == nil else {
+      return """
+        <p class="code"><code>\(userCode)</code></p>
+        <input type="hidden" name="user_code" value="\(userCode)">
+        """
+    }
+    let invalid: HTML = hasFailed ? " aria-invalid=\"true\" aria-describedby=\"problem\"" : ""
+    return """
+      <label for="user_code">Code</label>
+      <input id="user_code" name="user_code" value="\(userCode)" autocomplete="off" \
+      autocapitalize="characters" autocorrect="off" spellcheck="false" placeholder="WDJB-MJHT" \
+      required autofocus\(invalid)>
+      """
+  }
+
+  // MARK: The end
+
+  /// The page after the user has allowed or denied the access.
+  static func end(isAllowed: Bool) -> Answer {
+    let page =
+      isAllowed
+      ? SandboxPage.page(
+        .success, "Your device is connected",
+        ["Go back to it: it goes on by itself. You can close this page."])
+      : SandboxPage.page(
+        .neutral, "Your device is not connected",
+        ["It gets no access. You can close this page."])
+    return Answer(page.response(formTargets: []))
+  }
+}

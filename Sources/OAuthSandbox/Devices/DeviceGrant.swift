@@ -1,0 +1,63 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The grant by which a device gets its token, after its user has signed in elsewhere.
+///
+/// - SeeAlso: RFC 8628, sections 3.4 and 3.5
+enum DeviceGrant {
+  static let type = "urn:ietf:params:oauth:grant-type:device_code"
+
+  static func redeem(
+    _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    guard let code = request.form("device_code") else {
+      throw .invalidRequest("device_code is missing.")
+    }
+    guard let device = sandbox.devices.byDeviceCode[code], device.client.id == client.id,
+      !device.isUsed
+    else { throw .invalidGrant("There is no such device code for this client.") }
+    guard device.expiry > sandbox.now else {
+      throw OAuthFault(code: "expired_token", description: "The device code has expired.")
+    }
+    switch device.decision {
+    case .none: throw pending(code, &sandbox)
+    case .denied:
+      throw OAuthFault(code: "access_denied", description: "The user did not allow the access.")
+    case .allowed(let signIn):
+      sandbox.devices.change(code) { $0.isUsed = true }
+      return try issue(device, signIn, &sandbox)
+    }
+  }
+
+  private static func pending(_ code: String, _ sandbox: inout SandboxState) -> OAuthFault {
+    let now = sandbox.now
+    let isTooSoon = sandbox.devices.change(code) { device in
+      defer { device.lastRequest = now }
+      guard let last = device.lastRequest, now.timeIntervalSince(last) < device.interval - 0.5
+      else { return false }
+      device.interval += 5
+      return true
+    }
+    guard isTooSoon == true else {
+      return OAuthFault(code: "authorization_pending", description: "The user is not done yet.")
+    }
+    return OAuthFault(code: "slow_down", description: "The device asks too often.")
+  }
+
+  private static func issue(
+    _ device: DeviceAuthorizations.Authorization, _ signIn: UserSignIn,
+    _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    let hasIdentity = device.scopes.contains("openid")
+    let grant = sandbox.ledger.open(
+      TokenLedger.Grant(
+        clientID: device.client.id, user: signIn.user, scopes: device.scopes,
+        identity: hasIdentity ? Identity(signIn, device.openID) : nil))
+    let response = sandbox.tokenResponse(
+      grant: grant, scopes: device.scopes, hasRefreshToken: true)
+    return try sandbox.addingIDToken(to: response, grant: grant)
+  }
+}

@@ -1,0 +1,104 @@
+// Sign-ins of users whose browser is on another device, such as a phone.
+//
+// The user enters a code at an address of the authorization server; meanwhile the SDK asks the
+// server for the token. The new token replaces the current one, as after a sign-in in a browser.
+extension AuthorizationModule {
+  /// Signs the user in on another device, or joins such a sign-in under way.
+  ///
+  /// `show` gets the code and the address for the user, once, on its actor if it belongs to one and
+  /// otherwise on ``callbackQueue``. The call ends when the user is done, when the code expires or
+  /// when the task is cancelled. The SDK asks the server for the token at the pace that the server
+  /// sets. It goes on when the network or the server fails in the meantime. Cancelling the task also
+  /// ends the sign-in if no other caller waits for it.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/expiredToken`` if the code expired;
+  ///   ``SQOAuthError/Code/accessDenied`` if the user refused;
+  ///   ``SQOAuthError/Code/deviceAuthorizationUnsupported`` if the provider has no endpoint for
+  ///   this; ``SQOAuthError/Code/signInUnderWay`` if a sign-in in the browser is under way.
+  /// - SeeAlso: RFC 8628
+  @discardableResult
+  public func signInWithDeviceCode(
+    show: @escaping @isolated(any) (DeviceAuthorization) -> Void
+  ) async throws(SQOAuthError) -> SQToken {
+    try await signIn(SignIn.Wish(place: .otherDevice), on: screen(show))
+  }
+
+  /// Signs the user in on another device, with options for this sign-in alone.
+  ///
+  /// The options are parameters of the device authorization request, which not every server reads.
+  /// It joins a sign-in under way that has the same options; see ``signInWithDeviceCode(show:)``.
+  @discardableResult
+  public func signInWithDeviceCode(
+    with options: SignInOptions,
+    show: @escaping @isolated(any) (DeviceAuthorization) -> Void
+  ) async throws(SQOAuthError) -> SQToken {
+    try await signIn(SignIn.Wish(place: .otherDevice, options: options), on: screen(show))
+  }
+
+  /// Gets a valid token: the current one, a refreshed one, or one from a sign-in on another device.
+  ///
+  /// It is ``requestAccess()`` for a user without a browser on this machine. `show` is called only
+  /// if the user must sign in; see ``signInWithDeviceCode(show:)``.
+  @discardableResult
+  public func requestAccessWithDeviceCode(
+    show: @escaping @isolated(any) (DeviceAuthorization) -> Void
+  ) async throws(SQOAuthError) -> SQToken {
+    try await requestAccess(SignIn.Wish(place: .otherDevice), on: screen(show))
+  }
+
+  // MARK: With completions
+
+  /// Signs the user in on another device, or joins such a sign-in under way.
+  ///
+  /// `show` is called before `completion`; see ``signInWithDeviceCode(show:)``.
+  public func signInWithDeviceCode(
+    show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    complete(SignIn.Wish(place: .otherDevice), show, completion)
+  }
+
+  /// Signs the user in on another device, with options for this sign-in alone.
+  ///
+  /// `show` is called before `completion`; see ``signInWithDeviceCode(with:show:)``.
+  public func signInWithDeviceCode(
+    with options: SignInOptions,
+    show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    complete(SignIn.Wish(place: .otherDevice, options: options), show, completion)
+  }
+
+  /// Gets a valid token: the current one, a refreshed one, or one from a sign-in on another device.
+  ///
+  /// `show` is called before `completion`, and only if the user must sign in; see
+  /// ``requestAccessWithDeviceCode(show:)``.
+  public func requestAccessWithDeviceCode(
+    show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    let screen = screen(show)
+    callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.requestAccess(SignIn.Wish(place: .otherDevice), on: screen)
+    }
+  }
+
+  private func complete(
+    _ wish: SignIn.Wish, _ show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
+    _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    let screen = screen(show)
+    callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.signIn(wish, on: screen)
+    }
+  }
+
+  private func screen(
+    _ show: @escaping @isolated(any) (DeviceAuthorization) -> Void
+  ) -> SignIns.Screen {
+    let show = Completion(show)
+    return { [callbacks] authorization, isWanted in
+      await callbacks.call(show, with: authorization, if: isWanted)
+    }
+  }
+}

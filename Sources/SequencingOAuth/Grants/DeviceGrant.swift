@@ -1,0 +1,102 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The device authorization grant: the user signs in on another device, and the SDK asks for the
+/// token until it is there.
+///
+/// - SeeAlso: RFC 8628
+struct DeviceGrant: Sendable {
+  static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
+
+  let client: RegisteredClient
+  let options: SignInOptions
+  /// Gets what the user must see, as soon as the server has answered.
+  let show: @Sendable (DeviceAuthorization) -> Void
+  /// Stores the token; an error that it throws becomes the sign-in's error.
+  let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
+
+  /// Signs the user in and returns the token.
+  func run() async throws(SQOAuthError) -> SQToken {
+    let question = try SignInQuestion(options, client, isForDevice: true)
+    let device = try await begin(question)
+    show(device.authorization)
+    // While the user is at the provider, there is time to fetch its keys.
+    let preparation = Task { await question.validator?.signatures.prepare() }
+    defer { preparation.cancel() }
+    let issued: IssuedToken
+    do throws(SQOAuthError) {
+      issued = try await poll(device, scope: question.expected.scope)
+    } catch {
+      var error = error
+      error.occasion = .pages
+      throw error
+    }
+    try client.checkScope(of: issued.token)
+    let token = try await question.expected.identify(
+      issued, code: nil, by: question.validator)
+    try await keep(token)
+    return token
+  }
+
+  /// Asks the server for a code that the user can enter.
+  private func begin(
+    _ question: SignInQuestion
+  ) async throws(SQOAuthError) -> DeviceAuthorizationResponse {
+    guard let endpoint = client.metadata.deviceAuthorizationEndpoint else {
+      throw SQOAuthError(
+        .deviceAuthorizationUnsupported,
+        "the provider has no device authorization endpoint, so users cannot sign in on another "
+          + "device; let them sign in with a browser")
+    }
+    let configuration = client.configuration
+    let request = DeviceAuthorizationRequest(
+      endpoint: endpoint, scope: question.expected.scope,
+      parameters: question.parameters
+        + (question.expected.nonce.map { [.init("nonce", $0)] } ?? []),
+      client: ClientCredentials(
+        id: configuration.clientID, secret: configuration.clientSecret,
+        authentication: try client.clientAuthentication()), timeout: configuration.timeout)
+    let answer = try await client.environment.httpClient.exchange(request.httpRequest())
+    return try DeviceAuthorizationResponse(
+      answer, to: request, receivedAt: client.environment.clock.now)
+  }
+
+  /// Asks for the token at the server's pace, until the user is done or the code has expired.
+  private func poll(
+    _ device: DeviceAuthorizationResponse, scope: String?
+  ) async throws(SQOAuthError) -> IssuedToken {
+    let clock = client.environment.clock
+    let end = device.authorization.expirationDate
+    var polls = DevicePolls(interval: device.interval)
+    var next = clock.now.addingTimeInterval(polls.interval.seconds)
+    while next < end {
+      try await sleep(until: next)
+      do throws(SQOAuthError) {
+        return try await client.token(
+          [.init("grant_type", Self.grantType), .init("device_code", device.deviceCode)],
+          scope: scope)
+      } catch {
+        guard !Task.isCancelled, let pause = polls.pause(after: error) else { throw error }
+        next = clock.now.addingTimeInterval(pause.seconds)
+      }
+    }
+    try await sleep(until: end)
+    throw SQOAuthError(
+      .expiredToken,
+      "the user did not finish the sign-in on another device before the code expired; sign in again "
+        + "for a new code")
+  }
+
+  private func sleep(until date: Date) async throws(SQOAuthError) {
+    do {
+      try await client.environment.clock.sleep(until: date)
+    } catch {
+      throw .signInCancelled
+    }
+  }
+}

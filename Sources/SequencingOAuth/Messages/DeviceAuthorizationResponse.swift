@@ -1,0 +1,118 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The answer with which a server lets a user sign in on another device.
+///
+/// - SeeAlso: RFC 8628, section 3.2
+struct DeviceAuthorizationResponse: Sendable, Redacted {
+  /// The code with which the client asks for the token, `device_code`.
+  let deviceCode: String
+  let authorization: DeviceAuthorization
+  /// The shortest time between two requests for the token, `interval`.
+  let interval: Duration
+
+  private static let endpoint = "the device authorization endpoint"
+  private static let name = "device authorization response"
+  /// The interval of a server that names none.
+  private static let usualInterval = Duration.seconds(5)
+
+  /// Reads the answer to a request, which arrived at a moment.
+  init(
+    _ response: HTTPResponse, to request: DeviceAuthorizationRequest, receivedAt now: Date
+  ) throws(SQOAuthError) {
+    do throws(SQOAuthError) {
+      try self.init(members: Self.members(of: response, request, now), receivedAt: now)
+    } catch {
+      throw request.client.explaining(
+        error.with(status: response.status, removing: request.secrets))
+    }
+  }
+
+  private static func members(
+    of response: HTTPResponse, _ request: DeviceAuthorizationRequest, _ now: Date
+  ) throws(SQOAuthError) -> [String: JSONValue] {
+    let members = JSONMessage.members(of: response.body)
+    if let members, let error = ErrorResponse(members: members, removing: request.secrets) {
+      throw .refusal(by: endpoint, error, response, now: now)
+    }
+    guard (200..<300).contains(response.status) else {
+      throw .failure(of: endpoint, response, now: now)
+    }
+    guard let members else {
+      throw SQOAuthError(.invalidResponse, "the \(name) is no JSON object")
+    }
+    return members
+  }
+
+  private init(members: [String: JSONValue], receivedAt now: Date) throws(SQOAuthError) {
+    deviceCode = try Self.text("device_code", of: members)
+    interval = try Self.interval(members["interval"])
+    guard let lifetime = try Self.seconds("expires_in", members["expires_in"]) else {
+      throw Self.unusable("expires_in")
+    }
+    // Google's servers wrote `verification_url` before the RFC had another name.
+    let isOld = members["verification_uri"] == nil && members["verification_url"] != nil
+    let address = isOld ? "verification_url" : "verification_uri"
+    // The address that has the code in it is a convenience, so a wrong one is left out.
+    let complete = try? members["verification_uri_complete"]?.string.map { text throws in
+      try Self.page(text, "verification_uri_complete")
+    }
+    authorization = DeviceAuthorization(
+      userCode: try Self.shown("user_code", of: members),
+      verificationURI: try Self.page(try Self.text(address, of: members), address),
+      verificationURIComplete: complete,
+      expirationDate: now.addingTimeInterval(min(lifetime, DeviceAuthorization.longestLifetime)))
+  }
+
+  // MARK: Reading
+
+  private static func text(
+    _ name: String, of members: [String: JSONValue]
+  ) throws(SQOAuthError) -> String {
+    guard let text = members[name]?.string, !text.isEmpty else { throw unusable(name) }
+    return text
+  }
+
+  /// A text that apps show to the user, so it must not contain what changes a terminal.
+  private static func shown(
+    _ name: String, of members: [String: JSONValue]
+  ) throws(SQOAuthError) -> String {
+    let text = try text(name, of: members)
+    guard text.utf8.count <= 100, text.printable == text else { throw unusable(name) }
+    return text
+  }
+
+  private static func page(_ text: String, _ name: String) throws(SQOAuthError) -> URL {
+    do throws(SQOAuthError) {
+      return try EndpointURL.check(text, name: "\"\(name)\" of the device authorization response")
+    } catch {
+      throw error.code == .insecureEndpoint ? error : SQOAuthError(.invalidResponse, error.message)
+    }
+  }
+
+  private static func interval(_ value: JSONValue?) throws(SQOAuthError) -> Duration {
+    guard let seconds = try seconds("interval", value) else { return usualInterval }
+    // A server that allows any pace gets a request each second all the same.
+    return .seconds(min(max(seconds, 1), DeviceAuthorization.longestLifetime))
+  }
+
+  private static func seconds(
+    _ name: String, _ value: JSONValue?
+  ) throws(SQOAuthError) -> Double? {
+    do throws(SQOAuthError) {
+      return try TokenLifetime.seconds(value)
+    } catch {
+      throw unusable(name)
+    }
+  }
+
+  private static func unusable(_ name: String) -> SQOAuthError {
+    SQOAuthError(
+      .invalidResponse, "the device authorization response has no usable \"\(name)\"")
+  }
+}

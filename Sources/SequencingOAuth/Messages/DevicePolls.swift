@@ -1,0 +1,48 @@
+import Basics
+
+/// Decides when to ask for the token of a sign-in on another device again.
+///
+/// - SeeAlso: RFC 8628, sections 3.4 and 3.5
+struct DevicePolls: Sendable {
+  /// By how much `slow_down` lengthens the interval, for good.
+  private static let slowDown = Duration.seconds(5)
+  /// The longest pause that failures cause by themselves.
+  private static let longestPause = Duration.seconds(60)
+
+  /// The shortest time between two requests.
+  private(set) var interval: Duration
+  /// The requests since the server's last answer that did not reach it or that it could not answer.
+  private var failures = 0
+
+  /// Makes the plan for a server's `interval`.
+  init(interval: Duration) {
+    self.interval = interval
+  }
+
+  /// The time until the next request after an error; `nil` if the error ends the sign-in.
+  ///
+  /// A server in trouble is asked less and less often, and not before the time that it names.
+  mutating func pause(after error: SQOAuthError) -> Duration? {
+    let asked = error.retryAfter ?? .zero
+    switch error.response?.error.rawValue {
+    case "authorization_pending":
+      failures = 0
+    case "slow_down":
+      failures = 0
+      interval += Self.slowDown
+    default:
+      guard Self.isOutage(error) else { return nil }
+      failures = min(failures + 1, 16)
+      return max(interval, min(interval * (1 << failures), Self.longestPause), asked)
+    }
+    return max(interval, asked)
+  }
+
+  /// Whether the server may answer the same request later.
+  private static func isOutage(_ error: SQOAuthError) -> Bool {
+    switch error.code {
+    case .connectionFailed, .requestTimedOut, .serverError, .temporarilyUnavailable: true
+    default: false
+    }
+  }
+}
