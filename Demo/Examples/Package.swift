@@ -1,10 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The examples, each a file: swift run --package-path Demo/Examples delegates
+// The examples, each a file or a folder: swift run --package-path Demo/Examples delegates
 //
 // SwiftPM knows a package by its folder, so the SDK's own folder must not be called "examples" too.
 let sdk: Target.Dependency = .product(name: "SequencingOAuth", package: "sequencing-oauth")
+let sqlite: Target.Dependency = .product(
+  name: "SequencingOAuthSQLite", package: "sequencing-oauth")
 let sandbox: Target.Dependency = .product(name: "OAuthSandbox", package: "sequencing-oauth")
 
 let package = Package(
@@ -17,6 +19,7 @@ let package = Package(
     .executableTarget(name: "daemon", dependencies: [sdk], path: ".", sources: ["Daemon.swift"]),
     .executableTarget(
       name: "accounts", dependencies: [sdk], path: ".", sources: ["Accounts.swift"]),
+    .executableTarget(name: "web", dependencies: [sdk, sqlite], path: ".", sources: ["Web"]),
     .testTarget(
       name: "SignInTests", dependencies: [sdk, sandbox], path: ".", sources: ["SignInTests.swift"]),
   ],

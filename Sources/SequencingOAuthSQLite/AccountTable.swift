@@ -114,6 +114,20 @@ final class AccountTable {
     if connection.changes > 0 || logHoldsErased { try emptyLog() }
   }
 
+  /// Notes a value that counts once; returns `false` if it was noted before.
+  ///
+  /// Both times are in whole seconds since 1970. What expired an hour ago is forgotten.
+  func use(_ value: String, until end: Int64, now: Int64) throws(SQOAuthError) -> Bool {
+    try connection.transaction { () throws(SQOAuthError) in
+      try connection.run("DELETE FROM used WHERE until < ?1", .integer(now - 3600)) { _ in }
+      try connection.run(
+        "INSERT INTO used (value, until) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+        .text(value), .integer(end)
+      ) { _ in }
+      return connection.changes > 0
+    }
+  }
+
   func list() throws(SQOAuthError) -> [String] {
     try connection.run("SELECT id FROM accounts") { row throws(SQOAuthError) in try id(row) }
       // SQLite would sort by bytes, which differs from Swift's order for text outside ASCII.

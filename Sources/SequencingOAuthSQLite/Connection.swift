@@ -125,11 +125,14 @@ final class Connection {
   }
 
   /// Runs a body in one transaction: all its changes or none, while no other process writes.
-  func transaction(_ body: () throws(SQOAuthError) -> Void) throws(SQOAuthError) {
+  func transaction<Value>(
+    _ body: () throws(SQOAuthError) -> Value
+  ) throws(SQOAuthError) -> Value {
     try execute("BEGIN IMMEDIATE")
     do throws(SQOAuthError) {
-      try body()
+      let value = try body()
       try execute("COMMIT")
+      return value
     } catch {
       // Some failures have already ended the transaction.
       if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }

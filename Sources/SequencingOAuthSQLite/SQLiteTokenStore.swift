@@ -148,7 +148,7 @@ public final class SQLiteTokenStore: TokenStore {
     }
   }
 
-  private func run<Value: Sendable>(
+  func run<Value: Sendable>(
     _ body: @escaping @Sendable (AccountTable) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     try await queue.run { [database] () throws(SQOAuthError) in try database.use(body) }

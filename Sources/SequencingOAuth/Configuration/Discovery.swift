@@ -18,7 +18,11 @@ struct Discovery: Sendable {
   /// At an address where they have nothing, servers redirect, fail or show a page, so these answers
   /// do not end the search. If every address fails, the error that helps a developer most is
   /// thrown.
-  func fetch(with client: any HTTPClient) async throws(SQOAuthError) -> ProviderMetadata {
+  ///
+  /// - Returns: The metadata, and for how many seconds it is fresh.
+  func fetch(
+    with client: any HTTPClient
+  ) async throws(SQOAuthError) -> (metadata: ProviderMetadata, lifetime: Double) {
     var failure: SQOAuthError?
     for url in try addresses() {
       do throws(SQOAuthError) {
@@ -52,12 +56,15 @@ struct Discovery: Sendable {
 
   private func document(
     at url: URL, _ client: any HTTPClient
-  ) async throws(SQOAuthError) -> ProviderMetadata {
+  ) async throws(SQOAuthError) -> (metadata: ProviderMetadata, lifetime: Double) {
     var request = HTTPRequest(url: url, headers: ["Accept": "application/json"])
     request.timeout = timeout
     let response = try await client.exchange(request)
     try check(response, from: url)
-    return try ProviderMetadata(document: response.body, issuer: issuer)
+    return (
+      try ProviderMetadata(document: response.body, issuer: issuer),
+      HTTPFreshness.seconds(response.headers)
+    )
   }
 
   /// The addresses at which the document may be, each once.

@@ -24,6 +24,7 @@ extension Provider {
       authorizationEndpoint: "https://accounts.google.com/o/oauth2/v2/auth",
       tokenEndpoint: "https://oauth2.googleapis.com/token",
       revocationEndpoint: "https://oauth2.googleapis.com/revoke",
+      deviceAuthorizationEndpoint: "https://oauth2.googleapis.com/device/code",
       jwksURI: "https://www.googleapis.com/oauth2/v3/certs",
       userInfoEndpoint: "https://openidconnect.googleapis.com/v1/userinfo", issuer: googleIssuer)
     provider.apiHosts = googleAPIHosts
@@ -66,7 +67,8 @@ extension Provider {
     var provider = Provider(
       name: "Keycloak \(realm)", baseURL: "\(issuer)/protocol/openid-connect",
       authorizationEndpoint: "auth", tokenEndpoint: "token",
-      revocationEndpoint: revokesByLogout ? "logout" : "revoke", jwksURI: "certs",
+      revocationEndpoint: revokesByLogout ? "logout" : "revoke",
+      deviceAuthorizationEndpoint: "auth/device", jwksURI: "certs",
       userInfoEndpoint: "userinfo", endSessionEndpoint: "logout", issuer: issuer)
     provider.revocationStyle = revokesByLogout ? .keycloakLogout : .rfc7009
     return provider

@@ -5,7 +5,7 @@ public import Basics
 ///
 /// It is only a description; ``ClientConfiguration`` checks it. Use a preset, or ``issuer(_:)`` for
 /// a server that publishes its metadata, or
-/// ``endpoints(authorization:token:refresh:revocation:jwks:userInfo:endSession:issuer:)``.
+/// ``endpoints(authorization:token:refresh:revocation:deviceAuthorization:introspection:jwks:userInfo:endSession:issuer:)``.
 public struct Provider: Sendable, Hashable {
   /// Where the endpoints come from.
   enum Source: Sendable, Hashable {
@@ -19,6 +19,8 @@ public struct Provider: Sendable, Hashable {
     var token: String
     var refresh: String?
     var revocation: String?
+    var deviceAuthorization: String?
+    var introspection: String?
     var jwks: String?
     var userInfo: String?
     var endSession: String?
@@ -65,20 +67,24 @@ public struct Provider: Sendable, Hashable {
   ///
   /// Only a sign-in in the browser needs the `authorization` endpoint. With an `issuer`, an `iss`
   /// in the redirect must equal it (RFC 9207). Set `refresh` if the server refreshes at another
-  /// address than the token endpoint. For the scope `openid` the SDK needs the issuer, and with
+  /// address than the token endpoint, and `deviceAuthorization` if users may sign in on another
+  /// device; a resource server may need `introspection`. For the scope `openid` the SDK needs the issuer, and with
   /// `jwks` the address of its keys (`jwks_uri`); `userInfo` and `endSession` are the endpoints of
   /// OpenID Connect for ``AuthorizationModule/userInfo()`` and
   /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``.
   public static func endpoints(
     authorization: String? = nil, token: String, refresh: String? = nil, revocation: String? = nil,
-    jwks: String? = nil, userInfo: String? = nil, endSession: String? = nil, issuer: String? = nil
+    deviceAuthorization: String? = nil, introspection: String? = nil, jwks: String? = nil,
+    userInfo: String? = nil, endSession: String? = nil, issuer: String? = nil
   ) -> Provider {
     Provider(
       name: issuer ?? token,
       source: .endpoints(
         Endpoints(
           authorization: authorization, token: token, refresh: refresh, revocation: revocation,
-          jwks: jwks, userInfo: userInfo, endSession: endSession, issuer: issuer)))
+          deviceAuthorization: deviceAuthorization, introspection: introspection, jwks: jwks,
+          userInfo: userInfo,
+          endSession: endSession, issuer: issuer)))
   }
 
   /// Makes the provider for a server whose endpoints are paths below one base address.
@@ -87,7 +93,8 @@ public struct Provider: Sendable, Hashable {
   /// absolute URL is used as it is; if the base is empty, every path must be one.
   public init(
     name: String, baseURL: String, authorizationEndpoint: String, tokenEndpoint: String,
-    refreshEndpoint: String? = nil, revocationEndpoint: String? = nil, jwksURI: String? = nil,
+    refreshEndpoint: String? = nil, revocationEndpoint: String? = nil,
+    deviceAuthorizationEndpoint: String? = nil, jwksURI: String? = nil,
     userInfoEndpoint: String? = nil, endSessionEndpoint: String? = nil, issuer: String? = nil
   ) {
     self.init(
@@ -98,6 +105,7 @@ public struct Provider: Sendable, Hashable {
           token: Self.join(baseURL, tokenEndpoint),
           refresh: refreshEndpoint.map { Self.join(baseURL, $0) },
           revocation: revocationEndpoint.map { Self.join(baseURL, $0) },
+          deviceAuthorization: deviceAuthorizationEndpoint.map { Self.join(baseURL, $0) },
           jwks: jwksURI.map { Self.join(baseURL, $0) },
           userInfo: userInfoEndpoint.map { Self.join(baseURL, $0) },
           endSession: endSessionEndpoint.map { Self.join(baseURL, $0) },
@@ -149,7 +157,7 @@ extension Provider {
       case .endpoints(let endpoints):
         [
           endpoints.issuer, endpoints.authorization, endpoints.token, endpoints.refresh,
-          endpoints.revocation, endpoints.userInfo,
+          endpoints.revocation, endpoints.deviceAuthorization, endpoints.userInfo,
         ]
       }
     return Set(addresses.compactMap { $0.flatMap { try? ResourceOrigin($0) } })

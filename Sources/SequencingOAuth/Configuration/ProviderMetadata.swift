@@ -21,11 +21,26 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let refreshEndpoint: URL
   /// The server's `revocation_endpoint`; `nil` if it has none.
   public let revocationEndpoint: URL?
+  /// The server's `device_authorization_endpoint`; `nil` if users cannot sign in on another device.
+  ///
+  /// - SeeAlso: RFC 8628, section 4
+  public let deviceAuthorizationEndpoint: URL?
+  /// The server's `introspection_endpoint`; `nil` if it has none.
+  ///
+  /// - SeeAlso: RFC 7662, section 2
+  public let introspectionEndpoint: URL?
+  /// The server's `registration_endpoint`; `nil` if clients cannot register themselves.
+  ///
+  /// - SeeAlso: RFC 7591, section 3
+  public let registrationEndpoint: URL?
   /// The server's `token_endpoint_auth_methods_supported`; `nil` if its metadata has no such list.
   public let clientAuthenticationMethods: [String]?
   /// The server's `revocation_endpoint_auth_methods_supported`; `nil` if its metadata has no such
   /// list.
   public let revocationAuthenticationMethods: [String]?
+  /// The server's `introspection_endpoint_auth_methods_supported`; `nil` if its metadata has no such
+  /// list.
+  public let introspectionAuthenticationMethods: [String]?
   /// The server's `code_challenge_methods_supported`; `nil` if its metadata has no such list.
   public let codeChallengeMethods: [String]?
   /// Whether redirects carry `iss`: the server's `authorization_response_iss_parameter_supported`.
@@ -72,8 +87,17 @@ extension ProviderMetadata {
     revocationEndpoint = try endpoints.revocation.map { text throws(SQOAuthError) in
       try EndpointURL.check(text, name: "revocation endpoint")
     }
+    deviceAuthorizationEndpoint = try endpoints.deviceAuthorization.map {
+      text throws(SQOAuthError) in
+      try EndpointURL.check(text, name: "device authorization endpoint")
+    }
+    introspectionEndpoint = try endpoints.introspection.map { text throws(SQOAuthError) in
+      try EndpointURL.check(text, name: "introspection endpoint")
+    }
+    registrationEndpoint = nil
     clientAuthenticationMethods = nil
     revocationAuthenticationMethods = nil
+    introspectionAuthenticationMethods = nil
     codeChallengeMethods = nil
     sendsIssuerInResponse = false
     scopes = nil
@@ -120,8 +144,19 @@ extension ProviderMetadata {
     revocationEndpoint = try document.revocationEndpoint.map { text throws(SQOAuthError) in
       try Self.endpoint(text, "revocation endpoint", of: issuer)
     }
+    deviceAuthorizationEndpoint = try document.deviceAuthorizationEndpoint.map {
+      text throws(SQOAuthError) in
+      try Self.endpoint(text, "device authorization endpoint", of: issuer)
+    }
+    introspectionEndpoint = try document.introspectionEndpoint.map { text throws(SQOAuthError) in
+      try Self.endpoint(text, "introspection endpoint", of: issuer)
+    }
+    registrationEndpoint = try document.registrationEndpoint.map { text throws(SQOAuthError) in
+      try Self.endpoint(text, "registration endpoint", of: issuer)
+    }
     clientAuthenticationMethods = document.clientAuthenticationMethods
     revocationAuthenticationMethods = document.revocationAuthenticationMethods
+    introspectionAuthenticationMethods = document.introspectionAuthenticationMethods
     codeChallengeMethods = document.codeChallengeMethods
     sendsIssuerInResponse = document.sendsIssuerInResponse ?? false
     scopes = document.scopes
@@ -161,8 +196,12 @@ extension ProviderMetadata {
     let authorizationEndpoint: String?
     let tokenEndpoint: String?
     let revocationEndpoint: String?
+    let deviceAuthorizationEndpoint: String?
+    let introspectionEndpoint: String?
+    let registrationEndpoint: String?
     let clientAuthenticationMethods: [String]?
     let revocationAuthenticationMethods: [String]?
+    let introspectionAuthenticationMethods: [String]?
     let codeChallengeMethods: [String]?
     let sendsIssuerInResponse: Bool?
     let scopes: [String]?
@@ -181,8 +220,12 @@ extension ProviderMetadata {
       case authorizationEndpoint = "authorization_endpoint"
       case tokenEndpoint = "token_endpoint"
       case revocationEndpoint = "revocation_endpoint"
+      case deviceAuthorizationEndpoint = "device_authorization_endpoint"
+      case introspectionEndpoint = "introspection_endpoint"
+      case registrationEndpoint = "registration_endpoint"
       case clientAuthenticationMethods = "token_endpoint_auth_methods_supported"
       case revocationAuthenticationMethods = "revocation_endpoint_auth_methods_supported"
+      case introspectionAuthenticationMethods = "introspection_endpoint_auth_methods_supported"
       case codeChallengeMethods = "code_challenge_methods_supported"
       case sendsIssuerInResponse = "authorization_response_iss_parameter_supported"
       case scopes = "scopes_supported"

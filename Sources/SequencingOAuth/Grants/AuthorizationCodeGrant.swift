@@ -16,31 +16,19 @@ struct AuthorizationCodeGrant: Sendable {
   /// Gets the sign-in before the browser opens, so that the app can pass a redirect to it.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
   /// Stores the token; an error that it throws becomes the sign-in's error.
-  let keep: @Sendable (SQToken, RegisteredClient) async throws(SQOAuthError) -> Void
+  let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
 
   /// Signs the user in and returns the token.
   func run() async throws(SQOAuthError) -> SQToken {
     // Errors of the configuration come first, before the user sees a page.
-    _ = try client.clientAuthentication()
-    try checkPKCE()
-    let question = try SignInQuestion(options, client)
-    guard let redirect = configuration.redirectURI else {
-      throw SQOAuthError(
-        .invalidConfiguration, "the client has no redirect URI, so it cannot sign users in")
-    }
-    guard let authorizationEndpoint = metadata.authorizationEndpoint else {
-      throw SQOAuthError(
-        .invalidConfiguration,
-        "the provider has no authorization endpoint, to which users go to sign in")
-    }
-
+    let grant = try PreparedCodeGrant(options, client)
     let wait = try RedirectWait(
-      redirect, client, acceptsForms: options.responseMode == .formPost)
+      grant.redirect, client, acceptsForms: options.responseMode == .formPost)
     let page = OneShot<LandingPage>()
     let outcome: Result<SQToken, SQOAuthError>
     do throws(SQOAuthError) {
-      let token = try await token(question, authorizationEndpoint, wait, page)
-      try await keep(token, client)
+      let token = try await token(grant, wait, page)
+      try await keep(token)
       outcome = .success(token)
     } catch {
       outcome = .failure(error)
@@ -51,31 +39,22 @@ struct AuthorizationCodeGrant: Sendable {
   }
 
   private func token(
-    _ question: SignInQuestion, _ authorizationEndpoint: URL, _ wait: RedirectWait,
-    _ page: OneShot<LandingPage>
+    _ grant: PreparedCodeGrant, _ wait: RedirectWait, _ page: OneShot<LandingPage>
   ) async throws(SQOAuthError) -> SQToken {
-    let pkce = PKCE()
-    let state = RandomString.make()
-    let pending = PendingAuthorization(
-      AuthorizationResponse.Expectation(
-        redirectURI: wait.redirectURI, state: state, issuer: metadata.issuer,
-        requiresIssuer: metadata.sendsIssuerInResponse,
-        allowsPages: !question.forbidsPages))
+    let request = CodeRequest(grant.question, client, redirectURI: wait.redirectURI)
+    let pending = PendingAuthorization(request.expectation)
     wait.receiver?.deliver {
       await LandingPage(for: pending.offer($0), outcome: page, by: environment.clock)
     }
     isWaiting(pending)
 
-    let request = AuthorizationRequest(
-      endpoint: authorizationEndpoint, clientID: configuration.clientID,
-      redirectURI: wait.redirectURI, scope: question.scope, state: state, nonce: question.nonce,
-      pkce: pkce, extraParameters: question.parameters)
-    let url = try request.url()
+    let url = try request.url(at: grant.authorizationEndpoint, grant.question)
+    let validator = grant.question.validator
     // While the user is at the provider, there is time to fetch its keys.
-    let preparation = Task { await question.validator?.signatures.prepare() }
+    let preparation = Task { await validator?.signatures.prepare() }
     defer { preparation.cancel() }
     let response = try await answer(pending, opening: url, wait)
-    return try await redeem(response, question, wait.redirectURI, pkce)
+    return try await request.redeem(response, by: client, validator)
   }
 
   private func answer(
@@ -106,33 +85,6 @@ struct AuthorizationCodeGrant: Sendable {
     }
   }
 
-  private func redeem(
-    _ response: AuthorizationResponse, _ question: SignInQuestion, _ redirectURI: String,
-    _ pkce: PKCE
-  ) async throws(SQOAuthError) -> SQToken {
-    let issued = try await client.token(
-      [
-        .init("grant_type", "authorization_code"),
-        .init("code", response.code),
-        .init("redirect_uri", redirectURI),
-        .init("code_verifier", pkce.verifier),
-      ], scope: question.scope)
-    try client.checkScope(of: issued.token)
-    return try await question.identify(issued, code: response.code)
-  }
-
   private var configuration: ClientConfiguration { client.configuration }
   private var environment: ClientEnvironment { client.environment }
-  private var metadata: ProviderMetadata { client.metadata }
-
-  /// RFC 9700, section 2.1.1: without S256 anyone could redeem a stolen code.
-  private func checkPKCE() throws(SQOAuthError) {
-    guard let methods = metadata.codeChallengeMethods, !methods.contains(PKCE.method),
-      !configuration.acceptsServersWithoutPKCE
-    else { return }
-    throw SQOAuthError(
-      .pkceUnsupported,
-      "the server's metadata does not list the code challenge method S256; "
-        + "set acceptsServersWithoutPKCE if you accept that")
-  }
 }

@@ -20,6 +20,7 @@ final class SignIns: Sendable {
     /// The expected values of the last ended sign-in, which identify a late redirect.
     var over: Boxed<AuthorizationResponse.Expectation>?
     var onEnd: (@Sendable (SignIn.Outcome) -> Void)?
+    var onCode: (@Sendable (SignIn, DeviceAuthorization) -> Void)?
     /// The latest logout at the provider, which may wait for its redirect.
     var logout: PendingLogout?
   }
@@ -34,12 +35,26 @@ final class SignIns: Sendable {
   }
 
   typealias Run = @Sendable (SignIn) async -> SignIn.Outcome
+  /// Shows what the user of another device must see, if the closure still returns `true` then.
+  typealias Screen = @Sendable (DeviceAuthorization, @escaping @Sendable () -> Bool) async -> Void
 
   private let state = Locked(State())
 
   /// Sets the closure that gets each sign-in's outcome, once for each sign-in.
   func onEnd(_ onEnd: @escaping @Sendable (SignIn.Outcome) -> Void) {
     state.withLock { $0.onEnd = onEnd }
+  }
+
+  /// Sets the closure that gets what the user of another device must see, once for each sign-in.
+  func onCode(_ onCode: @escaping @Sendable (SignIn, DeviceAuthorization) -> Void) {
+    state.withLock { $0.onCode = onCode }
+  }
+
+  /// Passes on what the user of another device must see, unless the sign-in was cancelled.
+  func show(_ authorization: DeviceAuthorization, of signIn: SignIn) {
+    let onCode = state.withLock { $0.signIn === signIn ? $0.onCode : nil }
+    signIn.authorization.resolve(authorization)
+    onCode?(signIn, authorization)
   }
 
   /// Whether a sign-in is under way.
@@ -52,8 +67,8 @@ final class SignIns: Sendable {
   ///
   /// From then on the sign-in continues even if all waiting callers give up. Without options, any
   /// sign-in that shows its pages will do.
-  func start(_ options: SignInOptions?, _ run: @escaping Run) {
-    let entered = state.withLock { ($0.enter(options, isKept: true), $0.onEnd) }
+  func start(_ wish: SignIn.Wish, _ run: @escaping Run) {
+    let entered = state.withLock { ($0.enter(wish, isKept: true), $0.onEnd) }
     switch entered.0 {
     case .success(let entry): begin(entry, run)
     case .failure(let error): entered.1?(.failure(error))
@@ -63,12 +78,13 @@ final class SignIns: Sendable {
   /// Signs in, or joins the sign-in under way; when its last caller is cancelled, the sign-in ends.
   ///
   /// A caller that is already cancelled starts none, so no browser opens for it. Without options,
-  /// any sign-in that shows its pages will do.
+  /// any sign-in that shows its pages will do. `screen` shows the code of a sign-in on another
+  /// device; the call returns only when it has returned.
   func token(
-    _ options: SignInOptions?, _ run: @escaping Run
+    _ wish: SignIn.Wish, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken {
     guard !Task.isCancelled else { throw .signInCancelled }
-    return try await token(of: state.withLock { $0.enter(options) }.get(), run)
+    return try await token(of: state.withLock { $0.enter(wish) }.get(), on: screen, run)
   }
 
   /// Signs in unless a sign-in has ended since `endCount`, which the caller read when it needed a
@@ -77,22 +93,28 @@ final class SignIns: Sendable {
   /// A sign-in that ended in between counts as this caller's, so no new one begins: its error is
   /// thrown, or `nil` is returned if it brought a token.
   func token(
-    since endCount: Int, _ run: @escaping Run
+    _ wish: SignIn.Wish, since endCount: Int, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken? {
     guard !Task.isCancelled else { throw .signInCancelled }
     let entry: Result<Entry?, SQOAuthError> = state.withLock { state in
       guard state.signIn == nil, state.endCount > endCount else {
-        return state.enter(nil).map(Optional.some)
+        return state.enter(wish).map(Optional.some)
       }
       return state.failure.map { .failure($0) } ?? .success(nil)
     }
     guard let entry = try entry.get() else { return nil }
-    return try await token(of: entry, run)
+    return try await token(of: entry, on: screen, run)
   }
 
-  private func token(of entry: Entry, _ run: @escaping Run) async throws(SQOAuthError) -> SQToken {
-    begin(entry, run)
+  private func token(
+    of entry: Entry, on screen: Screen?, _ run: @escaping Run
+  ) async throws(SQOAuthError) -> SQToken {
     let signIn = entry.signIn
+    if screen != nil { signIn.addScreen() }
+    begin(entry, run)
+    if let screen, let authorization = await signIn.authorization.value() ?? nil {
+      await screen(authorization) { !Task.isCancelled && signIn.work.outcome.current == nil }
+    }
     guard let outcome = await signIn.work.outcome.value() else {
       leave(signIn)
       throw .signInCancelled
@@ -135,6 +157,7 @@ final class SignIns: Sendable {
         state.end(signIn, outcome)
         return state.onEnd
       }
+      signIn.authorization.resolve(nil)
       onEnd?(outcome)
       signIn.work.outcome.resolve(outcome)
     }
@@ -158,18 +181,17 @@ extension SignIns.State {
   /// It fails if a sign-in with other options is under way. A silent sign-in is short, so a caller
   /// whose sign-in shows pages starts it after the silent one.
   fileprivate mutating func enter(
-    _ options: SignInOptions?, isKept: Bool = false
+    _ wish: SignIn.Wish, isKept: Bool = false
   ) -> Result<SignIns.Entry, SQOAuthError> {
-    if let running = signIn?.options {
-      if running.isSilent, options?.isSilent != true {
+    if let signIn {
+      if signIn.options.isSilent, !wish.isSilent {
         silent = detach()
-      } else if let options, options != running {
+      } else if !signIn.fits(wish) {
         return .failure(.signInUnderWay)
       }
     }
     let entry = SignIns.Entry(
-      signIn: signIn ?? SignIn(options ?? SignInOptions()), isNew: signIn == nil,
-      previous: ending)
+      signIn: signIn ?? SignIn(wish), isNew: signIn == nil, previous: ending)
     signIn = entry.signIn
     ending = nil
     if isKept { self.isKept = true } else { waiters += 1 }
@@ -216,5 +238,6 @@ extension SignIns.State {
 extension SQOAuthError {
   fileprivate static let signInUnderWay = SQOAuthError(
     .signInUnderWay,
-    "a sign-in with other options is under way; wait for its end or cancel it first")
+    "a sign-in with other options, or in another way, is under way; wait for its end or cancel it "
+      + "first")
 }

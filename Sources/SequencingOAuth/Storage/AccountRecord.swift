@@ -72,6 +72,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   /// The record has its refresh token already, so that it is not lost. Its access token is not used
   /// before the ID token has been validated.
   var unverifiedToken: SQToken? { values.value.unverifiedToken }
+  /// Whether a new token can be had without the user.
+  var isRenewable: Bool { token.refreshToken != nil || grant != nil }
   /// When the app last used the account, if a keeper has renewed the token since.
   var usedAt: Date? { values.value.usedAt }
   /// The app's own data for the account, such as a name to show.

@@ -59,12 +59,3 @@ extension TokenStore {
     AccountRecords(self, pageSize: pageSize)
   }
 }
-
-extension Sequence<String> {
-  /// The ids that follow one, in the order of their UTF-8 bytes.
-  func page(after id: String?, limit: Int) -> [String] {
-    let rest = filter { other in id?.utf8.lexicographicallyPrecedes(other.utf8) ?? true }
-    return Array(
-      rest.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.prefix(Swift.max(0, limit)))
-  }
-}

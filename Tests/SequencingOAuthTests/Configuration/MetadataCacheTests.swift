@@ -47,7 +47,7 @@ import Testing
     #expect(http.requests.count == 1)
     _ = try await caller(isFresh: true).value
     #expect(http.requests.count == 2)
-    cache.forget("https://id.example")
+    cache.expire("https://id.example")
     _ = try await caller().value
     #expect(http.requests.count == 3)
   }

@@ -37,6 +37,9 @@ import Testing
         "jwks_uri": #""https://id.example/keys""#,
         "userinfo_endpoint": #""https://id.example/me""#,
         "end_session_endpoint": #""https://id.example/out""#,
+        "device_authorization_endpoint": #""https://id.example/device""#,
+        "introspection_endpoint": #""https://id.example/introspect""#,
+        "registration_endpoint": #""https://id.example/register""#,
         "id_token_signing_alg_values_supported": #"["RS256"]"#,
         "userinfo_signing_alg_values_supported": #"["ES256"]"#,
         "scopes_supported": #"["openid"]"#, "response_modes_supported": #"["form_post"]"#,
@@ -55,6 +58,10 @@ import Testing
     #expect(metadata.jwksURI?.absoluteString == "https://id.example/keys")
     #expect(metadata.userInfoEndpoint?.absoluteString == "https://id.example/me")
     #expect(metadata.endSessionEndpoint?.absoluteString == "https://id.example/out")
+    #expect(
+      metadata.deviceAuthorizationEndpoint?.absoluteString == "https://id.example/device")
+    #expect(metadata.introspectionEndpoint?.absoluteString == "https://id.example/introspect")
+    #expect(metadata.registrationEndpoint?.absoluteString == "https://id.example/register")
     #expect(metadata.idTokenAlgorithms == ["RS256"] && metadata.userInfoAlgorithms == ["ES256"])
     #expect(metadata.scopes == ["openid"] && metadata.responseModes == ["form_post"])
     #expect(metadata.claims == ["name"] && metadata.prompts == ["none"])

@@ -49,14 +49,16 @@ package struct RecordSealer: Sendable {
   }
 
   /// Encrypts data that a store keeps besides its records, such as the list of its accounts.
-  func seal(
+  package func seal(
     _ plaintext: Data, as purpose: String, with context: Data
   ) throws(SQOAuthError) -> Data {
     try sealing.service.seal(plaintext, authenticating: Self.context(purpose, context))
   }
 
   /// Decrypts data that was sealed for the same purpose and with the same context.
-  func open(_ box: Data, as purpose: String, with context: Data) throws(SQOAuthError) -> Data {
+  package func open(
+    _ box: Data, as purpose: String, with context: Data
+  ) throws(SQOAuthError) -> Data {
     try sealing.service.open(box, authenticating: Self.context(purpose, context))
   }
 

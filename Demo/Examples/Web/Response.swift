@@ -1,0 +1,72 @@
+import Foundation
+
+/// An answer to a browser.
+struct Response: Sendable {
+  var status: Int
+  var fields: [(name: String, value: String)] = []
+  var body = ""
+
+  init(status: Int) {
+    self.status = status
+  }
+
+  static func redirect(to place: String) -> Response {
+    var response = Response(status: 303)
+    response.fields.append(("Location", place))
+    return response
+  }
+
+  /// Behind https, which an application on the network needs, add `Secure`.
+  mutating func setCookie(_ name: String, to value: String) {
+    fields.append(("Set-Cookie", "\(name)=\(value); Path=/; HttpOnly; SameSite=Lax"))
+  }
+
+  mutating func removeCookie(_ name: String) {
+    fields.append(("Set-Cookie", "\(name)=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"))
+  }
+
+  static func page(
+    _ status: Int, _ heading: String, _ text: String, link: (path: String, text: String)? = nil,
+    form: (path: String, text: String)? = nil
+  ) -> Response {
+    var response = Response(status: status)
+    response.fields = [
+      ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store"),
+      ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"),
+    ]
+    let link = link.map { "<p><a href=\"\($0.path)\">\($0.text)</a></p>" } ?? ""
+    let form =
+      form.map {
+        "<form method=\"post\" action=\"\($0.path)\"><button>\($0.text)</button></form>"
+      } ?? ""
+    response.body = """
+      <!doctype html>
+      <html lang="en">
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width">
+      <title>\(escaped(heading))</title>
+      <style>
+        :root { color-scheme: light dark; font: 18px/1.5 system-ui, sans-serif }
+        body { background: light-dark(#fff, #17191e); color: light-dark(#1c1f24, #eceef2) }
+        main { max-width: 26rem; margin: 18vh auto 0; padding: 0 1.5rem }
+        h1 { font-size: 1.8rem; line-height: 1.2 }
+        a, button { display: inline-block; padding: .5rem 1.4rem; border: 0; border-radius: .5rem;
+          background: #1a56c4; color: #fff; font: inherit; text-decoration: none; cursor: pointer }
+      </style>
+      <main><h1>\(escaped(heading))</h1><p>\(escaped(text))</p>\(link)\(form)</main>
+      </html>
+      """
+    return response
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
+  }
+
+  /// The answer as it is sent; the connection ends after it.
+  var bytes: Data {
+    let all = fields + [("Content-Length", "\(body.utf8.count)"), ("Connection", "close")]
+    let head = all.map { "\($0.name): \($0.value)\r\n" }.joined()
+    return Data("HTTP/1.1 \(status) Status\r\n\(head)\r\n\(body)".utf8)
+  }
+}

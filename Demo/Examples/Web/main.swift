@@ -1,0 +1,42 @@
+// A web application whose users sign in at a provider. Any number of processes may serve it.
+//
+//   Scripts/demo sandbox --port 8989                      in another terminal: a server to sign in at
+//   CLIENT_SECRET=sandbox-secret swift run --package-path Demo/Examples web
+//
+// Open http://127.0.0.1:8080 and sign in as alice, with alice-password. The same command in one more
+// terminal starts a second process behind the same port.
+//
+// WebApp.swift has what is to be learned. The other files stand in for the framework that you have.
+// ISSUER, CLIENT_ID, PORT and ADDRESS, in the environment, name another server, the application's
+// client there, the port, and the address under which browsers know the application.
+
+import Foundation
+import SequencingOAuth
+import SequencingOAuthSQLite
+
+let settings = ProcessInfo.processInfo.environment
+let port = settings["PORT"].flatMap(UInt16.init) ?? 8080
+let address = settings["ADDRESS"] ?? "http://127.0.0.1:\(port)"
+guard let secret = settings["CLIENT_SECRET"] else {
+  print("Put the client's secret into the environment variable CLIENT_SECRET.")
+  exit(2)
+}
+
+do {
+  let client = try ClientConfiguration(
+    clientID: settings["CLIENT_ID"] ?? "sandbox-service", clientSecret: secret,
+    redirectURI: "\(address)/callback", scope: "openid profile",
+    provider: .issuer(settings["ISSUER"] ?? "http://127.0.0.1:8989"))
+  // In the user's state folder, with a key beside it. Both processes use both.
+  let store = try SQLiteTokenStore(service: "com.example.web")
+  let folder = URL(filePath: store.path).deletingLastPathComponent().path
+  let app = WebApp(
+    address: address, client: client, accounts: AccountManager(store: store),
+    sealer: try WebSignInSealer(key: .file("\(folder)/web.key")))
+  let server = try SmallServer(port: port, sessions: Sessions(folder: "\(folder)/sessions"))
+  SmallServer.log("Serving \(address) from process \(getpid())")
+  server.run { request, session in await app.answer(request, &session) }
+} catch {
+  print("Failed: \(error)")
+  exit(1)
+}

@@ -1,0 +1,90 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One authorization request of the code grant, as far as its answer depends on it.
+///
+/// It can be kept until the answer comes, also by another host. `state`, the verifier and the
+/// `nonce` are new in each request.
+///
+/// - SeeAlso: RFC 6749, section 4.1; RFC 7636
+struct CodeRequest: Sendable, Hashable, Codable {
+  let clientID: String
+  /// The text that identifies the server, ``Provider/identifier``.
+  let provider: String
+  /// The redirect URI with the port that the SDK listens on; the token request repeats it exactly.
+  let redirectURI: String
+  /// The issuer that an `iss` in the redirect must name; `nil` if it is not known.
+  let issuer: String?
+  /// Whether the server's metadata says that it sends `iss`.
+  let requiresIssuer: Bool
+  /// Whether the server may show its pages to the user before it answers.
+  let allowsPages: Bool
+  let state: String
+  let verifier: String
+  let identity: ExpectedIdentity
+
+  enum CodingKeys: String, CodingKey {
+    case clientID = "client_id"
+    case provider
+    case redirectURI = "redirect_uri"
+    case issuer = "iss"
+    case requiresIssuer = "requires_iss"
+    case allowsPages = "pages"
+    case state
+    case verifier = "code_verifier"
+    case identity
+  }
+
+  /// Makes the request of a sign-in that comes back to a redirect URI.
+  init(_ question: SignInQuestion, _ client: RegisteredClient, redirectURI: String) {
+    clientID = client.configuration.clientID
+    provider = client.configuration.provider.identifier
+    self.redirectURI = redirectURI
+    issuer = client.metadata.issuer
+    requiresIssuer = client.metadata.sendsIssuerInResponse
+    allowsPages = !question.forbidsPages
+    state = RandomString.make()
+    verifier = PKCE().verifier
+    identity = question.expected
+  }
+
+  /// The values that an answer must carry.
+  var expectation: AuthorizationResponse.Expectation {
+    AuthorizationResponse.Expectation(
+      redirectURI: redirectURI, state: state, issuer: issuer, requiresIssuer: requiresIssuer,
+      allowsPages: allowsPages)
+  }
+
+  /// The address that the browser opens.
+  func url(at endpoint: URL, _ question: SignInQuestion) throws(SQOAuthError) -> URL {
+    try AuthorizationRequest(
+      endpoint: endpoint, clientID: clientID, redirectURI: redirectURI, scope: identity.scope,
+      state: state, nonce: identity.nonce, pkce: PKCE(verifier: verifier),
+      extraParameters: question.parameters
+    ).url()
+  }
+
+  /// Redeems the code of the answer, and validates who signed in.
+  ///
+  /// - SeeAlso: RFC 6749, section 4.1.3
+  func redeem(
+    _ response: AuthorizationResponse, by client: RegisteredClient, _ validator: IDTokenValidator?
+  ) async throws(SQOAuthError) -> SQToken {
+    let issued = try await client.token(
+      [
+        .init("grant_type", "authorization_code"),
+        .init("code", response.code),
+        .init("redirect_uri", redirectURI),
+        .init("code_verifier", verifier),
+      ], scope: identity.scope)
+    try client.checkScope(of: issued.token)
+    return try await identity.identify(issued, code: response.code, by: validator)
+  }
+}
+
+extension CodeRequest: Redacted {}

@@ -1,0 +1,38 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Remembers values that count only once, such as a logout token or the sign-in of a web
+/// application.
+///
+/// ``MemoryOneTimeValues`` remembers them for one process. An application with several processes
+/// needs one that they share: the stores `SQLiteTokenStore` and `PostgreSQLTokenStore`.
+public protocol OneTimeValues: Sendable {
+  /// Notes a value; returns `false` if it was noted before.
+  ///
+  /// The SDK's values are digests: texts of 43 characters of base64url, which tell nothing.
+  /// However many calls come for one value at once, in whatever processes, only one of them returns
+  /// `true`. After `end` the value may be forgotten. `now` is the time of the SDK's clock. Any
+  /// thread may call this. An error that it throws ends the operation, and nothing counts then.
+  func isFirstUse(of value: String, until end: Date, at now: Date) async throws -> Bool
+}
+
+extension OneTimeValues {
+  /// Notes the digest of a text that counts once for its purpose; throws errors of the SDK only.
+  func use(
+    _ text: String, as purpose: String, until end: Date, at now: Date
+  ) async throws(SQOAuthError) -> Bool {
+    let value = Base64URL.encode(Digest.sha256(Data("\(purpose)\n\(text)".utf8)))
+    do {
+      return try await isFirstUse(of: value, until: end, at: now)
+    } catch let error as SQOAuthError {
+      throw error
+    } catch {
+      throw SQOAuthError(.storeFailed, "a one-time value could not be noted", cause: error)
+    }
+  }
+}
