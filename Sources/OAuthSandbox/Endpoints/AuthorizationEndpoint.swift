@@ -101,12 +101,12 @@ enum AuthorizationEndpoint {
     let signIn = sandbox.browsers.sessions[session]?.signIn
     let pending = BrowserSessions.Pending(
       session: session, client: client, scopes: scopes,
-      challenge: request.query("code_challenge"), back: back, openID: openID,
+      challenge: request.query("code_challenge"), end: .redirect(back), openID: openID,
       mustSignIn: signIn.map { !openID.accepts($0, sandbox) || !openID.acceptsContext(of: $0) }
         ?? openID.prompts.contains("login"),
       mustChooseAccount: openID.prompts.contains("select_account"), begun: sandbox.now)
     if openID.prompts.contains("none") {
-      return try answerSilently(pending, signIn, &sandbox)
+      return try answerSilently(pending, signIn, back, &sandbox)
     }
     let id = sandbox.browsers.begin(pending)
     var answer = ConsentEndpoint.page(id, cookie: session, sandbox)
@@ -116,7 +116,8 @@ enum AuthorizationEndpoint {
 
   /// Answers `prompt=none` from the browser's session and from what the user allowed before.
   private static func answerSilently(
-    _ pending: BrowserSessions.Pending, _ signIn: UserSignIn?, _ sandbox: inout SandboxState
+    _ pending: BrowserSessions.Pending, _ signIn: UserSignIn?, _ back: RedirectBack,
+    _ sandbox: inout SandboxState
   ) throws(AuthorizationRefusal) -> Answer {
     guard let signIn, pending.openID.accepts(signIn, sandbox) else {
       throw AuthorizationRefusal(code: "login_required", description: "The user must sign in.")
@@ -130,7 +131,7 @@ enum AuthorizationEndpoint {
     guard isAllowed else {
       throw AuthorizationRefusal(code: "consent_required", description: "The user must be asked.")
     }
-    return ConsentEndpoint.sendCode(pending, signIn, &sandbox)
+    return ConsentEndpoint.sendCode(pending, signIn, back, &sandbox)
   }
 }
 

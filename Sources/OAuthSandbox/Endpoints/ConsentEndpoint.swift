@@ -22,7 +22,7 @@ enum ConsentEndpoint {
       return allow(pending, signIn, &sandbox)
     case "deny":
       sandbox.browsers.end(id)
-      return pending.back.error(
+      return pending.end.refuse(
         "access_denied", "The user did not allow the access.", &sandbox)
     case "continue":
       sandbox.browsers.keepAccount(request: id)
@@ -40,24 +40,31 @@ enum ConsentEndpoint {
   ) -> Answer {
     guard pending.openID.accepts(signIn.user, sandbox) else {
       // The user signed in from another page of this browser.
-      return pending.back.error("login_required", "Another user signed in.", &sandbox)
+      return pending.end.refuse("login_required", "Another user signed in.", &sandbox)
     }
     sandbox.browsers.remember(
       consentOf: signIn.user, to: pending.client.id, scopes: pending.scopes)
-    return sendCode(pending, signIn, &sandbox)
+    switch pending.end {
+    case .redirect(let back):
+      return sendCode(pending, signIn, back, &sandbox)
+    case .device(let deviceCode):
+      let wasThere = sandbox.devices.change(deviceCode) { $0.decision = .allowed(signIn) } != nil
+      return DeviceCodePage.end(isAllowed: wasThere)
+    }
   }
 
   /// Issues a code and sends the user back with it.
   static func sendCode(
-    _ pending: BrowserSessions.Pending, _ signIn: UserSignIn, _ sandbox: inout SandboxState
+    _ pending: BrowserSessions.Pending, _ signIn: UserSignIn, _ back: RedirectBack,
+    _ sandbox: inout SandboxState
   ) -> Answer {
     let code = Crypto.secret("code-")
     let identity = pending.scopes.contains("openid") ? Identity(signIn, pending.openID) : nil
     sandbox.ledger.codes[code] = TokenLedger.Code(
       clientID: pending.client.id, user: signIn.user, scopes: pending.scopes,
-      redirectURI: pending.back.redirectURI, challenge: pending.challenge, identity: identity,
+      redirectURI: back.redirectURI, challenge: pending.challenge, identity: identity,
       expiry: sandbox.now.addingTimeInterval(sandbox.options.codeLifetime.timeInterval))
-    return pending.back.answer([SandboxParameter(name: "code", value: code)], &sandbox)
+    return back.answer([SandboxParameter(name: "code", value: code)], &sandbox)
   }
 
   private static func again(_ id: String) -> Answer {

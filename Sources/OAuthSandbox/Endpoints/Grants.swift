@@ -10,6 +10,8 @@ enum Grants {
     return switch grantType {
     case "authorization_code": try redeemCode(request, client, &sandbox)
     case "refresh_token": try refresh(request, client, &sandbox)
+    case DeviceGrant.type: try DeviceGrant.redeem(request, client, &sandbox)
+    case TokenExchangeGrant.type: try TokenExchangeGrant.redeem(request, client, &sandbox)
     case "password": try redeemPassword(request, client, &sandbox)
     default: try grantClient(request, client, &sandbox)
     }
@@ -131,7 +133,8 @@ enum Grants {
     guard let scopes = sandbox.scopes(request.form("scope"), for: client) else {
       throw OAuthFault(code: "invalid_scope", description: "There is no such scope.")
     }
-    let grant = sandbox.open(clientID: client.id, user: user, scopes: scopes)
+    let grant = sandbox.open(
+      clientID: client.id, user: user, scopes: scopes, audiences: request.audiences)
     // A client that acts in its own name can ask again at any time (RFC 6749, section 4.4.3).
     let response = sandbox.tokenResponse(
       grant: grant, scopes: scopes, hasRefreshToken: user != nil)
@@ -141,10 +144,13 @@ enum Grants {
 
 extension SandboxState {
   /// Opens a grant that needed no page; a user's grant with `openid` begins a session of its own.
-  mutating func open(clientID: String, user: String?, scopes: [String]) -> Int {
+  mutating func open(
+    clientID: String, user: String?, scopes: [String], audiences: [String] = []
+  ) -> Int {
     let identity = scopes.contains("openid") ? user.map { self.identity(ofNew: $0) } : nil
     return ledger.open(
-      TokenLedger.Grant(clientID: clientID, user: user, scopes: scopes, identity: identity))
+      TokenLedger.Grant(
+        clientID: clientID, user: user, scopes: scopes, identity: identity, audiences: audiences))
   }
 
   /// Adds an ID token to a token response if the grant has the scope `openid`.
@@ -168,7 +174,7 @@ extension SandboxState {
     grant: Int, scopes: [String], hasRefreshToken: Bool
   ) -> SandboxJSON {
     let lifetime = options.accessTokenLifetime
-    let token = ledger.issueAccessToken(grant: grant, scopes: scopes, lifetime: lifetime, now: now)
+    let token = issueAccessToken(grant: grant, scopes: scopes)
     var json: SandboxJSON = ["access_token": .string(token), "token_type": "Bearer"]
     if let lifetime {
       json = json.setting("expires_in", to: .integer(Int(lifetime.components.seconds)))

@@ -12,7 +12,7 @@ enum LoginEndpoint {
     else { return ErrorPage.overSignIn(sandbox) }
     if request.form("decision") == "cancel" {
       sandbox.browsers.end(id)
-      return pending.back.error("access_denied", "The user did not sign in.", &sandbox)
+      return pending.end.refuse("access_denied", "The user did not sign in.", &sandbox)
     }
     let name = request.form("username") ?? ""
     guard let user = sandbox.user(name, password: request.form("password") ?? ""),
@@ -25,7 +25,7 @@ enum LoginEndpoint {
     }
     guard pending.openID.accepts(user.name, sandbox) else {
       sandbox.browsers.end(id)
-      var answer = pending.back.error("login_required", "Another user signed in.", &sandbox)
+      var answer = pending.end.refuse("login_required", "Another user signed in.", &sandbox)
       answer.headers.append(sandbox.setCookie(newSession))
       return answer
     }

@@ -30,6 +30,8 @@ enum MetadataEndpoint {
       "token_endpoint": address(.token, sandbox),
       "revocation_endpoint": address(.revocation, sandbox),
       "introspection_endpoint": address(.introspection, sandbox),
+      "registration_endpoint": address(.registration, sandbox),
+      "device_authorization_endpoint": address(.deviceAuthorization, sandbox),
       "scopes_supported": strings(sandbox.options.scopes.map(\.name)),
       "response_types_supported": ["code"],
       "response_modes_supported": strings(RedirectBack.Mode.allCases.map(\.rawValue)),

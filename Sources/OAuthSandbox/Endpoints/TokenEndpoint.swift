@@ -23,8 +23,10 @@ enum TokenEndpoint {
   }
 
   static func supportedGrantTypes(_ sandbox: SandboxState) -> [String] {
-    ["authorization_code", "refresh_token", "password", "client_credentials"]
-      + sandbox.options.extensionGrants.keys.sorted()
+    [
+      "authorization_code", "refresh_token", "password", "client_credentials", DeviceGrant.type,
+      TokenExchangeGrant.type,
+    ] + sandbox.options.extensionGrants.keys.sorted()
   }
 
   /// Checks that each parameter comes once, and in the form, not in the query (RFC 6749, section
@@ -33,7 +35,9 @@ enum TokenEndpoint {
     guard request.isWellFormed, !request.form.isEmpty else {
       throw .invalidRequest("The body is not a form.")
     }
-    guard !request.form.hasDuplicates else {
+    // RFC 8693, section 2.1, and RFC 8707, section 2, allow several services.
+    let isSeveral = { (name: String) in ["audience", "resource"].contains(name) }
+    guard !request.form.filter({ !isSeveral($0.name) }).hasDuplicates else {
       throw .invalidRequest("A parameter came more than once.")
     }
     guard request.query.isEmpty || request.query("q") != nil else {

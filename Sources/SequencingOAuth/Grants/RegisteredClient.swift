@@ -25,12 +25,13 @@ final class RegisteredClient: Sendable {
   /// Sends a grant's parameters to the token endpoint, and returns the token.
   ///
   /// If the response names no scope, the token has the `scope` of this call. The answer may take as
-  /// long as `leastTimeout` when that is longer than the configured time-out.
+  /// long as `leastTimeout` when that is longer than the configured time-out. A `parser` reads it
+  /// in place of the environment's.
   ///
   /// - SeeAlso: RFC 6749, section 3.2
   func token(
     _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
-    leastTimeout: Duration = .zero
+    leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil
   ) async throws(SQOAuthError) -> IssuedToken {
     let request = TokenRequest(
       endpoint: endpoint ?? metadata.tokenEndpoint,
@@ -44,7 +45,7 @@ final class RegisteredClient: Sendable {
       receivedAt: now, requestedScope: scope,
       quirks: configuration.provider.tokenResponseQuirks)
     let token = try TokenResponse(
-      parser: environment.tokenResponseParser, context: context, request: request
+      parser: parser ?? environment.tokenResponseParser, context: context, request: request
     ).read(answer)
     return IssuedToken(token, serverDate: answer.headers["Date"], receivedAt: now)
   }

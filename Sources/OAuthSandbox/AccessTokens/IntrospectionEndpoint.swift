@@ -5,7 +5,11 @@
 #endif
 
 /// The introspection endpoint, `/introspect` (RFC 7662), for clients with a secret.
+///
+/// It answers with plain JSON, or with a signed JWT if the client asks for that (RFC 9701).
 enum IntrospectionEndpoint {
+  private static let mediaType = "application/token-introspection+jwt"
+
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.method == "POST" else { return .methodNotAllowed("POST") }
     do throws(OAuthFault) {
@@ -13,10 +17,39 @@ enum IntrospectionEndpoint {
       let client = try ClientAuthenticator.client(of: request, sandbox)
       guard client.secret != nil else { throw .invalidClient("A secret is needed here.") }
       guard let token = request.form("token") else { throw .invalidRequest("token is missing.") }
-      return Answer(json: describe(token, sandbox))
+      let content = describe(token, sandbox)
+      guard request.header("accept")?.contains(mediaType) == true else {
+        return Answer(json: content)
+      }
+      return signed(content, for: client, &sandbox)
     } catch {
       return error.answer
     }
+  }
+
+  /// The answer as a JWT, by the algorithm of the client's ID tokens.
+  ///
+  /// - SeeAlso: RFC 9701, section 5
+  private static func signed(
+    _ content: SandboxJSON, for client: SandboxClient, _ sandbox: inout SandboxState
+  ) -> Answer {
+    let algorithm = client.idTokenAlgorithm.usesSecret ? .rs256 : client.idTokenAlgorithm
+    let claims: SandboxJSON = [
+      "iss": .string(sandbox.issuer), "aud": .string(client.id), "iat": .integer(sandbox.seconds),
+      "token_introspection": content,
+    ]
+    var jwt = SandboxJWT(
+      claims, type: "token-introspection+jwt", key: sandbox.keys.key(for: algorithm),
+      namesKey: sandbox.options.openID.namesKeys)
+    var text: String?
+    switch sandbox.plan.take(.introspection, where: \.concernsJWT) {
+    case .jwt(let fault): text = fault.misshapen(jwt, &sandbox)
+    case .alteredJWT(let change): change(&jwt)
+    default: break
+    }
+    return Answer(
+      status: 200, headers: [("Content-Type", mediaType), ("Cache-Control", "no-store")],
+      content: .text(text ?? jwt.signed))
   }
 
   private static func describe(_ token: String, _ sandbox: SandboxState) -> SandboxJSON {
@@ -29,6 +62,7 @@ enum IntrospectionEndpoint {
     }
     if let (_, grant) = sandbox.ledger.activeRefreshToken(token) {
       return describe(grant, scopes: grant.scopes, sandbox)
+        .setting("token_type", to: "refresh_token")
     }
     return ["active": false]
   }
@@ -39,6 +73,7 @@ enum IntrospectionEndpoint {
     let json: SandboxJSON = [
       "active": true, "client_id": .string(grant.clientID),
       "scope": .string(scopes.joined(separator: " ")), "iss": .string(sandbox.issuer),
+      "aud": sandbox.audience(of: grant),
     ]
     guard let user = grant.user else { return json }
     return json.setting("username", to: .string(user)).setting(

@@ -1,0 +1,89 @@
+/// The token exchange grant, for clients with a secret.
+///
+/// - SeeAlso: RFC 8693
+enum TokenExchangeGrant {
+  static let type = "urn:ietf:params:oauth:grant-type:token-exchange"
+
+  private static let prefix = "urn:ietf:params:oauth:token-type:"
+
+  static func redeem(
+    _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    guard client.secret != nil else { throw .invalidClient("A secret is needed here.") }
+    guard let subject = try party("subject", request, sandbox) else {
+      throw .invalidRequest("subject_token is missing.")
+    }
+    let actor = try party("actor", request, sandbox)
+    let scopes = try scopes(request, subject)
+    if let known = sandbox.options.audiences {
+      guard request.audiences.allSatisfy(known.contains) else {
+        throw OAuthFault(code: "invalid_target", description: "There is no such service.")
+      }
+    }
+    var grant = TokenLedger.Grant(clientID: client.id, user: subject.user, scopes: scopes)
+    grant.audiences = request.audiences
+    grant.actor = actor.map { ["sub": .string($0.user.map(sandbox.subject(of:)) ?? $0.clientID)] }
+    return try answer(
+      sandbox.ledger.open(grant), type: request.form("requested_token_type"), &sandbox)
+  }
+
+  private static func answer(
+    _ grant: Int, type: String?, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    let scopes = sandbox.ledger.grants[grant].scopes
+    switch type ?? prefix + "access_token" {
+    case prefix + "access_token":
+      return sandbox.tokenResponse(grant: grant, scopes: scopes, hasRefreshToken: false)
+        .setting("issued_token_type", to: .string(prefix + "access_token"))
+    case prefix + "jwt":
+      let lifetime = sandbox.options.accessTokenLifetime ?? .seconds(3600)
+      let text = AccessTokens.signed(
+        AccessTokens.Occasion(
+          grant: sandbox.ledger.grants[grant], scopes: scopes, lifetime: lifetime), .rs256,
+        type: "JWT", &sandbox)
+      return [
+        "access_token": .string(text), "issued_token_type": .string(prefix + "jwt"),
+        "token_type": "N_A", "expires_in": .integer(lifetime.wholeSeconds),
+        "scope": .string(scopes.joined(separator: " ")),
+      ]
+    default: throw .invalidRequest("The sandbox issues access tokens and JWTs here.")
+    }
+  }
+
+  /// The grant of the token in a parameter; `nil` if there is no such parameter.
+  private static func party(
+    _ name: String, _ request: SandboxRequest, _ sandbox: SandboxState
+  ) throws(OAuthFault) -> TokenLedger.Grant? {
+    guard let token = request.form("\(name)_token") else {
+      guard request.form("\(name)_token_type") == nil else {
+        throw .invalidRequest("\(name)_token_type came without a token.")
+      }
+      return nil
+    }
+    let grant: TokenLedger.Grant? =
+      switch request.form("\(name)_token_type") {
+      case prefix + "access_token", prefix + "jwt":
+        sandbox.ledger.activeAccessToken(token, at: sandbox.now)?.grant
+      case prefix + "refresh_token": sandbox.ledger.activeRefreshToken(token)?.grant
+      case prefix + "id_token": sandbox.ledger.grant(ofIDToken: token)
+      default: throw .invalidRequest("\(name)_token_type is missing or unknown.")
+      }
+    guard let grant else { throw .invalidRequest("\(name)_token is not valid here.") }
+    return grant
+  }
+
+  /// The scopes of the new token, of which the subject's token has each.
+  private static func scopes(
+    _ request: SandboxRequest, _ subject: TokenLedger.Grant
+  ) throws(OAuthFault) -> [String] {
+    guard let asked = request.form("scope"), !asked.isEmpty else {
+      return subject.scopes.filter { $0 != "openid" && $0 != "offline_access" }
+    }
+    let names = asked.split(separator: " ").map(String.init)
+    guard names.allSatisfy(subject.scopes.contains) else {
+      throw OAuthFault(
+        code: "invalid_scope", description: "The subject's token has not all of this scope.")
+    }
+    return names
+  }
+}

@@ -1,0 +1,74 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Answers about tokens, for a short time each; no token itself is kept.
+///
+/// It has two generations. When the younger one is full, it becomes the older one, whose answers are
+/// forgotten, except those that were used since. So each call takes the same short time.
+final class IntrospectionCache: Sendable {
+  private struct Entry: Sendable {
+    let claims: AccessTokenClaims?
+    let from: Date
+    let until: Date
+  }
+
+  private struct State {
+    var young: [Data: Entry] = [:]
+    var old: [Data: Entry] = [:]
+  }
+
+  private let half: Int
+  private let state = Locked(State())
+
+  /// Makes a cache of at most `limit` answers.
+  init(limit: Int) {
+    half = max(1, limit / 2)
+  }
+
+  /// What is known about a token: its claims, or that it is not active (`.some(nil)`).
+  func claims(of digest: Data, at now: Date) -> AccessTokenClaims?? {
+    state.withLock { state in
+      guard let entry = state.young[digest] ?? state.old[digest] else { return nil }
+      // A clock that was moved back proves nothing.
+      guard entry.from <= now, now < entry.until else {
+        state.young[digest] = nil
+        state.old[digest] = nil
+        return nil
+      }
+      if state.young[digest] == nil { keep(digest, entry, &state) }
+      return .some(entry.claims)
+    }
+  }
+
+  /// Keeps an answer for some time, and not beyond the token's own life.
+  func keep(_ claims: AccessTokenClaims?, of digest: Data, from now: Date, for time: Duration) {
+    let end = now.addingTimeInterval(time.seconds)
+    let until = claims?.expirationDate.map { min($0, end) } ?? end
+    guard now < until else { return }
+    state.withLock { keep(digest, Entry(claims: claims, from: now, until: until), &$0) }
+  }
+
+  /// Forgets what is known about a token.
+  func forget(_ digest: Data) {
+    state.withLock { state in
+      state.young[digest] = nil
+      state.old[digest] = nil
+    }
+  }
+
+  /// How many answers are kept.
+  var count: Int { state.withLock { Set($0.young.keys).union($0.old.keys).count } }
+
+  private func keep(_ digest: Data, _ entry: Entry, _ state: inout State) {
+    if state.young.count >= half, state.young[digest] == nil {
+      state.old = state.young
+      state.young = [:]
+    }
+    state.young[digest] = entry
+  }
+}

@@ -1,0 +1,99 @@
+public import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Asks the authorization server about the access tokens that come to a resource server.
+///
+/// Use it if the tokens are opaque, or if a revoked token must not be accepted for the rest of its
+/// life. Each answer is kept for a short time, and never beyond the token's `exp`, so that a busy
+/// service asks once for a token's many requests. However many requests bring one token at a time,
+/// the server is asked once. Tokens are remembered as digests.
+///
+/// Any thread or task may use one introspector.
+///
+/// - SeeAlso: RFC 7662
+public final class TokenIntrospector: Sendable {
+  private let context: ClientContext
+  private let cacheTime: Duration
+  private let signatureAlgorithms: Set<JWSAlgorithm>?
+  private let cache: IntrospectionCache
+  private let questions = SharedFetches<Data, Answer, SQOAuthError>(keepsValues: false)
+
+  private struct Answer: Sendable {
+    let claims: AccessTokenClaims?
+  }
+
+  /// Makes the introspector of a resource server; no request is made.
+  ///
+  /// `configuration` is the resource server's own client at the provider. An answer counts for
+  /// `cacheTime`, also that a token is not active; with zero the server is asked each time. At most
+  /// `cacheLimit` answers are kept. With `signatureAlgorithms` the server must sign its answers, by
+  /// one of these.
+  ///
+  /// - SeeAlso: RFC 7662, section 4; RFC 9701
+  public init(
+    _ configuration: ClientConfiguration, cacheTime: Duration = .seconds(30),
+    cacheLimit: Int = 10_000, signatureAlgorithms: Set<JWSAlgorithm>? = nil,
+    environment: ClientEnvironment = ClientEnvironment()
+  ) {
+    context = ClientContext(.success(configuration), environment)
+    self.cacheTime = cacheTime
+    self.signatureAlgorithms = signatureAlgorithms
+    cache = IntrospectionCache(limit: cacheLimit)
+  }
+
+  /// What the server says about an access token, as it came after `Bearer` in the request; `nil` if
+  /// it is not active, which a resource server answers with status 401.
+  ///
+  /// Compare ``AccessTokenClaims/audience`` with the name of your service, if the server issues
+  /// tokens for several. A request takes at most ``ClientConfiguration/timeout``.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/unexpectedTokenType`` for an active token that
+  ///   is no access token; ``SQOAuthError/Code/introspectionUnsupported``; the server's error, such
+  ///   as ``SQOAuthError/Code/invalidClient``; the reason why the request failed, which says nothing
+  ///   about the token.
+  /// - SeeAlso: RFC 7662, section 2
+  public func claims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
+    guard !token.isEmpty else { return nil }
+    let digest = Digest.sha256(token)
+    let clock = context.environment.clock
+    if let known = cache.claims(of: digest, at: clock.now) { return known }
+    let answer = try await questions.value(of: digest) { [self] () throws(SQOAuthError) in
+      let claims = try await ask(token)
+      cache.keep(claims, of: digest, from: clock.now, for: cacheTime)
+      return Answer(claims: claims)
+    }
+    guard let answer else { throw .waitCancelled }
+    return answer.claims
+  }
+
+  /// Forgets what is known about a token, such as one that its user has just given up.
+  public func forget(_ token: String) {
+    cache.forget(Digest.sha256(token))
+  }
+
+  private func ask(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
+    let client = try await context.client()
+    let signatures: IssuerSignatures? =
+      if let signatureAlgorithms {
+        try IssuerSignatures(
+          ofTokensBy: signatureAlgorithms, client.configuration, client.metadata,
+          client.environment)
+      } else {
+        nil
+      }
+    let request = try IntrospectionRequest(token, by: client, wantsSignature: signatures != nil)
+    let answer = try await client.environment.httpClient.exchange(request.httpRequest())
+    return try await IntrospectionResponse(request: request, client: client)
+      .read(answer, signatures: signatures)
+  }
+}
+
+extension TokenIntrospector: Redacted {
+  /// A fixed text.
+  public var description: String { "token introspector" }
+}

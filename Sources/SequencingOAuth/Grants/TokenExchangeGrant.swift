@@ -1,0 +1,125 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The token exchange grant: a token for another one, of another type or for another service.
+///
+/// - SeeAlso: RFC 8693
+struct TokenExchangeGrant: Sendable {
+  static let grantType = "urn:ietf:params:oauth:grant-type:token-exchange"
+
+  let client: RegisteredClient
+
+  func run(
+    _ exchange: TokenExchange, subject: TokenExchange.Token
+  ) async throws(SQOAuthError) -> ExchangedToken {
+    try Self.check(exchange, subject)
+    var pairs: [FormCoding.Pair] = [
+      .init("grant_type", Self.grantType),
+      .init("subject_token", subject.text), .init("subject_token_type", subject.type.rawValue),
+      .init("requested_token_type", exchange.requestedType.rawValue),
+    ]
+    if let actor = exchange.actor {
+      pairs.append(.init("actor_token", actor.text))
+      pairs.append(.init("actor_token_type", actor.type.rawValue))
+    }
+    pairs += exchange.audiences.map { .init("audience", $0) }
+    pairs += exchange.resources.map { .init("resource", $0) }
+    if let scope = exchange.scope { pairs.append(.init("scope", scope)) }
+    let token = try await client.token(
+      pairs, scope: exchange.scope,
+      parser: TokenExchangeParser(parser: client.environment.tokenResponseParser)
+    ).token
+    try Self.check(token, exchange)
+    return ExchangedToken(type: exchange.requestedType, token: token)
+  }
+
+  // MARK: Checks
+
+  private static func check(
+    _ exchange: TokenExchange, _ subject: TokenExchange.Token
+  ) throws(SQOAuthError) {
+    for token in [subject, exchange.actor].compactMap(\.self) {
+      guard !token.text.isEmpty, !token.type.rawValue.isEmpty else {
+        throw SQOAuthError(
+          .invalidConfiguration, "a token of the exchange, or its type, is empty")
+      }
+    }
+    for resource in exchange.resources {
+      guard URL(string: resource)?.scheme != nil, !resource.contains("#") else {
+        throw SQOAuthError(
+          .invalidConfiguration,
+          "the resource \"\(resource.printable)\" is no absolute URI without a fragment")
+      }
+    }
+  }
+
+  private static func check(
+    _ token: SQToken, _ exchange: TokenExchange
+  ) throws(SQOAuthError) {
+    guard let type = token.additionalFields["issued_token_type"]?.string else {
+      throw SQOAuthError(
+        .invalidResponse, "the token response does not say which type of token was issued")
+    }
+    guard type == exchange.requestedType.rawValue else {
+      throw SQOAuthError(
+        .unexpectedTokenType,
+        "the server issued a token of the type \"\(type.printable)\", which was not asked for")
+    }
+    guard type != TokenType.accessToken.rawValue || token.tokenType.lowercased() == "bearer" else {
+      throw SQOAuthError(
+        .invalidResponse, "the server issued an access token that no request can carry")
+    }
+    try checkAudience(of: token, exchange)
+  }
+
+  /// Refuses a JWT for others than the services that the client named.
+  ///
+  /// An access token is not read, since its form is a matter between the server and the service.
+  private static func checkAudience(
+    of token: SQToken, _ exchange: TokenExchange
+  ) throws(SQOAuthError) {
+    let asked = exchange.audiences + exchange.resources
+    guard !asked.isEmpty, [.jwt, .idToken].contains(exchange.requestedType) else { return }
+    guard let jwt = try? CompactJWS(token.accessToken), let claims = try? jwt.claims() else {
+      throw SQOAuthError(.invalidResponse, "the issued token is no signed JWT")
+    }
+    let audience = try ClaimReader(
+      claims: claims, subject: "issued token", missing: .invalidResponse,
+      malformed: .invalidResponse
+    ).audience("aud")
+    guard let audience, audience.allSatisfy(asked.contains) else {
+      throw SQOAuthError(
+        .unexpectedAudience,
+        "the server issued a token for another service than those that were asked for")
+    }
+  }
+}
+
+/// Reads the response to an exchange, whose token may be of a type that no request carries.
+private struct TokenExchangeParser: TokenResponseParser {
+  let parser: any TokenResponseParser
+
+  func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken {
+    try parser.token(from: response, context: context)
+  }
+
+  func token(
+    from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
+  ) throws -> SQToken {
+    guard var members, members["token_type"]?.string?.lowercased() == "n_a" else {
+      return try parser.token(from: response, members: members, context: context)
+    }
+    members["token_type"] = "Bearer"
+    let token = try StandardTokenResponseParser().token(
+      from: response, members: members, context: context)
+    return SQToken(
+      accessToken: token.accessToken, expirationDate: token.expirationDate, tokenType: "N_A",
+      scope: token.scope, refreshToken: token.refreshToken, issueDate: token.issueDate,
+      additionalFields: token.additionalFields)
+  }
+}

@@ -1,0 +1,49 @@
+import FoundationEssentials
+
+@testable import SequencingOAuth
+
+extension Fuzzer {
+  /// What a resource server reads about a caller's token: the claims of a signed token, and the
+  /// members of an introspection.
+  static let accessTokenClaims = Fuzzer("access-token-claims") { input in
+    guard let members = JSONMessage.members(of: input) else { return }
+    for profile in [AccessTokenValidator.Profile.rfc9068, .anyJWT] {
+      let rules = AccessTokenRules(
+        issuer: issuer, audience: audience, profile: profile, clockTolerance: .seconds(60),
+        now: now)
+      if let claims = try attempt({ () throws(SQOAuthError) in try rules.check(members) }) {
+        try require(claims.issuer?.hasSameBytes(as: issuer) == true, "another issuer")
+        try require(
+          claims.audience.contains { $0.hasSameBytes(as: audience) }, "another audience")
+        try require(claims.expirationDate.map { $0 > now - 60 } == true, "it has expired")
+        try require(
+          profile == .anyJWT || claims.clientID != nil && claims.subject != nil,
+          "a claim is missing")
+      }
+    }
+    let rules = IntrospectionRules(issuer: issuer, clockTolerance: .seconds(60), now: now)
+    let found = try attempt { () throws(SQOAuthError) in try rules.check(members) }
+    if let found, let claims = found {
+      try require(members["active"] == .bool(true), "a token that is not active")
+      try require(claims.issuer.map { $0.hasSameBytes(as: issuer) } ?? true, "another issuer")
+      try require(claims.expirationDate.map { $0 > now - 60 } ?? true, "it has expired")
+      try require(claims.description.isHarmless, "it shows as \(claims)")
+    }
+  }
+
+  private static let issuer = "https://id.example"
+  private static let audience = "https://api.example"
+  private static let now = Date(timeIntervalSince1970: 1_750_000_000)
+
+  /// The result of a check; `nil` for an error, which must be safe to show.
+  private static func attempt<Value>(
+    _ check: () throws(SQOAuthError) -> Value
+  ) throws -> Value? {
+    do throws(SQOAuthError) {
+      return try check()
+    } catch {
+      try require(error.description.isHarmless, "the error shows as \(error.description)")
+      return nil
+    }
+  }
+}

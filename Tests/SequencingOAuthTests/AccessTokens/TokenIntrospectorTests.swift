@@ -1,0 +1,201 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// What a resource server asks the authorization server about tokens (RFC 7662 and RFC 9701).
+@Suite(.timeLimit(.minutes(2))) struct TokenIntrospectorTests {
+  @Test(arguments: [nil, SandboxSigningAlgorithm.es256])
+  func `an active token is explained`(algorithm: SandboxSigningAlgorithm?) async throws {
+    let server = try await ResourceServerFixture(algorithm)
+    let introspector = try server.introspector()
+    let claims = try #require(try await introspector.claims(of: server.token()))
+    #expect(claims.subject == SandboxUser.alice.subject && claims.username == "alice")
+    #expect(claims.clientID == SandboxClient.app.id && claims.scopes == ["profile", "demo"])
+    #expect(claims.audience == [ResourceServerFixture.audience])
+    #expect(claims.expirationDate != nil && claims.issueDate != nil)
+    let request = try #require(server.sandbox.requests(to: .introspection).last)
+    #expect(request.form("token_type_hint") == "access_token" && request.query.isEmpty)
+    #expect(request.header("authorization")?.hasPrefix("Basic ") == true)
+  }
+
+  @Test func `what is no token of the server is not active`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector(cacheTime: .zero)
+    #expect(try await introspector.claims(of: "made-up") == nil)
+    #expect(try await introspector.claims(of: "") == nil)
+    let token = server.token()
+    #expect(try await introspector.claims(of: token) != nil)
+    server.clock.advance(by: 3601)
+    #expect(try await introspector.claims(of: token) == nil)
+    #expect(server.questions == 3)
+  }
+
+  @Test func `a refresh token is no access token`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let tokens = server.sandbox.issueTokens()
+    let introspector = try server.introspector()
+    let error = await failure(.unexpectedTokenType) {
+      try await introspector.claims(of: tokens.refreshToken)
+    }
+    #expect(error.map { !everyText(of: $0).contains(tokens.refreshToken) } == true)
+    for type: SandboxJSON in ["ID", "Refresh", "Offline"] {
+      server.sandbox.misbehave(at: .introspection, .member("typ", type))
+      await failure(.unexpectedTokenType) {
+        try await introspector.claims(of: tokens.accessToken)
+      }
+    }
+    server.sandbox.misbehave(at: .introspection, .member("token_type", "access_token"))
+    #expect(try await introspector.claims(of: tokens.accessToken) != nil)
+  }
+
+  // MARK: The cache
+
+  @Test func `many requests with one token are one question`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let token = server.token()
+    server.sandbox.misbehave(at: .introspection, .delay(.milliseconds(100)))
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for _ in 0..<100 { group.addTask { try await introspector.claims(of: token) != nil } }
+      for try await isActive in group { #expect(isActive) }
+    }
+    #expect(server.questions == 1)
+    server.clock.advance(by: 29)
+    _ = try await introspector.claims(of: token)
+    #expect(server.questions == 1)
+    server.clock.advance(by: 1)
+    _ = try await introspector.claims(of: token)
+    #expect(server.questions == 2)
+    introspector.forget(token)
+    _ = try await introspector.claims(of: token)
+    server.clock.advance(by: -5)
+    _ = try await introspector.claims(of: token)
+    #expect(server.questions == 4, "a clock that was moved back proves nothing")
+  }
+
+  @Test func `no answer is served beyond the token's end`() async throws {
+    let server = try await ResourceServerFixture(nil) { $0.accessTokenLifetime = .seconds(10) }
+    let introspector = try server.introspector(cacheTime: .seconds(3600))
+    let token = server.token()
+    let claims = try #require(try await introspector.claims(of: token))
+    let left = try #require(claims.expirationDate).timeIntervalSince(server.clock.now)
+    server.clock.advance(by: left - 0.5)
+    #expect(try await introspector.claims(of: token) != nil && server.questions == 1)
+    // `exp` names the second in which the token ends, and the server knows the moment.
+    server.clock.advance(by: 1.5)
+    #expect(try await introspector.claims(of: token) == nil && server.questions == 2)
+  }
+
+  @Test func `a server that forgets a token's end is not believed`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let past = Int(server.clock.now.timeIntervalSince1970) - 61
+    server.sandbox.misbehave(at: .introspection, .member("exp", .integer(past)))
+    #expect(try await introspector.claims(of: server.token()) == nil)
+    server.sandbox.misbehave(at: .introspection, .member("nbf", .integer(past + 200)))
+    #expect(try await introspector.claims(of: server.token()) == nil)
+  }
+
+  @Test func `the cache keeps as many answers as it may, and those in use`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector(cacheLimit: 20)
+    let used = server.token()
+    for number in 0..<100 {
+      _ = try await introspector.claims(of: used)
+      _ = try await introspector.claims(of: "made-up-\(number)")
+    }
+    #expect(server.questions == 101)
+    _ = try await introspector.claims(of: "made-up-99")
+    #expect(server.questions == 101)
+    _ = try await introspector.claims(of: "made-up-0")
+    #expect(server.questions == 102)
+  }
+
+  @Test func `a caller who gives up does not end the question of the others`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let token = server.token()
+    let gate = Gate(isOpen: false)
+    server.sandbox.misbehave(at: .introspection, .hold { await gate.pass() })
+    let tasks = (0..<2).map { _ in Task { try await introspector.claims(of: token) } }
+    try await eventually("the question arrives") { server.questions == 1 }
+    tasks[0].cancel()
+    await failure(.cancelled) { try await tasks[0].value }
+    gate.open()
+    #expect(try await tasks[1].value != nil)
+  }
+
+  // MARK: Signed answers
+
+  @Test func `a signed answer is accepted, and only a signed one`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector(
+      cacheTime: .zero, signatureAlgorithms: [.rs256, .es256])
+    let token = server.token()
+    let claims = try #require(try await introspector.claims(of: token))
+    #expect(claims.username == "alice" && claims.clientID == SandboxClient.app.id)
+    #expect(try await introspector.claims(of: "made-up") == nil)
+    server.sandbox.misbehave(at: .introspection, .ignoring("accept"))
+    await failure(.invalidResponse) { try await introspector.claims(of: token) }
+    let changes: [@Sendable (inout SandboxJWT) -> Void] = [
+      { $0.claims["iss"] = "https://other.example" }, { $0.claims["iss"] = nil },
+      { $0.claims["aud"] = "another-client" }, { $0.claims["aud"] = nil },
+      { $0.claims["token_introspection"] = nil }, { $0.claims["token_introspection"] = true },
+      { $0.claims["token_introspection"] = ["active": "true"] },
+      { $0.header["typ"] = "at+jwt" }, { $0.header["typ"] = "JWT" }, { $0.header["typ"] = nil },
+    ]
+    for change in changes {
+      server.sandbox.misbehave(at: .introspection, .jwt(altered: change))
+      await failure(.invalidResponse) { try await introspector.claims(of: token) }
+    }
+    let faults: [SandboxIDTokenFault] = [
+      .unsigned, .wrongSignature, .unpublishedKey, .embeddedKey, .hmacWithPublicKey, .encrypted,
+    ]
+    for fault in faults {
+      server.sandbox.misbehave(at: .introspection, .jwt(fault))
+      await failure(.invalidResponse) { try await introspector.claims(of: token) }
+    }
+    #expect(try await introspector.claims(of: token) != nil)
+  }
+
+  // MARK: Failures
+
+  @Test(arguments: [
+    (SandboxMisbehaviour.member("active", nil), SQOAuthError.Code.invalidResponse),
+    (.member("active", "true"), .invalidResponse), (.member("active", 1), .invalidResponse),
+    (.member("exp", "soon"), .invalidResponse), (.member("aud", [1]), .invalidResponse),
+    (.member("iss", "https://other.example"), .invalidResponse), (.html, .invalidResponse),
+    (.truncatedJSON, .invalidResponse), (.status(503), .temporarilyUnavailable),
+    (.redirect(302, to: "http://127.0.0.1:1/"), .redirectRefused),
+    (.error("invalid_client", status: 401), .invalidClient), (.endless, .responseTooLarge),
+  ])
+  func `an answer that cannot be believed is an error, and is not kept`(
+    misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
+  ) async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let token = server.token()
+    server.sandbox.misbehave(at: .introspection, misbehaviour)
+    let error = await failure(code) { try await introspector.claims(of: token) }
+    if let error { #expect(!everyText(of: error).contains(token)) }
+    #expect(try await introspector.claims(of: token) != nil)
+  }
+
+  @Test func `a wrong secret, and a server without the endpoint, have errors of their own`()
+    async throws
+  {
+    let server = try await ResourceServerFixture(nil)
+    let token = server.token()
+    let wrong = try server.introspector(secret: "wrong")
+    await failure(.invalidClient) { try await wrong.claims(of: token) }
+    server.sandbox.misbehave(at: .metadata, .member("introspection_endpoint", nil))
+    var environment = ClientEnvironment()
+    environment.clock = server.clock
+    let other = TokenIntrospector(
+      try ClientConfiguration(clientID: "x", clientSecret: "y", provider: server.provider),
+      environment: environment)
+    await failure(.introspectionUnsupported) { try await other.claims(of: token) }
+  }
+}
