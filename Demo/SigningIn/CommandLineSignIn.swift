@@ -21,8 +21,13 @@ struct CommandLineSignIn: Sendable {
   /// Whether the program gets the redirect by itself, so that it does not read standard input.
   var readsNoInput: Bool { options.readsNoInput }
 
-  /// Signs in at once.
+  /// Signs in at once, in a browser or on another device.
   func run() async throws(Failure) {
+    if await usesOtherDevice() {
+      return try await DeviceSignIn(
+        oauth: oauth, place: place, isVisited: options.browser == .sandbox, console: console
+      ).run()
+    }
     useBrowser(announce: {})
     announce()
     do throws(SQOAuthError) {
@@ -51,6 +56,16 @@ struct CommandLineSignIn: Sendable {
     return reach.withLock(\.self)
   }
 
+  /// Whether the user wants to sign in on another device, or cannot do it here.
+  private func usesOtherDevice() async -> Bool {
+    guard !options.usesDevice else { return true }
+    // The sandbox inside the program is on this machine, and so must be its users' browser.
+    guard options.browser == .system, options.server != nil, !SystemBrowser.isAvailable else {
+      return false
+    }
+    return (try? await oauth.providerMetadata())?.deviceAuthorizationEndpoint != nil
+  }
+
   /// The failure for a sign-in that ended with an error.
   func failure(_ error: SQOAuthError) -> Failure {
     if error.code == .cancelled, let failure = pasted.failure { return failure }
@@ -61,7 +76,11 @@ struct CommandLineSignIn: Sendable {
   private func useBrowser(announce: @escaping @Sendable () -> Void) {
     let wait = SignInWait(timeout: options.timeout, server: options.server?.address)
     let browser = options.browser.commandLine(
-      console, didShow: { [console] in console.progress(wait.inWords) },
+      console,
+      didShow: { [console, pasted, options] in
+        console.progress(wait.inWords)
+        if options.redirectURI.isLoopback { pasted.offer(for: options.redirectURI) }
+      },
       pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
     oauth.environment.userAgent = CustomUserAgent { [options, pasted] url in
       announce()

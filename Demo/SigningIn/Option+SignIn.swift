@@ -38,6 +38,10 @@ extension Option {
     help: "A server that may get the token; may be given more than once. Then the token goes to "
       + "no other server, even if a command names its URL. Without this option the token goes to "
       + "your provider and to the server of the URL that you give.")
+  static let device = Option(
+    "--device",
+    help: "Sign in on another device: the program shows an address and a code to enter there. "
+      + "Without a display and a browser it does so by itself if the server can.")
   static let timeout = Option(
     "--timeout", value: "SECONDS",
     help: "How long you may take to sign in, 300 by default. In a command that makes requests "

@@ -37,21 +37,47 @@ final class PastedRedirects: Sendable {
 
   /// Asks for the redirect, and reads lines until one is the answer or standard input ends.
   func read(for redirectURI: RedirectURI) {
-    let start = redirectURI.string.prefix { $0 != "?" }.description.onScreen
+    let start = Self.start(of: redirectURI)
     console.progress("When you have signed in, paste the address to which your browser is sent.")
     console.progress("It starts with \(start). Paste all of it:")
+    read(startingWith: start) { [self] in
+      inputHasEnded.store(true, ordering: .releasing)
+      oauth.cancelSignIn()
+    }
+  }
+
+  /// Offers to paste a redirect to this machine, which a browser on another one cannot follow.
+  ///
+  /// It does so only if a person types at standard input. The sign-in also gets a redirect that
+  /// reaches this machine.
+  func offer(for redirectURI: RedirectURI) {
+    guard InputLines.isTerminal else { return }
+    console.progress(
+      "If your browser is on another machine, it stops at an address that it cannot open.")
+    console.progress("Paste that address here:")
+    read(startingWith: Self.start(of: redirectURI)) {}
+  }
+
+  /// How every redirect begins; at a loopback address the port is another one for each sign-in.
+  private static func start(of redirectURI: RedirectURI) -> String {
+    let text = redirectURI.string.prefix { $0 != "?" }
+    guard redirectURI.isLoopback else { return String(text).onScreen }
+    let host = text.dropFirst("http://".count).prefix { $0 != "/" }
+    return "http://\(host)".onScreen
+  }
+
+  private func read(startingWith start: String, atEnd end: @escaping @Sendable () -> Void) {
     // The read gets a thread of its own, since it waits for the user.
     DispatchQueue(label: "sq-demo.redirects").async { [self] in
-      while let line = readLine() {
-        guard oauth.isSigningIn else { return }
+      var lines = InputLines()
+      while let line = lines.next(while: { oauth.isSigningIn }) {
         let redirect = line.split(whereSeparator: \.isWhitespace).joined()
         guard !redirect.isEmpty else { continue }
         let outcome = oauth.module.receiveRedirect(redirect)
         if outcome == .answered { return }
         console.progress(Self.refusal(of: outcome, start))
       }
-      inputHasEnded.store(true, ordering: .releasing)
-      oauth.cancelSignIn()
+      if oauth.isSigningIn { end() }
     }
   }
 }

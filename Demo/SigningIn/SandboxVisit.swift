@@ -27,6 +27,16 @@ extension EmbeddedSandbox {
     }
   }
 
+  /// Plays the user who enters a code on another device.
+  static func enterCode(of authorization: DeviceAuthorization) async throws(Failure) {
+    do throws(SandboxError) {
+      try await SandboxVisitor().enterCode(
+        authorization.userCode, at: authorization.verificationURI)
+    } catch {
+      throw Failure(SQOAuthError(.signInRefused, error.description.onScreen, cause: error))
+    }
+  }
+
   /// Whether an address is on this machine: only there may the visitor type the sandbox's password.
   static func canBeVisited(_ address: String) -> Bool {
     guard let url = URL(string: address), url.scheme == "http", let host = url.host() else {

@@ -18,6 +18,8 @@ struct SignInArguments: Sendable {
   /// The only servers that may get the token; empty if the options name none.
   private(set) var resources: Set<ResourceOrigin>
   let browser: BrowserOption
+  /// Whether the user asks for a sign-in on another device.
+  let usesDevice: Bool
   let timeout: Duration
   /// The longest time that a server may be silent during a request.
   let answerLimit: Duration
@@ -38,6 +40,10 @@ struct SignInArguments: Sendable {
     clientID = arguments[.clientID]
     usesSandbox = arguments.contains(.sandbox)
     browser = try BrowserOption(arguments[.browser] ?? (usesSandbox ? "sandbox" : nil))
+    usesDevice = arguments.contains(.device)
+    if usesDevice, arguments.contains(.browser), browser != .sandbox {
+      throw .usage("--device needs no browser here; leave --browser out")
+    }
     strayOption = [Option.clientSecretFile, .auth].first { arguments.contains($0) }
     if usesSandbox { try Self.checkSandboxAlone(arguments) }
     if server == nil {
@@ -59,7 +65,13 @@ struct SignInArguments: Sendable {
     authentication = try Self.authentication(arguments[.auth])
     guard let server else { return }
     guard let clientID else {
-      throw .usage("--client-id is missing: every provider needs it")
+      // At a server that can be asked for it, the program registers itself.
+      guard case .issuer = server, secret == nil, authentication == nil else {
+        throw .usage("--client-id is missing: this provider needs it")
+      }
+      // What is wrong for any client is refused before the server is asked for one.
+      _ = try client("registered later", of: server)
+      return
     }
     configuration = try client(clientID, of: server)
     try checkVisitor()
@@ -90,8 +102,8 @@ struct SignInArguments: Sendable {
 
   /// Whether an account was signed in by the named client; `true` if the options name none.
   func fit(_ record: AccountRecord) -> Bool {
-    guard let server, let clientID else { return true }
-    return server.has(record) && record.clientID == clientID
+    guard let server else { return true }
+    return server.has(record) && (clientID == nil || record.clientID == clientID)
   }
 
   /// Refuses options that the built-in sandbox cannot use: the user meant another provider.
@@ -116,6 +128,14 @@ struct SignInArguments: Sendable {
     throw Failure(
       "secret_needed", "Sequencing.com requires the secret of every client", status: .wrongUsage
     ).withHint(Self.placesOfSecret)
+  }
+
+  /// These options with the client that the server has registered.
+  func completed(by registration: ClientRegistration) throws(Failure) -> SignInArguments {
+    guard let server else { return self }
+    var options = self
+    options.configuration = try options.client(registration.clientID, of: server)
+    return options
   }
 
   private func client(

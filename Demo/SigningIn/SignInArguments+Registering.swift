@@ -1,0 +1,40 @@
+import SequencingOAuth
+
+// The client of a program that no developer has registered at the server.
+extension SignInArguments {
+  /// These options with a client that the server has registered, now or before.
+  func registering(
+    in store: any RegistrationStore, _ console: Console
+  ) async throws(Failure) -> SignInArguments {
+    guard case .issuer(let issuer)? = server else { return self }
+    try checkVisitor()
+    let before = try? await store.registration(at: issuer)
+    let registration: ClientRegistration
+    do throws(SQOAuthError) {
+      registration = try await ClientRegistrar(issuer: issuer, timeout: answerLimit)
+        .registration(of: metadata, in: store)
+    } catch {
+      let isRefused =
+        error.code == .registrationUnsupported || (400..<500).contains(error.status ?? 0)
+      guard isRefused else { throw Failure(error) }
+      throw Failure(error).withHint(
+        "Register a client there, and give its identifier with --client-id.")
+    }
+    if registration.clientID != before?.clientID {
+      console.progress(
+        "Registered this program at \(issuer.onScreen) as \(registration.clientID.onScreen).")
+    }
+    return try completed(by: registration)
+  }
+
+  /// What the program says of itself.
+  private var metadata: ClientMetadata {
+    var metadata = ClientMetadata(
+      redirectURIs: [redirectURI.string], clientName: "sq-demo", scope: scope,
+      softwareID: "com.example.sequencing-oauth.sq-demo")
+    if usesDevice || !SystemBrowser.isAvailable {
+      metadata.grantTypes.append("urn:ietf:params:oauth:grant-type:device_code")
+    }
+    return metadata
+  }
+}

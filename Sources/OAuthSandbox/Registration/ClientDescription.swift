@@ -1,0 +1,103 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a client says of itself when it registers, checked.
+///
+/// - SeeAlso: RFC 7591, section 2
+struct ClientDescription {
+  /// The members of the request.
+  var json: SandboxJSON
+  let redirectURIs: [String]
+  let method: SandboxClient.Authentication
+  let grantTypes: [String]
+  let name: String?
+  let scopes: [String]?
+
+  init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
+    let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
+    guard type == "application/json",
+      let json = SandboxJSON(parsing: String(decoding: request.body, as: UTF8.self)),
+      case .object = json
+    else { throw .invalidMetadata("The body is no JSON object.") }
+    self.json = json
+    redirectURIs = try Self.texts("redirect_uris", json) ?? []
+    grantTypes = try Self.texts("grant_types", json) ?? ["authorization_code"]
+    let named = try Self.text("token_endpoint_auth_method", json) ?? "client_secret_basic"
+    guard let method = SandboxClient.Authentication(rawValue: named) else {
+      throw .invalidMetadata("There is no such token_endpoint_auth_method here.")
+    }
+    self.method = method
+    name = try Self.text("client_name", json)
+    scopes = try Self.text("scope", json)?.split(separator: " ").map(String.init)
+    try check(sandbox)
+  }
+
+  private func check(_ sandbox: SandboxState) throws(OAuthFault) {
+    let known = TokenEndpoint.supportedGrantTypes(sandbox)
+    guard grantTypes.allSatisfy(known.contains) else {
+      throw .invalidMetadata("There is no such grant type here.")
+    }
+    guard method != .none || !grantTypes.contains("client_credentials") else {
+      throw .invalidMetadata("client_credentials needs a client with a secret.")
+    }
+    guard scopes?.allSatisfy(sandbox.options.scopes.map(\.name).contains) ?? true else {
+      throw .invalidMetadata("There is no such scope.")
+    }
+    guard !redirectURIs.isEmpty || !grantTypes.contains("authorization_code") else {
+      throw .invalidRedirect("redirect_uris is missing.")
+    }
+    for text in redirectURIs {
+      guard let uri = URL(string: text), let scheme = uri.scheme, !text.contains("#"),
+        scheme != "http" || ["127.0.0.1", "::1", "[::1]", "localhost"].contains(uri.host() ?? "")
+      else { throw .invalidRedirect("A redirect URI must be https, of an app, or loopback.") }
+    }
+  }
+
+  private static func text(
+    _ name: String, _ json: SandboxJSON
+  ) throws(OAuthFault) -> String? {
+    switch json[name] {
+    case nil: return nil
+    case .string(let text)?: return text
+    default: throw .invalidMetadata("\(name) is no text.")
+    }
+  }
+
+  private static func texts(
+    _ name: String, _ json: SandboxJSON
+  ) throws(OAuthFault) -> [String]? {
+    switch json[name] {
+    case nil: return nil
+    case .array(let values)?:
+      return try values.map { value throws(OAuthFault) in
+        guard case .string(let text) = value else {
+          throw .invalidMetadata("\(name) is no list of texts.")
+        }
+        return text
+      }
+    default: throw .invalidMetadata("\(name) is no list of texts.")
+    }
+  }
+
+  /// The client with this description.
+  func client(id: String, secret: String?) -> SandboxClient {
+    var client = SandboxClient(id: id, secret: secret, name: name, redirectURIs: redirectURIs)
+    client.authentication = [method]
+    client.grantTypes = Set(grantTypes)
+    client.scopes = scopes.map(Set.init)
+    return client
+  }
+}
+
+extension OAuthFault {
+  fileprivate static func invalidMetadata(_ description: String) -> Self {
+    Self(code: "invalid_client_metadata", description: description)
+  }
+
+  fileprivate static func invalidRedirect(_ description: String) -> Self {
+    Self(code: "invalid_redirect_uri", description: description)
+  }
+}

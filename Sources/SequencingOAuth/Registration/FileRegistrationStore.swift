@@ -1,0 +1,120 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Keeps registrations in one file, which only its owner can read.
+///
+/// Put it beside the file of the tokens, and give it the same key. The file has mode 0600, in a
+/// folder that is created with mode 0700. It is replaced whole, and is safe on disk when a call
+/// returns. Several processes may use it at once; a call waits at most 30 s for another. With a key
+/// the content is encrypted. A file that is damaged or has another key is refused, and stays as it
+/// is.
+public final class FileRegistrationStore: RegistrationStore {
+  private typealias Registrations = [String: ClientRegistration]
+
+  /// The path of the file.
+  public let path: String
+  private let key: StoreKey?
+  private let file: PrivateFile
+  private let queue = BlockingQueue("FileRegistrationStore")
+
+  private static let purpose = "registrations"
+
+  /// Makes a store in a file of the app's choice; the first save creates the file.
+  ///
+  /// Without a key the registrations, and the secrets in them, are in clear.
+  public init(path: String, key: StoreKey? = nil) {
+    self.path = path
+    self.key = key
+    file = PrivateFile(path: path)
+  }
+
+  /// Makes a store in the user's state folder, in a subfolder named after the app's service.
+  ///
+  /// The file is `$XDG_STATE_HOME/SERVICE/clients`, or `~/.local/state/SERVICE/clients`.
+  public convenience init(service: String, key: StoreKey? = nil) throws(SQOAuthError) {
+    self.init(path: try StateFolder.path(service: service) + "/clients", key: key)
+  }
+
+  /// The registration at a server; `nil` if there is none.
+  public func registration(
+    at issuer: String
+  ) async throws(SQOAuthError) -> ClientRegistration? {
+    try await queue.run { [self] () throws(SQOAuthError) in try read()?.content[issuer] ?? nil }
+  }
+
+  /// Keeps a registration in place of the one at the same server.
+  public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
+    try await rewrite { $0[registration.issuer] = registration }
+  }
+
+  /// Forgets the registration at a server; without one it does nothing.
+  public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
+    try await rewrite { $0[issuer] = nil }
+  }
+
+  // MARK: The file
+
+  private func rewrite(
+    _ change: @escaping @Sendable (inout Registrations) -> Void
+  ) async throws(SQOAuthError) {
+    try await queue.run { [self] () throws(SQOAuthError) in
+      let lock = try reported { () throws(FileError) in try file.lock() }
+      defer { lock.release() }
+      let old = try read()
+      var content = old?.content ?? [:]
+      change(&content)
+      guard content != old?.content ?? [:] else { return }
+      let bytes = try sealed(content, old?.sealer)
+      try reported { () throws(FileError) in try file.replace(with: bytes) }
+    }
+  }
+
+  private func read() throws(SQOAuthError) -> (content: Registrations, sealer: RecordSealer?)? {
+    let bytes = try reported { () throws(FileError) in try file.read() }
+    guard let bytes else { return nil }
+    guard let key else { return (try decode(bytes), nil) }
+    guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw damaged }
+    let sealer = try RecordSealer(key, header: Data(bytes[..<end]))
+    let box = Data(bytes[end...].dropFirst())
+    return (try decode(try sealer.open(box, as: Self.purpose, with: Data())), sealer)
+  }
+
+  private func sealed(
+    _ content: Registrations, _ sealer: RecordSealer?
+  ) throws(SQOAuthError) -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    guard let json = try? encoder.encode(content) else {
+      throw SQOAuthError(.storeFailed, "the registrations cannot be written as JSON")
+    }
+    guard let key else { return json }
+    let sealer = if let sealer { sealer } else { try RecordSealer.make(key) }
+    return sealer.header + Data("\n".utf8)
+      + (try sealer.seal(json, as: Self.purpose, with: Data()))
+  }
+
+  private func decode(_ json: Data) throws(SQOAuthError) -> Registrations {
+    guard let content = try? JSONDecoder().decode(Registrations.self, from: json) else {
+      throw damaged
+    }
+    return content
+  }
+
+  private func reported<Value>(
+    _ calls: () throws(FileError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    try FileError.reported("the file of registrations \(path.printable) cannot be used", calls)
+  }
+
+  private var damaged: SQOAuthError {
+    SQOAuthError(
+      .storeDamaged,
+      "the file of registrations \(path.printable) is damaged or has another key; it is left as it is"
+    )
+  }
+}

@@ -1,0 +1,76 @@
+import Basics
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// The registrations of clients, each sealed and bound to its server.
+extension AccountTable {
+  private static let purpose = "registration"
+
+  func registration(at issuer: String) async throws(SQOAuthError) -> ClientRegistration? {
+    let server = Self.name(ofServer: issuer)
+    guard let row = try await run(statements.registrations.load, .bytes(server)).first else {
+      return nil
+    }
+    let content = try await content(of: row, server)
+    guard let registration = try? JSONDecoder().decode(ClientRegistration.self, from: content)
+    else { throw Self.damaged }
+    return registration
+  }
+
+  func put(_ registration: ClientRegistration) async throws(SQOAuthError) {
+    let server = Self.name(ofServer: registration.issuer)
+    guard let content = try? JSONEncoder().encode(registration) else {
+      throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON")
+    }
+    try await savingByNewestKey { key, isOld throws(SQOAuthError) in
+      let box = try key.sealer.seal(content, as: Self.purpose, with: server)
+      let row = try await run(
+        statements.registrations.put, .bytes(server), .bytes(box), .integer(key.number),
+        .boolean(isOld)
+      ).first
+      return (row?.boolean(0) == true ? () : nil, row?.integer(1))
+    }
+  }
+
+  func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
+    try await run(statements.registrations.erase, .bytes(Self.name(ofServer: issuer)))
+  }
+
+  /// Seals the registrations again that an older key has sealed; returns how many are damaged.
+  ///
+  /// One that another host saves in the meantime is left as that host saved it.
+  func resealRegistrations(to key: Int64) async throws(SQOAuthError) -> Int {
+    let sealer = try await sealer(key)
+    var damaged = 0
+    for row in try await run(statements.registrations.old, .integer(key)) {
+      guard let old = row.bytes(0), let server = row.bytes(2) else { throw Self.damaged }
+      do throws(SQOAuthError) {
+        let content = try await content(of: row, server)
+        let box = try sealer.seal(content, as: Self.purpose, with: server)
+        try await run(
+          statements.registrations.reseal, .bytes(server), .bytes(old), .bytes(box), .integer(key))
+      } catch {
+        guard error.code == .storeDamaged else { throw error }
+        damaged += 1
+      }
+    }
+    return damaged
+  }
+
+  private func content(of row: SQLRow, _ server: Data) async throws(SQOAuthError) -> Data {
+    guard let box = row.bytes(0), let key = row.integer(1) else { throw Self.damaged }
+    let sealer = try await sealer(key)
+    guard let content = try? sealer.open(box, as: Self.purpose, with: server) else {
+      throw Self.damaged
+    }
+    return content
+  }
+
+  /// The name of a server in the table.
+  private static func name(ofServer issuer: String) -> Data { Digest.sha256(issuer) }
+}

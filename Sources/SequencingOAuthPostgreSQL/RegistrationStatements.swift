@@ -1,0 +1,38 @@
+/// The statements about registrations, for the tables of one schema.
+struct RegistrationStatements: Sendable {
+  let load: SQLStatement
+  let put: SQLStatement
+  let erase: SQLStatement
+  let old: SQLStatement
+  let reseal: SQLStatement
+
+  init(schema: String, newestKey: String) {
+    let table = "\(schema).registrations"
+    load = SQLStatement(
+      name: "load_registration",
+      text: "SELECT value, key_number FROM \(table) WHERE server = $1::bytea")
+    put = SQLStatement(
+      name: "put_registration",
+      text: """
+        WITH saved AS (
+          INSERT INTO \(table) (server, key_number, value)
+          SELECT $1::bytea, $3::integer, $2::bytea
+          WHERE $4::boolean OR $3::integer = \(newestKey)
+          ON CONFLICT (server) DO UPDATE SET value = excluded.value,
+            key_number = excluded.key_number
+          RETURNING true)
+        SELECT EXISTS (SELECT FROM saved), \(newestKey)
+        """)
+    erase = SQLStatement(
+      name: "erase_registration", text: "DELETE FROM \(table) WHERE server = $1::bytea")
+    old = SQLStatement(
+      name: "old_registrations",
+      text: "SELECT value, key_number, server FROM \(table) WHERE key_number < $1::integer")
+    reseal = SQLStatement(
+      name: "reseal_registration",
+      text: """
+        UPDATE \(table) SET value = $3::bytea, key_number = $4::integer
+        WHERE server = $1::bytea AND value = $2::bytea
+        """)
+  }
+}

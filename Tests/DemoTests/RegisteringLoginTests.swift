@@ -1,0 +1,64 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import sq_demo
+
+@Suite(.timeLimit(.minutes(1))) struct `A login without a client` {
+  private let folder: TemporaryFolder
+  private let sandbox: SandboxServer
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    sandbox = try await SandboxServer.start()
+  }
+
+  private func arguments(_ command: String, _ more: String...) -> [String] {
+    [
+      command, "--issuer", sandbox.issuer.absoluteString, "--store",
+      "encrypted:" + folder.file("tokens"),
+    ] + more
+  }
+
+  @Test func `registers the program once, and every command uses that client`() async throws {
+    let first = try await DemoProcess.run(
+      arguments("login", "--browser", "sandbox", "--account", "a"), in: folder)
+    #expect(first.status == 0, "\(first.errors)")
+    #expect(first.errors.contains("Registered this program at \(sandbox.issuer) as client-"))
+    let second = try await DemoProcess.run(
+      arguments("login", "--browser", "sandbox", "--account", "b"), in: folder)
+    #expect(second.status == 0, "\(second.errors)")
+    #expect(!second.errors.contains("Registered"))
+    #expect(sandbox.requests(to: .registration).count == 1)
+    let registered = try #require(sandbox.requests(to: .registration).first)
+    let text = String(decoding: registered.body, as: UTF8.self)
+    #expect(text.contains("sq-demo") && text.contains("127.0.0.1"))
+    #expect(!folder.read("tokens.registrations").contains("registration-"), "it is encrypted")
+    let revoked = try await DemoProcess.run(
+      ["revoke", "--account", "a", "--store", "encrypted:" + folder.file("tokens")], in: folder)
+    #expect(revoked.status == 0, "\(revoked.errors)")
+    let who = try await DemoProcess.run(arguments("whoami", "--account", "b"), in: folder)
+    #expect(who.status == 0 && who.output.contains("Alice Liddell"), "\(who.errors)")
+  }
+
+  @Test func `says what to do where programs cannot register themselves`() async throws {
+    sandbox.misbehave(at: .metadata, .member("registration_endpoint", nil), times: nil)
+    let outcome = try await DemoProcess.run(arguments("login"), in: folder)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("error: registration_unsupported"))
+    #expect(outcome.errors.contains("--client-id"))
+    #expect(!folder.exists("tokens.registrations"))
+  }
+
+  @Test func `registers for a code on another device, if that is how the user signs in`()
+    async throws
+  {
+    let outcome = try await DemoProcess.run(
+      arguments("login", "--device", "--browser", "sandbox"), in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let registered = try #require(sandbox.requests(to: .registration).first)
+    #expect(String(decoding: registered.body, as: UTF8.self).contains("device_code"))
+  }
+}
