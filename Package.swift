@@ -189,7 +189,8 @@ let package = Package(
     .testTarget(
       name: "LiveTests",
       dependencies: [
-        "sq-demo", "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
+        "sq-demo", "SequencingOAuth", "SequencingOAuthPostgreSQL", "OAuthSandbox", "Basics",
+        "LoopbackHTTP", "TestSupport",
       ],
       exclude: ["Servers"],
       swiftSettings: settings),

@@ -18,6 +18,11 @@ extension AccountOptions {
   func signIn(
     _ options: SignInArguments, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {
+    if options.server != nil, options.configuration == nil {
+      let opened = try await orOpen(opened, console)
+      let options = try await options.registering(in: opened.registrations, console)
+      return try await signIn(options, opened, console, work)
+    }
     if let configuration = options.configuration, let server = options.server {
       try options.checkVisitor()
       try options.checkSecret()

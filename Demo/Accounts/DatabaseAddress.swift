@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SequencingOAuth
 
 /// The address of a PostgreSQL database, which contains no password.
 struct DatabaseAddress: Sendable, Equatable {
@@ -33,10 +29,7 @@ struct DatabaseAddress: Sendable, Equatable {
   /// The connection string, with the password from the environment if there is one.
   func connection(_ password: Secret?) -> String {
     guard let password else { return text }
-    let encoded = password.value.utf8.map { byte -> String in
-      let digits = String(byte, radix: 16)
-      return "%" + (digits.utf8.count < 2 ? "0" : "") + digits
-    }
+    let encoded = password.value.utf8.map { "%" + Hexadecimal.encode([$0]) }
     return text + (text.contains("?") ? "&" : "?") + "password=" + encoded.joined()
   }
 }

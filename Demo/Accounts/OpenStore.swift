@@ -6,18 +6,27 @@ struct OpenStore: Sendable {
   let store: any TokenStore
   /// How the store's accounts were signed in; `nil` for a store in memory.
   let clients: RememberedClients?
+  /// Where the program keeps that it has registered itself at a server.
+  let registrations: any RegistrationStore
   private let findPlace: @Sendable () async -> String?
 
-  init(_ store: any TokenStore, clients: (any TokenStore)? = nil, place: String?) {
+  init(
+    _ store: any TokenStore, clients: (any TokenStore)? = nil,
+    registrations: any RegistrationStore = MemoryRegistrationStore(), place: String?
+  ) {
     self.store = store
     self.clients = clients.map { RememberedClients($0) }
+    self.registrations = registrations
     findPlace = { place }
   }
 
   /// Creates the default store, which chooses its place when the first account is saved.
-  init(_ store: DesktopTokenStore, clients: any TokenStore) {
+  init(
+    _ store: DesktopTokenStore, clients: any TokenStore, registrations: any RegistrationStore
+  ) {
     self.store = store
     self.clients = RememberedClients(clients)
+    self.registrations = registrations
     findPlace = { (try? await store.place)?.description ?? "a place that cannot be told" }
   }
 

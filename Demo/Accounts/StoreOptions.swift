@@ -81,22 +81,24 @@ extension StoreOptions {
     case .file(let path):
       return OpenStore(
         FileTokenStore(path: path), clients: FileTokenStore(path: Self.clients(of: path)),
-        place: "the file \(path)")
+        registrations: Self.registrations(of: path), place: "the file \(path)")
     case .sqlite(let path):
       return OpenStore(
         SQLiteTokenStore(path: path), clients: FileTokenStore(path: Self.clients(of: path)),
-        place: "the database \(path)")
+        registrations: Self.registrations(of: path), place: "the database \(path)")
     case .encrypted(let path):
       let key = try await KeySource(path: path, passphrase: passphrase).find(console)
       return OpenStore(
         EncryptedFileTokenStore(path: path, key: key.storeKey),
         clients: EncryptedFileTokenStore(path: Self.clients(of: path), key: key.storeKey),
+        registrations: Self.registrations(of: path, key.storeKey),
         place: "the encrypted file \(path)\(key.inWords)")
     case .encryptedSQLite(let path):
       let key = try await KeySource(path: path, passphrase: passphrase).find(console)
       return OpenStore(
         SQLiteTokenStore(path: path, key: key.storeKey),
         clients: EncryptedFileTokenStore(path: Self.clients(of: path), key: key.storeKey),
+        registrations: Self.registrations(of: path, key.storeKey),
         place: "the encrypted database \(path)\(key.inWords)")
     case .postgreSQL(let address):
       return try await open(address, console)
@@ -116,32 +118,43 @@ extension StoreOptions {
       path: folder + "/database", name: "the database", passphrase: passphrase
     ).find(console)
     // Not of another database's accounts, which may have the same names.
-    let name = Digest.sha256(address.text).prefix(8).map {
-      String(Int($0) + 256, radix: 16).dropFirst()
-    }
+    let name = Hexadecimal.encode(Digest.sha256(address.text).prefix(8))
+    let store = PostgreSQLTokenStore(
+      connection: address.connection(databasePassword), key: key.storeKey)
     return OpenStore(
-      PostgreSQLTokenStore(
-        connection: address.connection(databasePassword), key: key.storeKey, connections: 4),
+      store,
       clients: EncryptedFileTokenStore(
-        path: "\(folder)/database-\(name.joined()).clients", key: key.storeKey),
+        path: "\(folder)/database-\(name).clients", key: key.storeKey),
+      registrations: store,
       place: "the database \(address.text)")
   }
 
   /// Opens the default store; a second, sealed store remembers how its accounts were signed in.
   private func openDesktop() throws(SQOAuthError) -> OpenStore {
     let folder = try StateFolder.path(service: Self.service)
-    let clients = EncryptedFileTokenStore(
-      path: folder + "/clients.sealed", key: .file(folder + "/clients.key"))
+    let key = StoreKey.file(folder + "/clients.key")
+    let clients = EncryptedFileTokenStore(path: folder + "/clients.sealed", key: key)
+    let registrations = Self.registrations(of: folder + "/clients", key)
     guard option == .keyring else {
-      return OpenStore(try DesktopTokenStore(service: Self.service), clients: clients)
+      return OpenStore(
+        try DesktopTokenStore(service: Self.service), clients: clients,
+        registrations: registrations)
     }
     return OpenStore(
       try SecretServiceTokenStore(service: Self.service), clients: clients,
+      registrations: registrations,
       place: "the desktop's keyring")
   }
 
   /// The path of the second store, which remembers how the accounts of a store were signed in.
   private static func clients(of path: String) -> String { path + ".clients" }
+
+  /// The file that keeps that the program has registered itself.
+  private static func registrations(
+    of path: String, _ key: StoreKey? = nil
+  ) -> FileRegistrationStore {
+    FileRegistrationStore(path: path + ".registrations", key: key)
+  }
 
   /// The name that separates this program's accounts from those of other programs.
   private static let service = "sq-demo"

@@ -53,8 +53,9 @@ enum StoreTopic: HelpTopic {
     The program remembers how each account was signed in, apart from its tokens: the
     server, the client and the scope, without a token or a secret. So 'sq-demo login
     --account ID' is enough when a session has ended. This is in the file PATH.clients,
-    which is encrypted with the store's key if the store is encrypted, or in clients.sealed
-    in the state folder. 'sq-demo logout' forgets it.
+    which is encrypted with the store's key if the store is encrypted. For a store without
+    a path it is in the state folder: in clients.sealed, or in a file database-*.clients
+    for each database. 'sq-demo logout' forgets it.
 
     A key file beside the store protects you only from people who have a copy of the store
     without the key file. It does not protect you from a program that runs as your user.

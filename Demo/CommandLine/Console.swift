@@ -38,10 +38,12 @@ struct Console: Sendable {
 
   /// Shows the progress to the user; a program that reads standard output never gets it.
   func progress(_ text: String) {
-    let stream = !reservesOutput && output.isTerminal ? output : errors
     // The work continues even if the text cannot be written.
-    try? stream.write(text + "\n")
+    try? progressStream.write(text + "\n")
   }
+
+  /// Where the progress is shown.
+  var progressStream: TextStream { !reservesOutput && output.isTerminal ? output : errors }
 
   /// Shows a text on which the user must act: on standard output, unless a program reads that.
   func show(_ text: String) throws(Failure) {

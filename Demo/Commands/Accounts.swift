@@ -49,7 +49,7 @@ struct Accounts: Command {
       guard let record else { throw try await AccountChoice(id: id).isMissing(in: opened) }
       try list.add(record)
     } else {
-      try await addAll(of: opened, to: &list) { await tellPlace(of: opened, console) }
+      try await addAll(of: opened, to: &list, console)
     }
     try list.end()
   }
@@ -67,18 +67,17 @@ struct Accounts: Command {
 
   /// Adds the accounts of a store page by page, and those whose sessions have ended among them.
   private func addAll(
-    of opened: OpenStore?, to list: inout AccountList, afterFirstPage tell: () async -> Void
+    of opened: OpenStore?, to list: inout AccountList, _ console: Console
   ) async throws(Failure) {
     var ended = (try await opened?.clients?.all() ?? [])
       .sorted { Self.comesFirst($0.id, $1.id) }[...]
     var page: [AccountRecord] = []
-    var isFirst = true
     repeat {
       let last = page.last?.id
       page =
         try await opened?.attempt { try await $0.page(after: last, limit: Self.pageSize) } ?? []
-      if isFirst { await tell() }
-      isFirst = false
+      // A database's place is known once it was read.
+      if last == nil { await tellPlace(of: opened, console) }
       for record in page {
         while let other = ended.first, Self.comesFirst(other.id, record.id) {
           try list.add(other)
@@ -96,44 +95,5 @@ struct Accounts: Command {
   /// The order of a store's pages.
   private static func comesFirst(_ one: String, _ other: String) -> Bool {
     one.utf8.lexicographicallyPrecedes(other.utf8)
-  }
-}
-
-/// The list of accounts, printed one by one.
-private struct AccountList {
-  private let store: StoreOptions
-  private let console: Console
-  private let printsJSON: Bool
-  private let date = Date()
-  private var isEmpty = true
-
-  init(_ store: StoreOptions, _ console: Console, printsJSON: Bool) {
-    self.store = store
-    self.console = console
-    self.printsJSON = printsJSON
-  }
-
-  mutating func add(_ record: AccountRecord) throws(Failure) {
-    let report = AccountReport(record, in: store, at: date)
-    if printsJSON {
-      try write((isEmpty ? Self.jsonStart : ",") + (try oneLineOfJSON(report)))
-    } else {
-      try console.result((isEmpty ? "" : "\n") + report.text)
-    }
-    isEmpty = false
-  }
-
-  func end() throws(Failure) {
-    if printsJSON {
-      try write((isEmpty ? Self.jsonStart : "") + "]}\n")
-    } else if isEmpty {
-      try console.result("No account is kept.")
-    }
-  }
-
-  private static let jsonStart = #"{"accounts":["#
-
-  private func write(_ text: String) throws(Failure) {
-    try console.content(Array(text.utf8))
   }
 }

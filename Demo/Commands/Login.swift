@@ -20,10 +20,15 @@ struct Login: Command {
     this run only; its login page shows its users. If --account names an account that was
     signed in before, you sign in again at its server, even if its session has ended.
 
-    If no browser opens, the program prints the address, and you open it yourself.
+    On a machine without a browser, --device shows a short address and a code, which you
+    enter on your phone or any other device. If the server cannot do that and no browser
+    opens, the program prints the address, and you open it yourself, here or elsewhere; on
+    another machine your browser then stops at an address that you paste into this program.
 
     Examples: 'sq-demo login --provider google --client-id ID --scope openid'; 'sq-demo
     login --browser sandbox', which plays the user of a sandbox.
+
+    At a server that lets programs register themselves, --issuer needs no --client-id.
 
     The account is kept under the name that --account gives it, with everything that the
     other commands need, including the client's secret. It replaces an account of the same
@@ -42,7 +47,7 @@ struct Login: Command {
     password: access_token, token_type, expires_at (ISO 8601), expires_in (seconds),
     scope and refresh_token, as far as the server sent them.
     """
-  static let options = AccountOptions.optionsOrSandbox + [.json]
+  static let options = AccountOptions.optionsOrSandbox + [.device, .json]
 
   private let account: AccountOptions
   private let printsJSON: Bool

@@ -66,4 +66,17 @@ package final class OneShot<Value: Sendable>: Sendable {
     }
     return current
   }
+
+  /// Waits for the value, but not longer than until a time.
+  ///
+  /// Returns `nil` at that time, or if the waiting task is cancelled first.
+  package func wait(until end: ContinuousClock.Instant) async -> Value? {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { _ = await self.value() }
+      group.addTask { try? await Task.sleep(until: end, clock: .continuous) }
+      await group.next()
+      group.cancelAll()
+    }
+    return current
+  }
 }

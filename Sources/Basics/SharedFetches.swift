@@ -37,7 +37,12 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
 
   private let state = Locked(State())
 
-  package init() {}
+  private let keepsValues: Bool
+
+  /// Makes an empty collection; without `keepsValues` a value is only for those who wait for it.
+  package init(keepsValues: Bool = true) {
+    self.keepsValues = keepsValues
+  }
 
   /// Returns the kept value of a key if it is usable; otherwise joins the fetch under way or starts
   /// one.
@@ -73,16 +78,25 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
     return try outcome.get()
   }
 
-  /// Forgets the value of a key.
-  package func forget(_ key: Key) {
-    state.withLock { $0.found[key] = nil }
+  /// The value that is kept for a key, usable or not.
+  package func known(_ key: Key) -> Value? {
+    state.withLock { $0.found[key] }
+  }
+
+  /// Changes the value that is kept for a key, if there is one.
+  package func change(_ key: Key, _ body: (inout Value) -> Void) {
+    state.withLock { state in
+      guard var value = state.found[key] else { return }
+      body(&value)
+      state.found[key] = value
+    }
   }
 
   private func end(_ key: Key, _ work: Work, _ outcome: Work.Outcome) {
     state.withLock { state in
       guard state.underWay[key]?.work === work else { return }
       state.underWay[key] = nil
-      if case .success(let value) = outcome { state.found[key] = value }
+      if keepsValues, case .success(let value) = outcome { state.found[key] = value }
     }
     work.outcome.resolve(outcome)
   }

@@ -76,6 +76,8 @@ extension LoopbackPage {
     .facts dd{margin:.125rem 0 0;overflow-wrap:anywhere}
     code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;\
     font-size:.875em}
+    .code{margin:0;text-align:center}
+    .code code{font-size:1.75rem;font-weight:600;letter-spacing:.06em}
     footer{margin:1.25rem 1rem 0;text-align:center;color:var(--muted);font-size:.875rem;\
     text-wrap:balance}
     footer p{margin:0 0 .375rem}

@@ -8,12 +8,20 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   case login
   /// The consent page and its form: `/consent`.
   case consent
+  /// The start of a sign-in on another device: `/device_authorization`.
+  case deviceAuthorization
+  /// The page on which a user enters a device's code, and its form: `/device`.
+  case device
   /// The token endpoint: `/token`.
   case token
   /// The revocation endpoint: `/revoke`.
   case revocation
   /// The introspection endpoint: `/introspect`.
   case introspection
+  /// The endpoint at which clients register themselves: `/register`.
+  case registration
+  /// The address at which a client manages its registration: `/register/ID`.
+  case clientConfiguration
   /// The set of the keys that sign tokens: `/jwks`.
   case keys
   /// The claims about the user whose token the request carries: `/userinfo`.
@@ -45,6 +53,8 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
     } else if path.hasPrefix(Self.driveFile.path + "/") {
       let wantsContent = query.value("alt") == "media" && (method == "GET" || method == "HEAD")
       self = wantsContent ? .driveContent : .driveFile
+    } else if path.hasPrefix(Self.clientConfiguration.path + "/") {
+      self = .clientConfiguration
     } else if let endpoint = Self.allCases.first(where: { $0.path == path }) {
       self = endpoint
     } else {
@@ -59,9 +69,12 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
     case .authorization: "/authorize"
     case .login: "/login"
     case .consent: "/consent"
+    case .deviceAuthorization: "/device_authorization"
+    case .device: "/device"
     case .token: "/token"
     case .revocation: "/revoke"
     case .introspection: "/introspect"
+    case .registration, .clientConfiguration: "/register"
     case .keys: "/jwks"
     case .userInfo: "/userinfo"
     case .endSession: "/logout"

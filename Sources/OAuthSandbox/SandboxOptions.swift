@@ -1,3 +1,5 @@
+public import Basics
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -12,14 +14,32 @@ public struct SandboxOptions: Sendable {
   public var users: [SandboxUser] = [.alice, .bob]
   /// The apps that are registered.
   public var clients: [SandboxClient] = [.app, .service]
+  /// The token that a client needs to register itself; `nil` lets every client do so.
+  ///
+  /// - SeeAlso: RFC 7591, section 3
+  public var initialAccessToken: String?
   /// The scopes that apps can ask for.
   public var scopes: [SandboxScope] = SandboxScope.openID + SandboxScope.standard
   /// The settings of the sandbox as an OpenID provider.
   public var openID = SandboxOpenIDOptions()
   /// How long an access token is valid; `nil` omits `expires_in`, and the token never expires.
   public var accessTokenLifetime: Duration? = .seconds(3600)
+  /// The form of access tokens.
+  public var accessTokenFormat = SandboxAccessTokenFormat.opaque
+  /// The services that tokens can be exchanged for, in `audience` or `resource`; `nil` for any.
+  ///
+  /// - SeeAlso: RFC 8693, section 2.2.2 (`invalid_target`)
+  public var audiences: Set<String>?
   /// How long a code can be redeemed.
   public var codeLifetime: Duration = .seconds(60)
+  /// How long a user may take to enter a device's code and to allow the access.
+  public var deviceCodeLifetime: Duration = .seconds(600)
+  /// The shortest time between two requests of a device for its token.
+  ///
+  /// A request that comes sooner gets `slow_down`, and lengthens the time by 5 s.
+  ///
+  /// - SeeAlso: RFC 8628, section 3.5
+  public var deviceInterval: Duration = .seconds(5)
   /// Whether a user's permission comes with a refresh token.
   public var issuesRefreshTokens = true
   /// Whether a refresh token can be used only once.
@@ -58,6 +78,11 @@ public struct SandboxOptions: Sendable {
 
   /// Makes the default settings.
   public init() {}
+}
+
+extension SandboxOptions: Redacted {
+  /// A fixed text, without the secrets of users and clients.
+  public var description: String { "options of a sandbox" }
 }
 
 /// A scope that an app can ask for, with its description on the consent page.

@@ -19,16 +19,17 @@ extension SandboxServer {
   /// Issues tokens without a sign-in, as if the user had just allowed it.
   ///
   /// The default is all scopes other than ``SandboxScope/openID``. Neither the client nor the user
-  /// needs to be registered.
+  /// needs to be registered. If access tokens are JWTs, the `audiences` are theirs; without any, it
+  /// is the issuer.
   public func issueTokens(
     to clientID: String = SandboxClient.app.id, for user: String = SandboxUser.alice.name,
-    scopes: [String]? = nil
+    scopes: [String]? = nil, audiences: [String] = []
   ) -> SandboxTokens {
     core.withState { state in
       let scopes = scopes ?? state.defaultScopes
-      let grant = state.open(clientID: clientID, user: user, scopes: scopes)
-      let accessToken = state.ledger.issueAccessToken(
-        grant: grant, scopes: scopes, lifetime: state.options.accessTokenLifetime, now: state.now)
+      let grant = state.open(
+        clientID: clientID, user: user, scopes: scopes, audiences: audiences)
+      let accessToken = state.issueAccessToken(grant: grant, scopes: scopes)
       let response = try? state.addingIDToken(
         to: ["access_token": .string(accessToken)], grant: grant)
       let idToken: String? =

@@ -7,7 +7,7 @@ import Basics
 public final class AccountManager: Sendable {
   /// The store that keeps the accounts.
   public var store: any TokenStore { environment.tokenStore }
-  private let environment: ClientEnvironment
+  let environment: ClientEnvironment
   var clock: any WallClock { environment.clock }
   private let modules = Locked<[String: AuthorizationModule]>([:])
 
@@ -53,6 +53,15 @@ public final class AccountManager: Sendable {
   /// The module of an account, if ``account(_:id:)`` was called for it before; otherwise `nil`.
   public func module(id: String) -> AuthorizationModule? {
     modules.withLock { $0[id] }
+  }
+
+  /// Forgets the module of an account, which stays in the store.
+  ///
+  /// A server with very many accounts calls it when it does not need an account for a while. A
+  /// module that the app holds keeps working; the next ``account(_:id:)`` makes another one. Forgetting
+  /// an account without a module is no error.
+  public func release(id: String) {
+    modules.withLock { $0[id] = nil }
   }
 
   /// The modules of all accounts for which ``account(_:id:)`` was called.

@@ -1,5 +1,7 @@
 /// Learns how a sign-in ended: the SDK calls one of its methods, once for each sign-in.
 ///
+/// Only ``userMustEnterCode(_:)`` is called before the end, in a sign-in on another device.
+///
 /// Write the methods as ordinary ones, in any class:
 ///
 /// ```swift
@@ -28,6 +30,13 @@ public protocol AuthorizationDelegate: AnyObject {
   ///
   /// By default this calls ``userIsNotAuthorized()``.
   nonisolated(nonsending) func userDidCancelAuthorization() async
+
+  /// The user must enter a code on another device; show the code and the address until the sign-in
+  /// has ended.
+  ///
+  /// It is called once for each sign-in on another device, such as one by
+  /// ``SQOAuth/authorizeUserWithDeviceCode()``, which needs this method.
+  nonisolated(nonsending) func userMustEnterCode(_ authorization: DeviceAuthorization) async
 }
 
 extension AuthorizationDelegate {
@@ -38,6 +47,11 @@ extension AuthorizationDelegate {
 
   /// Makes the SDK call ``userIsNotAuthorized()`` for a cancelled sign-in.
   public func userDidCancelAuthorization() {
+    OptionalMethod.isDefault()
+  }
+
+  /// Makes the SDK end the sign-in with an error, unless a closure of the app shows the code.
+  public func userMustEnterCode(_ authorization: DeviceAuthorization) {
     OptionalMethod.isDefault()
   }
 }

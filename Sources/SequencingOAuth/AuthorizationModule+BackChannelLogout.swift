@@ -1,3 +1,11 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 // Logouts that the provider reports to a server of the app.
 
 extension AuthorizationModule {
@@ -32,8 +40,13 @@ extension AuthorizationModule {
     let token = try LogoutToken(
       claims, issuer: signatures.issuer, clientID: configuration.clientID,
       clockTolerance: configuration.clockTolerance, now: now)
-    try client.environment.usedLogoutTokens.use(
-      token, tolerance: configuration.clockTolerance, at: now)
+    let isFirst = try await client.environment.sharedOneTimeValues.use(
+      "\(token.issuer)\n\(token.identifier)", as: "logout token",
+      until: token.expirationDate.addingTimeInterval(configuration.clockTolerance.seconds), at: now)
+    guard isFirst else {
+      throw SQOAuthError(
+        .logoutTokenInvalid, "the logout token was used before; no session ended")
+    }
     return token
   }
 

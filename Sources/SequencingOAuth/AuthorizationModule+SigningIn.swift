@@ -11,7 +11,7 @@ extension AuthorizationModule {
   /// - SeeAlso: RFC 6749, section 4.1
   @discardableResult
   public func signIn() async throws(SQOAuthError) -> SQToken {
-    try await signIns.token(nil) { await self.outcome(of: $0) }
+    try await signIn(SignIn.Wish())
   }
 
   /// Signs the user in with the browser, with options for this sign-in alone.
@@ -20,7 +20,7 @@ extension AuthorizationModule {
   /// ``SQOAuthError/Code/signInUnderWay``. ``signIn()`` without options joins any sign-in.
   @discardableResult
   public func signIn(with options: SignInOptions) async throws(SQOAuthError) -> SQToken {
-    try await signIns.token(options) { await self.outcome(of: $0) }
+    try await signIn(SignIn.Wish(place: .browser, options: options))
   }
 
   /// Signs the user in without any page that asks something, if the provider still knows the user.
@@ -44,16 +44,24 @@ extension AuthorizationModule {
     return try await signIn(with: options)
   }
 
+  func signIn(
+    _ wish: SignIn.Wish, on screen: SignIns.Screen? = nil
+  ) async throws(SQOAuthError) -> SQToken {
+    try await signIns.token(wish, on: screen) { await self.outcome(of: $0) }
+  }
+
   /// Signs the user in unless a sign-in has ended since `endCount`, which the caller read before.
   ///
   /// If one has ended, its error is thrown, or `nil` is returned if it brought a token.
-  func signIn(since endCount: Int) async throws(SQOAuthError) -> SQToken? {
-    try await signIns.token(since: endCount) { await self.outcome(of: $0) }
+  func signIn(
+    _ wish: SignIn.Wish, since endCount: Int, on screen: SignIns.Screen?
+  ) async throws(SQOAuthError) -> SQToken? {
+    try await signIns.token(wish, since: endCount, on: screen) { await self.outcome(of: $0) }
   }
 
   /// Starts a sign-in that continues even if no caller waits for it.
-  func startSignIn(_ options: SignInOptions?) {
-    signIns.start(options) { await self.outcome(of: $0) }
+  func startSignIn(_ wish: SignIn.Wish) {
+    signIns.start(wish) { await self.outcome(of: $0) }
   }
 
   /// Whether a sign-in is under way.
@@ -72,16 +80,31 @@ extension AuthorizationModule {
       // If the store already fails now, the new token would be lost when the program ends. So the
       // sign-in fails before the browser opens.
       if let record = try await session.account.check() { context.resumeAttributes(of: record) }
-      let grant = AuthorizationCodeGrant(
-        client: try await context.client(isFresh: true), accountID: accountID,
-        options: signIn.options,
-        isWaiting: { signIn.isWaiting($0) },
-        keep: { token, client throws(SQOAuthError) in
+      let client = try await context.client(isFresh: true)
+      return .success(
+        try await run(signIn, by: client) { token throws(SQOAuthError) in
           try await self.take(token, from: client, since: dismissals)
         })
-      return .success(try await grant.run())
     } catch {
-      return .failure(Task.isCancelled ? .signInCancelled : error)
+      return .failure(Task.isCancelled ? signIn.cancellation : error)
+    }
+  }
+
+  private func run(
+    _ signIn: SignIn, by client: RegisteredClient,
+    keep: @escaping @Sendable (SQToken) async throws(SQOAuthError) -> Void
+  ) async throws(SQOAuthError) -> SQToken {
+    switch signIn.place {
+    case .browser:
+      try await AuthorizationCodeGrant(
+        client: client, accountID: accountID, options: signIn.options,
+        isWaiting: { signIn.isWaiting($0) }, keep: keep
+      ).run()
+    case .otherDevice:
+      try await DeviceGrant(
+        client: client, options: signIn.options, show: { self.signIns.show($0, of: signIn) },
+        keep: keep
+      ).run()
     }
   }
 }

@@ -174,6 +174,12 @@ extension AuthorizationModule {
   /// many callers need the browser at a time, it opens once for all of them.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
+    try await requestAccess(SignIn.Wish())
+  }
+
+  func requestAccess(
+    _ wish: SignIn.Wish, on screen: SignIns.Screen? = nil
+  ) async throws(SQOAuthError) -> SQToken {
     while true {
       let endCount = signIns.endCount
       do throws(SQOAuthError) {
@@ -181,7 +187,7 @@ extension AuthorizationModule {
       } catch {
         guard error.requiresSignIn, !context.usesClientCredentials else { throw error }
         // Another caller may have signed in by the time that this one continues.
-        if let token = try await signIn(since: endCount) { return token }
+        if let token = try await signIn(wish, since: endCount, on: screen) { return token }
       }
     }
   }

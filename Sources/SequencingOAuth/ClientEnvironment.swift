@@ -16,7 +16,8 @@ public struct ClientEnvironment: Sendable {
     var refreshesWithoutStore = false
     var metadata = MetadataCache()
     var signingKeys = SigningKeys()
-    var usedLogoutTokens = UsedLogoutTokens()
+    var oneTimeValues: (any OneTimeValues)?
+    let memory = MemoryOneTimeValues()
     var timers = TimerQueue(SystemClock())
   }
 
@@ -90,12 +91,26 @@ public struct ClientEnvironment: Sendable {
     set { parts.value.refreshesWithoutStore = newValue }
   }
 
+  /// What remembers the logout tokens and the web sign-ins that count no more.
+  ///
+  /// By default, `nil`, it is the ``tokenStore`` if that can do it, as `SQLiteTokenStore` and
+  /// `PostgreSQLTokenStore` can for all processes that share them; with any other store it is the
+  /// memory of this process. If several processes serve one application with such a store, give
+  /// them one that they share.
+  public var oneTimeValues: (any OneTimeValues)? {
+    get { parts.value.oneTimeValues }
+    set { parts.value.oneTimeValues = newValue }
+  }
+
+  /// What remembers one-time values, whether the app has chosen it or not.
+  var sharedOneTimeValues: any OneTimeValues {
+    parts.value.oneTimeValues ?? parts.value.tokenStore as? any OneTimeValues ?? parts.value.memory
+  }
+
   /// The metadata of the servers, as far as it is known.
   var metadata: MetadataCache { parts.value.metadata }
   /// The public keys of the issuers, as far as they are known.
   var signingKeys: SigningKeys { parts.value.signingKeys }
-  /// The logout tokens that count no more.
-  var usedLogoutTokens: UsedLogoutTokens { parts.value.usedLogoutTokens }
   /// The timer that all sessions share.
   var timers: TimerQueue { parts.value.timers }
 }

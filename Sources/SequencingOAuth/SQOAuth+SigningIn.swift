@@ -4,7 +4,7 @@ extension SQOAuth {
   ///
   /// If a sign-in is under way, this call joins it.
   public func authorizeUser() {
-    module.startSignIn(nil)
+    module.startSignIn(SignIn.Wish())
   }
 
   /// Signs the user in with options for this sign-in alone; the ``authorizationDelegate`` learns
@@ -13,7 +13,7 @@ extension SQOAuth {
   /// If a sign-in with other options is under way, the delegate gets
   /// ``SQOAuthError/Code/signInUnderWay``.
   public func authorizeUser(with options: SignInOptions) {
-    module.startSignIn(options)
+    module.startSignIn(SignIn.Wish(place: .browser, options: options))
   }
 
   /// Signs the user in with the browser, or joins the sign-in under way; returns the token.

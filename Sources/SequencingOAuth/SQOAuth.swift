@@ -56,6 +56,7 @@ public final class SQOAuth: Sendable {
     // As in the pod, an app's only token is refreshed automatically.
     module.refreshesAutomatically = true
     module.signIns.onEnd { [weak self] in self?.tell($0) }
+    module.signIns.onCode { [weak self] in self?.tell($1, of: $0) }
     module.session.observers.setHandler { [weak self] in self?.tell($0) }
   }
 
@@ -108,6 +109,21 @@ public final class SQOAuth: Sendable {
           }
         }
         if !isDone { await delegate.userIsNotAuthorized() }
+      }
+    }
+    module.callbacks.inOrder { await call.run() }
+  }
+
+  /// Calls the delegate with what the user of another device must see.
+  private func tell(_ authorization: DeviceAuthorization, of signIn: SignIn) {
+    let delegates = delegates.withLock(\.self)
+    let call = DelegateCall {
+      delegates.authorization
+    } cast: {
+      castToAuthorizationDelegate($0)
+    } call: { delegate in
+      if await !OptionalMethod.call({ await delegate.userMustEnterCode(authorization) }) {
+        signIn.delegateHasNoScreen()
       }
     }
     module.callbacks.inOrder { await call.run() }

@@ -34,6 +34,10 @@ extension SQOAuthError.Code {
   /// The server cannot revoke a token of this kind (RFC 7009, section 2.2.1).
   public static let unsupportedTokenType = Self(rawValue: "unsupported_token_type")
 
+  /// The code with which the user was to sign in on another device has expired (RFC 8628, section
+  /// 3.5).
+  public static let expiredToken = Self(rawValue: "expired_token")
+
   // MARK: From a resource server (RFC 6750, section 3.1)
 
   /// The access token is expired, revoked or malformed; the server may accept a new one.
@@ -51,6 +55,9 @@ extension SQOAuthError.Code {
   public static let insecureEndpoint = Self(rawValue: "insecure_endpoint")
   /// The provider has no revocation endpoint, or none that accepts the account's tokens.
   public static let revocationUnsupported = Self(rawValue: "revocation_unsupported")
+  /// The provider has no device authorization endpoint, or its address is not configured.
+  public static let deviceAuthorizationUnsupported = Self(
+    rawValue: "device_authorization_unsupported")
   /// The request would send a token to a server that the client does not allow.
   public static let originNotAllowed = Self(rawValue: "origin_not_allowed")
   /// An operation needs a client, and none was registered before.
@@ -89,6 +96,12 @@ extension SQOAuthError.Code {
   public static let redirectUnavailable = Self(rawValue: "redirect_unavailable")
   /// The server does not support PKCE with S256.
   public static let pkceUnsupported = Self(rawValue: "pkce_unsupported")
+
+  /// The kept value of a web sign-in was changed, was sealed by another key, belongs to another
+  /// browser session, or is of another client or server.
+  public static let webSignInInvalid = Self(rawValue: "web_sign_in_invalid")
+  /// A web sign-in was finished before, and counts once.
+  public static let webSignInUsed = Self(rawValue: "web_sign_in_used")
 
   // MARK: From the back channel
 

@@ -54,6 +54,22 @@ extension SQOAuthError.Code {
   public static let userInfoInvalid = Self(rawValue: "user_info_invalid")
   /// A logout token breaks a rule, so no session ends.
   public static let logoutTokenInvalid = Self(rawValue: "logout_token_invalid")
+  /// An access token that came to a resource server breaks a rule, has expired or is for others.
+  public static let accessTokenInvalid = Self(rawValue: "access_token_invalid")
+  /// The provider has no introspection endpoint.
+  public static let introspectionUnsupported = Self(rawValue: "introspection_unsupported")
+  /// A server answered with a token of another type than the one that was asked for or about.
+  public static let unexpectedTokenType = Self(rawValue: "unexpected_token_type")
+  /// The server issued a token for another service than those that were asked for.
+  public static let unexpectedAudience = Self(rawValue: "unexpected_audience")
+  /// The server does not let clients register themselves, or manage their registration.
+  public static let registrationUnsupported = Self(rawValue: "registration_unsupported")
+  /// The server registered something else than what was asked for, such as other redirect URIs.
+  public static let registrationMismatch = Self(rawValue: "registration_mismatch")
+  /// The server refuses a redirect URI of a client that registers (RFC 7591, section 3.2.2).
+  public static let invalidRedirectURI = Self(rawValue: "invalid_redirect_uri")
+  /// The server refuses what a client that registers says of itself (RFC 7591, section 3.2.2).
+  public static let invalidClientMetadata = Self(rawValue: "invalid_client_metadata")
   /// The provider has no end session endpoint, so only the local tokens are gone.
   public static let endSessionUnsupported = Self(rawValue: "end_session_unsupported")
 }

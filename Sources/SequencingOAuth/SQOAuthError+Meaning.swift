@@ -7,13 +7,14 @@ extension SQOAuthError {
   /// failure.
   ///
   /// It is `true` for ``Code/accessDenied``, ``Code/cancelled`` and ``Code/timedOut``, and for
-  /// ``Code/consentRequired`` after a sign-in in which the server may have shown its pages. A
-  /// refresh asks no user, so its refusal is never a cancellation. If the time ran out while other
+  /// ``Code/consentRequired`` and ``Code/expiredToken`` after a sign-in in which the server may have
+  /// shown its pages. A refresh asks no user, so its refusal is never a cancellation. If the time ran out while other
   /// programs blocked the redirect's port, the code is ``Code/redirectUnavailable``, which is no
   /// cancellation.
   public var isCancellation: Bool {
     switch code {
     case .cancelled, .timedOut: response == nil
+    case .expiredToken: occasion == .pages
     default: isDenial
     }
   }

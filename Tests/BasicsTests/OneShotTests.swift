@@ -32,6 +32,18 @@ import Testing
     }
   }
 
+  @Test func `a wait with an end gets the value before it, and nothing after it`() async {
+    let shot = OneShot<Int>()
+    #expect(await shot.wait(until: .now) == nil)
+    let cancelled = Task { await shot.wait(until: .now + .seconds(3600)) }
+    cancelled.cancel()
+    #expect(await cancelled.value == nil)
+    let waiting = Task { await shot.wait(until: .now + .seconds(3600)) }
+    shot.resolve(1)
+    #expect(await waiting.value == 1)
+    #expect(await shot.wait(until: .now) == 1)
+  }
+
   @Test func `whoever waits to the end gets the value, though it comes at the same moment`() async {
     for count in 0..<2000 {
       let shot = OneShot<Int>()

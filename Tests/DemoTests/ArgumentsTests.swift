@@ -202,7 +202,7 @@ import Testing
 
   @Test(arguments: [
     ["logn"], ["help", "logn"], ["help", "login", "token"], ["--version", "x"], ["--help", "x"],
-    ["login", "now"], ["--issuer", "https://a"], ["call"], ["call", "GET"],
+    ["login", "now"], ["--issuer", "a.example"], ["call"], ["call", "GET"],
     ["call", "GET", "/a", "/b"], ["files", "put"], ["files", "get", "a", "b"], ["files", "x"],
     ["files", "rename", "a"], ["completion"], ["completion", "sh"],
     ["tour", "--redirect-uri", "com.example:/x"], ["tour", "--browser", "print"],

@@ -295,7 +295,7 @@ import Testing
 
   @Test(arguments: [
     ["login", "--foo"], ["login", "--json", "--json"], ["login", "--scope"],
-    ["login", "--issuer", "https://x.example"],
+    ["login", "--issuer", "x.example"], ["login", "--issuer", "http://x.example"],
     ["login", "--issuer", "http://x.example", "--client-id", "x"],
     ["login", "--redirect-uri", "http://x.example/"], ["login", "--client-secret", "hunter2"],
     ["login", "--browser", "'"], ["login", "--store", "cloud"], ["nothing"], ["--nothing"],

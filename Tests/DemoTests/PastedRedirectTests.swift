@@ -1,5 +1,6 @@
 import Foundation
 import OAuthSandbox
+import SequencingOAuth
 import TestSupport
 import Testing
 
@@ -105,5 +106,62 @@ import Testing
     #expect(await demo.outcome().status == 0)
     try folder.write("", to: "end")
     await sandbox.stop()
+  }
+
+  @Test func `to this machine is offered on a terminal, for a browser on another one`()
+    async throws
+  {
+    let sandbox = try await sandbox("http://127.0.0.1/callback")
+    let terminal = try PseudoTerminal(columns: 200)
+    let demo = try DemoProcess(
+      [
+        "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "app", "--browser",
+        "print", "--store", "memory",
+      ], in: folder, input: terminal.handle, output: terminal.handle)
+    try await eventually("it asks") { terminal.everything.contains("Paste that address here:") }
+    let address = try #require(
+      terminal.everything.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+\/authorize\S+/)?.output)
+    let redirect = try await self.redirect(at: String(address), sandbox)
+    try terminal.press("nonsense\n")
+    try await eventually("it is refused") {
+      terminal.everything.contains("does not start with http://127.0.0.1.")
+    }
+    try terminal.press(redirect + "\n")
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0, "\(terminal.everything)")
+    await sandbox.stop()
+  }
+
+  /// Signs in at an address like a browser on another machine, and returns the redirect, which that
+  /// browser cannot follow.
+  private func redirect(at address: String, _ sandbox: SandboxServer) async throws -> String {
+    var cookie: String?
+    func send(_ address: String, _ form: [(String, String)]? = nil) async throws -> HTTPResponse {
+      var request = HTTPRequest(
+        method: form == nil ? "GET" : "POST", url: try #require(URL(string: address)))
+      request.headers["Cookie"] = cookie
+      if let form {
+        request.headers["Content-Type"] = "application/x-www-form-urlencoded"
+        request.body = .bytes(Data(form.map { "\($0)=\($1)" }.joined(separator: "&").utf8))
+      }
+      let response = try await CurlHTTPClient.shared.send(request)
+      cookie = response.headers["Set-Cookie"].map { String($0.prefix { $0 != ";" }) } ?? cookie
+      return response
+    }
+    func fields(_ page: HTTPResponse) throws -> [(String, String)] {
+      try ["request", "form_token"].map { name in
+        let pattern = try Regex(#"name="\#(name)" value="([^"]*)""#)
+        let match = try #require(String(decoding: page.body, as: UTF8.self).firstMatch(of: pattern))
+        return (name, String(try #require(match.output[1].substring)))
+      }
+    }
+    let issuer = sandbox.issuer.absoluteString
+    let login = try fields(try await send(address))
+    let alice = [("username", "alice"), ("password", "alice-password"), ("decision", "sign-in")]
+    let next = try await send(issuer + "/login", login + alice)
+    let consent = try await send(issuer + (try #require(next.headers["Location"])))
+    let end = try await send(
+      issuer + "/consent", try fields(consent) + [("decision", "allow")])
+    return try #require(end.headers["Location"])
   }
 }

@@ -58,7 +58,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--issuer", "https://id.example.com"], "usage", "--client-id is missing"),
+    (
+      ["--authorize", "https://id.example.com/a", "--token", "https://id.example.com/t"], "usage",
+      "--client-id is missing"
+    ),
     (["--authorize", "https://a.example", "--client-id", "x"], "usage", "need each other"),
     (["--token", "https://a.example", "--client-id", "x"], "usage", "need each other"),
     (provider + ["--authorize", "https://a.example"], "usage", "leave --authorize"),

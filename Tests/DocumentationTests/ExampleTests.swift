@@ -98,7 +98,7 @@ import Testing
     #expect(result.status == 0 && !result.errors.contains("warning:"), "\(result.errors)")
     let manifest = try String(
       contentsOf: Example.folder.appending(path: "Package.swift"), encoding: .utf8)
-    for name in try Example.all().keys { #expect(manifest.contains("[\"\(name)\"]")) }
+    for name in try Example.all().keys + ["Web"] { #expect(manifest.contains("[\"\(name)\"]")) }
   }
 
   /// What SwiftPM adds to a package's tests.

@@ -12,7 +12,7 @@ import Testing
     let sandbox = try await SandboxServer.start()
     let desktop = try await PrivateDesktop(keyring: true)
     // It keeps the program's file.
-    let builder = try ProgramBuilder(keyring: true)
+    let builder = try ProgramBuilder(with: [.keyring])
     let program = try await builder.build(
       "notes", ["main.swift": code(for: sandbox)], ["-swift-version", "6"])
     let first = try start(program, on: desktop, browser: "echo")

@@ -43,10 +43,10 @@ import Testing
     "SequencingOAuth/HTTP/Curl/CurlCallbacks", "SequencingOAuth/HTTP/Curl/CurlEventLoop",
     "SequencingOAuth/HTTP/Curl/CurlMulti", "SequencingOAuth/HTTP/Curl/LoneRequests",
     "SequencingOAuth/HTTP/Curl/SocketTable",
-    "SequencingOAuthPostgreSQL/Connection", "SequencingOAuthPostgreSQL/ConnectionPool",
-    "SequencingOAuthPostgreSQL/ConnectionSettings",
-    "SequencingOAuthPostgreSQL/Notices/NoticeListener",
+    "SequencingOAuthPostgreSQL/Connection", "SequencingOAuthPostgreSQL/ConnectionSettings",
+    "SequencingOAuthPostgreSQL/Notices/Bell", "SequencingOAuthPostgreSQL/Notices/NoticeListener",
     "SequencingOAuthPostgreSQL/PostgreSQLTokenStore",
+    "SequencingOAuthPostgreSQL/ResultReader", "SequencingOAuthPostgreSQL/SocketWatch",
     "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
   ]
 

@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(
-    .requires("the right to mount a file system", FullDisk.isAllowed),
+    .requires("the right to mount a file system", SmallDisk.isAllowed),
     arguments: [StoreKind.file, .encrypted])
   func `on a read-only disk a file keeps the rights that it was given, and no lease is taken`(
     kind: StoreKind
@@ -160,7 +160,7 @@ import Testing
     func run(_ command: [String]) async throws -> ChildProcess.Result {
       let script = "mount --bind $0 $0 && mount -o remount,bind,ro $0 && exec \"$@\""
       return try await ChildProcess.run(
-        FullDisk.unshare + ["bash", "-c", script, folder.path, StoreProbe.executable]
+        SmallDisk.unshare + ["bash", "-c", script, folder.path, StoreProbe.executable]
           + [kind.address?(folder) ?? ""] + command)
     }
     let loaded = try await run(["load", "a"])

@@ -5,7 +5,7 @@ import Testing
 
 /// A full disk: a small file system that only the processes of the test see, and that goes with
 /// them.
-@Suite(.timeLimit(.minutes(3)), .requires("the right to mount a file system", FullDisk.isAllowed))
+@Suite(.timeLimit(.minutes(3)), .requires("the right to mount a file system", SmallDisk.isAllowed))
 struct FullDiskTests {
   @Test(arguments: StoreKind.onDisk)
   func `a full disk is a typed error, the old record stays, and room heals it`(
@@ -21,7 +21,7 @@ struct FullDiskTests {
     try StoreProbe.lines([new]).write(
       toFile: input.file("new"), atomically: false, encoding: .utf8)
     let result = try await ChildProcess.run(
-      FullDisk.unshare + ["bash", "-c", FullDisk.script],
+      SmallDisk.unshare + ["bash", "-c", FullDisk.script],
       environment: [
         "FOLDER": folder.path, "INPUT": input.path, "PROBE": StoreProbe.executable,
         "STORE": kind.address?(folder),
@@ -52,7 +52,7 @@ struct FullDiskTests {
         toFile: input.file(name), atomically: false, encoding: .utf8)
     }
     let result = try await ChildProcess.run(
-      FullDisk.unshare + ["bash", "-c", FullDisk.refreshScript],
+      SmallDisk.unshare + ["bash", "-c", FullDisk.refreshScript],
       environment: [
         "FOLDER": folder.path, "INPUT": input.path, "PROBE": StoreProbe.executable,
         "STORE": kind.address?(folder),
@@ -75,12 +75,8 @@ struct FullDiskTests {
   }
 }
 
-/// How to have a small disk.
+/// What the processes of a test do on a small disk.
 enum FullDisk {
-  /// Runs a command whose mounts no other process sees.
-  static let unshare =
-    getuid() == 0 ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"]
-
   static let script = """
     set -eu
     mount -t tmpfs -o size=2m,mode=0700 tmpfs "$FOLDER"
@@ -111,11 +107,4 @@ enum FullDisk {
     "$PROBE" "$STORE" load a
     "$PROBE" "$STORE" next <"$INPUT/new"
     """
-
-  static let isAllowed: @Sendable () async throws -> Bool = {
-    let folder = try TemporaryFolder()
-    return try await ChildProcess.run(
-      unshare + ["mount", "-t", "tmpfs", "tmpfs", folder.path]
-    ).status == 0
-  }
 }

@@ -71,7 +71,7 @@ enum Misbehaving {
       }
       return .response(answer.response)
     case nil, .alter, .errorRedirect, .addToRedirect, .idToken, .alteredIDToken, .keySet,
-      .userInfo:
+      .userInfo, .jwt, .alteredJWT:
       return .response(process().response)
     }
   }

@@ -4,21 +4,20 @@
   import Foundation
 #endif
 
-/// What each fault changes in the header and the claims before the token is signed.
+/// What each fault changes in the header or the claims before the token is signed.
 extension SandboxIDTokenFault {
-  /// The token with one thing changed in its header or its claims.
+  /// The token with one thing changed in its claims.
   func altered(
     _ jwt: SandboxJWT, _ occasion: IDTokens.Occasion
   ) -> SandboxJWT {
     var jwt = jwt
-    alterHeader(&jwt.header)
     alterParties(&jwt.claims, occasion)
     alterTimes(&jwt, occasion)
     alterBinding(&jwt.claims, occasion)
     return jwt
   }
 
-  private func alterHeader(_ header: inout SandboxJSON) {
+  func alterHeader(_ header: inout SandboxJSON) {
     switch self {
     case .unknownKeyID: header["kid"] = "unknown"
     case .keyIDMissing: header["kid"] = nil

@@ -11,8 +11,15 @@ extension SandboxIDTokenFault {
     from jwt: SandboxJWT, _ occasion: IDTokens.Occasion, _ sandbox: inout SandboxState
   ) -> String? {
     if self == .missing { return nil }
-    return misformed(jwt) ?? signedOtherwise(jwt, &sandbox)
-      ?? altered(jwt, occasion).signed
+    return misshapen(jwt, &sandbox) ?? altered(jwt, occasion).signed
+  }
+
+  /// The token with another form, header or signature; `nil` if this fault concerns a claim.
+  func misshapen(_ jwt: SandboxJWT, _ sandbox: inout SandboxState) -> String? {
+    if let token = misformed(jwt) ?? signedOtherwise(jwt, &sandbox) { return token }
+    var altered = jwt
+    alterHeader(&altered.header)
+    return altered.header == jwt.header ? nil : altered.signed
   }
 
   /// The token with another form; `nil` if this fault concerns something else.

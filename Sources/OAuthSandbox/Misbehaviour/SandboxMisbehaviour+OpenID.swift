@@ -19,6 +19,23 @@ extension SandboxMisbehaviour {
     Self(kind: .alteredIDToken(change))
   }
 
+  /// A JWT with a fault of its form, its header or its signature.
+  ///
+  /// At the token endpoint of a sandbox whose access tokens are JWTs, it is the access token; at
+  /// the introspection endpoint, it is the signed answer. A fault of a claim changes nothing here;
+  /// ``jwt(altered:)`` changes claims.
+  public static func jwt(_ fault: SandboxIDTokenFault) -> Self {
+    Self(kind: .jwt(fault))
+  }
+
+  /// A JWT that a closure has changed before it is signed: an access token, or the answer of the
+  /// introspection endpoint.
+  public static func jwt(
+    altered change: @escaping @Sendable (_ token: inout SandboxJWT) -> Void
+  ) -> Self {
+    Self(kind: .alteredJWT(change))
+  }
+
   /// A key set with a fault; use it at the endpoint of the keys.
   public static func keySet(_ fault: SandboxKeySetFault) -> Self {
     switch fault {

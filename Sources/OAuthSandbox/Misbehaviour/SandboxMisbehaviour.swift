@@ -53,6 +53,8 @@ public struct SandboxMisbehaviour: Sendable {
     case errorRedirect([SandboxParameter])
     case addToRedirect([SandboxParameter])
     case idToken(SandboxIDTokenFault)
+    case jwt(SandboxIDTokenFault)
+    case alteredJWT(@Sendable (inout SandboxJWT) -> Void)
     case alteredIDToken(@Sendable (inout SandboxJWT) -> Void)
     case keySet(SandboxKeySetFault)
     case userInfo(SandboxUserInfoFault)
@@ -60,12 +62,19 @@ public struct SandboxMisbehaviour: Sendable {
     /// Whether it changes an answer from the outside, and so counts requests.
     var concernsWholeAnswer: Bool {
       !concernsRedirect && !isErrorRedirect && !concernsIDToken && !concernsKeySet
-        && !concernsUserInfo
+        && !concernsUserInfo && !concernsJWT
     }
 
     var concernsIDToken: Bool {
       switch self {
       case .idToken, .alteredIDToken: true
+      default: false
+      }
+    }
+
+    var concernsJWT: Bool {
+      switch self {
+      case .jwt, .alteredJWT: true
       default: false
       }
     }

@@ -21,13 +21,7 @@ struct LoginPage: Redacted {
 
   private var alert: HTML {
     guard hasFailed else { return .empty }
-    return """
-      <div class="alert" role="alert" id="problem">\
-      <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" \
-      stroke="currentColor" stroke-width="2" stroke-linecap="round">\
-      <circle cx="12" cy="12" r="9"/><path d="M12 7.5v5.5M12 16.4v.1"/></svg>\
-      <span>The user name or the password is wrong.</span></div>
-      """
+    return SandboxPage.alert("The user name or the password is wrong.")
   }
 
   private var form: HTML {

@@ -26,8 +26,19 @@ enum SandboxPage {
     """
   }
 
+  /// The red line above a form that was refused; its field refers to it by the id `problem`.
+  static func alert(_ text: String) -> HTML {
+    """
+    <div class="alert" role="alert" id="problem">\
+    <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" \
+    stroke="currentColor" stroke-width="2" stroke-linecap="round">\
+    <circle cx="12" cy="12" r="9"/><path d="M12 7.5v5.5M12 16.4v.1"/></svg>\
+    <span>\(text)</span></div>
+    """
+  }
+
   /// The addresses to which the forms of a sign-in may lead, also by redirects.
   static func formTargets(_ pending: BrowserSessions.Pending) -> [String]? {
-    RedirectURIs.formTarget(pending.back.redirectURI).map { ["'self'", $0] }
+    pending.end.formTargets
   }
 }

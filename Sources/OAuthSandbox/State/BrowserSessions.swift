@@ -23,7 +23,7 @@ struct BrowserSessions {
     let client: SandboxClient
     let scopes: [String]
     let challenge: String?
-    let back: RedirectBack
+    let end: SignInEnd
     let openID: OpenIDRequest
     /// Whether a user who is signed in must log in again, for example because of `prompt=login`.
     var mustSignIn: Bool

@@ -10,6 +10,8 @@ struct SandboxState {
   var options: SandboxOptions
   var ledger = TokenLedger()
   var browsers = BrowserSessions()
+  var devices = DeviceAuthorizations()
+  var registered = RegisteredClients()
   var keys = SigningKeys()
   /// The logout tokens that wait to be sent to clients.
   var logoutNotices: [LogoutNotice] = []

@@ -19,6 +19,10 @@ struct TokenLedger: Redacted {
     let scopes: [String]
     /// What ID tokens tell about the user; `nil` without the scope `openid`.
     var identity: Identity?
+    /// The services that the tokens are for; empty for the sandbox's own.
+    var audiences: [String] = []
+    /// Who acts for the user, as the claim `act` of a delegation has it.
+    var actor: SandboxJSON?
     var isRevoked = false
   }
 
@@ -70,14 +74,12 @@ struct TokenLedger: Redacted {
     return grants.count - 1
   }
 
-  mutating func issueAccessToken(
-    grant: Int, scopes: [String], lifetime: Duration?, now: Date
-  ) -> String {
-    let token = Crypto.secret("access-")
+  mutating func remember(
+    accessToken token: String, of grant: Int, scopes: [String], lifetime: Duration?, now: Date
+  ) {
     accessTokens[token] = AccessToken(
       grant: grant, scopes: scopes, issued: now,
       expiry: lifetime.map { now.addingTimeInterval($0.timeInterval) })
-    return token
   }
 
   mutating func issueRefreshToken(grant: Int) -> String {
@@ -139,6 +141,13 @@ struct TokenLedger: Redacted {
 
   mutating func revoke(grant: Int) {
     grants[grant].isRevoked = true
+  }
+
+  /// Ends all grants of a client.
+  mutating func revokeAll(of clientID: String) {
+    for grant in grants.indices where grants[grant].clientID == clientID {
+      grants[grant].isRevoked = true
+    }
   }
 
   mutating func revoke(accessToken: String) {

@@ -4,6 +4,8 @@ struct Form {
   let action: String
   let hidden: [(name: String, value: String)]
   let asksForPassword: Bool
+  /// Whether the form is for the code of a device.
+  let asksForCode: Bool
   /// The decisions that the form's buttons offer.
   let decisions: [String]
 
@@ -24,6 +26,7 @@ struct Form {
     decisions = tags.filter { $0.hasPrefix("button ") }.compactMap { button in
       Self.attribute("name", of: button) == "decision" ? Self.attribute("value", of: button) : nil
     }
+    asksForCode = inputs.contains { Self.attribute("name", of: $0) == "user_code" }
     asksForPassword = inputs.contains { Self.attribute("type", of: $0) == "password" }
   }
 

@@ -80,37 +80,74 @@ public final class SandboxVisitor: Sendable {
   ///   further, as after a wrong password; another error if a redirect leads to another computer, a
   ///   connection breaks or the redirects do not end.
   public func visit(_ url: URL) async throws(SandboxError) -> Visit {
+    switch try await walk(url) {
+    case .app(let visit): return visit
+    case .page(let page, let pages): throw .ended(on: page, after: pages)
+    }
+  }
+
+  /// Enters the code that a device shows, signs in and decides, as on any other sign-in.
+  ///
+  /// `url` is the address that the device shows, with or without the code in it. Returns all pages
+  /// in order; the last one says that the device is connected or, after a denial, that it is not.
+  ///
+  /// - Throws: ``SandboxError``, as for ``visit(_:)``.
+  /// - SeeAlso: RFC 8628, section 3.3
+  @discardableResult
+  public func enterCode(_ userCode: String, at url: URL) async throws(SandboxError) -> [Page] {
+    switch try await walk(url, userCode: userCode) {
+    case .page(let page, let pages) where page.status == 200: return pages
+    case .page(let page, let pages): throw .ended(on: page, after: pages)
+    case .app: throw .unexpectedAnswer("the page for codes led to an app")
+    }
+  }
+
+  // MARK: Steps
+
+  /// Where a walk from page to page has ended.
+  private enum WalkEnd {
+    case app(Visit)
+    case page(Page, [Page])
+  }
+
+  /// Fills in each page's form, until a redirect leads to the app or a page has no form to fill in.
+  private func walk(_ url: URL, userCode: String? = nil) async throws(SandboxError) -> WalkEnd {
     guard let start = LoopbackURL(url.absoluteString) else {
       throw .notLoopback(RedirectTarget.origin(of: url.absoluteString))
     }
     var next = Step(url: start)
     var pages: [Page] = []
     var passwordsTyped = 0
+    var hasEnteredCode = false
     // A sign-in takes five steps; a visitor who needs 16 is in a loop.
     for _ in 0..<16 {
       let page: Page
       switch try await take(next, from: start, &pages) {
-      case .end(let visit): return visit
+      case .end(let visit): return .app(visit)
       case .open(let step):
         next = step
         continue
       case .read(let last): page = last
       }
-      guard let form = Form(page.body) else { throw .ended(on: page, after: pages) }
-      guard form.action.hasPrefix("/") else { return try await post(form, from: start, &pages) }
-      guard let url = LoopbackURL(start.origin + form.action) else {
-        throw .ended(on: page, after: pages)
+      guard let form = Form(page.body) else { return .page(page, pages) }
+      guard form.action.hasPrefix("/") else {
+        return .app(try await post(form, from: start, &pages))
+      }
+      guard let url = LoopbackURL(start.origin + form.action) else { return .page(page, pages) }
+      if form.asksForCode {
+        guard let userCode, !hasEnteredCode else { return .page(page, pages) }
+        hasEnteredCode = true
+        next = Step(url: url, form: fillIn(userCode, form))
+        continue
       }
       if form.asksForPassword && decision != .cancel { passwordsTyped += 1 }
       guard passwordsTyped <= (triesWrongPasswordFirst ? 2 : 1) else {
-        throw .ended(on: page, after: pages)
+        return .page(page, pages)
       }
       next = Step(url: url, form: fill(form, attempt: passwordsTyped))
     }
     throw .unexpectedAnswer("the sign-in did not end after 16 steps")
   }
-
-  // MARK: Steps
 
   private struct Step {
     let url: LoopbackURL
@@ -167,6 +204,11 @@ public final class SandboxVisitor: Sendable {
       ("password", isWrong ? "not-" + user.password : user.password),
       ("decision", "sign-in"),
     ]
+  }
+
+  private func fillIn(_ userCode: String, _ form: Form) -> [(name: String, value: String)] {
+    form.hidden.filter { $0.name != "user_code" }
+      + [("user_code", userCode), ("decision", "connect")]
   }
 
   /// The button that the user presses on a page without a password.

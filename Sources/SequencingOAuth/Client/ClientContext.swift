@@ -121,7 +121,7 @@ final class ClientContext: Sendable {
       // If the server gave no answer of OAuth, it may have moved: the next call fetches its
       // metadata.
       if error.response == nil, let issuer = client.configuration.provider.issuer {
-        client.environment.metadata.forget(issuer)
+        client.environment.metadata.expire(issuer)
       }
       throw error
     }

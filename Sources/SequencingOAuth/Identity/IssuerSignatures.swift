@@ -6,14 +6,17 @@ import Basics
   import Foundation
 #endif
 
-/// Verifies what an issuer signed for one client: ID tokens, UserInfo responses and logout tokens.
+/// Verifies what an issuer signed for one client or one resource server.
 ///
-/// The client expects one algorithm. What a header proposes is never believed.
+/// A client expects one algorithm, a resource server a few. What a header proposes is never
+/// believed.
 ///
 /// - SeeAlso: RFC 8725, section 3.1
 struct IssuerSignatures: Sendable {
   let issuer: String
+  /// The algorithm of the client; for a resource server, the first of those that it accepts.
   let algorithm: JWSAlgorithm
+  private let otherAlgorithms: Set<JWSAlgorithm>
   private let key: Key
   private let environment: ClientEnvironment
 
@@ -46,6 +49,7 @@ struct IssuerSignatures: Sendable {
       }
     self.issuer = issuer
     self.algorithm = algorithm
+    otherAlgorithms = []
     self.environment = environment
     if algorithm.isSymmetric {
       key = .secret(try configuration.hmacKey(for: algorithm))
@@ -60,6 +64,35 @@ struct IssuerSignatures: Sendable {
     }
   }
 
+  /// Finds what the issuer's access tokens are verified with at a resource server.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the provider has no issuer or no keys,
+  ///   or if there is no algorithm, or one that needs a secret.
+  init(
+    ofTokensBy algorithms: Set<JWSAlgorithm>, _ configuration: ClientConfiguration,
+    _ metadata: ProviderMetadata, _ environment: ClientEnvironment
+  ) throws(SQOAuthError) {
+    guard let issuer = metadata.issuer, let uri = metadata.jwksURI else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the provider has no issuer or no keys (\"jwks_uri\"), without which no token can be "
+          + "verified")
+    }
+    // The server's keys are public, so a secret would be no proof.
+    guard let first = algorithms.min(by: { $0.rawValue < $1.rawValue }),
+      !algorithms.contains(where: \.isSymmetric)
+    else {
+      throw SQOAuthError(
+        .invalidConfiguration, "a resource server needs algorithms of public keys")
+    }
+    self.issuer = issuer
+    algorithm = first
+    otherAlgorithms = algorithms
+    self.environment = environment
+    key = .publicKeys(
+      SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout))
+  }
+
   /// Fetches the issuer's keys if they are not known; a failure shows at the first verification.
   func prepare() async {
     guard case .publicKeys(let source) = key else { return }
@@ -71,13 +104,16 @@ struct IssuerSignatures: Sendable {
     of compactForm: String, as kind: SignedText
   ) async throws(SQOAuthError) -> [String: JSONValue] {
     let text = try kind.explaining { () throws(JWSFailure) in try CompactJWS(compactForm) }
+    guard kind.allows(type: text.type) else { throw kind.error(.type) }
+    // An algorithm that is not accepted fails against the first one.
+    let algorithm = otherAlgorithms.first { $0.rawValue == text.algorithmName } ?? algorithm
     switch key {
     case .secret(let secret):
       try kind.explaining { () throws(JWSFailure) in
         try text.verify(secret: secret, algorithm: algorithm)
       }
     case .publicKeys(let source):
-      try await verify(text, source, kind)
+      try await verify(text, source, algorithm, kind)
     }
     return try kind.explaining { () throws(JWSFailure) in try text.claims() }
   }
@@ -86,7 +122,8 @@ struct IssuerSignatures: Sendable {
   ///
   /// An issuer may have changed its keys a moment before it signed.
   private func verify(
-    _ text: CompactJWS, _ source: SigningKeys.Source, _ kind: SignedText
+    _ text: CompactJWS, _ source: SigningKeys.Source, _ algorithm: JWSAlgorithm,
+    _ kind: SignedText
   ) async throws(SQOAuthError) {
     var keys = try await environment.signingKeys.keys(of: source, environment)
     // The issuer's keys cannot change twice while one text is verified.

@@ -1,10 +1,13 @@
 import Basics
 
-/// The kinds of texts that an issuer signs for a client, with their errors.
+/// The kinds of texts that an issuer signs for a client or a resource server, with their errors.
 enum SignedText: Sendable {
   case idToken
   case userInfo
   case logoutToken
+  /// An access token; `isTyped` is `false` for a server that gives it no type of its own.
+  case accessToken(isTyped: Bool)
+  case introspection
 
   /// The error of a text that could not be verified.
   func error(_ failure: JWSFailure) -> SQOAuthError {
@@ -28,6 +31,23 @@ enum SignedText: Sendable {
     case .idToken: "ID token"
     case .userInfo: "UserInfo response"
     case .logoutToken: "logout token"
+    case .accessToken: "access token"
+    case .introspection: "introspection response"
+    }
+  }
+
+  /// Whether a header's `typ` allows such a text.
+  ///
+  /// - SeeAlso: RFC 8725, section 3.11; RFC 9068, section 4; RFC 9701, section 5
+  func allows(type: String?) -> Bool {
+    var type = type?.lowercased()
+    if let found = type, found.hasPrefix("application/") {
+      type = String(found.dropFirst("application/".count))
+    }
+    return switch self {
+    case .idToken, .userInfo, .logoutToken: true
+    case .accessToken(let isTyped): type == "at+jwt" || !isTyped && [nil, "jwt"].contains(type)
+    case .introspection: type == "token-introspection+jwt"
     }
   }
 
@@ -35,9 +55,11 @@ enum SignedText: Sendable {
     switch self {
     case .userInfo: .userInfoInvalid
     case .logoutToken: .logoutTokenInvalid
+    case .accessToken: .accessTokenInvalid
+    case .introspection: .invalidResponse
     case .idToken:
       switch failure {
-      case .tooLong, .malformed: .idTokenMalformed
+      case .tooLong, .malformed, .type: .idTokenMalformed
       case .encrypted: .idTokenEncrypted
       case .critical: .idTokenCritical
       case .algorithm: .idTokenAlgorithm
@@ -54,6 +76,7 @@ enum SignedText: Sendable {
     case .malformed(let reason): "is malformed: \(reason)"
     case .encrypted:
       "is encrypted, which the SDK does not support; register the client without encryption"
+    case .type: "is another type of text (\"typ\")"
     case .critical: "demands an extension (\"crit\") that the SDK does not know"
     case .algorithm(let found):
       "is signed by \"\(found.printable.prefix(20))\", not by the algorithm that the client expects; "

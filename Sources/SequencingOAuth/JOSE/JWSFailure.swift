@@ -6,6 +6,8 @@ enum JWSFailure: Error, Sendable, Hashable {
   case malformed(String)
   /// The text is encrypted.
   case encrypted
+  /// The header names another type of text than the expected one.
+  case type
   /// The header demands an extension.
   case critical
   /// The header names another algorithm than the expected one.

@@ -39,7 +39,10 @@ struct TokenRequest: Sendable {
 
   /// The texts that no error may show: the values of all parameters but those that anyone may know.
   var secrets: SentSecrets {
-    let open: Set = ["grant_type", "redirect_uri", "scope", "username"]
+    let open: Set = [
+      "grant_type", "redirect_uri", "scope", "username", "audience", "resource",
+      "requested_token_type", "subject_token_type", "actor_token_type",
+    ]
     return SentSecrets(
       parameters.filter { !open.contains($0.name) }.map(\.value) + client.secrets)
   }

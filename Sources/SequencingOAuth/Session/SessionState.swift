@@ -115,7 +115,7 @@ extension SessionState {
   func isCurrent(_ change: TokenChange) -> Bool { changeUnderWay?.number == change.number }
 
   private var isRenewable: Bool {
-    record.map { $0.token.refreshToken != nil || $0.grant != nil } ?? false
+    record?.isRenewable ?? false
   }
 
   private func satisfies(_ need: Need, at now: Date) -> Bool {

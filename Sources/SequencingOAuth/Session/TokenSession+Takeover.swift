@@ -103,7 +103,7 @@ extension TokenSession {
   ///
   /// - Returns: Whether there is a record in memory now.
   func restore() async throws(SQOAuthError) -> Bool {
-    let ends = decide(\.ends)
+    let ends = ends
     // Before the record is read, so that no later change is missed.
     observe()
     guard let record = try await account.load() else { return token != nil }

@@ -24,6 +24,22 @@ public struct SystemBrowser: UserAgent {
     self.command = command
   }
 
+  /// Whether this session seems to have a browser: `$BROWSER` is set, or there is a display and the
+  /// system's command that opens pages.
+  ///
+  /// If it is `false`, users cannot sign in here by a browser of this machine. Let them sign in on
+  /// another device then, by ``SQOAuth/signInWithDeviceCode(show:)``, or paste the redirect.
+  public static var isAvailable: Bool {
+    let environment = ProcessInfo.processInfo.environment
+    guard let program = try? defaultCommand(environment).first else { return false }
+    guard !program.contains("/") else {
+      return FileManager.default.isExecutableFile(atPath: program)
+    }
+    return (environment["PATH"] ?? "").split(separator: ":").contains {
+      FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
+    }
+  }
+
   /// Starts the browser and returns when its command has ended, which may be at once.
   ///
   /// If the task is cancelled, this returns and the browser stays open.

@@ -18,7 +18,8 @@ extension Fuzzer {
       let endpoints = [
         metadata.authorizationEndpoint, metadata.tokenEndpoint, metadata.refreshEndpoint,
         metadata.revocationEndpoint, metadata.jwksURI, metadata.userInfoEndpoint,
-        metadata.endSessionEndpoint,
+        metadata.endSessionEndpoint, metadata.deviceAuthorizationEndpoint,
+        metadata.introspectionEndpoint, metadata.registrationEndpoint,
       ]
       for endpoint in endpoints.compactMap(\.self) { try check(endpoint, of: issuer) }
       try requireReadAgain(metadata, issuer: issuer)
@@ -47,6 +48,9 @@ extension Fuzzer {
       "revocation_endpoint": metadata.revocationEndpoint, "jwks_uri": metadata.jwksURI,
       "userinfo_endpoint": metadata.userInfoEndpoint,
       "end_session_endpoint": metadata.endSessionEndpoint,
+      "device_authorization_endpoint": metadata.deviceAuthorizationEndpoint,
+      "introspection_endpoint": metadata.introspectionEndpoint,
+      "registration_endpoint": metadata.registrationEndpoint,
     ]
     for (name, url) in endpoints { members[name] = url.map { .string($0.absoluteString) } }
     let lists = [

@@ -64,4 +64,33 @@ import Testing
     try await expect(
       .member("code_challenge_methods_supported", ["plain"]), ends: [.pkceUnsupported])
   }
+
+  /// As a daemon must, which runs for months.
+  @Test func `an endpoint that moved is found without a restart`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let clock = ManualClock(now: Date())
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    var client = try ClientConfiguration(
+      clientID: SandboxClient.service.id, clientSecret: SandboxClient.service.secret,
+      provider: .issuer(sandbox.issuer.absoluteString))
+    client.usesClientCredentials = true
+    let account = AuthorizationModule(configuration: client, environment: environment)
+    let places = {
+      sandbox.requests(to: .token).map { $0.header("host")?.hasPrefix("localhost") }
+    }
+    _ = try await account.requestAccessTokenAsClient()
+    let place = sandbox.url(.token).absoluteString.replacing("127.0.0.1", with: "localhost")
+    sandbox.misbehave(at: .metadata, .member("token_endpoint", .string(place)), times: nil)
+    _ = try await account.refresh()
+    #expect(places() == [false, false])
+    clock.advance(by: 3600)
+    _ = try await account.refresh()
+    #expect(places() == [false, false, true])
+    // The known endpoint serves while the document cannot be had.
+    sandbox.misbehave(at: .metadata, .status(503), times: nil)
+    clock.advance(by: 3600)
+    _ = try await account.refresh()
+    #expect(places() == [false, false, true, true])
+  }
 }

@@ -20,6 +20,7 @@ import Testing
         clientID: id, clientSecret: secret, redirectURI: "http://127.0.0.1/callback",
         provider: .issuer(issuer))
       metadata = try await Discovery(issuer: issuer, timeout: .seconds(30)).fetch(with: client)
+        .metadata
     }
 
     func token(_ tokens: SandboxTokens) -> SQToken {

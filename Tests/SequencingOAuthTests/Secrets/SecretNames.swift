@@ -19,6 +19,7 @@ enum SecretNames {
     "Failure: let code: String": "an error's code",
     "ClaimsRequest: var idToken: [String : ClaimsRequest.Claim]": "names of claims",
     "KeyHint: let key: String": "a key of the keyboard",
+    "TokenType: let rawValue: String": "the name of a type",
     "Registry: let values: Locked<[String : Value]>": "the values that it holds are redacted",
     "LoopbackRedirect: let query: String?": "from the redirect URI that was registered",
     "OAuthFault: let code: String": "an error's code",

@@ -29,7 +29,7 @@ import Testing
   @Test func `a sign-in without options asks for nothing more`() throws {
     let question = try question(SignInOptions(), parameters: ["audience": "api"])
     #expect(names(question) == ["audience": "api"])
-    #expect(question.scope == "openid" && !question.forbidsPages)
+    #expect(question.expected.scope == "openid" && !question.forbidsPages)
   }
 
   @Test func `each option is a parameter`() throws {
@@ -47,7 +47,7 @@ import Testing
     options.responseMode = .formPost
     options.parameters = ["resource": "https://api.example"]
     let question = try question(options)
-    #expect(question.scope == "openid email")
+    #expect(question.expected.scope == "openid email")
     #expect(
       names(question) == [
         "prompt": "consent login", "max_age": "90", "login_hint": "alice@example.com",
@@ -84,7 +84,8 @@ import Testing
 
   @Test(arguments: ["openid", "profile openid", "openid profile"])
   func `a sign-in with OpenID Connect has a nonce of its own`(scope: String) throws {
-    let nonces = try (0..<20).map { _ in try question(SignInOptions(), scope: scope).nonce }
+    let nonces = try (0..<20).map { _ in try question(SignInOptions(), scope: scope).expected.nonce
+    }
     #expect(Set(nonces).count == 20 && nonces.allSatisfy { $0?.utf8.count ?? 0 >= 43 })
   }
 
@@ -92,12 +93,12 @@ import Testing
   func `any other sign-in has no nonce`(scope: String?) throws {
     var options = SignInOptions()
     options.nonceThatTheAppMakesAnew = "n-0S6_WzA2Mj"
-    #expect(try question(options, scope: scope).nonce == nil)
+    #expect(try question(options, scope: scope).expected.nonce == nil)
   }
 
   @Test func `an app can make the nonce`() throws {
     var options = SignInOptions()
     options.nonceThatTheAppMakesAnew = "n-0S6_WzA2Mj"
-    #expect(try question(options).nonce == "n-0S6_WzA2Mj")
+    #expect(try question(options).expected.nonce == "n-0S6_WzA2Mj")
   }
 }

@@ -33,6 +33,17 @@ import Testing
     #expect(fixture.http.forms.first?["code"] == "abc")
   }
 
+  /// A browser on another machine cannot follow the redirect, and its user pastes it.
+  @Test func `a redirect that the app passes on signs in too`() async throws {
+    let (fixture, page, port) = try await Self.waiting()
+    #expect(fixture.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .wrongState)
+    #expect(fixture.oauth.receiveRedirect("http://127.0.0.1/cb?code=abc") == .foreignAddress)
+    #expect(fixture.oauth.receiveRedirect(try page.redirect("code=abc")) == .answered)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(page.parameters["redirect_uri"] == "http://127.0.0.1:\(port)/cb")
+    #expect(fixture.http.forms.first?["redirect_uri"] == page.parameters["redirect_uri"])
+  }
+
   @Test func `a redirect URI without a path is asked for by a slash`() async throws {
     let (fixture, page, port) = try await Self.waiting("http://127.0.0.1")
     #expect(page.parameters["redirect_uri"] == "http://127.0.0.1:\(port)")

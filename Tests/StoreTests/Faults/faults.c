@@ -49,13 +49,26 @@ static int is_inside(const char *path) {
   return strncmp(path, folder, size) == 0 && (path[size] == '/' || path[size] == 0);
 }
 
-static int is_open_inside(int file) {
-  char link[64], path[4096];
+// The path of an open file; empty if it has none.
+static void find_path(int file, char path[4096]) {
+  char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-  ssize_t count = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
-  if (count < 0) return 0;
-  path[count] = 0;
+  ssize_t count = syscall(SYS_readlinkat, AT_FDCWD, link, path, 4095);
+  path[count < 0 ? 0 : count] = 0;
+}
+
+static int is_open_inside(int file) {
+  char path[4096];
+  find_path(file, path);
   return is_inside(path);
+}
+
+// Whether a file is the log in which SQLite notes changes before they are in the database.
+static int is_log(int file) {
+  char path[4096];
+  find_path(file, path);
+  size_t size = strlen(path);
+  return size > 4 && strcmp(path + size - 4, "-wal") == 0;
 }
 
 static int is_turn(enum kind kind, int is_ours, const char *name) {
@@ -104,10 +117,10 @@ ssize_t write(int file, const void *bytes, size_t count) {
   return writing("write", file, bytes, count, -1);
 }
 ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
-  return writing("pwrite", file, bytes, count, offset);
+  return writing(is_log(file) ? "pwrite of a log" : "pwrite", file, bytes, count, offset);
 }
 ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) {
-  return writing("pwrite", file, bytes, count, offset);
+  return pwrite(file, bytes, count, offset);
 }
 
 ssize_t read(int file, void *bytes, size_t count) {
@@ -163,7 +176,7 @@ int fsync(int file) {
   return syscall(SYS_fsync, file);
 }
 int fdatasync(int file) {
-  FAULTY(OTHER, is_open_inside(file), "fdatasync");
+  FAULTY(OTHER, is_open_inside(file), is_log(file) ? "fdatasync of a log" : "fdatasync");
   return syscall(SYS_fdatasync, file);
 }
 int ftruncate(int file, off_t size) {
