@@ -55,7 +55,8 @@ final class RelayConnection {
     guard server >= 0 else { return (0, 0) }
     var toServer = 0
     if traffic != .nothing {
-      if try Self.receive(&requests, from: client), !isAsking {
+      let hasRequest = try Self.receive(&requests, from: client)
+      if hasRequest, !isAsking {
         isAsking = true
         switch fault.next() {
         case .requestIsLost: throw RelayError()
@@ -64,7 +65,10 @@ final class RelayConnection {
         case nil: break
         }
       }
-      if traffic != .nothing { toServer = try Self.move(&requests, from: client, to: server) }
+      // Bytes that come only now are left to the next turn, which sees whether they ask something.
+      if traffic != .nothing, hasRequest || requests.hasEnded {
+        toServer = try Self.move(&requests, from: client, to: server)
+      }
     }
     guard traffic == .all else { return (toServer, 0) }
     if losesAnswer {

@@ -1,4 +1,6 @@
 import Foundation
+import SequencingOAuth
+import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
@@ -75,6 +77,22 @@ struct TCPRelayTests {
       #expect(relay.openConnections == 0)
       #expect(try await client.result().status != 0)
       #expect(try await other.result().status != 0)
+    }
+  }
+
+  /// A change wakes the relay, so that a request comes while the relay looks for one.
+  @Test func `each request is counted, also while the relay is changed`() async throws {
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      let store = PostgreSQLTokenStore(
+        connection: server.connection(through: relay.port), key: testKey, connections: 1)
+      _ = try await store.load("none")
+      let count = relay.requests
+      for number in 1...2000 {
+        relay.expect(.requestIsLost, atRequest: 2)
+        #expect(try await store.load("none") == nil)
+        try #require(relay.requests == count + number)
+      }
     }
   }
 
