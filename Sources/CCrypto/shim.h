@@ -9,10 +9,12 @@
 #include <openssl/kdf.h>
 #include <openssl/param_build.h>
 #include <openssl/params.h>
+#include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
+#include <string.h>
 
 // SHA-256 without a provider, which takes 0.9 ms to load; for checksums only.
 static inline int sq_sha256(const void *bytes, size_t size, unsigned char *digest) {
@@ -90,4 +92,122 @@ static inline EVP_PKEY *sq_ec_public_key(
       OSSL_PARAM_construct_end(),
   };
   return sq_public_key("EC", parameters);
+}
+
+// Makes a key pair of a type from its parameters, or returns NULL. The caller frees the key.
+static inline EVP_PKEY *sq_key_pair(const char *type, OSSL_PARAM *parameters) {
+  EVP_PKEY *key = NULL;
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
+  if (parameters != NULL && context != NULL && EVP_PKEY_fromdata_init(context) == 1) {
+    EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, parameters);
+  }
+  EVP_PKEY_CTX_free(context);
+  return key;
+}
+
+// A big-endian number of a key.
+typedef struct {
+  const unsigned char *bytes;
+  size_t size;
+} sq_number;
+
+// The numbers are n, e and d, or also p, q, dp, dq and qi.
+static inline EVP_PKEY *sq_rsa_key_pair(const sq_number *numbers, size_t count) {
+  static const char *const names[] = {
+      OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
+      OSSL_PKEY_PARAM_RSA_D,         OSSL_PKEY_PARAM_RSA_FACTOR1,
+      OSSL_PKEY_PARAM_RSA_FACTOR2,   OSSL_PKEY_PARAM_RSA_EXPONENT1,
+      OSSL_PKEY_PARAM_RSA_EXPONENT2, OSSL_PKEY_PARAM_RSA_COEFFICIENT1};
+  enum { all = sizeof names / sizeof *names };
+  BIGNUM *values[all] = {NULL};
+  OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+  int is_complete = builder != NULL && count <= all;
+  for (size_t i = 0; is_complete && i < count; i++) {
+    // Numbers after the first two are secret, and are erased below.
+    values[i] = i < 2 ? BN_new() : BN_secure_new();
+    is_complete = values[i] != NULL &&
+                  BN_bin2bn(numbers[i].bytes, (int)numbers[i].size, values[i]) != NULL &&
+                  OSSL_PARAM_BLD_push_BN(builder, names[i], values[i]) == 1;
+  }
+  OSSL_PARAM *parameters = is_complete ? OSSL_PARAM_BLD_to_param(builder) : NULL;
+  EVP_PKEY *key = sq_key_pair("RSA", parameters);
+  OSSL_PARAM_free(parameters);
+  OSSL_PARAM_BLD_free(builder);
+  for (size_t i = 0; i < all; i++) BN_clear_free(values[i]);
+  return key;
+}
+
+// The point is 0x04 and both coordinates; the number is the private half.
+static inline EVP_PKEY *sq_ec_key_pair(
+    const char *curve, const unsigned char *point, size_t point_size, sq_number number) {
+  BIGNUM *value = BN_secure_new();
+  OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+  OSSL_PARAM *parameters = NULL;
+  if (value != NULL && builder != NULL &&
+      BN_bin2bn(number.bytes, (int)number.size, value) != NULL &&
+      OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) &&
+      OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, point_size) &&
+      OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_PRIV_KEY, value)) {
+    parameters = OSSL_PARAM_BLD_to_param(builder);
+  }
+  EVP_PKEY *key = sq_key_pair("EC", parameters);
+  OSSL_PARAM_free(parameters);
+  OSSL_PARAM_BLD_free(builder);
+  BN_clear_free(value);
+  return key;
+}
+
+// Gives OpenSSL the passphrase of a PEM text; without one, an encrypted text is not read. Never
+// asks on the terminal.
+static inline int sq_pem_passphrase(char *buffer, int size, int is_writing, void *passphrase) {
+  (void)is_writing;
+  if (passphrase == NULL) return -1;
+  size_t count = strlen((const char *)passphrase);
+  if (count > (size_t)size) return -1;
+  memcpy(buffer, passphrase, count);
+  return (int)count;
+}
+
+static inline EVP_PKEY *sq_read_pem(const void *text, int size, const char *passphrase) {
+  BIO *source = BIO_new_mem_buf(text, size);
+  if (source == NULL) return NULL;
+  EVP_PKEY *key =
+      PEM_read_bio_PrivateKey(source, NULL, sq_pem_passphrase, (void *)passphrase);
+  BIO_free(source);
+  return key;
+}
+
+// Writes a key as PKCS#8 in PEM; under a passphrase, by scrypt and AES-256-CBC. Returns the text in
+// memory of OpenSSL, or NULL; the caller erases and frees it.
+static inline char *sq_write_pem(const EVP_PKEY *key, const char *passphrase, size_t *size) {
+  BIO *sink = BIO_new(BIO_s_secmem());
+  PKCS8_PRIV_KEY_INFO *info = EVP_PKEY2PKCS8(key);
+  int is_written = 0;
+  if (sink != NULL && info != NULL && passphrase == NULL) {
+    is_written = PEM_write_bio_PKCS8_PRIV_KEY_INFO(sink, info);
+  } else if (sink != NULL && info != NULL) {
+    // 16 MiB of memory: as much as OpenSSL is ready to use when it reads the text.
+    X509_ALGOR *method =
+        PKCS5_pbe2_set_scrypt(EVP_aes_256_cbc(), NULL, 0, NULL, 1 << 14, 8, 1);
+    X509_SIG *sealed =
+        method == NULL
+            ? NULL
+            : PKCS8_set0_pbe(passphrase, (int)strlen(passphrase), info, method);
+    if (sealed == NULL) {
+      X509_ALGOR_free(method);
+    } else {
+      is_written = PEM_write_bio_PKCS8(sink, sealed);
+    }
+    X509_SIG_free(sealed);
+  }
+  PKCS8_PRIV_KEY_INFO_free(info);
+  char *text = NULL;
+  char *start = NULL;
+  long count = is_written ? BIO_get_mem_data(sink, &start) : 0;
+  if (count > 0 && (text = (char *)OPENSSL_malloc((size_t)count)) != NULL) {
+    memcpy(text, start, (size_t)count);
+    *size = (size_t)count;
+  }
+  BIO_free(sink);
+  return text;
 }

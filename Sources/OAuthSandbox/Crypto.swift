@@ -51,6 +51,13 @@ enum Crypto {
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
   }
 
+  /// The bytes of a text in base64url; `nil` if it is none.
+  static func bytes(base64URL text: String) -> Data? {
+    let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    return Data(
+      base64Encoded: text.replacing("-", with: "+").replacing("_", with: "/") + padding)
+  }
+
   /// Base64url without padding (RFC 7515, section 2).
   static func base64URL(_ data: Data) -> String {
     data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")

@@ -8,14 +8,23 @@ public struct SandboxClient: Sendable, Hashable {
     case basic = "client_secret_basic"
     /// The identifier and the secret in the form.
     case post = "client_secret_post"
+    /// A token that the client signs with one of its ``SandboxClient/keys`` (RFC 7523, section 2.2).
+    case privateKeyJWT = "private_key_jwt"
     /// No proof: a public client sends only its identifier in the form.
     case none
+
+    /// Whether the client and the sandbox share a secret.
+    var usesSecret: Bool { [.basic, .post].contains(self) }
   }
 
   /// The client's identifier, `client_id`.
   public var id: String
   /// The client's secret, `client_secret`; `nil` for a public client.
   public var secret: String?
+  /// The public halves of the client's keys, each a JSON Web Key with its `alg`.
+  ///
+  /// - SeeAlso: RFC 7517, section 4
+  public var keys: [SandboxJSON] = []
   /// The app's name on the consent page.
   public var name: String
   /// The URIs to which the sandbox may send the user back.
@@ -62,6 +71,16 @@ public struct SandboxClient: Sendable, Hashable {
     authentication = secret == nil ? [.none] : [.basic, .post]
   }
 
+  /// Makes a client that signs with its key, whose public half is `key`.
+  public init(id: String, key: SandboxJSON, name: String? = nil) {
+    self.init(id: id, name: name)
+    keys = [key]
+    authentication = [.privateKeyJWT]
+  }
+
+  /// Whether the client can prove who it is.
+  var isConfidential: Bool { authentication != [.none] }
+
   /// The redirect URIs of all loopback hosts with the path `/callback`, with `/`, and without a
   /// path.
   public static let loopbackRedirectURIs = ["127.0.0.1", "[::1]", "localhost"].flatMap {
@@ -83,7 +102,7 @@ public struct SandboxClient: Sendable, Hashable {
 
   func accepts(grantType: String) -> Bool {
     if let grantTypes { return grantTypes.contains(grantType) }
-    return grantType != "client_credentials" || secret != nil
+    return grantType != "client_credentials" || isConfidential
   }
 }
 

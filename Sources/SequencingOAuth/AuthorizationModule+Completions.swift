@@ -108,6 +108,18 @@ extension AuthorizationModule {
     }
   }
 
+  /// Gets a token for what the client signs with its key.
+  ///
+  /// See ``requestAccessToken(asserting:scope:)``.
+  public func requestAccessToken(
+    asserting assertion: JWTAssertion, scope: String? = nil,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.requestAccessToken(asserting: assertion, scope: scope)
+    }
+  }
+
   /// Gets a token by a grant of another specification.
   ///
   /// See ``requestAccessToken(grantType:parameters:scope:)``.
@@ -118,6 +130,16 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in
       try await self.requestAccessToken(
         grantType: grantType, parameters: parameters, scope: scope)
+    }
+  }
+
+  /// Exchanges a token for one of another type, or for another service; see ``exchangeToken(_:)``.
+  public func exchangeToken(
+    _ exchange: TokenExchange,
+    completion: @escaping @isolated(any) (Result<ExchangedToken, SQOAuthError>) -> Void
+  ) {
+    callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.exchangeToken(exchange)
     }
   }
 

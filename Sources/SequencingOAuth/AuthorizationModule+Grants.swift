@@ -32,8 +32,29 @@ extension AuthorizationModule {
     }
   }
 
+  /// Gets a token for what the client signs with its ``ClientConfiguration/clientKey``, and a new
+  /// one in the same way when it expires.
+  ///
+  /// So a service acts in its own name, or for a user whom the server lets it act for, without a
+  /// page. A client whose ``ClientConfiguration/clientAuthentication`` is
+  /// ``ClientAuthentication/publicClient`` sends only the assertion. A key that signs elsewhere has
+  /// 10 s, and the request at most ``ClientConfiguration/timeout``.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if the client has no
+  ///   key; ``SQOAuthError/Code/clientKeyFailed``; ``SQOAuthError/Code/invalidGrant`` and other
+  ///   refusals of the server.
+  /// - SeeAlso: RFC 7523, section 2.1
+  @discardableResult
+  public func requestAccessToken(
+    asserting assertion: JWTAssertion, scope: String? = nil
+  ) async throws(SQOAuthError) -> SQToken {
+    try await take(.jwtBearer(assertion, scope: scope)) { client throws(SQOAuthError) in
+      try await JWTBearerGrant(client: client).run(assertion, scope: scope)
+    }
+  }
+
   /// Gets a token by a grant of another specification, such as
-  /// `urn:ietf:params:oauth:grant-type:jwt-bearer`.
+  /// `urn:ietf:params:oauth:grant-type:saml2-bearer` (RFC 7522) with the parameter `assertion`.
   ///
   /// The implicit grant is refused: its token travels in a URL (RFC 9700, section 2.1.2).
   ///
@@ -56,7 +77,7 @@ extension AuthorizationModule {
   ) async throws(SQOAuthError) -> SQToken {
     let dismissals = session.dismissals
     let client = try await context.client()
-    // The store is not checked for a client credentials token: the client can request that again.
+    // The store is not checked for a grant that the client can repeat.
     if kind == nil { _ = try await session.account.check() }
     let token = try await grant(client)
     try await take(token, from: client, kind, since: dismissals)

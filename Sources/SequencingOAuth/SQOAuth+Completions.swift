@@ -120,6 +120,16 @@ extension SQOAuth {
     module.requestAccessTokenAsClient(scope: scope, completion: completion)
   }
 
+  /// Gets a token for what the client signs with its key.
+  ///
+  /// See ``requestAccessToken(asserting:scope:)``.
+  public func requestAccessToken(
+    asserting assertion: JWTAssertion, scope: String? = nil,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.requestAccessToken(asserting: assertion, scope: scope, completion: completion)
+  }
+
   /// Gets a token by a grant of another specification.
   ///
   /// See ``requestAccessToken(grantType:parameters:scope:)``.
@@ -129,6 +139,14 @@ extension SQOAuth {
   ) {
     module.requestAccessToken(
       grantType: grantType, parameters: parameters, scope: scope, completion: completion)
+  }
+
+  /// Exchanges a token for one of another type, or for another service; see ``exchangeToken(_:)``.
+  public func exchangeToken(
+    _ exchange: TokenExchange,
+    completion: @escaping @isolated(any) (Result<ExchangedToken, SQOAuthError>) -> Void
+  ) {
+    module.exchangeToken(exchange, completion: completion)
   }
 
   // MARK: Requests

@@ -20,6 +20,16 @@ extension SQOAuth {
     try await module.requestAccessTokenAsClient(scope: scope)
   }
 
+  /// Gets a token for what the client signs with its key.
+  ///
+  /// See ``AuthorizationModule/requestAccessToken(asserting:scope:)``.
+  @discardableResult
+  public func requestAccessToken(
+    asserting assertion: JWTAssertion, scope: String? = nil
+  ) async throws(SQOAuthError) -> SQToken {
+    try await module.requestAccessToken(asserting: assertion, scope: scope)
+  }
+
   /// Gets a token by a grant of another specification.
   ///
   /// See ``AuthorizationModule/requestAccessToken(grantType:parameters:scope:)``.
@@ -29,5 +39,14 @@ extension SQOAuth {
   ) async throws(SQOAuthError) -> SQToken {
     try await module.requestAccessToken(
       grantType: grantType, parameters: parameters, scope: scope)
+  }
+
+  /// Exchanges a token for one of another type, or for another service.
+  ///
+  /// See ``AuthorizationModule/exchangeToken(_:)``.
+  public func exchangeToken(
+    _ exchange: TokenExchange
+  ) async throws(SQOAuthError) -> ExchangedToken {
+    try await module.exchangeToken(exchange)
   }
 }

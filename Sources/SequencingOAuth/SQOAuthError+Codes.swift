@@ -149,6 +149,8 @@ extension SQOAuthError.Code {
   ///
   /// The request was not sent, because it belongs to the earlier user.
   public static let sessionReplaced = Self(rawValue: "session_replaced")
+  /// The client's key could not sign, so the request was not sent.
+  public static let clientKeyFailed = Self(rawValue: "client_key_failed")
   /// An account, a module or a key with this name exists already.
   public static let duplicateName = Self(rawValue: "duplicate_name")
 }

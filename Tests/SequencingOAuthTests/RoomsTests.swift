@@ -9,7 +9,9 @@ import Testing
   private static let module = package.appending(path: "Sources/SequencingOAuth")
 
   /// What of the module's root every room may use.
-  private static let values: Set = ["SQToken", "SQOAuthError", "ClientEnvironment", "Registry"]
+  private static let values: Set = [
+    "SQToken", "SQOAuthError", "ClientEnvironment", "Registry", "JWTAssertion",
+  ]
   /// The rooms that extend the types of the root, and so stand above it.
   private static let above: Set = [
     "PodNames", "Signals", "Keeping", "Pipes", "Resources", "Callbacks",

@@ -14,8 +14,10 @@ enum IntrospectionEndpoint {
     guard request.method == "POST" else { return .methodNotAllowed("POST") }
     do throws(OAuthFault) {
       try TokenEndpoint.checkForm(request)
-      let client = try ClientAuthenticator.client(of: request, sandbox)
-      guard client.secret != nil else { throw .invalidClient("A secret is needed here.") }
+      let client = try ClientAuthenticator.client(of: request, &sandbox)
+      guard client.isConfidential else {
+        throw .invalidClient("The client must prove who it is here.")
+      }
       guard let token = request.form("token") else { throw .invalidRequest("token is missing.") }
       let content = describe(token, sandbox)
       guard request.header("accept")?.contains(mediaType) == true else {

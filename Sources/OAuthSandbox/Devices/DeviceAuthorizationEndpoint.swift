@@ -12,7 +12,7 @@ enum DeviceAuthorizationEndpoint {
     guard request.method == "POST" else { return .methodNotAllowed("POST") }
     do throws(OAuthFault) {
       try TokenEndpoint.checkForm(request)
-      let client = try ClientAuthenticator.client(of: request, sandbox)
+      let client = try ClientAuthenticator.client(of: request, &sandbox)
       guard client.accepts(grantType: DeviceGrant.type) else {
         throw OAuthFault(
           code: "unauthorized_client", description: "The client may not use this grant type.")

@@ -64,7 +64,7 @@ enum AuthorizationEndpoint {
     if let mode = query.value("response_mode"), RedirectBack.Mode(rawValue: mode) == nil {
       throw .invalidRequest("Only response_mode=query and form_post are supported.")
     }
-    try checkPKCE(query, isRequired: client.secret == nil || sandbox.options.requiresPKCEOfAll)
+    try checkPKCE(query, isRequired: !client.isConfidential || sandbox.options.requiresPKCEOfAll)
     guard let scopes = sandbox.scopes(query.value("scope"), for: client) else {
       throw AuthorizationRefusal(
         code: "invalid_scope", description: "There is no such scope for this client.")

@@ -34,8 +34,11 @@ struct OAuthFault: Error, Hashable {
 /// Identifies the client of a request, which must use exactly one method (RFC 6749, section 2.3).
 enum ClientAuthenticator {
   static func client(
-    of request: SandboxRequest, _ sandbox: SandboxState
+    of request: SandboxRequest, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxClient {
+    if let assertion = request.form("client_assertion") {
+      return try client(by: assertion, request, &sandbox)
+    }
     let (id, secret, method) = try credentials(
       request, decodesBasic: sandbox.options.decodesBasicCredentials)
     guard let client = sandbox.client(id) else { throw .invalidClient("There is no such client.") }
@@ -46,6 +49,38 @@ enum ClientAuthenticator {
     }
     guard secret == client.secret else { throw .invalidClient("The client secret is wrong.") }
     return client
+  }
+
+  /// Identifies a client by what it has signed.
+  ///
+  /// - SeeAlso: RFC 7523, section 3
+  private static func client(
+    by text: String, _ request: SandboxRequest, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxClient {
+    guard request.form("client_secret") == nil, request.header("authorization") == nil else {
+      throw .invalidRequest("The client authenticated in two ways.")
+    }
+    guard
+      request.form("client_assertion_type")
+        == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+    else { throw .invalidRequest("There is no such client_assertion_type here.") }
+    do throws(AssertionFault) {
+      let assertion = try ReceivedAssertion(text)
+      let id = try assertion.text("iss")
+      guard try assertion.text("sub") == id, request.form("client_id") ?? id == id else {
+        throw AssertionFault("It names several clients.")
+      }
+      guard let client = sandbox.client(id) else {
+        throw AssertionFault("There is no such client.")
+      }
+      guard client.authentication.contains(.privateKeyJWT) else {
+        throw AssertionFault("The client is not registered for private_key_jwt.")
+      }
+      try assertion.check(keys: client.keys, &sandbox)
+      return client
+    } catch {
+      throw .invalidClient("client_assertion: \(error.reason)")
+    }
   }
 
   private static func credentials(

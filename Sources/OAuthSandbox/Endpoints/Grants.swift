@@ -12,6 +12,7 @@ enum Grants {
     case "refresh_token": try refresh(request, client, &sandbox)
     case DeviceGrant.type: try DeviceGrant.redeem(request, client, &sandbox)
     case TokenExchangeGrant.type: try TokenExchangeGrant.redeem(request, client, &sandbox)
+    case JWTBearerGrant.type: try JWTBearerGrant.redeem(request, client, &sandbox)
     case "password": try redeemPassword(request, client, &sandbox)
     default: try grantClient(request, client, &sandbox)
     }
@@ -126,7 +127,7 @@ enum Grants {
     try open(request, client, user: nil, &sandbox)
   }
 
-  private static func open(
+  static func open(
     _ request: SandboxRequest, _ client: SandboxClient, user: String?,
     _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {

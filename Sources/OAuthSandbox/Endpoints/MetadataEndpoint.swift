@@ -40,6 +40,8 @@ enum MetadataEndpoint {
       "token_endpoint_auth_methods_supported": strings(methods),
       "revocation_endpoint_auth_methods_supported": strings(methods),
       "introspection_endpoint_auth_methods_supported": strings(methods.filter { $0 != "none" }),
+      "token_endpoint_auth_signing_alg_values_supported": strings(
+        SandboxSigningAlgorithm.allCases.filter { !$0.usesSecret }.map(\.rawValue)),
       "authorization_response_iss_parameter_supported": true,
     ]
   }

@@ -5,7 +5,7 @@ enum RevocationEndpoint {
     guard request.method == "POST" else { return .methodNotAllowed("POST") }
     do throws(OAuthFault) {
       try TokenEndpoint.checkForm(request)
-      let client = try ClientAuthenticator.client(of: request, sandbox)
+      let client = try ClientAuthenticator.client(of: request, &sandbox)
       guard let token = request.form("token") else { throw .invalidRequest("token is missing.") }
       // The hint only says where to look first, and the sandbox looks in both places anyway.
       if let found = sandbox.ledger.refreshTokens[token] {

@@ -7,10 +7,16 @@ enum TokenEndpoint {
       guard let grantType = request.form("grant_type") else {
         throw .invalidRequest("grant_type is missing.")
       }
-      let client = try ClientAuthenticator.client(of: request, sandbox)
+      // Such an assertion says by itself who asks (RFC 7521, section 4.1).
+      let client =
+        grantType == JWTBearerGrant.type && !request.namesClient
+        ? nil : try ClientAuthenticator.client(of: request, &sandbox)
       guard supportedGrantTypes(sandbox).contains(grantType) else {
         throw OAuthFault(
           code: "unsupported_grant_type", description: "There is no such grant type here.")
+      }
+      guard let client else {
+        return Answer(json: try JWTBearerGrant.redeem(request, nil, &sandbox))
       }
       guard client.accepts(grantType: grantType) else {
         throw OAuthFault(
@@ -25,8 +31,8 @@ enum TokenEndpoint {
   static func supportedGrantTypes(_ sandbox: SandboxState) -> [String] {
     [
       "authorization_code", "refresh_token", "password", "client_credentials", DeviceGrant.type,
-      TokenExchangeGrant.type,
-    ] + sandbox.options.extensionGrants.keys.sorted()
+      TokenExchangeGrant.type, JWTBearerGrant.type,
+    ] + sandbox.options.extensionGrants.keys.filter { $0 != JWTBearerGrant.type }.sorted()
   }
 
   /// Checks that each parameter comes once, and in the form, not in the query (RFC 6749, section
@@ -43,5 +49,13 @@ enum TokenEndpoint {
     guard request.query.isEmpty || request.query("q") != nil else {
       throw .invalidRequest("Send the parameters in the body.")
     }
+  }
+}
+
+extension SandboxRequest {
+  /// Whether the request names or authenticates a client.
+  fileprivate var namesClient: Bool {
+    header("authorization") != nil
+      || form.contains { ["client_id", "client_assertion"].contains($0.name) }
   }
 }

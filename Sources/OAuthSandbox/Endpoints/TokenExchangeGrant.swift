@@ -9,7 +9,9 @@ enum TokenExchangeGrant {
   static func redeem(
     _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
-    guard client.secret != nil else { throw .invalidClient("A secret is needed here.") }
+    guard client.isConfidential else {
+      throw .invalidClient("The client must prove who it is here.")
+    }
     guard let subject = try party("subject", request, sandbox) else {
       throw .invalidRequest("subject_token is missing.")
     }

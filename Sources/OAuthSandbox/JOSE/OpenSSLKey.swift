@@ -49,6 +49,11 @@ final class OpenSSLKey: Redacted {
       })
   }
 
+  /// Takes over a key, which is freed with this object.
+  init(owning key: OpaquePointer) {
+    self.key = key
+  }
+
   deinit {
     EVP_PKEY_free(key)
   }
@@ -80,6 +85,23 @@ final class OpenSSLKey: Redacted {
     let isSigned = EVP_DigestSign(context, &signature, &count, input, input.count) == 1
     precondition(isSigned, "OpenSSL could not sign with a key of the sandbox.")
     return Data(signature.prefix(count))
+  }
+
+  /// Whether a signature, as OpenSSL writes it, fits the key and the message.
+  func isValid(
+    openSSL signature: [UInt8], of message: [UInt8], _ algorithm: SandboxSigningAlgorithm
+  ) -> Bool {
+    let context = EVP_MD_CTX_new()
+    defer { EVP_MD_CTX_free(context) }
+    var keyContext: OpaquePointer?
+    var hash = algorithm.hash
+    if case .ed25519 = algorithm.family { hash = nil }
+    guard EVP_DigestVerifyInit(context, &keyContext, hash, nil, key) == 1 else { return false }
+    if case .pss = algorithm.family {
+      EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING)
+      EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, RSA_PSS_SALTLEN_DIGEST)
+    }
+    return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
   }
 
   /// The two integers of an ECDSA signature, each with the full length (RFC 7518, section 3.4).

@@ -15,6 +15,8 @@ struct ClientDescription {
   let grantTypes: [String]
   let name: String?
   let scopes: [String]?
+  /// The public halves of the client's keys, each with its algorithm.
+  let keys: [SandboxJSON]
 
   init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
     let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
@@ -32,6 +34,7 @@ struct ClientDescription {
     self.method = method
     name = try Self.text("client_name", json)
     scopes = try Self.text("scope", json)?.split(separator: " ").map(String.init)
+    keys = try Self.keys(json)
     try check(sandbox)
   }
 
@@ -41,7 +44,10 @@ struct ClientDescription {
       throw .invalidMetadata("There is no such grant type here.")
     }
     guard method != .none || !grantTypes.contains("client_credentials") else {
-      throw .invalidMetadata("client_credentials needs a client with a secret.")
+      throw .invalidMetadata("client_credentials needs a client that proves who it is.")
+    }
+    guard method != .privateKeyJWT || !keys.isEmpty else {
+      throw .invalidMetadata("private_key_jwt needs jwks.")
     }
     guard scopes?.allSatisfy(sandbox.options.scopes.map(\.name).contains) ?? true else {
       throw .invalidMetadata("There is no such scope.")
@@ -54,6 +60,14 @@ struct ClientDescription {
         scheme != "http" || ["127.0.0.1", "::1", "[::1]", "localhost"].contains(uri.host() ?? "")
       else { throw .invalidRedirect("A redirect URI must be https, of an app, or loopback.") }
     }
+  }
+
+  private static func keys(_ json: SandboxJSON) throws(OAuthFault) -> [SandboxJSON] {
+    guard let set = json["jwks"] else { return [] }
+    guard case .array(let keys)? = set["keys"],
+      keys.allSatisfy({ $0["d"] == nil && $0["alg"] != nil && OpenSSLKey(publicJWK: $0) != nil })
+    else { throw .invalidMetadata("jwks is no set of public keys with their algorithms.") }
+    return keys
   }
 
   private static func text(
@@ -85,6 +99,7 @@ struct ClientDescription {
   /// The client with this description.
   func client(id: String, secret: String?) -> SandboxClient {
     var client = SandboxClient(id: id, secret: secret, name: name, redirectURIs: redirectURIs)
+    client.keys = keys
     client.authentication = [method]
     client.grantTypes = Set(grantTypes)
     client.scopes = scopes.map(Set.init)

@@ -11,7 +11,7 @@ enum RegistrationEndpoint {
     }
     do throws(OAuthFault) {
       let description = try ClientDescription(request, sandbox)
-      let secret = description.method == .none ? nil : Crypto.secret("secret-")
+      let secret = description.method.usesSecret ? Crypto.secret("secret-") : nil
       let client = description.client(id: Crypto.secret("client-"), secret: secret)
       sandbox.options.clients.append(client)
       sandbox.registered.entries[client.id] = RegisteredClients.Entry(
@@ -89,7 +89,8 @@ enum RegistrationEndpoint {
         description.json["client_secret"] == old.secret.map(SandboxJSON.string)
       else { throw .invalidRequest("client_id or client_secret is another one.") }
       description.json["client_secret"] = nil
-      let secret = description.method == .none ? nil : old.secret ?? Crypto.secret("secret-")
+      let secret =
+        description.method.usesSecret ? old.secret ?? Crypto.secret("secret-") : nil
       let client = description.client(id: old.id, secret: secret)
       sandbox.options.clients[index] = client
       sandbox.registered.entries[client.id]?.metadata = description.json

@@ -13,6 +13,8 @@ struct SandboxState {
   var devices = DeviceAuthorizations()
   var registered = RegisteredClients()
   var keys = SigningKeys()
+  /// What clients have signed, which each counts once.
+  var usedAssertions = UsedAssertions()
   /// The logout tokens that wait to be sent to clients.
   var logoutNotices: [LogoutNotice] = []
   var drive = DriveState()

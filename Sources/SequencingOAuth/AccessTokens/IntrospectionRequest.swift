@@ -20,22 +20,18 @@ struct IntrospectionRequest: Sendable {
   /// Makes the request of a resource server; throws if its provider has no such endpoint.
   init(
     _ token: String, by client: RegisteredClient, wantsSignature: Bool
-  ) throws(SQOAuthError) {
+  ) async throws(SQOAuthError) {
     guard let endpoint = client.metadata.introspectionEndpoint else {
       throw SQOAuthError(
         .introspectionUnsupported, "the provider has no introspection endpoint, or does not name it"
       )
     }
-    let configuration = client.configuration
     self.endpoint = endpoint
     self.token = token
     self.wantsSignature = wantsSignature
-    self.client = ClientCredentials(
-      id: configuration.clientID, secret: configuration.clientSecret,
-      authentication: try configuration.authentication(
-        supported: client.metadata.introspectionAuthenticationMethods
-          ?? client.metadata.clientAuthenticationMethods))
-    timeout = configuration.timeout
+    self.client = try await client.proving(
+      client.unprovenCredentials(supported: client.metadata.introspectionAuthenticationMethods))
+    timeout = client.configuration.timeout
   }
 
   /// The media type of a signed answer.

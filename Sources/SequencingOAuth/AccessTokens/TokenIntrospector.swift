@@ -86,7 +86,8 @@ public final class TokenIntrospector: Sendable {
       } else {
         nil
       }
-    let request = try IntrospectionRequest(token, by: client, wantsSignature: signatures != nil)
+    let request = try await IntrospectionRequest(
+      token, by: client, wantsSignature: signatures != nil)
     let answer = try await client.environment.httpClient.exchange(request.httpRequest())
     return try await IntrospectionResponse(request: request, client: client)
       .read(answer, signatures: signatures)

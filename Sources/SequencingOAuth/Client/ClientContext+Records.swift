@@ -27,7 +27,9 @@ extension ClientContext {
   func actsInOwnName() throws(SQOAuthError) -> Bool {
     guard case .success(let configuration) = configuration else { return false }
     guard !configuration.usesClientCredentials else { return true }
-    guard configuration.redirectURI != nil || configuration.clientSecret == nil else {
+    guard configuration.redirectURI != nil
+      || (configuration.clientSecret == nil && configuration.clientKey == nil)
+    else {
       throw SQOAuthError(
         .notAuthorized,
         "no user is signed in, and the client has no redirect URI to sign a user in: set "

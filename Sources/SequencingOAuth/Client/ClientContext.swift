@@ -113,8 +113,7 @@ final class ClientContext: Sendable {
   ) async throws(SQOAuthError) -> RefreshedToken {
     do throws(SQOAuthError) {
       if let grant = record.grant, record.token.refreshToken == nil {
-        return RefreshedToken(
-          token: try await ClientCredentialsGrant(client: client).run(scope: grant.scope))
+        return RefreshedToken(token: try await repeated(grant, by: client))
       }
       return try await RefreshTokenGrant(client: client).run(record.token)
     } catch {
@@ -125,6 +124,15 @@ final class ClientContext: Sendable {
       }
       throw error
     }
+  }
+
+  private func repeated(
+    _ grant: AccountRecord.Grant, by client: RegisteredClient
+  ) async throws(SQOAuthError) -> SQToken {
+    if let assertion = grant.assertion {
+      return try await JWTBearerGrant(client: client).run(assertion, scope: grant.scope)
+    }
+    return try await ClientCredentialsGrant(client: client).run(scope: grant.scope)
   }
 
   /// The validation of the ID token of an earlier refresh, which could not be validated then.

@@ -8,22 +8,27 @@ extension ClientConfiguration {
   ) throws(SQOAuthError) -> ClientAuthentication {
     try ClientAuthentication.chosen(
       clientAuthentication, providers: provider.clientAuthentication,
-      hasSecret: clientSecret != nil,
+      hasKey: clientKey != nil, hasSecret: clientSecret != nil,
       basicEncodes: clientSecret.map {
         ClientCredentials.areChangedByBasic(id: clientID, secret: $0)
       } ?? false,
       supported: supported)
   }
 
-  /// Refuses a method that needs a missing secret, or that cannot carry the identifier and the
+  /// Refuses a method that needs a missing secret or key, or that cannot carry the identifier and the
   /// secret.
   static func check(
     _ explicit: ClientAuthentication?, providers: ClientAuthentication?, id: String,
-    secret: String?
+    secret: String?, hasKey: Bool
   ) throws(SQOAuthError) {
     switch explicit {
     case nil, .publicClient?:
       break
+    case .privateKeyJWT?:
+      guard hasKey else {
+        throw SQOAuthError(
+          .invalidConfiguration, "authentication by a signed token needs a client key")
+      }
     case .basic?, .post?, .basicUnescaped?:
       guard secret != nil else {
         throw SQOAuthError(

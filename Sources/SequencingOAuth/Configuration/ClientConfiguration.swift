@@ -10,6 +10,7 @@ public struct ClientConfiguration: Sendable, Hashable {
   struct Values: Sendable, Hashable, Redacted {
     let clientID: String
     let clientSecret: String?
+    let clientKey: ClientKey?
     let redirectURI: RedirectURI?
     let scope: String?
     let provider: Provider
@@ -39,6 +40,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The client secret, `client_secret`; `nil` for a public client, such as an app on a user's
   /// machine.
   public var clientSecret: String? { values.value.clientSecret }
+  /// The key with which the client proves its identity, or signs assertions; `nil` for none.
+  public var clientKey: ClientKey? { values.value.clientKey }
   /// The URI to which the user comes back; `nil` for a client that signs no user in, such as a
   /// daemon.
   public var redirectURI: RedirectURI? { values.value.redirectURI }
@@ -104,8 +107,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///
   /// ``AuthorizationModule/token()``, requests and pipes then get a missing token by the client
   /// credentials grant, for the ``scope``, and replace an expired one in the same way. However many
-  /// callers need a token at a time, the SDK makes one request. The client needs a secret, and no
-  /// redirect URI.
+  /// callers need a token at a time, the SDK makes one request. The client needs a secret
+  /// or a key, and no redirect URI.
   ///
   /// - SeeAlso: RFC 6749, section 4.4
   public var usesClientCredentials: Bool {
@@ -138,6 +141,9 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// app's own web server listens on the loopback port, set `redirectReceiver` to
   /// ``RedirectReceiver/app``.
   ///
+  /// A client with a `clientKey` authenticates by what it signs, unless `clientAuthentication` says
+  /// otherwise.
+  ///
   /// The provider has no default, so that no app sends its users and its secret to a server that it
   /// did not name. The two dictionaries add parameters to those of the provider and override them;
   /// a parameter of the protocol itself is an error.
@@ -145,8 +151,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` or
   ///   ``SQOAuthError/Code/insecureEndpoint``; the message says what to change.
   public init(
-    clientID: String, clientSecret: String? = nil, redirectURI: String? = nil,
-    redirectReceiver: RedirectReceiver? = nil, scope: String? = nil,
+    clientID: String, clientSecret: String? = nil, clientKey: ClientKey? = nil,
+    redirectURI: String? = nil, redirectReceiver: RedirectReceiver? = nil, scope: String? = nil,
     provider: Provider, clientAuthentication: ClientAuthentication? = nil,
     authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) {
@@ -161,10 +167,10 @@ public struct ClientConfiguration: Sendable, Hashable {
       if let redirectURI { try RedirectURI(redirectURI, receiver: redirectReceiver) } else { nil }
     try Self.check(
       clientAuthentication, providers: provider.clientAuthentication, id: clientID,
-      secret: clientSecret)
+      secret: clientSecret, hasKey: clientKey != nil)
     values = Boxed(
       Values(
-        clientID: clientID, clientSecret: clientSecret,
+        clientID: clientID, clientSecret: clientSecret, clientKey: clientKey,
         redirectURI: redirect,
         scope: scope?.isEmpty == true ? nil : scope, provider: provider,
         clientAuthentication: clientAuthentication,
@@ -182,14 +188,15 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The request sends them with a space between them. The other parameters and the errors are
   /// those of the initializer that takes the scopes as one text.
   public init(
-    clientID: String, clientSecret: String? = nil, redirectURI: String? = nil,
-    redirectReceiver: RedirectReceiver? = nil, scopes: [String],
+    clientID: String, clientSecret: String? = nil, clientKey: ClientKey? = nil,
+    redirectURI: String? = nil, redirectReceiver: RedirectReceiver? = nil, scopes: [String],
     provider: Provider, clientAuthentication: ClientAuthentication? = nil,
     authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) {
     try self.init(
-      clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI,
-      redirectReceiver: redirectReceiver, scope: scopes.joined(separator: " "), provider: provider,
+      clientID: clientID, clientSecret: clientSecret, clientKey: clientKey,
+      redirectURI: redirectURI, redirectReceiver: redirectReceiver,
+      scope: scopes.joined(separator: " "), provider: provider,
       clientAuthentication: clientAuthentication,
       authorizationParameters: authorizationParameters, tokenParameters: tokenParameters)
   }

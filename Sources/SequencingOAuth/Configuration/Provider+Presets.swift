@@ -28,6 +28,7 @@ extension Provider {
       jwksURI: "https://www.googleapis.com/oauth2/v3/certs",
       userInfoEndpoint: "https://openidconnect.googleapis.com/v1/userinfo", issuer: googleIssuer)
     provider.apiHosts = googleAPIHosts
+    provider.assertionAudience = .tokenEndpoint
     provider.reusesRefreshTokens = true
     return provider
   }()

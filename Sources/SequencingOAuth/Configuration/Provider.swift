@@ -46,6 +46,8 @@ public struct Provider: Sendable, Hashable {
   /// refresh token stays valid. If `false`, each account learns from its latest refresh whether its
   /// server does so; see ``AccountRecord/reusesRefreshToken``.
   public var reusesRefreshTokens = false
+  /// The name by which the provider knows itself in what its clients sign; the issuer unless set.
+  public var assertionAudience = AssertionAudience.issuer
   /// The hosts of the provider's APIs, which may get its tokens; a host that begins with a dot
   /// stands for every host below it.
   var apiHosts: Set<String> = []
@@ -59,7 +61,10 @@ public struct Provider: Sendable, Hashable {
   /// - SeeAlso: RFC 8414; OpenID Connect Discovery 1.0
   public static func issuer(_ issuer: String) -> Provider {
     var provider = Provider(name: issuer, source: .issuer(issuer))
-    if issuer == googleIssuer { provider.apiHosts = googleAPIHosts }
+    if issuer == googleIssuer {
+      provider.apiHosts = googleAPIHosts
+      provider.assertionAudience = .tokenEndpoint
+    }
     return provider
   }
 

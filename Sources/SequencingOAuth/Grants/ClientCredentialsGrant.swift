@@ -5,9 +5,10 @@ struct ClientCredentialsGrant: Sendable {
   let client: RegisteredClient
 
   func run(scope: String?) async throws(SQOAuthError) -> SQToken {
-    guard client.configuration.clientSecret != nil else {
+    let configuration = client.configuration
+    guard configuration.clientSecret != nil || configuration.clientKey != nil else {
       throw SQOAuthError(
-        .invalidConfiguration, "the client credentials grant needs a client secret")
+        .invalidConfiguration, "the client credentials grant needs a client secret or a client key")
     }
     var parameters: [FormCoding.Pair] = [.init("grant_type", "client_credentials")]
     if let scope { parameters.append(.init("scope", scope)) }

@@ -14,7 +14,7 @@ struct PreparedCodeGrant: Sendable, Redacted {
 
   /// Checks all that can be checked without a request.
   init(_ options: SignInOptions, _ client: RegisteredClient) throws(SQOAuthError) {
-    _ = try client.clientAuthentication()
+    _ = try client.unprovenCredentials(supported: nil)
     try Self.checkPKCE(client)
     question = try SignInQuestion(options, client)
     guard let redirect = client.configuration.redirectURI else {

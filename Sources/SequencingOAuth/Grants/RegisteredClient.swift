@@ -26,19 +26,20 @@ final class RegisteredClient: Sendable {
   ///
   /// If the response names no scope, the token has the `scope` of this call. The answer may take as
   /// long as `leastTimeout` when that is longer than the configured time-out. A `parser` reads it
-  /// in place of the environment's.
+  /// in place of the environment's. With `isAnonymous` a public client does not name itself.
   ///
   /// - SeeAlso: RFC 6749, section 3.2
   func token(
     _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
-    leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil
+    leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
+    isAnonymous: Bool = false
   ) async throws(SQOAuthError) -> IssuedToken {
+    var credentials = try await credentials()
+    credentials.isAnonymous = isAnonymous
     let request = TokenRequest(
       endpoint: endpoint ?? metadata.tokenEndpoint,
-      parameters: parameters + configuration.tokenParameters,
-      clientID: configuration.clientID, clientSecret: configuration.clientSecret,
-      authentication: try clientAuthentication(), timeout: configuration.timeout,
-      leastTimeout: leastTimeout)
+      parameters: parameters + configuration.tokenParameters, client: credentials,
+      timeout: configuration.timeout, leastTimeout: leastTimeout)
     let answer = try await environment.httpClient.exchange(request.httpRequest())
     let now = environment.clock.now
     let context = TokenResponseContext(
@@ -53,20 +54,16 @@ final class RegisteredClient: Sendable {
   /// Gets a token for a user by a grant without a browser, and who the user is, if the scope asks
   /// for that.
   func token(
-    ofUserBy parameters: [FormCoding.Pair], scope: String?
+    ofUserBy parameters: [FormCoding.Pair], scope: String?, isAnonymous: Bool = false
   ) async throws(SQOAuthError) -> SQToken {
     let validator = try idTokenValidator(scope: scope)
-    let issued = try await token(parameters, scope: scope)
+    let issued = try await token(
+      parameters, scope: scope, isAnonymous: isAnonymous)
     try checkScope(of: issued.token)
     guard let validator, let text = issued.token.idTokenText else { return issued.token }
     let idToken = try await validator.validate(
       text, issued.expectation(.ifPresent(nil)))
     return issued.token.identifying(idToken, nonce: nil)
-  }
-
-  /// How the client authenticates at this server.
-  func clientAuthentication() throws(SQOAuthError) -> ClientAuthentication {
-    try configuration.authentication(supported: metadata.clientAuthenticationMethods)
   }
 
   /// The validator of ID tokens; `nil` if the scope does not ask for an ID token.

@@ -10,6 +10,8 @@ struct Revocation: Sendable {
   func run(_ token: SQToken) async throws(SQOAuthError) {
     var unsupported: SQOAuthError?
     for (index, request) in try requests(for: token).enumerated() {
+      var request = request
+      request.client = try await client.proving(request.client)
       let answer = try await client.environment.httpClient.exchange(request.httpRequest())
       do throws(SQOAuthError) {
         let receivedAt = client.environment.clock.now
@@ -22,7 +24,7 @@ struct Revocation: Sendable {
     if let unsupported { throw unsupported }
   }
 
-  /// The requests that end a token, in the order in which they are sent.
+  /// The requests that end a token, in the order in which they are sent, without an assertion.
   ///
   /// The refresh token comes first, because a thief could get new tokens with it. If a request
   /// fails with ``SQOAuthError/Code/unsupportedTokenType``, the next one can still succeed.
@@ -33,11 +35,8 @@ struct Revocation: Sendable {
         "the provider has no revocation endpoint; call signOut, or configure the endpoint")
     }
     let configuration = client.configuration
-    let credentials = ClientCredentials(
-      id: configuration.clientID, secret: configuration.clientSecret,
-      authentication: try configuration.authentication(
-        supported: client.metadata.revocationAuthenticationMethods
-          ?? client.metadata.clientAuthenticationMethods))
+    let credentials = try client.unprovenCredentials(
+      supported: client.metadata.revocationAuthenticationMethods)
     let style = configuration.provider.revocationStyle
     func request(_ token: String, _ kind: RevocationRequest.Kind) -> RevocationRequest {
       RevocationRequest(

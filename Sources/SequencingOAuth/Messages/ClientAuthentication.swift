@@ -7,7 +7,7 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   /// The registered name of the method, or the SDK's own name for ``basicUnescaped``.
   public let rawValue: String
 
-  /// Makes a method from a name; the SDK supports only the four methods that are constants of this
+  /// Makes a method from a name; the SDK supports only the methods that are constants of this
   /// type.
   public init(rawValue: String) {
     self.rawValue = rawValue
@@ -33,23 +33,39 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   public static let post = Self(rawValue: "client_secret_post")
   /// The method of a public client: the identifier in the body, and no secret.
   public static let publicClient = Self(rawValue: "none")
+  /// A token that the client signs with its ``ClientConfiguration/clientKey``, anew for each
+  /// request.
+  ///
+  /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
+  public static let privateKeyJWT = Self(rawValue: "private_key_jwt")
 }
 
 extension ClientAuthentication {
   /// Chooses the method for a client.
   ///
-  /// What the app chose comes first, then what the provider needs. For another client with a secret
-  /// it is Basic, which every server must support (RFC 6749, section 2.3.1), with two exceptions.
+  /// What the app chose comes first, then what the provider needs. A client with a key signs. For
+  /// another client with a secret it is Basic, which every server must support (RFC 6749, section 2.3.1), with two exceptions.
   /// The secret goes in the body if the server lists that and does not list Basic. It goes there
   /// too if the server lists both and `basicEncodes` a part of the credentials, because many
   /// servers do not decode it. The SDK never tries a second method: that attempt would send the
   /// code twice.
   static func chosen(
-    _ explicit: ClientAuthentication?, providers: ClientAuthentication? = nil, hasSecret: Bool,
+    _ explicit: ClientAuthentication?, providers: ClientAuthentication? = nil,
+    hasKey: Bool = false, hasSecret: Bool,
     basicEncodes: Bool = false, supported: [String]?
   ) throws(SQOAuthError) -> ClientAuthentication {
     // The app's choice counts even if the server's metadata does not list it.
     if let explicit { return explicit }
+    if hasKey {
+      guard supported?.contains(privateKeyJWT.rawValue) ?? true else {
+        throw SQOAuthError(
+          .invalidConfiguration,
+          "the server's metadata does not list private_key_jwt; if the client's key is not for its "
+            + "authentication, or the metadata is wrong, set the configuration's clientAuthentication"
+        )
+      }
+      return privateKeyJWT
+    }
     guard hasSecret else { return .publicClient }
     if let providers { return providers }
     // RFC 8414, section 2: an absent list means client_secret_basic.

@@ -8,11 +8,18 @@ import Basics
 
 /// The client's identity, and how it proves that identity in a request of the back channel.
 ///
-/// - SeeAlso: RFC 6749, section 2.3.1
+/// - SeeAlso: RFC 6749, section 2.3.1; RFC 7523, section 2.2
 struct ClientCredentials: Sendable {
   let id: String
   let secret: String?
   let authentication: ClientAuthentication
+  /// What the client's key has signed for this one request; `nil` before, and for other methods.
+  var assertion: String?
+  /// Whether a request by a client that proves nothing leaves out the identifier.
+  var isAnonymous = false
+
+  /// The type of an assertion that is a JSON Web Token.
+  static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
   /// A POST request with a form that asks for JSON; the client's identity is in a header or in the
   /// form.
@@ -24,7 +31,11 @@ struct ClientCredentials: Sendable {
       "Cache-Control": "no-store",
     ]
     var pairs = parameters
-    switch (authentication, secret) {
+    switch (authentication, authentication == .privateKeyJWT ? assertion : secret) {
+    case (.privateKeyJWT, let assertion?):
+      pairs.append(.init("client_id", id))
+      pairs.append(.init("client_assertion_type", Self.assertionType))
+      pairs.append(.init("client_assertion", assertion))
     case (.basic, let secret?):
       headers["Authorization"] = Self.basic(id: id, secret: secret)
     case (.basicUnescaped, let secret?):
@@ -33,7 +44,7 @@ struct ClientCredentials: Sendable {
       pairs.append(.init("client_id", id))
       pairs.append(.init("client_secret", secret))
     default:
-      pairs.append(.init("client_id", id))
+      if !isAnonymous { pairs.append(.init("client_id", id)) }
     }
     var request = HTTPRequest(
       method: "POST", url: endpoint, headers: headers,
@@ -44,11 +55,12 @@ struct ClientCredentials: Sendable {
 
   /// The texts that no description, error or log may show.
   var secrets: [String] {
-    guard let secret else { return [] }
+    guard let secret else { return [assertion].compactMap(\.self) }
     let fields = [
       Self.basic(id: id, secret: secret), Self.basicUnescaped(id: id, secret: secret),
     ]
     return [secret] + fields.map { String($0.dropFirst("Basic ".count)) }
+      + [assertion].compactMap(\.self)
   }
 
   /// The value of an `Authorization: Basic` field as RFC 6749 wants it.

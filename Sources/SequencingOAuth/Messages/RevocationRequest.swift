@@ -20,7 +20,7 @@ struct RevocationRequest: Sendable {
   let style: RevocationStyle
   let token: String
   let kind: Kind
-  let client: ClientCredentials
+  var client: ClientCredentials
   let timeout: Duration
 
   /// The request as the HTTP client sends it.

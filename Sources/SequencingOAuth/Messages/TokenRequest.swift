@@ -13,19 +13,13 @@ struct TokenRequest: Sendable {
   let endpoint: URL
   /// The parameter `grant_type` and the parameters of that grant, in order.
   let parameters: [FormCoding.Pair]
-  let clientID: String
-  let clientSecret: String?
-  let authentication: ClientAuthentication
+  /// The client that asks, and how it proves its identity.
+  let client: ClientCredentials
   let timeout: Duration
   /// The time limit of the whole request, if it is longer than ``timeout``.
   ///
   /// Then ``timeout`` limits only the time until the request is sent.
   var leastTimeout = Duration.zero
-
-  /// The client that asks, and how it proves its identity.
-  var client: ClientCredentials {
-    ClientCredentials(id: clientID, secret: clientSecret, authentication: authentication)
-  }
 
   /// The request as the HTTP client sends it.
   func httpRequest() -> HTTPRequest {

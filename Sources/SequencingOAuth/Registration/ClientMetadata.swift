@@ -13,6 +13,11 @@ public struct ClientMetadata: Sendable, Hashable {
   /// With ``ClientAuthentication/publicClient`` it gets no secret, which is right for a program on
   /// its user's machine. ``ClientAuthentication/basicUnescaped`` is registered as Basic.
   public var clientAuthentication: ClientAuthentication
+  /// The keys with which the client signs (`jwks`), of which the server gets the public halves.
+  ///
+  /// ``ClientAuthentication/privateKeyJWT`` needs one; its algorithm is registered too. Several keys
+  /// let a client change its key without a pause.
+  public var keys: [ClientKey] = []
   /// The grants that the client uses (`grant_types`).
   public var grantTypes: [String]
   /// The name that the server's pages show to users (`client_name`).
@@ -59,12 +64,22 @@ public struct ClientMetadata: Sendable, Hashable {
       // Without the member, a server would take the response type "code" for granted.
       "response_types": usesCode ? ["code"] : [],
       "token_endpoint_auth_method": .string(registeredAuthentication.rawValue),
+      "token_endpoint_auth_signing_alg": signingAlgorithm.map(JSONValue.string),
+      "jwks": keys.isEmpty ? nil : ["keys": .array(keys.compactMap(\.publicJWK))],
       "client_name": clientName.map(JSONValue.string),
       "client_uri": clientURI.map(JSONValue.string), "scope": scope.map(JSONValue.string),
       "contacts": list(contacts), "software_id": softwareID.map(JSONValue.string),
       "software_version": softwareVersion.map(JSONValue.string),
     ]
     return additionalMembers.merging(own.compactMapValues(\.self)) { $1 }
+  }
+
+  /// The algorithm of the client's authentication, if it signs and all its keys have one.
+  private var signingAlgorithm: String? {
+    guard clientAuthentication == .privateKeyJWT, let first = keys.first?.algorithm,
+      keys.allSatisfy({ $0.algorithm == first })
+    else { return nil }
+    return first.rawValue
   }
 
   /// The method by its registered name.
@@ -79,11 +94,26 @@ public struct ClientMetadata: Sendable, Hashable {
       throw SQOAuthError(
         .invalidConfiguration, "a client that signs users in needs a redirect URI")
     }
-    let known: [ClientAuthentication] = [.publicClient, .basic, .post, .basicUnescaped]
+    let known: [ClientAuthentication] = [
+      .publicClient, .basic, .post, .basicUnescaped, .privateKeyJWT,
+    ]
     guard known.contains(clientAuthentication) else {
       throw SQOAuthError(
         .invalidConfiguration,
         "\"\(clientAuthentication.rawValue.printable)\" is not a client authentication of this SDK")
+    }
+    guard keys.allSatisfy({ $0.publicJWK != nil }) else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the public half of a client key that signs elsewhere is not known, so it cannot be "
+          + "registered")
+    }
+    guard
+      !keys.isEmpty || clientAuthentication != .privateKeyJWT
+        || additionalMembers["jwks_uri"] != nil
+    else {
+      throw SQOAuthError(
+        .invalidConfiguration, "authentication by a signed token needs a client key")
     }
   }
 }

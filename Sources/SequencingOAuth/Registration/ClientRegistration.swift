@@ -45,15 +45,18 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
 
   /// The configuration of the registered client.
   ///
-  /// The redirect URI is the first one, and the scope is yours, or what the server registered.
+  /// The redirect URI is the first one, and the scope is yours, or what the server registered. A
+  /// client that was registered with a key needs that key here.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration``, as the initializer of
   ///   ``ClientConfiguration``.
-  public func configuration(scope: String? = nil) throws(SQOAuthError) -> ClientConfiguration {
+  public func configuration(
+    scope: String? = nil, clientKey: ClientKey? = nil
+  ) throws(SQOAuthError) -> ClientConfiguration {
     try ClientConfiguration(
-      clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURIs.first,
-      scope: scope ?? self.scope, provider: .issuer(issuer),
-      clientAuthentication: clientSecret == nil ? nil : clientAuthentication)
+      clientID: clientID, clientSecret: clientSecret, clientKey: clientKey,
+      redirectURI: redirectURIs.first, scope: scope ?? self.scope, provider: .issuer(issuer),
+      clientAuthentication: clientAuthentication)
   }
 
   /// Whether the client's secret is good at a time, for as long as a sign-in may take.

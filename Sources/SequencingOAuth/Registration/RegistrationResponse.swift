@@ -80,7 +80,9 @@ struct RegistrationResponse {
     return methods.first(where: supported.contains) ?? methods.first
   }
 
-  private static let supported: [ClientAuthentication] = [.publicClient, .basic, .post]
+  private static let supported: [ClientAuthentication] = [
+    .publicClient, .basic, .post, .privateKeyJWT,
+  ]
 
   private func management(
     _ reader: ClaimReader
@@ -106,6 +108,16 @@ struct RegistrationResponse {
     text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
 
+  /// Whether an answer has the client's keys, or leaves the keys out.
+  private static func hasKeys(of metadata: ClientMetadata, _ answer: JSONValue?) -> Bool {
+    guard let answer, !metadata.keys.isEmpty else { return true }
+    // A server may add members to a key, or leave out what is not the key itself.
+    func halves(_ keys: [JSONValue]) -> Set<[String: JSONValue]> {
+      Set(keys.compactMap { $0.object?.filter { JWKText.publicNames.contains($0.key) } })
+    }
+    return halves(answer["keys"].array ?? []) == halves(metadata.keys.compactMap(\.publicJWK))
+  }
+
   /// Throws unless a registration is what was asked for, as far as the client relies on it.
   static func check(
     _ registration: ClientRegistration, against metadata: ClientMetadata
@@ -122,8 +134,16 @@ struct RegistrationResponse {
       supported.contains(registration.clientAuthentication),
       "the client for an authentication that this SDK does not have")
     try require(
-      registration.clientSecret != nil || registration.clientAuthentication == .publicClient,
+      registration.clientSecret != nil
+        || [.publicClient, .privateKeyJWT].contains(registration.clientAuthentication),
       "the client for an authentication by a secret, and sent none")
+    try require(
+      registration.clientAuthentication != .privateKeyJWT
+        || metadata.clientAuthentication == .privateKeyJWT,
+      "the client for an authentication by a signed token, which was not asked for")
+    try require(
+      hasKeys(of: metadata, registration.members["jwks"]),
+      "other keys of the client than those that were sent")
     let granted = registration.members["grant_types"]?.array?.compactMap(\.string)
     let lost = granted.map { granted in metadata.grantTypes.filter { !granted.contains($0) } } ?? []
     // Without refresh tokens the client still works.

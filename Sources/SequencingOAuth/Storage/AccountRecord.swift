@@ -16,15 +16,25 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     public let grantType: String
     /// The scope that the token request asked for; `nil` if it named none.
     public let scope: String?
+    /// What the client signs for the JWT bearer grant; `nil` for the other grants.
+    public let assertion: JWTAssertion?
 
     /// The client credentials grant of RFC 6749, section 4.4.
     public static func clientCredentials(scope: String?) -> Self {
-      Self(grantType: "client_credentials", scope: scope)
+      Self(grantType: "client_credentials", scope: scope, assertion: nil)
+    }
+
+    /// The JWT bearer grant of RFC 7523, section 2.1.
+    public static func jwtBearer(_ assertion: JWTAssertion, scope: String?) -> Self {
+      Self(
+        grantType: "urn:ietf:params:oauth:grant-type:jwt-bearer", scope: scope,
+        assertion: assertion)
     }
 
     private enum CodingKeys: String, CodingKey {
       case grantType = "grant_type"
       case scope
+      case assertion
     }
   }
 

@@ -104,15 +104,15 @@ import Testing
       AuthorizationRequest(
         endpoint: url, clientID: "id", redirectURI: "http://127.0.0.1/", scope: nil, state: "s",
         nonce: "n", pkce: pkce, extraParameters: []))
-    for authentication in [ClientAuthentication.basic, .post] {
+    for authentication in [ClientAuthentication.basic, .post, .privateKeyJWT] {
+      let client = ClientCredentials(
+        id: "id", secret: Self.canary, authentication: authentication, assertion: Self.canary)
       let request = TokenRequest(
         endpoint: url, parameters: [.init("code", Self.canary), .init("password", Self.canary)],
-        clientID: "id", clientSecret: Self.canary, authentication: authentication,
-        timeout: .seconds(1))
+        client: client, timeout: .seconds(1))
       Self.expectSilence(request)
       Self.expectSilence(request.httpRequest())
-      Self.expectSilence(
-        ClientCredentials(id: "id", secret: Self.canary, authentication: authentication))
+      Self.expectSilence(client)
     }
   }
 

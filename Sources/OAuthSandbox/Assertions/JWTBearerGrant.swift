@@ -1,0 +1,39 @@
+/// The JWT bearer grant: a token for what a registered client has signed.
+///
+/// The subject is the client itself, or a user by name or by identifier.
+///
+/// - SeeAlso: RFC 7523, section 2.1
+enum JWTBearerGrant {
+  static let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+
+  /// `client` is the one that authenticated, if one did.
+  static func redeem(
+    _ request: SandboxRequest, _ client: SandboxClient?, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    guard let text = request.form("assertion") else {
+      throw .invalidRequest("assertion is missing.")
+    }
+    let (issuer, user): (SandboxClient, String?)
+    do throws(AssertionFault) {
+      (issuer, user) = try parties(of: try ReceivedAssertion(text), &sandbox)
+    } catch {
+      throw .invalidGrant("assertion: \(error.reason)")
+    }
+    return try Grants.open(request, client ?? issuer, user: user, &sandbox)
+  }
+
+  private static func parties(
+    of assertion: ReceivedAssertion, _ sandbox: inout SandboxState
+  ) throws(AssertionFault) -> (SandboxClient, user: String?) {
+    let issuer = try assertion.text("iss")
+    guard let client = sandbox.client(issuer) else {
+      throw AssertionFault("There is no client with the name of its issuer.")
+    }
+    try assertion.check(keys: client.keys, &sandbox)
+    let subject = try assertion.text("sub")
+    guard subject != issuer else { return (client, nil) }
+    let user = sandbox.options.users.first { [$0.name, $0.subject].contains(subject) }
+    guard let user else { throw AssertionFault("There is no such user.") }
+    return (client, user.name)
+  }
+}

@@ -1,0 +1,13 @@
+/// The name by which a server knows itself in what its clients sign.
+///
+/// - SeeAlso: RFC 7523, section 3
+public enum AssertionAudience: Sendable, Hashable {
+  /// The issuer identifier, or the token endpoint of a server without one.
+  ///
+  /// A server that another one pretends to be cannot be deceived with this name.
+  case issuer
+  /// The address of the token endpoint, which some servers want.
+  case tokenEndpoint
+  /// Another name, by the server's documentation.
+  case other(String)
+}

@@ -1,0 +1,18 @@
+/// The JWT bearer grant: a token for what the client has signed.
+///
+/// - SeeAlso: RFC 7523, section 2.1; RFC 7521, section 4.1
+struct JWTBearerGrant: Sendable {
+  static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+
+  let client: RegisteredClient
+
+  func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {
+    var parameters: [FormCoding.Pair] = [
+      .init("grant_type", Self.grantType),
+      .init("assertion", try await client.sign(assertion)),
+    ]
+    if let scope { parameters.append(.init("scope", scope)) }
+    // The assertion says who asks (RFC 7521, section 4.1).
+    return try await client.token(ofUserBy: parameters, scope: scope, isAnonymous: true)
+  }
+}

@@ -1,0 +1,38 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The texts that a client signs.
+extension ClientKey {
+  /// A JSON Web Token with these claims.
+  ///
+  /// - Throws: ``SQOAuthError/Code/clientKeyFailed`` if the key cannot sign.
+  /// - SeeAlso: RFC 7515, section 7.1; RFC 7519, section 7.1
+  func sign(_ claims: [String: JSONValue]) async throws(SQOAuthError) -> String {
+    var header: [String: JSONValue] = ["alg": .string(algorithm.rawValue), "typ": "JWT"]
+    header["kid"] = keyID.map(JSONValue.string)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let header = try? encoder.encode(header), let claims = try? encoder.encode(claims) else {
+      throw .unusableClientKey("its name or a claim cannot be written in JSON")
+    }
+    let input = Base64URL.encode(header) + "." + Base64URL.encode(claims)
+    return input + "." + Base64URL.encode(try await signature(of: Data(input.utf8)))
+  }
+
+  private func signature(of message: Data) async throws(SQOAuthError) -> Data {
+    // No key is made without a scheme.
+    guard let scheme = algorithm.scheme else { throw .unusableClientKey("it cannot sign") }
+    switch signer {
+    case .here(let key):
+      guard let signature = key.signature(of: message, by: scheme) else {
+        throw SQOAuthError(.clientKeyFailed, "libcrypto could not sign with the client's key")
+      }
+      return signature
+    case .elsewhere(let signer):
+      return try await signer.signature(of: message, by: scheme)
+    }
+  }
+}

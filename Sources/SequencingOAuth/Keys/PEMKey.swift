@@ -1,0 +1,57 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads and writes private keys in PEM; OpenSSL knows the forms.
+///
+/// - SeeAlso: RFC 7468
+enum PEMKey {
+  static let maximumSize = 64 << 10
+
+  static func read(_ text: String, passphrase: String?) throws(SQOAuthError) -> PrivateKey {
+    try check(passphrase)
+    guard text.utf8.count <= maximumSize else {
+      throw .unusableClientKey("the text is longer than any key in PEM")
+    }
+    // PKCS#8 names it in its label, the older forms in a header line.
+    let isSealed = text.contains("ENCRYPTED")
+    guard isSealed == (passphrase != nil) else {
+      throw SQOAuthError(
+        .wrongPassphrase,
+        isSealed
+          ? "the client key is sealed under a passphrase, and none was given"
+          : "the client key is not sealed under a passphrase, but one was given")
+    }
+    if let key = PrivateKey(pem: Data(text.utf8), passphrase: passphrase) { return key }
+    guard !isSealed else {
+      throw SQOAuthError(
+        .wrongPassphrase,
+        "the client key cannot be opened: the passphrase is wrong, or the text is damaged")
+    }
+    guard text.contains("PRIVATE KEY-----") || !text.contains("-----BEGIN ") else {
+      throw .unusableClientKey(
+        "the text has no private key; a public key or a certificate cannot sign")
+    }
+    throw .unusableClientKey(
+      "the text is no whole RSA, P-256, P-384, P-521 or Ed25519 private key in PEM")
+  }
+
+  static func write(_ key: PrivateKey, passphrase: String?) throws(SQOAuthError) -> String {
+    try check(passphrase)
+    guard let text = key.pem(passphrase: passphrase) else {
+      throw SQOAuthError(.clientKeyFailed, "libcrypto cannot write the client key")
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Refuses what OpenSSL would cut off, or take for no passphrase.
+  private static func check(_ passphrase: String?) throws(SQOAuthError) {
+    guard let passphrase else { return }
+    guard (1...1024).contains(passphrase.utf8.count), !passphrase.utf8.contains(0) else {
+      throw SQOAuthError(
+        .invalidConfiguration, "a passphrase has 1 to 1024 bytes, and none of them is 0")
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A private key from a JSON Web Key, with what the text says about its use.
+///
+/// - SeeAlso: RFC 7517; RFC 7518, section 6; RFC 8037, section 2
+struct PrivateJWK: Redacted {
+  let key: PrivateKey
+  let algorithm: JWSAlgorithm?
+  let keyID: String?
+
+  init(_ text: String) throws(SQOAuthError) {
+    let members = try JWKText.members(of: text)
+    guard let key = Self.key(members) else {
+      throw .unusableClientKey(
+        "the text is no whole RSA, P-256, P-384, P-521 or Ed25519 private key in a JSON Web Key")
+    }
+    self.key = key
+    algorithm = try members["alg"].map { value throws(SQOAuthError) in
+      guard let algorithm = value.string.flatMap(JWSAlgorithm.init) else {
+        throw .unusableClientKey("this SDK does not have the algorithm that the key is for")
+      }
+      return algorithm
+    }
+    keyID = members["kid"].string
+    guard ["sig", nil].contains(members["use"].string) else {
+      throw .unusableClientKey("the key is not for signatures")
+    }
+  }
+
+  private static func key(_ members: [String: JSONValue]) -> PrivateKey? {
+    func bytes(_ name: String) -> Data? { members[name].string.flatMap(Base64URL.decode) }
+    func all(_ names: [String]) -> [Data]? {
+      let values = names.compactMap(bytes)
+      return values.count == names.count ? values : nil
+    }
+    switch members["kty"].string {
+    case "RSA":
+      // No key of more than two primes.
+      guard members["oth"] == nil, let key = all(["n", "e", "d"]) else { return nil }
+      let primes = ["p", "q", "dp", "dq", "qi"]
+      guard primes.contains(where: { members[$0] != nil }) else {
+        return PrivateKey(rsaNumbers: key)
+      }
+      return all(primes).flatMap { PrivateKey(rsaNumbers: key + $0) }
+    case "EC":
+      guard let curve = members["crv"].string.flatMap(EllipticCurve.init),
+        let numbers = all(["x", "y", "d"])
+      else { return nil }
+      return PrivateKey(curve: curve, x: numbers[0], y: numbers[1], number: numbers[2])
+    case "OKP":
+      guard members["crv"].string == "Ed25519",
+        let key = bytes("d").flatMap(PrivateKey.init(ed25519:)),
+        key.publicMembers["x"] == members["x"].string
+      else { return nil }
+      return key
+    default:
+      return nil
+    }
+  }
+}
+
+/// The text of a JSON Web Key that the app gave.
+enum JWKText {
+  static let maximumSize = 64 << 10
+
+  /// The members of a public key.
+  static let publicNames: Set = ["kty", "n", "e", "crv", "x", "y"]
+
+  static func members(of text: String) throws(SQOAuthError) -> [String: JSONValue] {
+    guard text.utf8.count <= maximumSize,
+      let members = try? JOSEObject.members(of: Data(text.utf8), as: "key")
+    else { throw .unusableClientKey("the text is no JSON object, or has two members of one name") }
+    return members
+  }
+}

@@ -1,0 +1,68 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A key that signs elsewhere, and the public half by which its signatures are checked.
+final class RemoteSigner: Sendable {
+  /// How long a signature may take.
+  static let limit = Duration.seconds(10)
+
+  private let publicKey: PublicKey?
+  private let sign: @Sendable (Data) async throws -> Data
+
+  init(publicKey: PublicKey?, sign: @escaping @Sendable (Data) async throws -> Data) {
+    self.publicKey = publicKey
+    self.sign = sign
+  }
+
+  /// The signature of a message; at the limit, the app's code is left to itself.
+  func signature(
+    of message: Data, by scheme: SignatureScheme
+  ) async throws(SQOAuthError) -> Data {
+    let answer = OneShot<Result<Data, any Error>>()
+    let work = Task { [sign] in
+      do { answer.resolve(.success(try await sign(message))) } catch {
+        answer.resolve(.failure(error))
+      }
+    }
+    let result = await answer.wait(until: .now + Self.limit)
+    work.cancel()
+    switch result {
+    case .success(let signature)?:
+      try check(signature, of: message, by: scheme)
+      return signature
+    case .failure(let error)?:
+      throw SQOAuthError(
+        .clientKeyFailed, "the client's key could not sign: the app's code failed", cause: error)
+    case nil where Task.isCancelled:
+      throw .waitCancelled
+    case nil:
+      throw SQOAuthError(
+        .clientKeyFailed,
+        "the client's key could not sign: the app's code took longer than "
+          + "\(Int(Self.limit.seconds)) s")
+    }
+  }
+
+  private func check(
+    _ signature: Data, of message: Data, by scheme: SignatureScheme
+  ) throws(SQOAuthError) {
+    if case .ecdsa(let curve, _) = scheme {
+      guard signature.count == 2 * curve.coordinateSize else {
+        throw SQOAuthError(
+          .clientKeyFailed,
+          "the app's code signed with \(signature.count) bytes; an ECDSA signature here is the "
+            + "numbers r and s in \(curve.coordinateSize) bytes each, without DER")
+      }
+    }
+    guard publicKey?.isValid(signature, of: message, by: scheme) ?? true else {
+      throw SQOAuthError(
+        .clientKeyFailed,
+        "what the app's code returned is no signature by the client's public key")
+    }
+  }
+}

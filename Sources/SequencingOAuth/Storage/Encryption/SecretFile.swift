@@ -1,0 +1,79 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A private file with one secret, which the first program that needs the secret makes.
+///
+/// It has mode 0600, in a folder that is created with mode 0700. A file that belongs to root may be
+/// readable by other users too, as a container's secrets are. Every call blocks its thread.
+struct SecretFile: Sendable {
+  /// The file in an error's message.
+  let name: String
+  private let file: PrivateFile
+
+  /// `kind` is what the file is in an error's message: `the key file`.
+  init(_ kind: String, path: String) {
+    name = "\(kind) \(path.printable)"
+    file = PrivateFile(path: path, trust: .key)
+  }
+
+  /// Reads the secret by a parser; returns `nil` if the file does not exist.
+  func read<Secret>(
+    _ parse: (Data) throws(SQOAuthError) -> Secret
+  ) throws(SQOAuthError) -> Secret? {
+    let content = try reported("be read") { () throws(FileError) in try file.read() }
+    return try content.map(parse)
+  }
+
+  /// Reads the secret, or creates the file with a new one if it is missing.
+  ///
+  /// All processes that call this at the same time get the same secret.
+  func readOrMake<Secret>(
+    _ parse: (Data) throws(SQOAuthError) -> Secret,
+    make: () throws(SQOAuthError) -> (Secret, content: Data)
+  ) throws(SQOAuthError) -> Secret {
+    // An administrator's file may be in a folder in which this program can create nothing, not even
+    // a lock file.
+    if !file.isInWritableFolder, let secret = try read(parse) { return secret }
+    return try locked { () throws(SQOAuthError) in
+      if let secret = try read(parse) {
+        // The process that created the file may have ended before the file's name was on the disk.
+        try reported("be written") { () throws(FileError) in try file.syncFolder() }
+        return secret
+      }
+      let (secret, content) = try make()
+      try write(content)
+      return secret
+    }
+  }
+
+  /// Replaces the content; only the holder of the lock may do so.
+  func write(_ content: Data) throws(SQOAuthError) {
+    try reported("be written") { () throws(FileError) in try file.replace(with: content) }
+  }
+
+  /// Runs a body while no other process changes the file.
+  func locked<Value>(
+    _ body: () throws(SQOAuthError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    let lock = try reported("be locked") { () throws(FileError) in try file.lock() }
+    defer { lock.release() }
+    return try body()
+  }
+
+  func failure(
+    _ code: SQOAuthError.Code, _ what: String, _ cause: (any Error)? = nil
+  ) -> SQOAuthError {
+    SQOAuthError(code, "\(name) \(what)", cause: cause)
+  }
+
+  private func reported<Value>(
+    _ what: String, _ calls: () throws(FileError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    try FileError.reported("\(name) cannot \(what)", calls)
+  }
+}
