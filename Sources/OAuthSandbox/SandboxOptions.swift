@@ -55,7 +55,7 @@ public struct SandboxOptions: Sendable {
   /// be registered.
   ///
   /// ```swift
-  /// options.extensionGrants["urn:ietf:params:oauth:grant-type:jwt-bearer"] = { form in
+  /// options.extensionGrants["urn:ietf:params:oauth:grant-type:saml2-bearer"] = { form in
   ///   form.contains { $0.name == "assertion" && $0.value == "good" } ? "alice" : nil
   /// }
   /// ```

@@ -239,7 +239,7 @@ import Testing
     #expect(metadata.authorizationResponseIssParameterSupported)
     #expect(
       metadata.tokenEndpointAuthMethodsSupported
-        == ["client_secret_basic", "client_secret_post", "none"])
+        == ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"])
     #expect(metadata.jwksUri == sandbox.keysEndpoint.absoluteString)
     #expect(metadata.userinfoEndpoint == sandbox.userInfoEndpoint.absoluteString)
     #expect(metadata.endSessionEndpoint == sandbox.endSessionEndpoint.absoluteString)

@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func `an extension grant is decided by the rule that was given for it`() async throws {
-    let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    let type = "urn:ietf:params:oauth:grant-type:saml2-bearer"
     var options = SandboxOptions()
     options.extensionGrants[type] = { form in
       form.contains { $0.name == "assertion" && $0.value == "good" } ? "carol" : nil

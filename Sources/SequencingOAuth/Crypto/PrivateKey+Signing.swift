@@ -13,22 +13,27 @@ extension PrivateKey {
   func signature(of message: Data, by scheme: SignatureScheme) -> Data? {
     guard kind == scheme.keyKind else { return nil }
     return OpenSSL.leavingNoErrors {
-      guard let signature = openSSLSignature(of: message, by: scheme) else { return nil }
+      var isPSS = false
+      if case .rsaPSS = scheme { isPSS = true }
+      let hash = scheme.hashFunction?.implementation
+      guard let signature = openSSLSignature(of: message, hash: hash, isPSS: isPSS) else {
+        return nil
+      }
       guard case .ecdsa(let curve, _) = scheme else { return signature }
       return Self.numbers(inDER: signature, curve)
     }
   }
 
-  private func openSSLSignature(of message: Data, by scheme: SignatureScheme) -> Data? {
+  /// The signature as OpenSSL writes it; that of ECDSA is DER.
+  func openSSLSignature(
+    of message: Data, hash: OpaquePointer?, isPSS: Bool = false
+  ) -> Data? {
     let context = EVP_MD_CTX_new()
     defer { EVP_MD_CTX_free(context) }
     // The context of the key belongs to the other one.
     var keyContext: OpaquePointer?
-    guard
-      EVP_DigestSignInit(
-        context, &keyContext, scheme.hashFunction?.implementation, nil, key) == 1
-    else { return nil }
-    if case .rsaPSS = scheme {
+    guard EVP_DigestSignInit(context, &keyContext, hash, nil, key) == 1 else { return nil }
+    if isPSS {
       guard EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING) == 1,
         EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, RSA_PSS_SALTLEN_DIGEST) == 1
       else { return nil }

@@ -144,7 +144,31 @@ final class PrivateKey: @unchecked Sendable {
     OpenSSL.leavingNoErrors {
       let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil)
       defer { EVP_PKEY_CTX_free(context) }
-      return context != nil && EVP_PKEY_pairwise_check(context) == 1
+      guard context != nil else { return false }
+      return hasNoPrimes ? signsForPublicHalf : EVP_PKEY_pairwise_check(context) == 1
+    }
+  }
+
+  /// Whether it is an RSA key without its primes, which OpenSSL's own check would need.
+  private var hasNoPrimes: Bool {
+    var prime: OpaquePointer?
+    defer { BN_clear_free(prime) }
+    return kind == .rsa && EVP_PKEY_get_bn_param(key, "rsa-factor1", &prime) != 1
+  }
+
+  private var signsForPublicHalf: Bool {
+    let message = Data("a message".utf8)
+    let hash = HashFunction.sha256.implementation
+    guard let signature = openSSLSignature(of: message, hash: hash) else { return false }
+    let context = EVP_MD_CTX_new()
+    defer { EVP_MD_CTX_free(context) }
+    guard EVP_DigestVerifyInit(context, nil, hash, nil, key) == 1 else { return false }
+    return signature.withUnsafeBytes { signature in
+      message.withUnsafeBytes { message in
+        EVP_DigestVerify(
+          context, signature.bindMemory(to: UInt8.self).baseAddress, signature.count,
+          message.bindMemory(to: UInt8.self).baseAddress, message.count) == 1
+      }
     }
   }
 

@@ -9,7 +9,10 @@ struct ExtensionGrant: Sendable {
   ) async throws(SQOAuthError) -> SQToken {
     try Self.check(grantType)
     let extra = try ExtraParameters.check(
-      parameters, reserved: ["grant_type", "scope", "client_id", "client_secret"],
+      parameters, reserved: [
+        "grant_type", "scope", "client_id", "client_secret", "client_assertion",
+        "client_assertion_type",
+      ],
       request: "token request")
     var pairs = [FormCoding.Pair("grant_type", grantType)] + extra
     if let scope { pairs.append(.init("scope", scope)) }

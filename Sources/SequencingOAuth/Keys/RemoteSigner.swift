@@ -8,14 +8,17 @@ import Basics
 
 /// A key that signs elsewhere, and the public half by which its signatures are checked.
 final class RemoteSigner: Sendable {
-  /// How long a signature may take.
-  static let limit = Duration.seconds(10)
-
   private let publicKey: PublicKey?
+  /// How long a signature may take.
+  private let limit: Duration
   private let sign: @Sendable (Data) async throws -> Data
 
-  init(publicKey: PublicKey?, sign: @escaping @Sendable (Data) async throws -> Data) {
+  init(
+    publicKey: PublicKey?, limit: Duration = .seconds(10),
+    sign: @escaping @Sendable (Data) async throws -> Data
+  ) {
     self.publicKey = publicKey
+    self.limit = limit
     self.sign = sign
   }
 
@@ -29,7 +32,7 @@ final class RemoteSigner: Sendable {
         answer.resolve(.failure(error))
       }
     }
-    let result = await answer.wait(until: .now + Self.limit)
+    let result = await answer.wait(until: .now + limit)
     work.cancel()
     switch result {
     case .success(let signature)?:
@@ -44,7 +47,7 @@ final class RemoteSigner: Sendable {
       throw SQOAuthError(
         .clientKeyFailed,
         "the client's key could not sign: the app's code took longer than "
-          + "\(Int(Self.limit.seconds)) s")
+          + "\(Int(limit.seconds)) s")
     }
   }
 

@@ -31,7 +31,10 @@ import Testing
     #expect(error?.requiresSignIn == true && fixture.requests.count == 1)
   }
 
-  @Test(arguments: ["grant_type", "scope", "client_id", "client_secret", ""])
+  @Test(arguments: [
+    "grant_type", "scope", "client_id", "client_secret", "client_assertion",
+    "client_assertion_type", "",
+  ])
   func `a parameter of the protocol's own is refused`(name: String) async throws {
     let fixture = try SessionFixture()
     await failure(.invalidConfiguration) {
