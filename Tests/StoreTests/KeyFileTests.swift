@@ -38,6 +38,53 @@ import Testing
     #expect(try folder.bytes("other.key") != first)
   }
 
+  @Test func `the client's keys have names of their own`() throws {
+    let keys = KeyManager()
+    let key = try ClientKey(generating: .es256)
+    try keys.add(.testKey, named: "a")
+    #expect(keys.clientKey(named: "a") == nil)
+    #expect(try keys.add(key, named: "a") == key)
+    failure(.duplicateName) { try keys.add(try ClientKey(generating: .edDSA), named: "a") }
+    #expect(keys.clientKey(named: "a") == key && keys.clientKeyNames == ["a"])
+    #expect(keys.removeClientKey(named: "a") == key && keys.clientKeyNames == [])
+    #expect(keys.names == ["a"])
+  }
+
+  @Test(arguments: [nil, "a passphrase"])
+  func `a client's key file is private, and made once`(passphrase: String?) async throws {
+    let path = folder.file("keys/client.pem")
+    let keys = try await withThrowingTaskGroup(of: ClientKey.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          try await KeyManager.makeClientKeyFile(at: path, passphrase: passphrase)
+        }
+      }
+      return try await group.reduce(into: Set<ClientKey>()) { $0.insert($1) }
+    }
+    let key = try #require(keys.first)
+    #expect(keys.count == 1 && key.algorithm == .es256)
+    try folder.expectPrivate()
+    let text = String(decoding: try folder.bytes("keys/client.pem"), as: UTF8.self)
+    #expect(try ClientKey(pem: text, passphrase: passphrase) == key)
+    #expect(text.contains("ENCRYPTED") == (passphrase != nil))
+    let error = await failure(.wrongPassphrase) {
+      try await KeyManager.makeClientKeyFile(at: path, passphrase: "another")
+    }
+    #expect(error?.message.contains(path) == true)
+    await failure(.invalidConfiguration) {
+      try await KeyManager.makeClientKeyFile(
+        at: path, algorithm: .rs256, passphrase: passphrase)
+    }
+    #expect(try folder.bytes("keys/client.pem") == Data(text.utf8), "the file stays")
+  }
+
+  @Test func `a file that is no client's key is left as it is`() async throws {
+    let path = folder.file("client.pem")
+    try Data("not a key".utf8).write(to: URL(filePath: path))
+    await failure(.invalidConfiguration) { try await KeyManager.makeClientKeyFile(at: path) }
+    #expect(try folder.bytes("client.pem") == Data("not a key".utf8))
+  }
+
   @Test func `a key file serves several stores`() async throws {
     let key = try await KeyManager.makeKeyFile(at: path)
     for name in ["one", "two"] {

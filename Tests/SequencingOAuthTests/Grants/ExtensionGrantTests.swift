@@ -1,4 +1,5 @@
 import Foundation
+import OAuthSandbox
 import SequencingOAuth
 import TestSupport
 import Testing
@@ -74,5 +75,31 @@ import Testing
     }
     #expect(error.map { !everyText(of: $0).contains("c4n4ry") } ?? false)
     #expect(fixture.memory == nil && fixture.store.saves.isEmpty)
+  }
+
+  /// The app has the assertion from an identity provider, which is none of the SDK's business.
+  @Test func `an assertion in SAML is a parameter`() async throws {
+    let type = "urn:ietf:params:oauth:grant-type:saml2-bearer"
+    let assertion = Data("<saml:Assertion><saml:Subject>alice</saml:Subject></saml:Assertion>".utf8)
+    let text = assertion.base64EncodedString().replacing("+", with: "-")
+      .replacing("/", with: "_").replacing("=", with: "")
+    var options = SandboxOptions()
+    options.extensionGrants[type] = { form in
+      form.contains { $0.name == "assertion" && $0.value == text } ? "alice" : nil
+    }
+    let sandbox = try await SandboxServer.start(options)
+    let account = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: "sandbox-service", clientSecret: "sandbox-secret",
+        provider: .issuer(sandbox.issuer.absoluteString)))
+    let token = try await account.requestAccessToken(
+      grantType: type, parameters: ["assertion": text], scope: "openid demo")
+    #expect(token.idToken?.subject == SandboxUser.alice.subject)
+    let error = await failure(.invalidGrant) {
+      try await account.requestAccessToken(
+        grantType: type, parameters: ["assertion": "c4n4ry" + text])
+    }
+    if let error { #expect(!everyText(of: error).contains("c4n4ry")) }
+    #expect(account.currentToken == token, "the token stays")
   }
 }

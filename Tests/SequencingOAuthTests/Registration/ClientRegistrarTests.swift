@@ -63,6 +63,49 @@ import Testing
     #expect((token.form("client_secret") == nil) == (authentication != .post))
   }
 
+  @Test func `a service registers its key, and gets a token by what it signs`() async throws {
+    var metadata = service
+    metadata.clientAuthentication = .privateKeyJWT
+    await failure(.invalidConfiguration) { try await registrar.register(metadata) }
+    let key = try ClientKey(generating: .edDSA)
+    metadata.keys = [key]
+    let registration = try await registrar.register(metadata)
+    #expect(registration.clientSecret == nil)
+    #expect(registration.clientAuthentication == .privateKeyJWT)
+    let sent = SandboxJSON(parsing: String(decoding: requests().last?.body ?? Data(), as: UTF8.self))
+    #expect(sent?["token_endpoint_auth_signing_alg"] == "EdDSA")
+    let account = AuthorizationModule(
+      configuration: try registration.configuration(clientKey: key))
+    #expect(try await account.requestAccessTokenAsClient().scopes == ["demo"])
+    failure(.invalidConfiguration) { try registration.configuration() }
+    // Another key needs another registration.
+    let store = MemoryRegistrationStore()
+    let kept = try await registrar.registration(of: metadata, in: store)
+    #expect(try await registrar.registration(of: metadata, in: store) == kept)
+    metadata.keys = [try ClientKey(generating: .edDSA)]
+    #expect(try await registrar.registration(of: metadata, in: store).clientID != kept.clientID)
+  }
+
+  @Test func `a key without a public half cannot be registered`() async throws {
+    var metadata = service
+    metadata.clientAuthentication = .privateKeyJWT
+    metadata.keys = [try ClientKey(algorithm: .es256, keyID: nil) { $0 }]
+    await failure(.invalidConfiguration) { try await registrar.register(metadata) }
+    #expect(requests().isEmpty)
+  }
+
+  @Test func `a registration with another key is refused and deleted`() async throws {
+    var metadata = service
+    metadata.clientAuthentication = .privateKeyJWT
+    metadata.keys = [try ClientKey(generating: .es256)]
+    sandbox.misbehave(at: .registration, .member("jwks", ["keys": []]))
+    await failure(.registrationMismatch) { try await registrar.register(metadata) }
+    #expect(requests().map(\.method) == ["POST", "DELETE"])
+    sandbox.misbehave(
+      at: .registration, .member("token_endpoint_auth_method", "private_key_jwt"))
+    await failure(.registrationMismatch) { try await registrar.register(service) }
+  }
+
   @Test func `a server may want a token for it`() async throws {
     var options = SandboxOptions()
     options.initialAccessToken = "for-developers"
