@@ -12,6 +12,8 @@ extension Option {
   static let lifetime = Option(
     "--lifetime", value: "SECONDS",
     help: "How long the sandbox's access tokens are valid; 3600 by default.")
+  static let signedTokens = Option(
+    "--jwt", help: "Make access tokens signed JWTs, which services can check by themselves.")
   static let describeAsJSON = Option(
     "--json", help: "Describe the sandbox in one JSON object on one line.")
 }
@@ -29,13 +31,15 @@ struct Sandbox: Command {
     drive, upload), scopes (scope, summary), clients (client_id, client_secret) and \
     users (user_name, password).
     """
-  static let options: [Option] = [.port, .lifetime, .describeAsJSON]
+  static let options: [Option] = [.port, .lifetime, .signedTokens, .describeAsJSON]
 
   private let port: UInt16
   private let lifetime: Duration
+  private let signsTokens: Bool
   private let printsJSON: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
+    signsTokens = arguments.contains(.signedTokens)
     printsJSON = arguments.contains(.describeAsJSON)
     lifetime = try Self.lifetime(arguments[.lifetime])
     guard let text = arguments[.port] else {
@@ -58,6 +62,7 @@ struct Sandbox: Command {
     var options = SandboxOptions()
     options.port = port
     options.accessTokenLifetime = lifetime
+    if signsTokens { options.accessTokenFormat = .jwt(.rs256) }
     let server = try await EmbeddedSandbox.start(options)
     let report = SandboxReport(server, scopes: options.scopes)
     try console.result(printsJSON ? try report.json() : report.text)

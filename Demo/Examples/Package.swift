@@ -19,6 +19,7 @@ let package = Package(
     .executableTarget(name: "daemon", dependencies: [sdk], path: ".", sources: ["Daemon.swift"]),
     .executableTarget(
       name: "accounts", dependencies: [sdk], path: ".", sources: ["Accounts.swift"]),
+    .executableTarget(name: "service", dependencies: [sdk], path: ".", sources: ["Service.swift"]),
     .executableTarget(name: "web", dependencies: [sdk, sqlite], path: ".", sources: ["Web"]),
     .testTarget(
       name: "SignInTests", dependencies: [sdk, sandbox], path: ".", sources: ["SignInTests.swift"]),

@@ -7,6 +7,9 @@ public import Basics
 ///
 /// - SeeAlso: RFC 7523, section 3
 public struct JWTAssertion: Sendable, Hashable {
+  /// The `grant_type`, which a client that registers itself names in its ``ClientMetadata``.
+  public static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+
   /// The party that signs (`iss`); `nil` for the client's identifier.
   public var issuer: String?
   /// The party for which the token is (`sub`); `nil` for the issuer.

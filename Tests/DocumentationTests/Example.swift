@@ -11,10 +11,12 @@ struct Example: Sendable {
   private let home: TemporaryFolder
 
   /// Builds a file alone, or with the file that starts its tests.
-  init(_ name: String, main: String? = nil) async throws {
+  init(
+    _ name: String, main: String? = nil, options: SandboxOptions = SandboxOptions()
+  ) async throws {
     builder = try ProgramBuilder()
     home = try TemporaryFolder()
-    sandbox = try await SandboxServer.start()
+    sandbox = try await SandboxServer.start(options)
     var files = [name: try String(contentsOf: Self.folder.appending(path: name), encoding: .utf8)]
     files["Main.swift"] = main
     program = try await builder.build(
@@ -23,14 +25,16 @@ struct Example: Sendable {
 
   /// Starts the program; unless a test says otherwise, it has no browser.
   func start(
-    _ arguments: String..., environment: [String: String?] = [:]
+    _ arguments: String..., environment: [String: String?] = [:],
+    input: ChildProcess.Input = .none
   ) throws -> ChildProcess {
     let settings: [String: String?] = [
       "ISSUER": sandbox.issuer.absoluteString, "CLIENT_ID": nil, "CLIENT_SECRET": nil, "API": nil,
       "BROWSER": "false", "XDG_STATE_HOME": home.path,
     ]
     return try ChildProcess(
-      [program] + arguments, environment: settings.merging(environment) { $1 })
+      [program] + arguments, environment: settings.merging(environment) { $1 },
+      input: input)
   }
 
   static let folder = Compiler.root.appending(path: "Demo/Examples")

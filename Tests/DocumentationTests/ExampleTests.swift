@@ -56,6 +56,35 @@ import Testing
     await example.sandbox.stop()
   }
 
+  @Test func `the service registers itself once, and exchanges its callers' tokens`() async throws {
+    var options = SandboxOptions()
+    options.accessTokenFormat = .jwt(.rs256)
+    let example = try await Example("Service.swift", options: options)
+    let tokens = ["alice", "bob"].map {
+      example.sandbox.issueTokens(for: $0, scopes: ["profile"]).accessToken
+    }
+    let input = ([tokens[0], "made-up", tokens[1]]).joined(separator: "\n") + "\n"
+    let end = "a token for https://invoices.example.com, where"
+    for _ in 0..<2 {
+      try await expect(
+        try example.start(input: .text(input)),
+        """
+        alice: \(end) alice is the user
+        Refused: the caller's token is not valid.
+        bob: \(end) bob is the user
+
+        """)
+    }
+    #expect(example.sandbox.requests(to: .registration).count == 1)
+    #expect(example.sandbox.requests(to: .token).count == 4)
+    for request in example.sandbox.requests(to: .token) {
+      #expect(request.form("client_assertion") != nil && request.form("client_secret") == nil)
+    }
+    await example.sandbox.stop()
+    let failed = try await example.start(input: .text(input)).result()
+    #expect(failed.status == 1 && failed.output.hasPrefix("Failed: "), "\(failed.output)")
+  }
+
   @Test func `each account signs in once, as the user it belongs to`() async throws {
     let example = try await Example("Accounts.swift")
     let first = try example.start("home", "work", environment: ["BROWSER": "echo"])
@@ -79,7 +108,7 @@ import Testing
 
   @Test func `each example is quoted in an article or the README, as it is`() throws {
     let examples = try Example.all()
-    #expect(examples.count == 5)
+    #expect(examples.count == 6)
     var quoted: Set<String> = []
     for sample in try Sample.all() {
       guard let name = sample.example else { continue }

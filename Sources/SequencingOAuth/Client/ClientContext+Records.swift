@@ -27,8 +27,9 @@ extension ClientContext {
   func actsInOwnName() throws(SQOAuthError) -> Bool {
     guard case .success(let configuration) = configuration else { return false }
     guard !configuration.usesClientCredentials else { return true }
-    guard configuration.redirectURI != nil
-      || (configuration.clientSecret == nil && configuration.clientKey == nil)
+    guard
+      configuration.redirectURI != nil
+        || (configuration.clientSecret == nil && configuration.clientKey == nil)
     else {
       throw SQOAuthError(
         .notAuthorized,

@@ -9,7 +9,8 @@ struct ExtensionGrant: Sendable {
   ) async throws(SQOAuthError) -> SQToken {
     try Self.check(grantType)
     let extra = try ExtraParameters.check(
-      parameters, reserved: [
+      parameters,
+      reserved: [
         "grant_type", "scope", "client_id", "client_secret", "client_assertion",
         "client_assertion_type",
       ],

@@ -2,13 +2,11 @@
 ///
 /// - SeeAlso: RFC 7523, section 2.1; RFC 7521, section 4.1
 struct JWTBearerGrant: Sendable {
-  static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-
   let client: RegisteredClient
 
   func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {
     var parameters: [FormCoding.Pair] = [
-      .init("grant_type", Self.grantType),
+      .init("grant_type", JWTAssertion.grantType),
       .init("assertion", try await client.sign(assertion)),
     ]
     if let scope { parameters.append(.init("scope", scope)) }

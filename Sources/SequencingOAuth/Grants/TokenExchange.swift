@@ -27,6 +27,9 @@ public struct TokenExchange: Sendable, Hashable {
     public static func idToken(_ text: String) -> Self { Self(text, type: .idToken) }
   }
 
+  /// The `grant_type`, which a client that registers itself names in its ``ClientMetadata``.
+  public static let grantType = "urn:ietf:params:oauth:grant-type:token-exchange"
+
   /// The token of the party on whose behalf the request is made; `nil` for the account's own access
   /// token, which is refreshed before if need be.
   public var subject: Token?

@@ -10,8 +10,6 @@ import Basics
 ///
 /// - SeeAlso: RFC 8693
 struct TokenExchangeGrant: Sendable {
-  static let grantType = "urn:ietf:params:oauth:grant-type:token-exchange"
-
   let client: RegisteredClient
 
   func run(
@@ -19,7 +17,7 @@ struct TokenExchangeGrant: Sendable {
   ) async throws(SQOAuthError) -> ExchangedToken {
     try Self.check(exchange, subject)
     var pairs: [FormCoding.Pair] = [
-      .init("grant_type", Self.grantType),
+      .init("grant_type", TokenExchange.grantType),
       .init("subject_token", subject.text), .init("subject_token_type", subject.type.rawValue),
       .init("requested_token_type", exchange.requestedType.rawValue),
     ]

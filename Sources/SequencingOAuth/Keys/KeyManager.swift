@@ -113,6 +113,20 @@ extension KeyManager {
     }
   }
 
+  /// Creates such a file in the user's state folder, in a subfolder named after the app's service,
+  /// or reads the file.
+  ///
+  /// The file is `$XDG_STATE_HOME/SERVICE/client.pem`, or `~/.local/state/SERVICE/client.pem`. The
+  /// errors are those of ``makeClientKeyFile(at:algorithm:passphrase:)``, and
+  /// ``SQOAuthError/Code/invalidConfiguration`` for a name that is no folder's.
+  public static func makeClientKeyFile(
+    service: String, algorithm: JWSAlgorithm = .es256, passphrase: String? = nil
+  ) async throws(SQOAuthError) -> ClientKey {
+    try await makeClientKeyFile(
+      at: try StateFolder.path(service: service) + "/client.pem", algorithm: algorithm,
+      passphrase: passphrase)
+  }
+
   /// Seals the key in a key file under another passphrase, or stores it in clear if `new` is `nil`.
   ///
   /// The key stays the same, so the stores that use it do not change.

@@ -26,9 +26,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
 
     /// The JWT bearer grant of RFC 7523, section 2.1.
     public static func jwtBearer(_ assertion: JWTAssertion, scope: String?) -> Self {
-      Self(
-        grantType: "urn:ietf:params:oauth:grant-type:jwt-bearer", scope: scope,
-        assertion: assertion)
+      Self(grantType: JWTAssertion.grantType, scope: scope, assertion: assertion)
     }
 
     private enum CodingKeys: String, CodingKey {

@@ -40,7 +40,8 @@ extension Fuzzer {
     let context = TokenResponseContext(receivedAt: now, requestedScope: nil, quirks: quirks)
     let request = TokenRequest(
       endpoint: URL(filePath: "/"), parameters: [FormCoding.Pair("code_verifier", secret)],
-      client: ClientCredentials(id: "c", secret: nil, authentication: .publicClient), timeout: .seconds(1))
+      client: ClientCredentials(id: "c", secret: nil, authentication: .publicClient),
+      timeout: .seconds(1))
     let reader = TokenResponse(
       parser: StandardTokenResponseParser(), context: context, request: request)
     let response = HTTPResponse(status: status, headers: ["Content-Type": type], body: body)

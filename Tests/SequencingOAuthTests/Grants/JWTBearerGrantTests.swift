@@ -13,7 +13,7 @@ import Testing
     let token = try await account.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
     #expect(token.scopes == ["demo"] && token.refreshToken == nil)
     let request = try client.last()
-    #expect(request.form("grant_type") == JWTBearerGrant.grantType)
+    #expect(request.form("grant_type") == JWTAssertion.grantType)
     #expect(request.form("scope") == "demo")
     let claims = try client.claims(of: "assertion", in: request)
     #expect(claims["iss"]?.string == KeyedClientFixture.id && claims["sub"] == claims["iss"])

@@ -24,7 +24,8 @@ struct ClientKeyPeerTests {
     ("genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048", .rs256),
     ("genrsa -traditional 2048", .rs256),
     ("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256", .es256),
-    ("ecparam -name prime256v1 -genkey -noout", .es256), ("ecparam -name secp384r1 -genkey", .es384),
+    ("ecparam -name prime256v1 -genkey -noout", .es256),
+    ("ecparam -name secp384r1 -genkey", .es384),
     ("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-521", .es512),
     ("genpkey -algorithm ED25519", .edDSA),
   ]

@@ -113,12 +113,16 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ("x", JSONValue.string("AHKZLLOsCOzz5cY97ewNUajB957y")), ("d", nil), ("d", ""),
-    ("y", "AAhRON2r9cqXX1hg-RoI6R1tX5p2rUAYdmpHZoC1XNM56KtscrX6zbKipQrCW9CGZH3T4ubpnoTKLDYJ_fF3_rJt"),
-    ("crv", "P-256"), ("crv", "secp256k1"), ("kty", "RSA"), ("kty", nil), ("use", "enc"),
-    ("alg", "ES256"), ("alg", "HS256"), ("alg", "none"), ("alg", 1), ("d", "A+=="),
-  ] as [(String, JSONValue?)])
+  @Test(
+    arguments: [
+      ("x", JSONValue.string("AHKZLLOsCOzz5cY97ewNUajB957y")), ("d", nil), ("d", ""),
+      (
+        "y",
+        "AAhRON2r9cqXX1hg-RoI6R1tX5p2rUAYdmpHZoC1XNM56KtscrX6zbKipQrCW9CGZH3T4ubpnoTKLDYJ_fF3_rJt"
+      ),
+      ("crv", "P-256"), ("crv", "secp256k1"), ("kty", "RSA"), ("kty", nil), ("use", "enc"),
+      ("alg", "ES256"), ("alg", "HS256"), ("alg", "none"), ("alg", 1), ("d", "A+=="),
+    ] as [(String, JSONValue?)])
   func `a key that is not whole is refused`(name: String, value: JSONValue?) throws {
     let text = try Published.all[2].text { $0[name] = value }
     let error = failure(.invalidConfiguration) { try ClientKey(jwk: text) }

@@ -13,7 +13,7 @@ import Testing
   ) throws -> HTTPRequest {
     TokenRequest(
       endpoint: try #require(URL(string: "https://server.example.com/token")),
-      parameters: parameters, 
+      parameters: parameters,
       client: ClientCredentials(id: id, secret: secret, authentication: authentication),
       timeout: .seconds(7)
     ).httpRequest()

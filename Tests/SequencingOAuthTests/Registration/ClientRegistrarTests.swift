@@ -72,7 +72,8 @@ import Testing
     let registration = try await registrar.register(metadata)
     #expect(registration.clientSecret == nil)
     #expect(registration.clientAuthentication == .privateKeyJWT)
-    let sent = SandboxJSON(parsing: String(decoding: requests().last?.body ?? Data(), as: UTF8.self))
+    let sent = SandboxJSON(
+      parsing: String(decoding: requests().last?.body ?? Data(), as: UTF8.self))
     #expect(sent?["token_endpoint_auth_signing_alg"] == "EdDSA")
     let account = AuthorizationModule(
       configuration: try registration.configuration(clientKey: key))

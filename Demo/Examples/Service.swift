@@ -1,0 +1,45 @@
+// A service that no developer registered: it registers itself with a key of its own, checks the access
+// tokens of its callers, and exchanges each for a token of the next service, in the user's name.
+//
+//   Scripts/demo sandbox --port 8989 --jwt                in another terminal: a server for the tokens
+//   Scripts/demo login --issuer http://127.0.0.1:8989     in another terminal: the caller
+//   Scripts/demo token | swift run --package-path Demo/Examples service
+//
+// A caller's token is a line of the standard input, as a request of a real service would bring it.
+// ISSUER, in the environment, names another server, which must let clients register themselves.
+
+import Foundation
+import SequencingOAuth
+
+let issuer = ProcessInfo.processInfo.environment["ISSUER"] ?? "http://127.0.0.1:8989"
+let nextService = "https://invoices.example.com"
+
+do {
+  // The private key never leaves this machine: the server gets its public half.
+  let key = try await KeyManager.makeClientKeyFile(service: "com.example.orders")
+  var description = ClientMetadata(
+    redirectURIs: [], clientAuthentication: .privateKeyJWT,
+    grantTypes: ["client_credentials", TokenExchange.grantType], clientName: "Orders")
+  description.keys = [key]
+  let registration = try await ClientRegistrar(issuer: issuer).registration(
+    of: description, in: try FileRegistrationStore(service: "com.example.orders"))
+  let client = try registration.configuration(clientKey: key)
+
+  let service = AuthorizationModule(configuration: client)
+  let callers = TokenIntrospector(client)
+  // The next service has a program of its own; its check is here to show what it gets.
+  let next = try AccessTokenValidator(provider: .issuer(issuer), audience: nextService)
+  while let token = readLine() {
+    guard let caller = try await callers.claims(of: token), let user = caller.subject else {
+      print("Refused: the caller's token is not valid.")
+      continue
+    }
+    let exchanged = try await service.exchangeToken(
+      TokenExchange(subject: .accessToken(token), audiences: [nextService]))
+    let claims = try await next.validate(exchanged.text)
+    print("\(user): a token for \(claims.audience[0]), where \(claims.subject ?? "?") is the user")
+  }
+} catch {
+  print("Failed: \(error)")
+  exit(1)
+}
