@@ -19,6 +19,7 @@ struct Fuzzer: Sendable {
     httpRequest, redirect, form, tokenResponse, challenge, metadata, url, store, sealedStore,
     downloadRecord, linkHeader, headerValue, frames, gzip, answer, signedText, keySet,
     deviceAuthorization, webSignIn, accessTokenClaims, registration,
+    clientKey,
   ]
 }
 

@@ -49,6 +49,38 @@ import Testing
     #expect(error?.status == 403 || error?.code == .invalidClient)
   }
 
+  @Test(arguments: [JWSAlgorithm.es256, .rs256, .edDSA])
+  func `a service signs instead of sending a secret`(algorithm: JWSAlgorithm) async throws {
+    try await Glewlwyd.running { server in
+      let key = try ClientKey(generating: algorithm)
+      var metadata = service
+      metadata.clientAuthentication = .privateKeyJWT
+      metadata.keys = [key]
+      let registrar = ClientRegistrar(issuer: server.issuer)
+      let registration = try await registrar.register(metadata)
+      #expect(registration.clientAuthentication == .privateKeyJWT)
+      // This server has a name for each of its endpoints.
+      var provider = Provider.issuer(server.issuer)
+      provider.assertionAudience = .requestedEndpoint
+      func configuration(_ key: ClientKey) throws -> ClientConfiguration {
+        try ClientConfiguration(
+          clientID: registration.clientID, clientKey: key, scope: "read", provider: provider)
+      }
+      let account = AuthorizationModule(configuration: try configuration(key))
+      let token = try await account.requestAccessTokenAsClient(scope: "read").accessToken
+      let claims = try await TokenIntrospector(configuration(key)).claims(of: token)
+      #expect(claims?.scopes == ["read"])
+      try await account.revoke()
+      #expect(try await TokenIntrospector(configuration(key)).claims(of: token) == nil)
+      let thief = AuthorizationModule(
+        configuration: try configuration(ClientKey(generating: algorithm)))
+      let error = await failure(.requestRefused) {
+        try await thief.requestAccessTokenAsClient(scope: "read")
+      }
+      #expect(error?.message.contains("assertionAudience") == true)
+    }
+  }
+
   @Test func `an app registers itself for the code grant`() async throws {
     try await Glewlwyd.running { server in
       let registration = try await ClientRegistrar(issuer: server.issuer).register(

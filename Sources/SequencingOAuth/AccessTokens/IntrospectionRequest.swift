@@ -30,7 +30,8 @@ struct IntrospectionRequest: Sendable {
     self.token = token
     self.wantsSignature = wantsSignature
     self.client = try await client.proving(
-      client.unprovenCredentials(supported: client.metadata.introspectionAuthenticationMethods))
+      client.unprovenCredentials(supported: client.metadata.introspectionAuthenticationMethods),
+      at: endpoint)
     timeout = client.configuration.timeout
   }
 

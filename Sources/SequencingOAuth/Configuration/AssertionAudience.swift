@@ -6,8 +6,10 @@ public enum AssertionAudience: Sendable, Hashable {
   ///
   /// A server that another one pretends to be cannot be deceived with this name.
   case issuer
-  /// The address of the token endpoint, which some servers want.
+  /// The address of the token endpoint, also in requests to other endpoints.
   case tokenEndpoint
+  /// The address of the endpoint to which the request goes.
+  case requestedEndpoint
   /// Another name, by the server's documentation.
   case other(String)
 }

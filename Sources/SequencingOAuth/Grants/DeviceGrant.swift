@@ -58,7 +58,7 @@ struct DeviceGrant: Sendable {
       endpoint: endpoint, scope: question.expected.scope,
       parameters: question.parameters
         + (question.expected.nonce.map { [.init("nonce", $0)] } ?? []),
-      client: try await client.credentials(), timeout: configuration.timeout)
+      client: try await client.credentials(at: endpoint), timeout: configuration.timeout)
     let answer = try await client.environment.httpClient.exchange(request.httpRequest())
     return try DeviceAuthorizationResponse(
       answer, to: request, receivedAt: client.environment.clock.now)

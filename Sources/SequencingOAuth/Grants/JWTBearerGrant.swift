@@ -7,7 +7,7 @@ struct JWTBearerGrant: Sendable {
   func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {
     var parameters: [FormCoding.Pair] = [
       .init("grant_type", JWTAssertion.grantType),
-      .init("assertion", try await client.sign(assertion)),
+      .init("assertion", try await client.sign(assertion, for: client.metadata.tokenEndpoint)),
     ]
     if let scope { parameters.append(.init("scope", scope)) }
     // The assertion says who asks (RFC 7521, section 4.1).

@@ -34,10 +34,11 @@ final class RegisteredClient: Sendable {
     leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
     isAnonymous: Bool = false
   ) async throws(SQOAuthError) -> IssuedToken {
-    var credentials = try await credentials()
+    let endpoint = endpoint ?? metadata.tokenEndpoint
+    var credentials = try await credentials(at: endpoint)
     credentials.isAnonymous = isAnonymous
     let request = TokenRequest(
-      endpoint: endpoint ?? metadata.tokenEndpoint,
+      endpoint: endpoint,
       parameters: parameters + configuration.tokenParameters, client: credentials,
       timeout: configuration.timeout, leastTimeout: leastTimeout)
     let answer = try await environment.httpClient.exchange(request.httpRequest())

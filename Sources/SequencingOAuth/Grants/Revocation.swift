@@ -11,7 +11,7 @@ struct Revocation: Sendable {
     var unsupported: SQOAuthError?
     for (index, request) in try requests(for: token).enumerated() {
       var request = request
-      request.client = try await client.proving(request.client)
+      request.client = try await client.proving(request.client, at: request.endpoint)
       let answer = try await client.environment.httpClient.exchange(request.httpRequest())
       do throws(SQOAuthError) {
         let receivedAt = client.environment.clock.now

@@ -85,17 +85,26 @@ extension ClientCredentials {
     [id, secret].contains { !FormCoding.encodeCredential($0).utf8.elementsEqual($0.utf8) }
   }
 
-  /// Adds ways out to an error's message if Basic's encoding may have caused the refusal.
+  /// Adds ways out to an error's message if Basic's encoding, or the audience of an assertion, may
+  /// have caused the refusal.
   func explaining(_ error: SQOAuthError) -> SQOAuthError {
-    guard authentication == .basic, let secret, Self.areChangedByBasic(id: id, secret: secret),
-      error.isRefusalOfClient
-    else { return error }
+    guard error.isRefusalOfClient, let hint else { return error }
     var error = error
-    error.message +=
-      " (by RFC 6749, section 2.3.1, Basic encodes some characters of this client's identifier or "
-      + "secret, and many servers do not decode them; the client authentications .post and "
-      + ".basicUnescaped send the characters as they are)"
+    error.message += " (\(hint))"
     return error
+  }
+
+  private var hint: String? {
+    if authentication == .privateKeyJWT {
+      return "some servers want another audience in what a client signs than their issuer; set the "
+        + "provider's assertionAudience, if the server's documentation names one"
+    }
+    guard authentication == .basic, let secret, Self.areChangedByBasic(id: id, secret: secret)
+    else { return nil }
+    return
+      "by RFC 6749, section 2.3.1, Basic encodes some characters of this client's identifier or "
+      + "secret, and many servers do not decode them; the client authentications .post and "
+      + ".basicUnescaped send the characters as they are"
   }
 }
 

@@ -63,6 +63,7 @@ import Testing
 
   @Test(arguments: [
     (AssertionAudience.issuer, "ISSUER"), (.tokenEndpoint, "ISSUER/token"),
+    (.requestedEndpoint, "ISSUER/token"),
     (.other("https://as.example"), "https://as.example"),
   ])
   func `the server has the name that it knows itself by`(
@@ -97,6 +98,7 @@ import Testing
     let error = await failure(.invalidClient) { try await wrong.requestAccessTokenAsClient() }
     let sent = try #require(try client.last().form("client_assertion"))
     if let error { #expect(!everyText(of: error).contains(sent)) }
+    #expect(error?.message.contains("assertionAudience") == true)
     let other = AuthorizationModule(
       configuration: try ClientConfiguration(
         clientID: "sandbox-service", clientKey: client.key, provider: client.provider),
@@ -150,6 +152,24 @@ import Testing
     let account = try client.account()
     await failure(.invalidConfiguration) { try await account.requestAccessTokenAsClient() }
     #expect(client.sandbox.requests(to: .token).isEmpty)
+  }
+
+  @Test func `a client signs at each endpoint, whatever the endpoint lists`() async throws {
+    let client = try await KeyedClientFixture()
+    client.sandbox.misbehave(
+      at: .metadata,
+      .members([
+        ("introspection_endpoint_auth_methods_supported", ["client_secret_basic"]),
+        ("revocation_endpoint_auth_methods_supported", ["client_secret_basic"]),
+      ]))
+    let account = try client.account()
+    let token = try await account.requestAccessTokenAsClient().accessToken
+    let introspector = TokenIntrospector(
+      try client.configuration(), environment: client.environment)
+    #expect(try await introspector.claims(of: token) != nil)
+    try await account.revoke()
+    #expect(
+      client.signed().compactMap(\.endpoint) == [.token, .introspection, .revocation])
   }
 
   // MARK: A key that fails
