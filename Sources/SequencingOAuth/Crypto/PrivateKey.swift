@@ -149,8 +149,8 @@ final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// Whether it is an RSA key without its primes, which OpenSSL's own check would need.
-  private var hasNoPrimes: Bool {
+  /// Whether it is an RSA key without its primes, with which OpenSSL can sign and nothing else.
+  var hasNoPrimes: Bool {
     var prime: OpaquePointer?
     defer { BN_clear_free(prime) }
     return kind == .rsa && EVP_PKEY_get_bn_param(key, "rsa-factor1", &prime) != 1

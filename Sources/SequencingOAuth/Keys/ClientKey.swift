@@ -99,8 +99,8 @@ public struct ClientKey: Sendable {
   ///
   /// With a passphrase the text is sealed by scrypt and AES-256. OpenSSL's programs read it.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a key that signs elsewhere, or a
-  ///   passphrase that no program could enter.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a key that signs elsewhere, for an
+  ///   RSA key from a JSON Web Key without primes, and for a passphrase that no program could enter.
   /// - SeeAlso: RFC 7468, sections 10 and 11
   public func pem(passphrase: String? = nil) throws(SQOAuthError) -> String {
     guard case .here(let key) = signer else {

@@ -40,6 +40,9 @@ enum PEMKey {
 
   static func write(_ key: PrivateKey, passphrase: String?) throws(SQOAuthError) -> String {
     try check(passphrase)
+    guard !key.hasNoPrimes else {
+      throw .unusableClientKey("an RSA key without its primes has no form in PEM")
+    }
     guard let text = key.pem(passphrase: passphrase) else {
       throw SQOAuthError(.clientKeyFailed, "libcrypto cannot write the client key")
     }

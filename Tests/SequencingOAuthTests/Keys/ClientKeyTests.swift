@@ -91,6 +91,8 @@ import Testing
     let whole = try ClientKey(jwk: try rsa.text())
     #expect(short == whole && short.algorithm == .rs256)
     #expect(try await short.sign(["a": 1]) == whole.sign(["a": 1]))
+    failure(.invalidConfiguration) { try short.pem() }
+    #expect(try whole.pem().hasPrefix("-----BEGIN PRIVATE KEY-----"))
   }
 
   @Test func `the name and the algorithm are the caller's, or the key's`() throws {
