@@ -89,9 +89,15 @@ public struct ClientKey: Sendable {
       throw .unusableClientKey("the RSA key has less than 2048 bits, which protects nothing")
     }
     let members = key.publicMembers
+    let keyID = keyID ?? Self.thumbprint(members)
+    let publicJWK = Self.publicJWK(members.mapValues(JSONValue.string), algorithm, keyID)
+    // Such as an RSA key whose exponent is 1.
+    guard JSONWebKey(publicJWK) != nil else {
+      throw .unusableClientKey("its public half is none that a server would accept")
+    }
     self.algorithm = algorithm
-    self.keyID = keyID ?? Self.thumbprint(members)
-    publicJWK = Self.publicJWK(members.mapValues(JSONValue.string), algorithm, self.keyID)
+    self.keyID = keyID
+    self.publicJWK = publicJWK
     signer = .here(key)
   }
 

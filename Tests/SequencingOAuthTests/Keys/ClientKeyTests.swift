@@ -131,6 +131,14 @@ import Testing
     if let error { #expect(!everyText(of: error).contains("AAhRON2r9")) }
   }
 
+  @Test func `an RSA key that signs nothing is refused`() throws {
+    let text = try Published.all[0].text { members in
+      for name in ["p", "q", "dp", "dq", "qi"] { members[name] = nil }
+      (members["e"], members["d"]) = ("AQ", "AQ")
+    }
+    failure(.invalidConfiguration) { try ClientKey(jwk: text) }
+  }
+
   @Test func `a private half of another key is refused`() throws {
     let other = try ClientKey(generating: .edDSA)
     let text = try Published.all[3].text { $0["x"] = other.publicJWK?["x"] }
