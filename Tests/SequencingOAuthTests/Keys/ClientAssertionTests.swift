@@ -53,7 +53,7 @@ import Testing
     let signIn = Task { () async throws in
       try await account.signInWithDeviceCode(show: { shown.resolve($0) })
     }
-    let device = await shown.wait()
+    let device = try await eventually { shown.current }
     try await SandboxVisitor().enterCode(device.userCode, at: device.verificationURI)
     try await eventually { client.clock.sleepers > 0 }
     client.clock.advance(by: 5)
