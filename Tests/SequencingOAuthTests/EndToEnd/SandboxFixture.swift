@@ -15,7 +15,7 @@ final class SandboxFixture: Sendable {
   /// Is set when the first visit is over and the app has its result.
   private let hasAnswer = Locked(false)
 
-  /// How the visits went, in order.
+  /// How the visits went, in the order in which their answers were read.
   var visited: [SandboxVisitor.Visit] { visits.withLock(\.self) }
 
   init(
