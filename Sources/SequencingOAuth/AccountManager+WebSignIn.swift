@@ -33,40 +33,48 @@ extension AccountManager {
   ///
   /// The manager does not keep the returned module. A sign-in counts once, as far as
   /// ``ClientEnvironment/oneTimeValues`` remembers, and also because a server accepts a code once.
-  /// Remove the kept value in any case. Cancelling the task may lose the token.
+  /// Remove the kept value in any case.
   ///
-  /// - Returns: The account's module, with the token.
+  /// The store is asked before the code is sent, so that a store that fails costs no sign-in. If it
+  /// fails after that, the call tries for 10 s to store the token. Cancelling the task does not end
+  /// the call; the time-outs of the client and the store limit it.
+  ///
+  /// - Returns: The account's module, whose token the store has.
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/stateMismatch`` or
   ///   ``SQOAuthError/Code/invalidAuthorizationResponse`` if the redirect does not answer this
   ///   sign-in; ``SQOAuthError/Code/timedOut`` if it comes too late;
   ///   ``SQOAuthError/Code/webSignInUsed`` if it comes again;
-  ///   ``SQOAuthError/Code/webSignInInvalid`` if the sign-in is of another client or server; the
-  ///   server's error, such as ``SQOAuthError/Code/accessDenied``; the store's error.
+  ///   ``SQOAuthError/Code/webSignInInvalid`` if the sign-in is of another client or server;
+  ///   ``SQOAuthError/Code/duplicateName`` if ``account(_:id:)`` made the account's module with
+  ///   another configuration; the server's error, such as ``SQOAuthError/Code/accessDenied``; the
+  ///   store's error.
   /// - SeeAlso: RFC 6749, sections 4.1.2 to 4.1.4; RFC 9207
   public func finishSignIn(
     _ signIn: WebSignIn, redirect: String, _ configuration: ClientConfiguration,
     id: ((SQToken) -> String)? = nil
   ) async throws(SQOAuthError) -> AuthorizationModule {
-    let grant = try await grant(configuration)
-    let token = try await grant.finish(signIn, redirect: redirect)
-    let accountID = if let id { id(token) } else { try Self.defaultID(of: token) }
-    let account = module(id: accountID) ?? module(for: configuration, id: accountID)
-    try await account.take(token, from: grant.client, since: account.session.dismissals)
-    return account
+    let finish = WebSignInFinish(manager: self, signIn: signIn, configuration: configuration)
+    let (token, client) = try await finish.token(redirect: redirect, hasID: id != nil)
+    return try await finish.store(token, from: client, id: id.map { $0(token) })
   }
 
   /// Finishes a sign-in whose answer was posted to the application.
   ///
   /// It is for a sign-in with ``SignInOptions/ResponseMode/formPost``. `form` is the body of the
   /// POST; otherwise it does what ``finishSignIn(_:redirect:_:id:)`` does. The browser sends no
-  /// `SameSite=Lax` cookie with such a POST, so a cookie that holds the sign-in must be
-  /// `SameSite=None; Secure`.
+  /// `SameSite=Lax` cookie with such a POST. So the cookie that holds the sign-in and the cookie of
+  /// the browser's session must both be `SameSite=None; Secure`.
   ///
   /// - SeeAlso: OAuth 2.0 Form Post Response Mode
   public func finishSignIn(
     _ signIn: WebSignIn, form: Data, _ configuration: ClientConfiguration,
     id: ((SQToken) -> String)? = nil
   ) async throws(SQOAuthError) -> AuthorizationModule {
+    guard signIn.request.acceptsForm else {
+      throw SQOAuthError(
+        .invalidAuthorizationResponse,
+        "the answer was posted, but the sign-in did not ask for the response mode form_post")
+    }
     guard let redirect = PostedRedirect.url(form: form, at: signIn.request.redirectURI) else {
       throw SQOAuthError(
         .invalidAuthorizationResponse, "the body of the request is no form of an answer")
@@ -74,22 +82,11 @@ extension AccountManager {
     return try await finishSignIn(signIn, redirect: redirect, configuration, id: id)
   }
 
-  private func grant(
+  func grant(
     _ configuration: ClientConfiguration
   ) async throws(SQOAuthError) -> WebCodeGrant {
     WebCodeGrant(
       client: try await ClientContext(.success(configuration), environment).client(),
       oneTimeValues: environment.sharedOneTimeValues)
-  }
-
-  /// The id of the account of a user who signed in: `SUBJECT at ISSUER`.
-  private static func defaultID(of token: SQToken) throws(SQOAuthError) -> String {
-    guard let user = token.idToken else {
-      throw SQOAuthError(
-        .idTokenMissing,
-        "the token does not say which user signed in: ask for the scope \"openid\", or give the "
-          + "account an id")
-    }
-    return "\(user.subject) at \(user.issuer)"
   }
 }

@@ -77,8 +77,12 @@ extension AuthorizationModule {
   ) async throws(SQOAuthError) -> SQToken {
     let dismissals = session.dismissals
     let client = try await context.client()
-    // The store is not checked for a grant that the client can repeat.
-    if kind == nil { _ = try await session.account.check() }
+    if kind == nil {
+      try await checkStore()
+    } else if session.token == nil, case .success(let record?) = await session.account.look() {
+      // The client can repeat the grant, so the store may fail; but it may have attributes.
+      context.resumeAttributes(of: record)
+    }
     let token = try await grant(client)
     try await take(token, from: client, kind, since: dismissals)
     return token

@@ -72,14 +72,21 @@ extension AuthorizationModule {
     signIns.cancel()
   }
 
+  /// Reads the account from the store, whose record has the app's attributes, and checks that the
+  /// store could keep a new token.
+  ///
+  /// If the store already fails now, the new token would be lost when the program ends. So this
+  /// comes before the browser opens, or before a password or a code is sent.
+  func checkStore() async throws(SQOAuthError) {
+    if let record = try await session.account.check() { context.resumeAttributes(of: record) }
+  }
+
   private func outcome(of signIn: SignIn) async -> SignIn.Outcome {
     let dismissals = session.dismissals
     do throws(SQOAuthError) {
       guard !Task.isCancelled else { throw .signInCancelled }
       _ = try context.configuration.get()
-      // If the store already fails now, the new token would be lost when the program ends. So the
-      // sign-in fails before the browser opens.
-      if let record = try await session.account.check() { context.resumeAttributes(of: record) }
+      try await checkStore()
       let client = try await context.client(isFresh: true)
       return .success(
         try await run(signIn, by: client) { token throws(SQOAuthError) in

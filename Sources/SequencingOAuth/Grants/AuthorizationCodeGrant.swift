@@ -23,7 +23,7 @@ struct AuthorizationCodeGrant: Sendable {
     // Errors of the configuration come first, before the user sees a page.
     let grant = try PreparedCodeGrant(options, client)
     let wait = try RedirectWait(
-      grant.redirect, client, acceptsForms: options.responseMode == .formPost)
+      grant.redirect, client, acceptsForms: grant.question.asksForForm)
     let page = OneShot<LandingPage>()
     let outcome: Result<SQToken, SQOAuthError>
     do throws(SQOAuthError) {

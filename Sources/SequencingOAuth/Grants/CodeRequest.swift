@@ -22,6 +22,8 @@ struct CodeRequest: Sendable, Hashable, Codable {
   let issuer: String?
   /// Whether the server's metadata says that it sends `iss`.
   let requiresIssuer: Bool
+  /// Whether the answer may be posted, because this request asked for that.
+  let acceptsForm: Bool
   /// Whether the server may show its pages to the user before it answers.
   let allowsPages: Bool
   let state: String
@@ -34,6 +36,7 @@ struct CodeRequest: Sendable, Hashable, Codable {
     case redirectURI = "redirect_uri"
     case issuer = "iss"
     case requiresIssuer = "requires_iss"
+    case acceptsForm = "form"
     case allowsPages = "pages"
     case state
     case verifier = "code_verifier"
@@ -47,6 +50,7 @@ struct CodeRequest: Sendable, Hashable, Codable {
     self.redirectURI = redirectURI
     issuer = client.metadata.issuer
     requiresIssuer = client.metadata.sendsIssuerInResponse
+    acceptsForm = question.asksForForm
     allowsPages = !question.forbidsPages
     state = RandomString.make()
     verifier = PKCE().verifier

@@ -44,6 +44,13 @@ struct SignInQuestion: Sendable {
   var forbidsPages: Bool {
     parameters.value("prompt")?.split(separator: " ").contains("none") == true
   }
+
+  /// Whether the browser posts the answer instead of carrying it in the redirect's URL.
+  ///
+  /// - SeeAlso: OAuth 2.0 Form Post Response Mode
+  var asksForForm: Bool {
+    parameters.value("response_mode") == SignInOptions.ResponseMode.formPost.rawValue
+  }
 }
 
 extension SignInQuestion: Redacted {}

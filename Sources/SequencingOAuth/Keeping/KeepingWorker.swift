@@ -164,16 +164,12 @@ final class KeepingWorker: Sendable {
     guard let error = session.unsavedError else { return true }
     tell(.failed(id, error))
     var end: ContinuousClock.Instant?
-    while session.unsavedError != nil {
-      if stop.withLock({ $0 }) {
-        let last = end ?? .now + Self.lastSaves
-        guard ContinuousClock.now < last else { return false }
-        end = last
-      }
-      try? await Task.sleep(for: .seconds(1))
-      try? await session.settle()
-    }
-    return true
+    return await session.saveAgain {
+      guard stop.withLock({ $0 }) else { return true }
+      let last = end ?? .now + Self.lastSaves
+      end = last
+      return ContinuousClock.now < last
+    } == nil
   }
 
   private func failed(

@@ -65,6 +65,19 @@ extension TokenSession {
     }
   }
 
+  /// Tries once a second to save the newest token, until the store has it or `isPatient` returns
+  /// `false`.
+  ///
+  /// - Returns: The store's error if the token is only in memory.
+  func saveAgain(while isPatient: () -> Bool) async -> SQOAuthError? {
+    while let error = unsavedError {
+      guard isPatient() else { return error }
+      try? await Task.sleep(for: .seconds(1))
+      try? await settle()
+    }
+    return nil
+  }
+
   /// Waits until no change of the token is under way and the store has the newest state.
   ///
   /// - Throws: The error because of which the store does not have the newest token, which is then

@@ -28,11 +28,15 @@ struct WebCodeGrant: Sendable {
 
   /// Finishes a sign-in with the redirect that came to the application.
   ///
-  /// Nothing is sent before the redirect has passed every check, and a sign-in counts once.
-  func finish(_ signIn: WebSignIn, redirect: String) async throws(SQOAuthError) -> SQToken {
+  /// The redirect must pass every check; then `prepare` must succeed; only then the sign-in counts
+  /// as finished, and the code is sent.
+  func finish(
+    _ signIn: WebSignIn, redirect: String, prepare: () async throws(SQOAuthError) -> Void
+  ) async throws(SQOAuthError) -> SQToken {
     try check(signIn)
     let response = try Self.response(in: redirect, to: signIn)
     let validator = try client.idTokenValidator(scope: signIn.request.identity.scope)
+    try await prepare()
     try await use(signIn)
     return try await signIn.request.redeem(response, by: client, validator)
   }

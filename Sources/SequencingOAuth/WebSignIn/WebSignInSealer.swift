@@ -49,9 +49,15 @@ public struct WebSignInSealer: Sendable {
   /// `session` is a text that only this browser brings along, such as the random value of a cookie
   /// that was set before. Another browser then cannot finish the sign-in, even with a stolen text.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the text would be longer than
-  ///   ``maximumLength``, because of a very long scope for example.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the session is empty, which would bind
+  ///   the sign-in to no browser, or if the text would be longer than ``maximumLength``, because of
+  ///   a very long scope for example.
   public func seal(_ signIn: WebSignIn, session: String) throws(SQOAuthError) -> String {
+    guard !session.isEmpty else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the browser session of a sign-in is empty, so any browser could finish the sign-in")
+    }
     guard let content = try? JSONEncoder().encode(signIn) else {
       throw SQOAuthError(.invalidConfiguration, "the sign-in cannot be written as JSON")
     }
@@ -70,7 +76,8 @@ public struct WebSignInSealer: Sendable {
   /// - Throws: ``SQOAuthError/Code/webSignInInvalid`` if the text was changed, was sealed by another
   ///   key or belongs to another browser session.
   public func open(_ text: String, session: String) throws(SQOAuthError) -> WebSignIn {
-    guard text.utf8.count <= Self.maximumLength, let box = Base64URL.decode(text) else {
+    guard !session.isEmpty, text.utf8.count <= Self.maximumLength, let box = Base64URL.decode(text)
+    else {
       throw .webSignInInvalid
     }
     for service in services {

@@ -31,6 +31,22 @@ import Testing
     #expect(fixture.store.saves == ["save T1 R1"])
   }
 
+  @Test(arguments: [true, false])
+  func `an account that is not in memory keeps its attributes`(isUser: Bool) async throws {
+    let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
+    fixture.module.attributes = ["name": "Alice"]
+    try await fixture.module.requestAccessToken(username: "u", password: "p")
+    let other = AuthorizationModule(
+      configuration: try #require(fixture.module.configuration),
+      environment: fixture.module.environment, accountID: fixture.module.accountID)
+    if isUser {
+      try await other.requestAccessToken(username: "u", password: "p")
+    } else {
+      try await other.requestAccessTokenAsClient()
+    }
+    #expect(await fixture.store.memory.load("default")?.attributes == ["name": "Alice"])
+  }
+
   @Test func `the token is refreshed like any other, without the password`() async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     try await fixture.module.requestAccessToken(username: "u", password: Self.password)

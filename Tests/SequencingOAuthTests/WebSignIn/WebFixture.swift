@@ -33,11 +33,11 @@ struct WebFixture {
   }
 
   /// One host of the application; all hosts share the store and what counts once.
-  func host() -> AccountManager {
+  func host(_ store: (any TokenStore)? = nil) -> AccountManager {
     var environment = ClientEnvironment()
     environment.clock = clock
     environment.oneTimeValues = oneTimeValues
-    return AccountManager(store: store, environment: environment)
+    return AccountManager(store: store ?? self.store, environment: environment)
   }
 
   /// What a user's browser does between the two calls; returns the redirect.

@@ -14,7 +14,7 @@ import Testing
     let body = """
       {"exp":1750000300,"request":{"client_id":"web","provider":"https://id.example",\
       "redirect_uri":"https://app.example.com/callback","iss":"https://id.example",\
-      "requires_iss":true,"pages":true,"state":"the-state","code_verifier":"the-verifier",\
+      "requires_iss":true,"form":false,"pages":true,"state":"the-state","code_verifier":"the-verifier",\
       "identity":{"scope":"openid","nonce":"the-nonce"}}}
       """
     signIn = try JSONDecoder().decode(WebSignIn.self, from: Data(body.utf8))
@@ -42,6 +42,13 @@ import Testing
     for wrong in ["", "A", "not base64url!", String(repeating: "A", count: 100_000)] {
       failure(.webSignInInvalid) { try sealer.open(wrong, session: "browser") }
     }
+  }
+
+  @Test func `a sign-in is bound to a session, and an empty one is none`() throws {
+    let sealer = try WebSignInSealer(key: key)
+    failure(.invalidConfiguration) { try sealer.seal(signIn, session: "") }
+    let text = try sealer.seal(signIn, session: "browser")
+    failure(.webSignInInvalid) { try sealer.open(text, session: "") }
   }
 
   @Test func `hosts change the key one after the other`() throws {

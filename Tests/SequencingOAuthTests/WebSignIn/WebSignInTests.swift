@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuth
 
 /// Whole sign-ins of a web application's users, each begun and finished on another host.
-@Suite(.timeLimit(.minutes(1))) struct WebSignInTests {
+@Suite(.timeLimit(.minutes(5))) struct WebSignInTests {
   @Test func `one host begins and another finishes, with nothing but the value`() async throws {
     let fixture = try await WebFixture()
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
@@ -52,8 +52,13 @@ import Testing
     let form = visit.form.map {
       "\(FormCoding.encodeValue($0.name))=\(FormCoding.encodeValue($0.value))"
     }
-    let account = try await fixture.host().finishSignIn(
-      signIn, form: Data(form.joined(separator: "&").utf8), fixture.configuration)
+    let body = Data(form.joined(separator: "&").utf8)
+    let (_, unposted) = try await fixture.host().beginSignIn(fixture.configuration)
+    await failure(.invalidAuthorizationResponse) {
+      try await fixture.host().finishSignIn(unposted, form: body, fixture.configuration)
+    }
+    let account = try await fixture.host()
+      .finishSignIn(signIn, form: body, fixture.configuration)
     #expect(account.isAuthorized)
   }
 
@@ -76,6 +81,10 @@ import Testing
     let host = fixture.host()
     let (url, signIn) = try await host.beginSignIn(fixture.configuration)
     let redirect = try await fixture.visit(url)
+    await failure(.idTokenMissing) {
+      try await host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+    #expect(fixture.tokenRequests == 0, "the code is not spent")
     let account = try await host.finishSignIn(
       signIn, redirect: redirect, fixture.configuration, id: { _ in "visitor 7" })
     #expect(account.accountID == "visitor 7" && account.isAuthorized)
@@ -90,18 +99,38 @@ import Testing
   @Test func `ten thousand sign-ins are under way, and the SDK keeps none`() async throws {
     let fixture = try await WebFixture()
     let (host, configuration) = (fixture.host(), fixture.configuration)
-    var kept: [WebSignIn] = []
-    var last: URL?
-    for _ in 0..<10_000 {
-      let (url, signIn) = try await host.beginSignIn(configuration)
-      kept.append(signIn)
-      last = url
+    let begun = try await withThrowingTaskGroup(of: [(url: URL, signIn: WebSignIn)].self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          var begun: [(url: URL, signIn: WebSignIn)] = []
+          while begun.count < 1250 { begun.append(try await host.beginSignIn(configuration)) }
+          return begun
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
     }
-    #expect(Set(kept.map(\.request.state)).count == 10_000)
+    #expect(begun.count == 10_000 && Set(begun.map(\.signIn.request.state)).count == 10_000)
     #expect(fixture.sandbox.requests(to: .metadata).count == 1)
-    let redirect = try await fixture.visit(try #require(last))
-    let signIn = try #require(kept.last)
-    #expect(try await host.finishSignIn(signIn, redirect: redirect, configuration).isAuthorized)
+    // Some are finished at once, from anywhere among the others.
+    let finished = try await withThrowingTaskGroup(of: Weak.self) { group in
+      for (url, signIn) in begun.enumerated().filter({ $0.offset % 1000 == 500 }).map(\.element) {
+        group.addTask {
+          let account = try await host.finishSignIn(
+            signIn, redirect: try await fixture.visit(url), configuration)
+          #expect(account.isAuthorized)
+          return Weak(account: account)
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(finished.count == 10 && fixture.tokenRequests == 10)
+    try await eventually("no module is left") {
+      finished.allSatisfy { $0.account == nil } ? true : nil
+    }
+  }
+
+  private struct Weak: Sendable {
+    weak let account: AuthorizationModule?
   }
 
   // MARK: What ends a sign-in without a token
