@@ -59,7 +59,9 @@ extension JWTAssertion: Codable {
       issuer: try container.decodeIfPresent(String.self, forKey: .issuer),
       subject: try container.decodeIfPresent(String.self, forKey: .subject),
       audience: try container.decodeIfPresent(String.self, forKey: .audience),
-      lifetime: .seconds(try container.decodeIfPresent(Double.self, forKey: .lifetime) ?? 60),
+      // A `Duration` cannot hold every number.
+      lifetime: .seconds(
+        min(max(try container.decodeIfPresent(Double.self, forKey: .lifetime) ?? 60, 0), 3600)),
       additionalClaims: try container.decodeIfPresent(
         [String: JSONValue].self, forKey: .additionalClaims) ?? [:])
   }

@@ -27,20 +27,22 @@ final class RegisteredClient: Sendable {
   /// If the response names no scope, the token has the `scope` of this call. The answer may take as
   /// long as `leastTimeout` when that is longer than the configured time-out. A `parser` reads it
   /// in place of the environment's. With `isAnonymous` a public client does not name itself.
+  /// The configuration's own parameters are sent too, except `omitted` ones.
   ///
   /// - SeeAlso: RFC 6749, section 3.2
   func token(
     _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
     leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
-    isAnonymous: Bool = false
+    isAnonymous: Bool = false, omitting omitted: Set<String> = []
   ) async throws(SQOAuthError) -> IssuedToken {
     let endpoint = endpoint ?? metadata.tokenEndpoint
     var credentials = try await credentials(at: endpoint)
     credentials.isAnonymous = isAnonymous
     let request = TokenRequest(
       endpoint: endpoint,
-      parameters: parameters + configuration.tokenParameters, client: credentials,
-      timeout: configuration.timeout, leastTimeout: leastTimeout)
+      parameters: parameters
+        + configuration.tokenParameters.filter { !omitted.contains($0.name) },
+      client: credentials, timeout: configuration.timeout, leastTimeout: leastTimeout)
     let answer = try await environment.httpClient.exchange(request.httpRequest())
     let now = environment.clock.now
     let context = TokenResponseContext(

@@ -28,9 +28,12 @@ struct TokenExchangeGrant: Sendable {
     pairs += exchange.audiences.map { .init("audience", $0) }
     pairs += exchange.resources.map { .init("resource", $0) }
     if let scope = exchange.scope { pairs.append(.init("scope", scope)) }
+    // With the configuration's audience besides, the service could use the token there as well.
+    let isForNamed = !(exchange.audiences + exchange.resources).isEmpty
     let token = try await client.token(
       pairs, scope: exchange.scope,
-      parser: TokenExchangeParser(parser: client.environment.tokenResponseParser)
+      parser: TokenExchangeParser(parser: client.environment.tokenResponseParser),
+      omitting: isForNamed ? ["audience", "resource"] : []
     ).token
     try Self.check(token, exchange)
     return ExchangedToken(type: exchange.requestedType, token: token)

@@ -38,10 +38,15 @@ struct DevicePolls: Sendable {
     return max(interval, asked)
   }
 
-  /// Whether the server may answer the same request later.
+  /// Whether the same request may succeed later.
+  ///
+  /// The server answered over TLS, and the client's key signed, when the sign-in began. So a failure
+  /// of either is one that may pass, such as a connection that a restarting server resets.
   private static func isOutage(_ error: SQOAuthError) -> Bool {
     switch error.code {
-    case .connectionFailed, .requestTimedOut, .serverError, .temporarilyUnavailable: true
+    case .connectionFailed, .tlsFailed, .requestTimedOut, .serverError, .temporarilyUnavailable,
+      .clientKeyFailed:
+      true
     default: false
     }
   }

@@ -17,7 +17,7 @@ import Testing
     await failure(.cancelled) { try await first.value }
     #expect(fixture.oauth.isSigningIn, "the second caller still waits")
     // A call that asks for no place joins too.
-    let third = Task { () async throws in try await fixture.oauth.signIn() }
+    let third = Task.immediate { () async throws in try await fixture.oauth.signIn() }
     try await fixture.user(enters: authorization)
     try await fixture.passUntilNextPoll()
     #expect(try await second.value.accessToken == third.value.accessToken)

@@ -26,6 +26,15 @@ import Testing
     #expect(polls.pause(after: failure) == .seconds(10))
   }
 
+  @Test(arguments: [
+    SQOAuthError.Code.connectionFailed, .tlsFailed, .requestTimedOut, .serverError,
+    .temporarilyUnavailable, .clientKeyFailed,
+  ])
+  func `a failure that may pass ends no sign-in`(code: SQOAuthError.Code) {
+    var polls = DevicePolls(interval: .seconds(5))
+    #expect(polls.pause(after: SQOAuthError(code, "")) == .seconds(10))
+  }
+
   @Test func `failures never shorten an interval`() {
     var polls = DevicePolls(interval: .seconds(90))
     #expect(polls.pause(after: SQOAuthError(.requestTimedOut, "")) == .seconds(90))
@@ -47,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: [
-    SQOAuthError.Code.tlsFailed, .cancelled, .invalidResponse, .redirectRefused, .storeFailed,
+    SQOAuthError.Code.cancelled, .invalidResponse, .redirectRefused, .storeFailed,
     // Only the server can say this, in an error response.
     .init(rawValue: "slow_down"),
   ])

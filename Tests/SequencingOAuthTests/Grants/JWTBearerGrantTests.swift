@@ -25,6 +25,13 @@ import Testing
     #expect(later["jti"] != claims["jti"])
   }
 
+  @Test(arguments: [1e300, -1e300, 7200])
+  func `a lifetime that no duration holds is bounded`(seconds: Double) throws {
+    let assertion = try JSONDecoder().decode(
+      JWTAssertion.self, from: Data("{\"lifetime\":\(seconds)}".utf8))
+    #expect(assertion.lifetime == .seconds(seconds < 0 ? 0 : 3600))
+  }
+
   @Test func `a service gets a token for a user, and who the user is`() async throws {
     let client = try await KeyedClientFixture { $0.issuesRefreshTokens = false }
     let account = try client.account()

@@ -70,6 +70,22 @@ import Testing
     #expect(try await server.introspector().claims(of: exchanged.text)?.audience.count == 2)
   }
 
+  @Test func `the configuration's own audience is not asked for besides`() async throws {
+    let server = try await ResourceServerFixture()
+    let account = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: SandboxClient.service.id, clientSecret: SandboxClient.service.secret,
+        provider: server.provider, tokenParameters: ["audience": "default", "x": "y"]),
+      environment: server.environment)
+    let subject = TokenExchange.Token.accessToken(server.token())
+    let exchange = TokenExchange(subject: subject, audiences: [Self.audience])
+    let exchanged = try await account.exchangeToken(exchange)
+    #expect(try await server.validator().validate(exchanged.text).audience == [Self.audience])
+    #expect(try last(server).form("x") == "y")
+    _ = try await account.exchangeToken(TokenExchange(subject: subject))
+    #expect(try last(server).form("audience") == "default")
+  }
+
   @Test func `a JWT that no request carries has a type of its own`() async throws {
     let server = try await ResourceServerFixture(nil)
     let account = try service(server)
