@@ -38,6 +38,14 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
+  /// Whether a browser of the user opens the pages.
+  var isOfUser: Bool {
+    switch self {
+    case .system, .command: true
+    case .print, .sandbox: false
+    }
+  }
+
   /// The line that tells the user how the sign-in goes on.
   var announcement: String? {
     switch self {

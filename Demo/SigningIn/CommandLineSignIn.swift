@@ -1,6 +1,12 @@
 import Basics
 import SequencingOAuth
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Signs an account's user in from the command line, at once or when a token is needed.
 struct CommandLineSignIn: Sendable {
   private let oauth: SQOAuth
@@ -24,9 +30,15 @@ struct CommandLineSignIn: Sendable {
   /// Signs in at once, in a browser or on another device.
   func run() async throws(Failure) {
     if await usesOtherDevice() {
-      return try await DeviceSignIn(
-        oauth: oauth, place: place, isVisited: options.browser == .sandbox, console: console
-      ).run()
+      do throws(Failure) {
+        return try await DeviceSignIn(
+          oauth: oauth, place: place, isVisited: options.browser == .sandbox, console: console
+        ).run()
+      } catch {
+        guard !options.usesDevice, Self.refusesDevice(error) else { throw error }
+        console.warn(
+          "the server does not let this client sign in on another device: \(error.message)")
+      }
     }
     useBrowser(announce: {})
     announce()
@@ -66,6 +78,20 @@ struct CommandLineSignIn: Sendable {
     return (try? await oauth.providerMetadata())?.deviceAuthorizationEndpoint != nil
   }
 
+  /// Whether the server refused this kind of sign-in, and not the user or the client itself.
+  private static func refusesDevice(_ failure: Failure) -> Bool {
+    let codes: [SQOAuthError.Code] = [
+      .unauthorizedClient, .unsupportedGrantType, .deviceAuthorizationUnsupported,
+    ]
+    return codes.contains { $0.rawValue == failure.code }
+  }
+
+  /// Whether the user is on another machine, whose browser may not reach this one.
+  private static var isOverSSH: Bool {
+    let environment = ProcessInfo.processInfo.environment
+    return ["SSH_CONNECTION", "SSH_TTY"].contains { environment[$0]?.isEmpty == false }
+  }
+
   /// The failure for a sign-in that ended with an error.
   func failure(_ error: SQOAuthError) -> Failure {
     if error.code == .cancelled, let failure = pasted.failure { return failure }
@@ -86,6 +112,9 @@ struct CommandLineSignIn: Sendable {
       announce()
       // A browser's command may run until it is closed, so read first; but print the address first.
       if !options.readsNoInput, options.browser != .print { pasted.read(for: options.redirectURI) }
+      if options.redirectURI.isLoopback, options.browser.isOfUser, Self.isOverSSH {
+        pasted.offer(for: options.redirectURI)
+      }
       try await browser.open(url)
       if !options.readsNoInput, options.browser == .print { pasted.read(for: options.redirectURI) }
     }

@@ -9,6 +9,7 @@ final class PastedRedirects: Sendable {
   private let oauth: SQOAuth
   private let console: Console
   private let inputHasEnded = Atomic(false)
+  private let isReading = Atomic(false)
 
   init(_ oauth: SQOAuth, _ console: Console) {
     self.oauth = oauth
@@ -51,7 +52,7 @@ final class PastedRedirects: Sendable {
   /// It does so only if a person types at standard input. The sign-in also gets a redirect that
   /// reaches this machine.
   func offer(for redirectURI: RedirectURI) {
-    guard InputLines.isTerminal else { return }
+    guard InputLines.isTerminal, !isReading.load(ordering: .acquiring) else { return }
     console.progress(
       "If your browser is on another machine, it stops at an address that it cannot open.")
     console.progress("Paste that address here:")
@@ -67,8 +68,10 @@ final class PastedRedirects: Sendable {
   }
 
   private func read(startingWith start: String, atEnd end: @escaping @Sendable () -> Void) {
+    isReading.store(true, ordering: .releasing)
     // The read gets a thread of its own, since it waits for the user.
     DispatchQueue(label: "sq-demo.redirects").async { [self] in
+      defer { isReading.store(false, ordering: .releasing) }
       var lines = InputLines()
       while let line = lines.next(while: { oauth.isSigningIn }) {
         let redirect = line.split(whereSeparator: \.isWhitespace).joined()

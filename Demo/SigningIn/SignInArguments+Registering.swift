@@ -11,8 +11,8 @@ extension SignInArguments {
     let before = try? await store.registration(at: issuer)
     let registration: ClientRegistration
     do throws(SQOAuthError) {
-      registration = try await ClientRegistrar(issuer: issuer, timeout: answerLimit)
-        .registration(of: metadata, in: store)
+      registration = try await self.registration(
+        by: ClientRegistrar(issuer: issuer, timeout: answerLimit), in: store)
     } catch {
       let isRefused =
         error.code == .registrationUnsupported || (400..<500).contains(error.status ?? 0)
@@ -27,12 +27,28 @@ extension SignInArguments {
     return try completed(by: registration)
   }
 
+  /// The registration with the grant for a sign-in on another device, if the user may need it.
+  ///
+  /// Where that grant is only a possibility, a server that has no such grant is no reason to fail.
+  private func registration(
+    by registrar: ClientRegistrar, in store: any RegistrationStore
+  ) async throws(SQOAuthError) -> ClientRegistration {
+    do throws(SQOAuthError) {
+      let mayUseDevice = usesDevice || !SystemBrowser.isAvailable
+      return try await registrar.registration(of: metadata(withDevice: mayUseDevice), in: store)
+    } catch {
+      let isOfMetadata = [.registrationMismatch, .invalidClientMetadata].contains(error.code)
+      guard isOfMetadata, !usesDevice else { throw error }
+      return try await registrar.registration(of: metadata(withDevice: false), in: store)
+    }
+  }
+
   /// What the program says of itself.
-  private var metadata: ClientMetadata {
+  private func metadata(withDevice: Bool) -> ClientMetadata {
     var metadata = ClientMetadata(
       redirectURIs: [redirectURI.string], clientName: "sq-demo", scope: scope,
       softwareID: "com.example.sequencing-oauth.sq-demo")
-    if usesDevice || !SystemBrowser.isAvailable {
+    if withDevice {
       metadata.grantTypes.append("urn:ietf:params:oauth:grant-type:device_code")
     }
     return metadata

@@ -108,20 +108,40 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `to this machine is offered on a terminal, for a browser on another one`()
-    async throws
-  {
+  /// How the address gets to a browser on another machine.
+  enum Way: CaseIterable {
+    case printed
+    case noBrowser
+    /// A command at the other end of an SSH connection shows the address there.
+    case commandOverSSH
+  }
+
+  @Test(arguments: Way.allCases)
+  func `to this machine is offered on a terminal, for a browser on another one`(
+    way: Way
+  ) async throws {
     let sandbox = try await sandbox("http://127.0.0.1/callback")
+    sandbox.misbehave(at: .metadata, .member("device_authorization_endpoint", nil), times: nil)
     let terminal = try PseudoTerminal(columns: 200)
+    let seen = folder.file("url")
     let demo = try DemoProcess(
       [
-        "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "app", "--browser",
-        "print", "--store", "memory",
-      ], in: folder, input: terminal.handle, output: terminal.handle)
+        "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "app", "--store",
+        "memory",
+      ] + (way == .printed ? ["--browser", "print"] : [])
+        + (way == .commandOverSSH ? ["--browser", "sh -c 'echo \"$0\" >\(seen)'"] : []),
+      in: folder,
+      environment: way == .commandOverSSH
+        ? ["SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"] : [:],
+      input: terminal.handle, output: terminal.handle)
     try await eventually("it asks") { terminal.everything.contains("Paste that address here:") }
-    let address = try #require(
-      terminal.everything.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+\/authorize\S+/)?.output)
-    let redirect = try await self.redirect(at: String(address), sandbox)
+    let address = try await eventually("there is an address") {
+      let text = way == .commandOverSSH ? folder.read("url") : terminal.everything
+      return text.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+\/authorize\S+\s/)?.output
+    }
+    #expect(terminal.everything.matches(of: /Paste that/).count == 1)
+    let redirect = try await self.redirect(
+      at: address.trimmingCharacters(in: .whitespacesAndNewlines), sandbox)
     try terminal.press("nonsense\n")
     try await eventually("it is refused") {
       terminal.everything.contains("does not start with http://127.0.0.1.")

@@ -52,6 +52,15 @@ import Testing
     #expect(!folder.exists("tokens.registrations"))
   }
 
+  @Test func `needs no code on another device where the server has none`() async throws {
+    let granted: SandboxJSON = ["authorization_code", "refresh_token"]
+    sandbox.misbehave(at: .registration, .member("grant_types", granted), times: nil)
+    let outcome = try await DemoProcess.run(arguments("login", "--browser", "sandbox"), in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let asked = try await DemoProcess.run(arguments("login", "--device"), in: folder)
+    #expect(asked.status == 1 && asked.errors.contains("error: registration_mismatch"))
+  }
+
   @Test func `registers for a code on another device, if that is how the user signs in`()
     async throws
   {
