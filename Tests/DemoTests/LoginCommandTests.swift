@@ -148,7 +148,7 @@ import Testing
   func `prints the address when the browser cannot be run, and waits`(
     command: String
   ) async throws {
-    let outcome = try await run(nowhere + ["--browser", command, "--timeout", "1"])
+    let outcome = try await run(nowhere + ["--browser", command, "--timeout", "5"])
     #expect(outcome.status == 3)
     #expect(outcome.errors.contains("\nwarning: no browser was opened: the browser command "))
     #expect(outcome.lines.count == 1)
@@ -159,7 +159,7 @@ import Testing
   @Test func `prints the address on standard error where the output is for a program`()
     async throws
   {
-    let outcome = try await run(nowhere + ["--json", "--timeout", "1"])
+    let outcome = try await run(nowhere + ["--json", "--timeout", "5"])
     #expect(outcome.status == 3)
     #expect(outcome.output.isEmpty)
     #expect(outcome.errors.contains("\nhttp://127.0.0.1:9/authorize?response_type=code&"))
@@ -191,12 +191,12 @@ import Testing
     let outcome = try await run(
       [
         "login", "--authorize", server + "/authorize", "--token", server + "/token",
-        "--client-id", "app", "--timeout", "1",
+        "--client-id", "app", "--timeout", "5",
       ] + words)
     #expect(outcome.status == 3)
     #expect(
       outcome.errors.contains(
-        "\nWaiting for you to sign in, 1 s at most (--timeout changes that). Ctrl-C cancels.\n"))
+        "\nWaiting for you to sign in, 5 s at most (--timeout changes that). Ctrl-C cancels.\n"))
     #expect(
       outcome.errors.contains(
         "\nWithout a browser: if the server is a sandbox, --browser sandbox plays its user.\n")

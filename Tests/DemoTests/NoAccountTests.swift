@@ -55,7 +55,7 @@ import Testing
   @Test func `opens the browser that is named at the sandbox`() async throws {
     let seen = folder.file("seen")
     let outcome = try await run([
-      "token", "--sandbox", "--timeout", "1", "--browser", "sh -c 'echo \"$0\" >\(seen)'",
+      "token", "--sandbox", "--timeout", "5", "--browser", "sh -c 'echo \"$0\" >\(seen)'",
     ])
     #expect(outcome.status == 3)
     #expect(folder.read("seen").contains("/authorize?response_type=code&client_id=sq-demo&"))

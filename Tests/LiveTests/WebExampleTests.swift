@@ -6,7 +6,7 @@ import Testing
 /// The web application of the examples, with real browsers, and processes that share all its work.
 ///
 /// Each test needs two browsers, as many as may run, so two of these tests would wait for each other.
-@Suite(.serialized, .requires(.chromium), .timeLimit(.minutes(5))) struct WebExampleTests {
+@Suite(.serialized, .requires(.chromium), .timeLimit(.minutes(15))) struct WebExampleTests {
   @Test func `two users sign in at once, and a process finishes what another one began`()
     async throws
   {

@@ -90,7 +90,7 @@ package final class ChildProcess: Sendable {
     do {
       let status = try await eventually("\(command) ends", within: limit) { record.status }
       // Its last output may still be in the pipes, which a program outside the group may keep open.
-      try? await eventually("its output ends", within: .seconds(2)) { record.isComplete }
+      try? await eventually("its output ends", within: .seconds(10)) { record.isComplete }
       return Result(status: status, output: output, errors: errors)
     } catch let error as NeverHappened {
       signal(SIGKILL)

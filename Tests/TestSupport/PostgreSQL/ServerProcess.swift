@@ -49,7 +49,8 @@ final class ServerProcess: Sendable {
   /// Waits until the server is ready; throws if it ends or does not become ready.
   func isReady(_ condition: () throws -> Bool) async throws {
     do {
-      try await eventually("the server is ready") {
+      // After a crash the server first syncs all its files.
+      try await eventually("the server is ready", within: .seconds(90)) {
         guard isRunning else { throw ChildProcessError(message: "the server ended") }
         return try condition()
       }
