@@ -46,17 +46,6 @@ extension RegistrationStore {
     }
   }
 
-  /// Keeps a registration; throws errors of the SDK only.
-  func keep(_ registration: ClientRegistration) async throws(SQOAuthError) {
-    do {
-      try await save(registration)
-    } catch let error as SQOAuthError {
-      throw error
-    } catch {
-      throw SQOAuthError(.storeFailed, "the registration could not be kept", cause: error)
-    }
-  }
-
   /// Keeps a registration as ``save(_:replacing:)`` does; throws errors of the SDK only.
   func keep(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
