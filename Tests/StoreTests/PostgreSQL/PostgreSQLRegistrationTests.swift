@@ -67,13 +67,7 @@ import Testing
         """
         BEGIN;
         UPDATE \(table) SET value = (SELECT value FROM \(temporary));
-        DO $$ BEGIN
-          FOR attempt IN 1..3000 LOOP
-            EXIT WHEN EXISTS (
-              SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid');
-            PERFORM pg_sleep(0.01);
-          END LOOP;
-        END $$;
+        \(Self.waiting)
         COMMIT
         """)
       try await eventually("the save has begun") {
@@ -82,6 +76,53 @@ import Testing
       try await store.changeKey(to: newKey)
       _ = try await save
       #expect(try await store.registration(at: newer.issuer) == newer)
+    }
+  }
+
+  /// Waits until another transaction waits for this one.
+  private static let waiting = """
+    DO $$ BEGIN
+      FOR attempt IN 1..3000 LOOP
+        EXIT WHEN EXISTS (
+          SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid');
+        PERFORM pg_sleep(0.01);
+      END LOOP;
+    END $$;
+    """
+
+  /// Both hosts have seen what the database had before, and one of them has just saved.
+  @Test(arguments: [false, true])
+  func `a host that comes second gets the registration of the first`(
+    isRenewal: Bool
+  ) async throws {
+    let (table, temporary) = ("sequencing_oauth.registrations", "public.first")
+    let all = try await Registrations.atOneServer(3)
+    try await PostgreSQLServer.running { server in
+      let store = PostgreSQLTokenStore(connection: server.connection, key: testKey)
+      let before = isRenewal ? all[2] : nil
+      try await store.save(all[0])
+      try await server.run("CREATE TABLE \(temporary) AS SELECT * FROM \(table)")
+      try await store.eraseRegistration(at: all[0].issuer)
+      if let before { try await store.save(before) }
+      async let first = server.run(
+        """
+        BEGIN;
+        INSERT INTO \(table) SELECT * FROM \(temporary)
+          ON CONFLICT (server) DO UPDATE SET value = excluded.value;
+        \(Self.waiting)
+        COMMIT
+        """)
+      try await eventually("the first save has begun") {
+        try await !server.run(
+          """
+          SELECT 1 FROM pg_locks WHERE granted AND mode = 'RowExclusiveLock'
+            AND relation = '\(table)'::regclass
+          """
+        ).isEmpty
+      }
+      #expect(try await store.save(all[1], replacing: before) == all[0])
+      _ = try await first
+      #expect(try await store.registration(at: all[0].issuer) == all[0])
     }
   }
 }
