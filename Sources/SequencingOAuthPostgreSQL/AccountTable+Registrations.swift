@@ -12,21 +12,24 @@ extension AccountTable {
   private static let purpose = "registration"
 
   func registration(at issuer: String) async throws(SQOAuthError) -> ClientRegistration? {
-    let server = Self.name(ofServer: issuer)
+    try await stored(Self.name(ofServer: issuer))?.registration
+  }
+
+  private func stored(
+    _ server: Data
+  ) async throws(SQOAuthError) -> (registration: ClientRegistration, box: Data?)? {
     guard let row = try await run(statements.registrations.load, .bytes(server)).first else {
       return nil
     }
     let content = try await content(of: row, server)
     guard let registration = try? JSONDecoder().decode(ClientRegistration.self, from: content)
     else { throw Self.damaged }
-    return registration
+    return (registration, row.bytes(0))
   }
 
   func put(_ registration: ClientRegistration) async throws(SQOAuthError) {
     let server = Self.name(ofServer: registration.issuer)
-    guard let content = try? JSONEncoder().encode(registration) else {
-      throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON")
-    }
+    let content = try Self.content(registration)
     try await savingByNewestKey { key, isOld throws(SQOAuthError) in
       let box = try key.sealer.seal(content, as: Self.purpose, with: server)
       let row = try await run(
@@ -35,6 +38,47 @@ extension AccountTable {
       ).first
       return (row?.boolean(0) == true ? () : nil, row?.integer(1))
     }
+  }
+
+  /// Saves a registration, unless the table has another one than `earlier`; returns the one that
+  /// stands.
+  func put(
+    _ registration: ClientRegistration, replacing earlier: ClientRegistration?
+  ) async throws(SQOAuthError) -> ClientRegistration {
+    let server = Self.name(ofServer: registration.issuer)
+    while true {
+      let stored = try await stored(server)
+      // When a statement is sent again after its answer was lost, the new one stands already.
+      if let standing = stored?.registration, standing != earlier { return standing }
+      if try await put(registration, server, over: stored?.box) { return registration }
+    }
+  }
+
+  /// Saves a registration in place of a box, or of none; returns `false` if the row has another one.
+  private func put(
+    _ registration: ClientRegistration, _ server: Data, over old: Data?
+  ) async throws(SQOAuthError) -> Bool {
+    let content = try Self.content(registration)
+    return try await savingByNewestKey { key, isOld throws(SQOAuthError) in
+      let box = try key.sealer.seal(content, as: Self.purpose, with: server)
+      let row = try await run(
+        statements.registrations.replace, .bytes(server), .bytes(box), .integer(key.number),
+        .boolean(isOld), old.map { .bytes($0) } ?? .null
+      ).first
+      let newest = row?.integer(1)
+      if row?.boolean(0) == true { return (true, newest) }
+      let isKeyNewest = isOld || newest == key.number
+      return (isKeyNewest ? false : nil, newest)
+    }
+  }
+
+  private static func content(
+    _ registration: ClientRegistration
+  ) throws(SQOAuthError) -> Data {
+    guard let content = try? JSONEncoder().encode(registration) else {
+      throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON")
+    }
+    return content
   }
 
   func eraseRegistration(at issuer: String) async throws(SQOAuthError) {

@@ -18,6 +18,18 @@ extension PostgreSQLTokenStore: RegistrationStore {
     }
   }
 
+  /// Keeps a registration, unless the database has another one than `earlier`; returns the one that
+  /// stands.
+  ///
+  /// Of several hosts that do this at once, one keeps its registration, and all get that one.
+  public func save(
+    _ registration: ClientRegistration, replacing earlier: ClientRegistration?
+  ) async throws(SQOAuthError) -> ClientRegistration {
+    try await database.use(.long) { table throws(SQOAuthError) in
+      try await table.put(registration, replacing: earlier)
+    }
+  }
+
   /// Forgets the registration at a server; without one it does nothing.
   public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
     try await database.use(.long) { table throws(SQOAuthError) in

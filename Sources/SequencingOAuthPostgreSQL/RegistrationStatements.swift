@@ -2,6 +2,7 @@
 struct RegistrationStatements: Sendable {
   let load: SQLStatement
   let put: SQLStatement
+  let replace: SQLStatement
   let erase: SQLStatement
   let old: SQLStatement
   let reseal: SQLStatement
@@ -20,6 +21,20 @@ struct RegistrationStatements: Sendable {
           WHERE $4::boolean OR $3::integer = \(newestKey)
           ON CONFLICT (server) DO UPDATE SET value = excluded.value,
             key_number = excluded.key_number
+          RETURNING true)
+        SELECT EXISTS (SELECT FROM saved), \(newestKey)
+        """)
+    // Without an old value, which is null then, no row is updated.
+    replace = SQLStatement(
+      name: "replace_registration",
+      text: """
+        WITH saved AS (
+          INSERT INTO \(table) AS r (server, key_number, value)
+          SELECT $1::bytea, $3::integer, $2::bytea
+          WHERE $4::boolean OR $3::integer = \(newestKey)
+          ON CONFLICT (server) DO UPDATE SET value = excluded.value,
+            key_number = excluded.key_number
+          WHERE r.value = $5::bytea
           RETURNING true)
         SELECT EXISTS (SELECT FROM saved), \(newestKey)
         """)

@@ -8,11 +8,11 @@ import SequencingOAuth
 
 /// The accounts in an open database; one thread at a time uses it.
 final class AccountTable {
-  private let connection: Connection
+  let connection: Connection
   private let landedRecords: LandedRecords
-  private var coding: RecordCoding
+  private(set) var coding: RecordCoding
   /// Whether the log may still contain erased records, because another process was reading the log.
-  private var logHoldsErased = false
+  private(set) var logHoldsErased = false
 
   /// Opens the database, and creates it if it is missing.
   ///
@@ -155,7 +155,8 @@ final class AccountTable {
     }
   }
 
-  /// Writes every record again under another key, together with the header; all of it or nothing.
+  /// Writes every record and registration again under another key, together with the header; all of
+  /// it or nothing.
   ///
   /// The closure tries to take an account's lease and returns `nil` while a refresh holds it.
   func changeKey(
@@ -174,6 +175,7 @@ final class AccountTable {
           "UPDATE accounts SET value = ?2 WHERE id = ?1", .text(id), .blob(try new.encode(record))
         ) { _ in }
       }
+      try recodeRegistrations(to: new)
       try DatabaseFormat.setHeader(new.header, connection)
     }
     coding = new
@@ -181,12 +183,12 @@ final class AccountTable {
     try emptyLog()
   }
 
-  private func emptyLog() throws(SQOAuthError) {
+  func emptyLog() throws(SQOAuthError) {
     logHoldsErased = try !connection.emptyLog()
   }
 
   /// Runs a body; if a record cannot be read, finds out whether the key was changed.
-  private func reading<Value>(
+  func reading<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
     do throws(SQOAuthError) {
@@ -198,7 +200,7 @@ final class AccountTable {
     }
   }
 
-  private var keyWasChanged: SQOAuthError {
+  var keyWasChanged: SQOAuthError {
     SQOAuthError(.wrongPassphrase, "another process changed its key")
   }
 

@@ -19,10 +19,14 @@ enum DatabaseFormat {
   /// The accounts keep their row ids since records are long: with the text alone as the key,
   /// 100,000 of them took twice the space and the time.
   ///
+  /// A registration has the digest of its server's issuer, so that a sealed database does not show
+  /// where its accounts are.
+  ///
   /// The used values are so few that finding the expired ones needs no index.
   private static let tables = [
     "CREATE TABLE accounts (id TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
     "CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
+    "CREATE TABLE registrations (server BLOB PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
     """
     CREATE TABLE used (value TEXT PRIMARY KEY NOT NULL, until INTEGER NOT NULL) \
     STRICT, WITHOUT ROWID

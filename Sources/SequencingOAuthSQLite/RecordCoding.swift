@@ -68,4 +68,38 @@ enum RecordCoding {
     }
     return record
   }
+
+  // MARK: Registrations
+
+  private static let registration = "registration"
+
+  /// Encodes the registration at a server; a sealed one opens for that server only.
+  func encode(
+    _ registration: ClientRegistration, at server: Data
+  ) throws(SQOAuthError) -> Data {
+    guard let json = try? JSONEncoder().encode(registration) else {
+      throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON")
+    }
+    return switch self {
+    case .sealed(let sealer): try sealer.seal(json, as: Self.registration, with: server)
+    case .clear: EmbeddedDigest.appended(to: json)
+    }
+  }
+
+  /// Decodes the registration at a server; that of another server counts as damaged.
+  func registration(_ value: Data, at server: Data) throws(SQOAuthError) -> ClientRegistration {
+    let json: Data? =
+      switch self {
+      case .sealed(let sealer): try? sealer.open(value, as: Self.registration, with: server)
+      case .clear: EmbeddedDigest.isWhole(value) ? value : nil
+      }
+    guard let json,
+      let registration = try? JSONDecoder().decode(ClientRegistration.self, from: json),
+      Digest.sha256(registration.issuer) == server
+    else {
+      throw SQOAuthError(
+        .storeDamaged, "a registration cannot be understood; it is left as it is")
+    }
+    return registration
+  }
 }

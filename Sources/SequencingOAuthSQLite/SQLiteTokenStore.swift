@@ -21,6 +21,9 @@ public import SequencingOAuth
 /// A replaced record may stay in the log until the database is closed. An erased record does not;
 /// but if another process reads at that moment, it stays until this process next saves or erases.
 ///
+/// The store is a `RegistrationStore` too: the registration of a client that registered itself lies
+/// beside the tokens, under the same key.
+///
 /// The store refuses a database of another program, a symbolic link, a newer format and a damaged
 /// database, and changes none of them.
 public final class SQLiteTokenStore: TokenStore {
@@ -135,7 +138,8 @@ public final class SQLiteTokenStore: TokenStore {
     }
   }
 
-  /// Seals all records under another key, or writes all of them in clear if `key` is `nil`.
+  /// Seals all records and registrations under another key, or writes all of them in clear if `key`
+  /// is `nil`.
   ///
   /// Either all records change or none. The call first waits until a refresh under way has ended,
   /// for at most 30 s. Other processes that have the store open get

@@ -6,116 +6,89 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// What keeps registrations: a file, or the database of many hosts.
+/// What keeps registrations: memory, a file, or the database of the tokens.
 @Suite(.timeLimit(.minutes(2))) struct RegistrationStoreTests {
-  /// Registrations at servers of their own.
   private func registrations(_ count: Int) async throws -> [ClientRegistration] {
-    var registrations: [ClientRegistration] = []
-    for _ in 0..<count {
-      let sandbox = try await SandboxServer.start()
-      registrations.append(
-        try await ClientRegistrar(issuer: sandbox.issuer.absoluteString).register(
-          ClientMetadata(
-            redirectURIs: ["http://127.0.0.1/callback"], clientAuthentication: .basic)))
-      await sandbox.stop()
-    }
-    return registrations
+    try await Registrations.atServersOfTheirOwn(count)
   }
 
-  @Test(arguments: [false, true])
-  func `registrations outlive the process, one for each server`(isSealed: Bool) async throws {
+  @Test(arguments: RegistrationStoreKind.all)
+  func `registrations outlive the process, one for each server`(
+    kind: RegistrationStoreKind
+  ) async throws {
     let folder = try TemporaryFolder()
-    let path = folder.file("deep/er/clients")
-    let key = isSealed ? StoreKey.file(path + ".key") : nil
     let all = try await registrations(2)
-    let store = FileRegistrationStore(path: path, key: key)
+    let store = kind.open(folder)
     #expect(try await store.registration(at: all[0].issuer) == nil)
     for registration in all { try await store.save(registration) }
-    let next = FileRegistrationStore(path: path, key: key)
+    let next = kind.open(folder)
     for registration in all {
       #expect(try await next.registration(at: registration.issuer) == registration)
     }
-    let status = try FileManager.default.attributesOfItem(atPath: path)
+    let status = try FileManager.default.attributesOfItem(atPath: kind.path(folder))
     #expect(status[.posixPermissions] as? Int == 0o600)
-    let bytes = try Data(contentsOf: URL(filePath: path))
     let secret = try #require(all[0].clientSecret)
-    #expect((bytes.firstRange(of: Data(secret.utf8)) == nil) == isSealed)
+    #expect(try kind.isIn(folder, secret) == !kind.isSealed)
+    // JSON escapes the slashes before it.
+    let server = try #require(all[0].issuer.split(separator: "/").last)
+    #expect(try kind.isIn(folder, String(server)) == !kind.isSealed)
     try await next.eraseRegistration(at: all[0].issuer)
     try await next.eraseRegistration(at: all[0].issuer)
     #expect(try await store.registration(at: all[0].issuer) == nil)
     #expect(try await store.registration(at: all[1].issuer) == all[1])
+    #expect(try !kind.isIn(folder, secret))
   }
 
-  @Test(.requires(.postgreSQL)) func `hosts share registrations, also while the key changes`()
-    async throws
-  {
-    let newKey = StoreKey.raw(Data(repeating: 7, count: 32))
-    let all = try await registrations(2)
-    try await PostgreSQLServer.running { server in
-      let open = { (key: StoreKey, others: [StoreKey]) in
-        PostgreSQLTokenStore(connection: server.connection, key: key, otherKeys: others)
+  // MARK: Several at once
+
+  /// Saves several registrations at one server at once, through two objects that share the store.
+  private func race(_ one: any RegistrationStore, _ two: any RegistrationStore) async throws {
+    let all = try await Registrations.atOneServer(9)
+    // After a registration that was read, and after none.
+    for earlier in [nil, all[8]] {
+      try await one.eraseRegistration(at: all[0].issuer)
+      if let earlier { try await one.save(earlier) }
+      let standing = try await withThrowingTaskGroup(of: ClientRegistration.self) { group in
+        for (number, registration) in all[..<8].enumerated() {
+          group.addTask {
+            try await (number % 2 == 0 ? one : two).save(registration, replacing: earlier)
+          }
+        }
+        return try await group.reduce(into: Set()) { $0.insert($1) }
       }
-      let (one, two) = (open(testKey, [newKey]), open(testKey, [newKey]))
-      #expect(try await one.registration(at: all[0].issuer) == nil)
-      for registration in all { try await one.save(registration) }
-      #expect(try await two.registration(at: all[1].issuer) == all[1])
-      let stored = try await server.run("SELECT value FROM sequencing_oauth.registrations")
-      #expect(!stored.contains(Hexadecimal.encode(Data(all[0].clientID.utf8))))
-      try await one.changeKey(to: newKey)
-      let three = open(newKey, [])
-      #expect(try await three.registration(at: all[0].issuer) == all[0])
-      try await two.save(all[1])
-      #expect(try await three.registration(at: all[1].issuer) == all[1])
-      try await three.eraseRegistration(at: all[0].issuer)
-      #expect(try await two.registration(at: all[0].issuer) == nil)
-      // A box of one server does not open for another one.
-      try await server.run(
-        """
-        INSERT INTO sequencing_oauth.registrations
-        SELECT decode('\(Hexadecimal.encode(Digest.sha256(all[0].issuer)))', 'hex'), key_number,
-          value FROM sequencing_oauth.registrations
-        """)
-      await failure(.storeDamaged) { try await two.registration(at: all[0].issuer) }
+      #expect(standing.count == 1)
+      #expect(try await two.registration(at: all[0].issuer) == standing.first)
     }
+    let issuer = all[0].issuer
+    let first = try #require(try await one.registration(at: issuer))
+    #expect(try await one.save(all[8], replacing: nil) == first)
+    #expect(try await two.save(first, replacing: nil) == first)
+    #expect(try await two.save(all[8], replacing: first) == all[8])
+    #expect(try await one.registration(at: issuer) == all[8])
+    try await one.eraseRegistration(at: issuer)
+    #expect(try await two.save(first, replacing: all[8]) == first)
+    #expect(try await one.registration(at: issuer) == first)
   }
 
-  @Test(.requires(.postgreSQL)) func `a change of the key overwrites no newer registration`()
-    async throws
-  {
-    let newKey = StoreKey.raw(Data(repeating: 7, count: 32))
-    let (table, temporary) = ("sequencing_oauth.registrations", "public.newer")
+  @Test(arguments: RegistrationStoreKind.all)
+  func `of several registrations at once one stays, and all callers get it`(
+    kind: RegistrationStoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await race(kind.open(folder), kind.open(folder))
+  }
+
+  @Test func `memory keeps one of several registrations too`() async throws {
+    let store = MemoryRegistrationStore()
+    try await race(store, store)
+  }
+
+  @Test(.requires(.postgreSQL)) func `hosts keep one of several registrations too`() async throws {
     try await PostgreSQLServer.running { server in
-      let store = PostgreSQLTokenStore(
-        connection: server.connection, key: testKey, otherKeys: [newKey])
-      let sandbox = try await SandboxServer.start()
-      let registrar = ClientRegistrar(issuer: sandbox.issuer.absoluteString)
-      let metadata = ClientMetadata(redirectURIs: ["http://127.0.0.1/"])
-      let older = try await registrar.register(metadata)
-      let newer = try await registrar.register(metadata)
-      try await store.save(newer)
-      try await server.run("CREATE TABLE \(temporary) AS SELECT value FROM \(table)")
-      try await store.save(older)
-      // The save has its place in the row when the change of the key reads the row, and ends when
-      // the change waits for it.
-      async let save = server.run(
-        """
-        BEGIN;
-        UPDATE \(table) SET value = (SELECT value FROM \(temporary));
-        DO $$ BEGIN
-          FOR attempt IN 1..3000 LOOP
-            EXIT WHEN EXISTS (
-              SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid');
-            PERFORM pg_sleep(0.01);
-          END LOOP;
-        END $$;
-        COMMIT
-        """)
-      try await eventually("the save has begun") {
-        try await server.run("SELECT 1 FROM \(table) FOR UPDATE SKIP LOCKED").isEmpty
+      let stores = [0, 1].map { _ in
+        PostgreSQLTokenStore(connection: server.connection, key: testKey)
       }
-      try await store.changeKey(to: newKey)
-      _ = try await save
-      #expect(try await store.registration(at: newer.issuer) == newer)
+      try await race(stores[0], stores[1])
     }
   }
 

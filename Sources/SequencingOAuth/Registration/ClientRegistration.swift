@@ -23,8 +23,10 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   public let clientSecretExpirationDate: Date?
   /// How the client authenticates, as the server has decided.
   public let clientAuthentication: ClientAuthentication
-  /// The redirect URIs, which are those that were asked for.
-  public let redirectURIs: [String]
+  /// The redirect URIs as the server has them.
+  ///
+  /// They are in the order in which the client asked for them, unless the server has others.
+  public internal(set) var redirectURIs: [String]
   /// The scopes that the client may ask for; `nil` if the server does not say.
   public let scope: String?
   /// Where the registration can be read, changed and deleted, and the token for that; `nil` if the
@@ -32,6 +34,10 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   let management: Management?
   /// All that the server said about the client, without the secret and the token.
   public let members: [String: JSONValue]
+  /// The public halves of the keys that the client has sent.
+  ///
+  /// It is `nil` in a registration that an older version of the SDK has kept.
+  let sentKeys: [JSONValue]?
 
   struct Management: Sendable, Hashable, Codable, Redacted {
     let uri: URL
@@ -46,7 +52,8 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   /// The configuration of the registered client.
   ///
   /// The redirect URI is the first one, and the scope is yours, or what the server registered. A
-  /// client that was registered with a key needs that key here.
+  /// client that was registered with a key needs that key here. Use ``check(against:)`` first if the
+  /// registration comes from ``ClientRegistrar/read(_:)`` or ``ClientRegistrar/update(_:to:)``.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration``, as the initializer of
   ///   ``ClientConfiguration``.
@@ -59,13 +66,15 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
       clientAuthentication: clientAuthentication)
   }
 
-  /// Whether the client's secret is good at a time, for as long as a sign-in may take.
-  func isUsable(at date: Date) -> Bool {
-    clientSecretExpirationDate.map { date.addingTimeInterval(Self.reserve) < $0 } ?? true
+  /// Whether the client's secret is good at a time, and for `reserve` seconds more.
+  func isUsable(at date: Date, reserve: Double = ClientRegistration.reserve) -> Bool {
+    clientSecretExpirationDate.map { date.addingTimeInterval(reserve) < $0 } ?? true
   }
 
-  /// How long before its secret ends a client registers anew, in seconds.
-  private static let reserve = 3600.0
+  /// How long before its secret ends a client renews its registration, in seconds.
+  ///
+  /// A sign-in that begins before then has the time to end.
+  static let reserve = 3600.0
 }
 
 extension ClientRegistration: Redacted {

@@ -52,6 +52,20 @@ public final class FileRegistrationStore: RegistrationStore {
     try await rewrite { $0[registration.issuer] = registration }
   }
 
+  /// Keeps a registration, unless the file has another one than `earlier`; returns the one that
+  /// stands.
+  ///
+  /// Processes that use the file do this one after the other.
+  public func save(
+    _ registration: ClientRegistration, replacing earlier: ClientRegistration?
+  ) async throws(SQOAuthError) -> ClientRegistration {
+    try await rewrite { content in
+      if let kept = content[registration.issuer], kept != earlier { return kept }
+      content[registration.issuer] = registration
+      return registration
+    }
+  }
+
   /// Forgets the registration at a server; without one it does nothing.
   public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
     try await rewrite { $0[issuer] = nil }
@@ -59,18 +73,19 @@ public final class FileRegistrationStore: RegistrationStore {
 
   // MARK: The file
 
-  private func rewrite(
-    _ change: @escaping @Sendable (inout Registrations) -> Void
-  ) async throws(SQOAuthError) {
+  private func rewrite<Value: Sendable>(
+    _ change: @escaping @Sendable (inout Registrations) -> Value
+  ) async throws(SQOAuthError) -> Value {
     try await queue.run { [self] () throws(SQOAuthError) in
       let lock = try reported { () throws(FileError) in try file.lock() }
       defer { lock.release() }
       let old = try read()
       var content = old?.content ?? [:]
-      change(&content)
-      guard content != old?.content ?? [:] else { return }
+      let value = change(&content)
+      guard content != old?.content ?? [:] else { return value }
       let bytes = try sealed(content, old?.sealer)
       try reported { () throws(FileError) in try file.replace(with: bytes) }
+      return value
     }
   }
 

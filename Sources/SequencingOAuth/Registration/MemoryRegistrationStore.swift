@@ -17,6 +17,18 @@ public final class MemoryRegistrationStore: RegistrationStore {
     registrations.withLock { $0[registration.issuer] = registration }
   }
 
+  /// Keeps a registration, unless the store has another one than `earlier`; returns the one that
+  /// stands.
+  public func save(
+    _ registration: ClientRegistration, replacing earlier: ClientRegistration?
+  ) -> ClientRegistration {
+    registrations.withLock { registrations in
+      if let kept = registrations[registration.issuer], kept != earlier { return kept }
+      registrations[registration.issuer] = registration
+      return registration
+    }
+  }
+
   /// Forgets the registration at a server; without one it does nothing.
   public func eraseRegistration(at issuer: String) {
     registrations.withLock { $0[issuer] = nil }

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Reads what a server has registered, and compares it with what was asked for.
+/// Reads what a server has registered.
 ///
 /// - SeeAlso: RFC 7591, sections 3.2.1 and 3.2.2; RFC 7592, section 3
 struct RegistrationResponse {
@@ -34,11 +34,12 @@ struct RegistrationResponse {
     return .refusal(by: Self.endpoint, error, response, now: now)
   }
 
-  /// The registration in an answer.
+  /// The registration in an answer to a client that described itself by `metadata`, if it did.
   ///
   /// What an answer about a registration leaves out is as `earlier`.
   func registration(
-    in members: [String: JSONValue], after earlier: ClientRegistration? = nil
+    in members: [String: JSONValue], for metadata: ClientMetadata? = nil,
+    after earlier: ClientRegistration? = nil
   ) throws(SQOAuthError) -> ClientRegistration {
     let reader = ClaimReader(
       claims: members, subject: "registration response", missing: .invalidResponse,
@@ -48,41 +49,60 @@ struct RegistrationResponse {
       throw SQOAuthError(
         .registrationMismatch, "the server answered with the registration of another client")
     }
-    let secret = try reader.text("client_secret") ?? earlier?.clientSecret
-    guard Self.isSendable(id), secret.map(Self.isSendable) ?? true else {
+    let asked = metadata?.registeredAuthentication ?? earlier?.clientAuthentication
+    let method = try Self.method(reader, asked) ?? earlier?.clientAuthentication
+    let secret = try Self.secret(reader, method, earlier)
+    guard Self.isSendable(id), secret.value.map(Self.isSendable) ?? true else {
       throw SQOAuthError(
         .invalidResponse, "the registered identifier or secret has characters that none may have")
     }
-    let end = try reader.date("client_secret_expires_at")
-    let method = try Self.method(reader, earlier?.clientAuthentication)
     var shown = members
     for name in ["client_secret", "registration_access_token"] { shown[name] = nil }
     return ClientRegistration(
-      issuer: issuer, clientID: id, clientSecret: secret,
-      clientSecretExpirationDate: end.flatMap { $0.timeIntervalSince1970 == 0 ? nil : $0 },
+      issuer: issuer, clientID: id, clientSecret: secret.value,
+      clientSecretExpirationDate: secret.end,
       // RFC 7591, section 2: an absent method is Basic.
-      clientAuthentication: method ?? (secret == nil ? .publicClient : .basic),
-      redirectURIs: try reader.texts("redirect_uris") ?? [],
-      scope: try reader.text("scope"),
-      management: try management(reader) ?? earlier?.management, members: shown)
+      clientAuthentication: method ?? (secret.value == nil ? .publicClient : .basic),
+      redirectURIs: try reader.texts("redirect_uris") ?? earlier?.redirectURIs ?? [],
+      scope: try reader.text("scope") ?? earlier?.scope,
+      management: try management(reader) ?? earlier?.management, members: shown,
+      sentKeys: metadata.map { $0.keys.compactMap(\.publicJWK) } ?? earlier?.sentKeys
+    ).ordered(as: metadata?.redirectURIs ?? earlier?.redirectURIs ?? [])
   }
 
   /// The client's method; glewlwyd answers with a list of those that the client may use.
   private static func method(
-    _ reader: ClaimReader, _ earlier: ClientAuthentication?
+    _ reader: ClaimReader, _ asked: ClientAuthentication?
   ) throws(SQOAuthError) -> ClientAuthentication? {
     let name = "token_endpoint_auth_method"
     guard reader.claims[name]?.array != nil else {
       return try reader.text(name).map(ClientAuthentication.init(rawValue:))
     }
     let methods = try reader.texts(name)?.map(ClientAuthentication.init(rawValue:)) ?? []
-    if let earlier, methods.contains(earlier) { return earlier }
-    return methods.first(where: supported.contains) ?? methods.first
+    if let asked {
+      if methods.contains(asked) { return asked }
+      if let other = methods.first(where: { $0.serves(inPlaceOf: asked) }) { return other }
+    }
+    return methods.first(where: ClientRegistration.supported.contains) ?? methods.first
   }
 
-  private static let supported: [ClientAuthentication] = [
-    .publicClient, .basic, .post, .privateKeyJWT,
-  ]
+  /// The client's secret and its end.
+  ///
+  /// An answer that leaves the secret out, or repeats it without its end, changes neither.
+  private static func secret(
+    _ reader: ClaimReader, _ method: ClientAuthentication?, _ earlier: ClientRegistration?
+  ) throws(SQOAuthError) -> (value: String?, end: Date?) {
+    let value = try reader.text("client_secret")
+    let date = try reader.date("client_secret_expires_at")
+    // RFC 7591, section 3.2.1: zero stands for a secret that does not end.
+    let end = date.flatMap { $0.timeIntervalSince1970 == 0 ? nil : $0 }
+    guard let earlier, value == nil || value == earlier.clientSecret else { return (value, end) }
+    // A client that has changed to an authentication without a secret has none any more.
+    let keepsSecret =
+      method == earlier.clientAuthentication || method == .basic || method == .post
+    guard value != nil || keepsSecret else { return (nil, nil) }
+    return (earlier.clientSecret, date == nil ? earlier.clientSecretExpirationDate : end)
+  }
 
   private func management(
     _ reader: ClaimReader
@@ -106,48 +126,5 @@ struct RegistrationResponse {
   // RFC 6749, appendices A.1 and A.2
   private static func isSendable(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
-  }
-
-  /// Whether an answer has the client's keys, or leaves the keys out.
-  private static func hasKeys(of metadata: ClientMetadata, _ answer: JSONValue?) -> Bool {
-    guard let answer, !metadata.keys.isEmpty else { return true }
-    // A server may add members to a key, or leave out what is not the key itself.
-    func halves(_ keys: [JSONValue]) -> Set<[String: JSONValue]> {
-      Set(keys.compactMap { $0.object?.filter { JWKText.publicNames.contains($0.key) } })
-    }
-    return halves(answer["keys"].array ?? []) == halves(metadata.keys.compactMap(\.publicJWK))
-  }
-
-  /// Throws unless a registration is what was asked for, as far as the client relies on it.
-  static func check(
-    _ registration: ClientRegistration, against metadata: ClientMetadata
-  ) throws(SQOAuthError) {
-    func require(_ condition: Bool, _ reason: String) throws(SQOAuthError) {
-      guard condition else {
-        throw SQOAuthError(.registrationMismatch, "the server registered \(reason)")
-      }
-    }
-    try require(
-      registration.redirectURIs.sorted() == metadata.redirectURIs.sorted(),
-      "other redirect URIs than those that were asked for, so users might be sent elsewhere")
-    try require(
-      supported.contains(registration.clientAuthentication),
-      "the client for an authentication that this SDK does not have")
-    try require(
-      registration.clientSecret != nil
-        || [.publicClient, .privateKeyJWT].contains(registration.clientAuthentication),
-      "the client for an authentication by a secret, and sent none")
-    try require(
-      registration.clientAuthentication != .privateKeyJWT
-        || metadata.clientAuthentication == .privateKeyJWT,
-      "the client for an authentication by a signed token, which was not asked for")
-    try require(
-      hasKeys(of: metadata, registration.members["jwks"]),
-      "other keys of the client than those that were sent")
-    let granted = registration.members["grant_types"]?.array?.compactMap(\.string)
-    let lost = granted.map { granted in metadata.grantTypes.filter { !granted.contains($0) } } ?? []
-    // Without refresh tokens the client still works.
-    try require(
-      lost.allSatisfy { $0 == "refresh_token" }, "the client without a grant that it needs")
   }
 }

@@ -79,12 +79,6 @@ import Testing
       configuration: try registration.configuration(clientKey: key))
     #expect(try await account.requestAccessTokenAsClient().scopes == ["demo"])
     failure(.invalidConfiguration) { try registration.configuration() }
-    // Another key needs another registration.
-    let store = MemoryRegistrationStore()
-    let kept = try await registrar.registration(of: metadata, in: store)
-    #expect(try await registrar.registration(of: metadata, in: store) == kept)
-    metadata.keys = [try ClientKey(generating: .edDSA)]
-    #expect(try await registrar.registration(of: metadata, in: store).clientID != kept.clientID)
   }
 
   @Test func `a key without a public half cannot be registered`() async throws {
@@ -229,61 +223,5 @@ import Testing
     #expect(try await registrar.read(registration).clientAuthentication == .basic)
     let updated = try await registrar.update(registration, to: service)
     #expect(updated.clientSecret == registration.clientSecret)
-  }
-
-  // MARK: Keeping
-
-  @Test func `a client registers once`() async throws {
-    let store = MemoryRegistrationStore()
-    let first = try await registrar.registration(of: app, in: store)
-    #expect(try await registrar.registration(of: app, in: store) == first)
-    #expect(sandbox.requests(to: .registration).count == 1)
-    // Another version of the app has another redirect URI.
-    var changed = app
-    changed.redirectURIs = ["com.example.app:/other"]
-    let second = try await registrar.registration(of: changed, in: store)
-    #expect(second.clientID != first.clientID)
-    store.eraseRegistration(at: sandbox.issuer.absoluteString)
-    #expect(try await registrar.registration(of: changed, in: store) != second)
-  }
-
-  @Test func `a client whose secret ends soon registers again`() async throws {
-    let clock = ManualClock(now: Date())
-    var environment = ClientEnvironment()
-    environment.clock = clock
-    let registrar = ClientRegistrar(
-      issuer: sandbox.issuer.absoluteString, environment: environment)
-    let store = MemoryRegistrationStore()
-    let end = Int(clock.now.timeIntervalSince1970) + 86_400
-    sandbox.misbehave(
-      at: .registration, .member("client_secret_expires_at", .integer(end)), times: nil)
-    let first = try await registrar.registration(of: service, in: store)
-    #expect(first.clientSecretExpirationDate == Date(timeIntervalSince1970: Double(end)))
-    clock.advance(by: 86_400 - 3601)
-    #expect(try await registrar.registration(of: service, in: store) == first)
-    clock.advance(by: 2)
-    #expect(try await registrar.registration(of: service, in: store) != first)
-  }
-
-  @Test func `a registration that cannot be kept is deleted`() async throws {
-    let folder = try TemporaryFolder()
-    // A folder stands where the file should be.
-    try FileManager.default.createDirectory(
-      atPath: folder.file("clients"), withIntermediateDirectories: false)
-    let store = UnwritableStore()
-    await failure(.storeFailed) { try await registrar.registration(of: app, in: store) }
-    #expect(requests().last?.method == "DELETE")
-    await failure {
-      try await registrar.registration(
-        of: app, in: FileRegistrationStore(path: folder.file("clients")))
-    }
-  }
-
-  private struct UnwritableStore: RegistrationStore {
-    struct Full: Error {}
-
-    func registration(at issuer: String) -> ClientRegistration? { nil }
-    func save(_ registration: ClientRegistration) throws { throw Full() }
-    func eraseRegistration(at issuer: String) {}
   }
 }

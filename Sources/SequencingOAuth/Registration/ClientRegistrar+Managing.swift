@@ -1,0 +1,75 @@
+// A registration that exists already (RFC 7592).
+extension ClientRegistrar {
+  /// Reads the registration as the server has it now; keep the result in place of the old one.
+  ///
+  /// The server may have replaced the secret or the token that manages the registration. What its
+  /// answer leaves out stays as it was. Another program, or a person at the server's pages, may have
+  /// changed the client: ``ClientRegistration/check(against:)`` compares the result with what your
+  /// app needs, such as its redirect URIs.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the client cannot
+  ///   manage itself; ``SQOAuthError/Code/registrationMismatch`` for an answer about another client;
+  ///   the server's error, with status 401 if the server does not know the client any more.
+  /// - SeeAlso: RFC 7592, section 2.1
+  public func read(
+    _ registration: ClientRegistration
+  ) async throws(SQOAuthError) -> ClientRegistration {
+    try await manage(registration, "GET", nil)
+  }
+
+  /// Replaces what the server knows of the client; keep the result in place of the old one.
+  ///
+  /// The result is what the server has from now on, also if that is not what `metadata` asks for:
+  /// the server may have replaced the secret and the token, and the old ones are worth nothing then.
+  /// So keep the result first, and compare it then by ``ClientRegistration/check(against:)``.
+  ///
+  /// - Throws: ``SQOAuthError``: see ``read(_:)``; ``SQOAuthError/Code/invalidConfiguration`` for
+  ///   `metadata` that no server could accept, of which nothing is sent; the server's error, such as
+  ///   ``SQOAuthError/Code/invalidClientMetadata``, after which the registration is as before.
+  /// - SeeAlso: RFC 7592, section 2.2
+  public func update(
+    _ registration: ClientRegistration, to metadata: ClientMetadata
+  ) async throws(SQOAuthError) -> ClientRegistration {
+    try metadata.check()
+    return try await manage(registration, "PUT", metadata)
+  }
+
+  /// Ends the registration at the server, and with it usually all tokens of the client.
+  ///
+  /// A registration that the server does not know any more counts as ended.
+  ///
+  /// - SeeAlso: RFC 7592, section 2.3
+  public func delete(_ registration: ClientRegistration) async throws(SQOAuthError) {
+    let management = try Self.management(of: registration)
+    let request = try request(
+      "DELETE", management.uri, token: management.accessToken, members: nil)
+    let response = try await environment.httpClient.exchange(request)
+    guard ![200, 204, 401, 404].contains(response.status) else { return }
+    throw reader(hiding: [management.accessToken]).failure(response)
+  }
+
+  private func manage(
+    _ registration: ClientRegistration, _ method: String, _ metadata: ClientMetadata?
+  ) async throws(SQOAuthError) -> ClientRegistration {
+    let management = try Self.management(of: registration)
+    var members = metadata?.members
+    members?["client_id"] = .string(registration.clientID)
+    if let secret = registration.clientSecret { members?["client_secret"] = .string(secret) }
+    let request = try request(
+      method, management.uri, token: management.accessToken, members: members)
+    let reader = reader(hiding: [management.accessToken, registration.clientSecret])
+    let answer = try reader.members(
+      of: try await environment.httpClient.exchange(request))
+    return try reader.registration(in: answer, for: metadata, after: registration)
+  }
+
+  private static func management(
+    of registration: ClientRegistration
+  ) throws(SQOAuthError) -> ClientRegistration.Management {
+    guard let management = registration.management else {
+      throw SQOAuthError(
+        .registrationUnsupported, "the server does not let clients manage their registration")
+    }
+    return management
+  }
+}

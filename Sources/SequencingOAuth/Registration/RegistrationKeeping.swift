@@ -1,0 +1,144 @@
+/// Finds, renews or makes the registration of a client in a store that other programs may share.
+struct RegistrationKeeping: Sendable {
+  let registrar: ClientRegistrar
+  let metadata: ClientMetadata
+  let store: any RegistrationStore
+
+  /// How often to begin again because another program has changed what is kept.
+  private static let attempts = 5
+
+  func registration() async throws(SQOAuthError) -> ClientRegistration {
+    try metadata.check()
+    for _ in 0..<Self.attempts {
+      let kept = try await store.kept(registrar.issuer)
+      if let standing = try await standing(after: kept) {
+        return standing.ordered(as: metadata.redirectURIs)
+      }
+    }
+    throw SQOAuthError(
+      .registrationMismatch,
+      "other programs keep replacing the kept registration by one with other metadata; give each "
+        + "of them a store of its own")
+  }
+
+  /// The registration to use; `nil` if another program has changed what is kept.
+  private func standing(
+    after kept: ClientRegistration?
+  ) async throws(SQOAuthError) -> ClientRegistration? {
+    guard let kept else { return try await registerAnew(replacing: nil) }
+    if isGood(kept) { return kept }
+    switch try await renew(kept) {
+    case .renewed(let registration): return registration
+    case .changedElsewhere: return nil
+    case .failed(let latest): return try await registerAnew(replacing: latest)
+    }
+  }
+
+  private func isGood(_ registration: ClientRegistration) -> Bool {
+    registration.fits(metadata) && registration.isUsable(at: registrar.environment.clock.now)
+  }
+
+  /// Whether a registration works now, although it should be renewed.
+  private func isBearable(_ registration: ClientRegistration) -> Bool {
+    registration.fits(metadata)
+      && registration.isUsable(at: registrar.environment.clock.now, reserve: 0)
+  }
+
+  // MARK: Renewing
+
+  private enum Renewal {
+    case renewed(ClientRegistration)
+    case changedElsewhere
+    /// The client needs another registration in place of this one.
+    case failed(ClientRegistration)
+  }
+
+  private func renew(_ kept: ClientRegistration) async throws(SQOAuthError) -> Renewal {
+    var latest = kept
+    // RFC 7592, section 2.1: a server may answer with a new secret when the client only reads.
+    for isUpdate in kept.fits(metadata) ? [false, true] : [true] {
+      let changed: ClientRegistration
+      do throws(SQOAuthError) {
+        changed =
+          isUpdate
+          ? try await registrar.update(latest, to: metadata) : try await registrar.read(latest)
+      } catch {
+        return try await renewal(of: latest, after: error)
+      }
+      // Kept also if it does not fit, since the old secret and token may have ended.
+      guard try await isKept(changed, replacing: latest) else { return .changedElsewhere }
+      latest = changed
+      // The secrets of some servers never last an hour.
+      let isLonger = isBearable(latest) && latest.lasts(longerThan: kept)
+      if isGood(latest) || isLonger { return .renewed(latest) }
+    }
+    return .failed(latest)
+  }
+
+  private func renewal(
+    of latest: ClientRegistration, after error: SQOAuthError
+  ) async throws(SQOAuthError) -> Renewal {
+    // A server that refuses what it registered before does not let the client renew it.
+    guard error.endsManagement || latest.fits(metadata) && error.status == 400 else {
+      guard isBearable(latest) else { throw error }
+      return .renewed(latest)
+    }
+    // Another host may just have renewed the client, and got another token for it.
+    guard try await store.kept(registrar.issuer) == latest else { return .changedElsewhere }
+    return .failed(latest)
+  }
+
+  private func isKept(
+    _ changed: ClientRegistration, replacing latest: ClientRegistration
+  ) async throws(SQOAuthError) -> Bool {
+    guard changed != latest else { return true }
+    let standing = try await store.keep(changed, replacing: latest)
+    if standing.clientID != changed.clientID { try? await registrar.delete(changed) }
+    return standing == changed
+  }
+
+  // MARK: Registering
+
+  private func registerAnew(
+    replacing earlier: ClientRegistration?
+  ) async throws(SQOAuthError) -> ClientRegistration? {
+    let new: ClientRegistration
+    do throws(SQOAuthError) {
+      new = try await registrar.register(metadata)
+    } catch {
+      guard let earlier, isBearable(earlier) else { throw error }
+      return earlier
+    }
+    let standing: ClientRegistration
+    do throws(SQOAuthError) {
+      standing = try await store.keep(new, replacing: earlier)
+    } catch {
+      try? await registrar.delete(new)
+      throw error
+    }
+    guard standing == new else {
+      if standing.clientID != new.clientID { try? await registrar.delete(new) }
+      return nil
+    }
+    if let earlier, earlier.clientID != new.clientID { try? await registrar.delete(earlier) }
+    return new
+  }
+}
+
+extension ClientRegistration {
+  fileprivate func lasts(longerThan other: ClientRegistration) -> Bool {
+    guard let otherEnd = other.clientSecretExpirationDate else { return false }
+    return clientSecretExpirationDate.map { $0 > otherEnd } ?? true
+  }
+}
+
+extension SQOAuthError {
+  /// Whether the server does not know a registration any more, or lets no client manage it.
+  ///
+  /// - SeeAlso: RFC 7592, sections 2.1 and 2.2
+  fileprivate var endsManagement: Bool {
+    let codes: [Code] = [.registrationUnsupported, .registrationMismatch]
+    return response == nil && codes.contains(code)
+      || [401, 403, 404, 405, 410].contains(status ?? 0)
+  }
+}

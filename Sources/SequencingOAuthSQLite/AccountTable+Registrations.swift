@@ -1,0 +1,76 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// The registrations of clients, each bound to its server.
+extension AccountTable {
+  func registration(at issuer: String) throws(SQOAuthError) -> ClientRegistration? {
+    try registration(named: Digest.sha256(issuer))
+  }
+
+  private func registration(named server: Data) throws(SQOAuthError) -> ClientRegistration? {
+    try reading { () throws(SQOAuthError) in
+      try connection.run("SELECT value FROM registrations WHERE server = ?1", .blob(server)) {
+        row throws(SQOAuthError) in try coding.registration(row.blob(0), at: server)
+      }.first
+    }
+  }
+
+  func put(_ registration: ClientRegistration) throws(SQOAuthError) {
+    try write(registration)
+    if logHoldsErased { try emptyLog() }
+  }
+
+  private func write(_ registration: ClientRegistration) throws(SQOAuthError) {
+    let server = Digest.sha256(registration.issuer)
+    // Saved only under the database's current key, as a record is.
+    try connection.run(
+      """
+      INSERT INTO registrations (server, value)
+      SELECT ?1, ?2 WHERE (SELECT value FROM meta WHERE name = 'key') IS ?3
+      ON CONFLICT (server) DO UPDATE SET value = excluded.value
+      """, .blob(server), .blob(try coding.encode(registration, at: server)),
+      .optional(coding.header)
+    ) { _ in }
+    guard connection.changes > 0 else { throw keyWasChanged }
+  }
+
+  /// Saves a registration, unless the table has another one than `earlier`; returns the one that
+  /// stands.
+  func put(
+    _ registration: ClientRegistration, replacing earlier: ClientRegistration?
+  ) throws(SQOAuthError) -> ClientRegistration {
+    let standing = try connection.transaction { () throws(SQOAuthError) in
+      let kept = try self.registration(at: registration.issuer)
+      if let kept, kept != earlier { return kept }
+      try write(registration)
+      return registration
+    }
+    // Only outside of a transaction.
+    if logHoldsErased { try emptyLog() }
+    return standing
+  }
+
+  func eraseRegistration(at issuer: String) throws(SQOAuthError) {
+    try connection.run(
+      "DELETE FROM registrations WHERE server = ?1", .blob(Digest.sha256(issuer))
+    ) { _ in }
+    if connection.changes > 0 || logHoldsErased { try emptyLog() }
+  }
+
+  /// Writes every registration again in another coding, inside a transaction.
+  func recodeRegistrations(to new: RecordCoding) throws(SQOAuthError) {
+    let servers = try connection.run("SELECT server FROM registrations") { $0.blob(0) }
+    for server in servers {
+      guard let registration = try registration(named: server) else { continue }
+      try connection.run(
+        "UPDATE registrations SET value = ?2 WHERE server = ?1", .blob(server),
+        .blob(try new.encode(registration, at: server))
+      ) { _ in }
+    }
+  }
+}

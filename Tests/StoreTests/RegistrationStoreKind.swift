@@ -1,0 +1,64 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import SequencingOAuthSQLite
+import TestSupport
+import Testing
+
+/// A kind of store for registrations that keeps them in one file.
+struct RegistrationStoreKind: Sendable, CustomTestStringConvertible {
+  let name: String
+  let isSealed: Bool
+  let make: @Sendable (_ path: String, StoreKey?) -> any RegistrationStore
+
+  var testDescription: String { name }
+
+  /// The store in a folder; opened twice it is what two processes have.
+  func open(_ folder: TemporaryFolder) -> any RegistrationStore {
+    make(path(folder), isSealed ? .file(path(folder) + ".key") : nil)
+  }
+
+  func path(_ folder: TemporaryFolder) -> String { folder.file("deep/er/clients") }
+
+  /// Whether a file of the store holds a text.
+  func isIn(_ folder: TemporaryFolder, _ text: String) throws -> Bool {
+    try FileManager.default.contentsOfDirectory(atPath: folder.file("deep/er"))
+      .filter { !$0.hasSuffix(".locks") }
+      .contains { name in
+        try Data(contentsOf: URL(filePath: folder.file("deep/er/" + name)))
+          .range(of: Data(text.utf8)) != nil
+      }
+  }
+
+  static let all = [false, true].flatMap { isSealed in
+    [
+      RegistrationStoreKind(name: isSealed ? "sealed file" : "file", isSealed: isSealed) {
+        FileRegistrationStore(path: $0, key: $1)
+      },
+      RegistrationStoreKind(name: isSealed ? "encrypted SQLite" : "SQLite", isSealed: isSealed) {
+        SQLiteTokenStore(path: $0, key: $1)
+      },
+    ]
+  }
+}
+
+/// Registrations as servers make them.
+enum Registrations {
+  private static let metadata = ClientMetadata(
+    redirectURIs: ["http://127.0.0.1/callback"], clientAuthentication: .basic)
+
+  static func atOneServer(_ count: Int) async throws -> [ClientRegistration] {
+    let sandbox = try await SandboxServer.start()
+    let registrar = ClientRegistrar(issuer: sandbox.issuer.absoluteString)
+    var registrations: [ClientRegistration] = []
+    for _ in 0..<count { registrations.append(try await registrar.register(metadata)) }
+    await sandbox.stop()
+    return registrations
+  }
+
+  static func atServersOfTheirOwn(_ count: Int) async throws -> [ClientRegistration] {
+    var registrations: [ClientRegistration] = []
+    for _ in 0..<count { registrations += try await atOneServer(1) }
+    return registrations
+  }
+}
