@@ -8,8 +8,9 @@ extension ClientRegistrar {
   /// if its secret does not end within the hour. Otherwise the client updates it at the server, so
   /// that its identifier stays, and with it the accounts of its users. It registers anew, and
   /// deletes the old registration, only if the server does not let it do that: the server offers no
-  /// such request or does not know the client any more, or the update does not bring what is needed.
-  /// If the server cannot be reached, a kept registration stays in use until its secret has ended.
+  /// such request or does not know the client any more, or the update does not bring what is
+  /// needed. If the server cannot be reached, a kept registration stays in use until its secret has
+  /// ended.
   ///
   /// Processes and hosts that share a store may call this at once with the same `metadata`, and get
   /// the same registration: what another one keeps first counts, and a client that was registered
@@ -18,10 +19,10 @@ extension ClientRegistrar {
   /// registrar, with one store that is an object and with equal `metadata`, are one call. A caller
   /// whose task is cancelled stops waiting; the call ends when no caller waits any more.
   ///
-  /// - Throws: ``SQOAuthError``: see ``register(_:)`` and ``update(_:to:)``; the error of the store.
-  ///   If a new registration cannot be kept, it is deleted again at a server that lets clients do
-  ///   so. ``SQOAuthError/Code/registrationMismatch`` if programs with other metadata keep replacing
-  ///   the registration in the store.
+  /// - Throws: ``SQOAuthError``: see ``register(_:)`` and ``update(_:to:)``; the error of the
+  ///   store. If a new registration cannot be kept, it is deleted again at a server that lets
+  ///   clients do so. ``SQOAuthError/Code/registrationMismatch`` if programs with other metadata
+  ///   keep replacing the registration in the store.
   /// - SeeAlso: RFC 7591, section 3; RFC 7592, section 2
   public func registration(
     of metadata: ClientMetadata, in store: any RegistrationStore

@@ -3,13 +3,13 @@ extension ClientRegistrar {
   /// Reads the registration as the server has it now; keep the result in place of the old one.
   ///
   /// The server may have replaced the secret or the token that manages the registration. What its
-  /// answer leaves out stays as it was. Another program, or a person at the server's pages, may have
-  /// changed the client: ``ClientRegistration/check(against:)`` compares the result with what your
-  /// app needs, such as its redirect URIs.
+  /// answer leaves out stays as it was. Another program, or a person at the server's pages, may
+  /// have changed the client: ``ClientRegistration/check(against:)`` compares the result with what
+  /// your app needs, such as its redirect URIs.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the client cannot
-  ///   manage itself; ``SQOAuthError/Code/registrationMismatch`` for an answer about another client;
-  ///   the server's error, with status 401 if the server does not know the client any more.
+  ///   manage itself; ``SQOAuthError/Code/registrationMismatch`` for an answer about another
+  ///   client; the server's error, with status 401 if the server does not know the client any more.
   /// - SeeAlso: RFC 7592, section 2.1
   public func read(
     _ registration: ClientRegistration
@@ -20,12 +20,12 @@ extension ClientRegistrar {
   /// Replaces what the server knows of the client; keep the result in place of the old one.
   ///
   /// The result is what the server has from now on, also if that is not what `metadata` asks for:
-  /// the server may have replaced the secret and the token, and the old ones are worth nothing then.
-  /// So keep the result first, and compare it then by ``ClientRegistration/check(against:)``.
+  /// the server may have replaced the secret and the token, and the old ones are worth nothing
+  /// then. So keep the result first, and compare it then by ``ClientRegistration/check(against:)``.
   ///
   /// - Throws: ``SQOAuthError``: see ``read(_:)``; ``SQOAuthError/Code/invalidConfiguration`` for
-  ///   `metadata` that no server could accept, of which nothing is sent; the server's error, such as
-  ///   ``SQOAuthError/Code/invalidClientMetadata``, after which the registration is as before.
+  ///   `metadata` that no server could accept, of which nothing is sent; the server's error, such
+  ///   as ``SQOAuthError/Code/invalidClientMetadata``, after which the registration is as before.
   /// - SeeAlso: RFC 7592, section 2.2
   public func update(
     _ registration: ClientRegistration, to metadata: ClientMetadata

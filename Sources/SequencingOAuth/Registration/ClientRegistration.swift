@@ -52,8 +52,8 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   /// The configuration of the registered client.
   ///
   /// The redirect URI is the first one, and the scope is yours, or what the server registered. A
-  /// client that was registered with a key needs that key here. Use ``check(against:)`` first if the
-  /// registration comes from ``ClientRegistrar/read(_:)`` or ``ClientRegistrar/update(_:to:)``.
+  /// client that was registered with a key needs that key here. Use ``check(against:)`` first if
+  /// the registration comes from ``ClientRegistrar/read(_:)`` or ``ClientRegistrar/update(_:to:)``.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration``, as the initializer of
   ///   ``ClientConfiguration``.
