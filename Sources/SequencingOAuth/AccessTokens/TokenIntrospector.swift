@@ -63,8 +63,10 @@ public final class TokenIntrospector: Sendable {
     let clock = context.environment.clock
     if let known = cache.claims(of: digest, at: clock.now) { return known }
     let answer = try await questions.value(of: digest) { [self] () throws(SQOAuthError) in
+      let question = cache.begin(digest)
+      defer { cache.end(question) }
       let claims = try await ask(token)
-      cache.keep(claims, of: digest, from: clock.now, for: cacheTime)
+      cache.keep(claims, for: question, from: clock.now, for: cacheTime)
       return Answer(claims: claims)
     }
     guard let answer else { throw .waitCancelled }
@@ -72,8 +74,12 @@ public final class TokenIntrospector: Sendable {
   }
 
   /// Forgets what is known about a token, such as one that its user has just given up.
+  ///
+  /// The next call asks the server anew, even if another call still waits for an earlier answer.
   public func forget(_ token: String) {
-    cache.forget(Digest.sha256(token))
+    let digest = Digest.sha256(token)
+    cache.forget(digest)
+    questions.detach(digest)
   }
 
   private func ask(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
