@@ -12,6 +12,8 @@ import Basics
 struct IntrospectionResponse: Sendable {
   let request: IntrospectionRequest
   let client: RegisteredClient
+  /// Whether an answer without `token_type` is refused.
+  let requiresTokenType: Bool
 
   private static let endpoint = "the introspection endpoint"
   private static let name = SignedText.introspection.name
@@ -30,7 +32,7 @@ struct IntrospectionResponse: Sendable {
     }
     let rules = IntrospectionRules(
       issuer: client.metadata.issuer, clockTolerance: client.configuration.clockTolerance,
-      now: now)
+      now: now, requiresTokenType: requiresTokenType)
     if let signatures {
       return try rules.check(try await content(of: response, signatures, at: now))
     }

@@ -20,6 +20,7 @@ public final class TokenIntrospector: Sendable {
   private let context: ClientContext
   private let cacheTime: Duration
   private let signatureAlgorithms: Set<JWSAlgorithm>?
+  private let requiresTokenType: Bool
   private let cache: IntrospectionCache
   private let questions = SharedFetches<Data, Answer, SQOAuthError>(keepsValues: false)
 
@@ -31,18 +32,27 @@ public final class TokenIntrospector: Sendable {
   ///
   /// `configuration` is the resource server's own client at the provider. An answer counts for
   /// `cacheTime`, also that a token is not active; with zero the server is asked each time. At most
-  /// `cacheLimit` answers are kept. With `signatureAlgorithms` the server must sign its answers, by
-  /// one of these.
+  /// `cacheLimit` answers are kept.
   ///
-  /// - SeeAlso: RFC 7662, section 4; RFC 9701
+  /// With `signatureAlgorithms` the server must sign its answers, by one of these. The signature must
+  /// be new: not older than ``ClientConfiguration/timeout`` and
+  /// ``ClientConfiguration/clockTolerance`` together.
+  ///
+  /// Servers also call refresh tokens active. Such a token is refused if the answer says what it is,
+  /// in `token_type`, in `token_use` (Ory Hydra) or in `typ` (Keycloak). If your server names a
+  /// `token_type` for access tokens only, set `requiresTokenType`; then a token without it is refused
+  /// with ``SQOAuthError/Code/unexpectedTokenType``.
+  ///
+  /// - SeeAlso: RFC 7662, sections 2.2 and 4; RFC 9701
   public init(
     _ configuration: ClientConfiguration, cacheTime: Duration = .seconds(30),
     cacheLimit: Int = 10_000, signatureAlgorithms: Set<JWSAlgorithm>? = nil,
-    environment: ClientEnvironment = ClientEnvironment()
+    requiresTokenType: Bool = false, environment: ClientEnvironment = ClientEnvironment()
   ) {
     context = ClientContext(.success(configuration), environment)
     self.cacheTime = cacheTime
     self.signatureAlgorithms = signatureAlgorithms
+    self.requiresTokenType = requiresTokenType
     cache = IntrospectionCache(limit: cacheLimit)
   }
 
@@ -95,8 +105,9 @@ public final class TokenIntrospector: Sendable {
     let request = try await IntrospectionRequest(
       token, by: client, wantsSignature: signatures != nil)
     let answer = try await client.environment.httpClient.exchange(request.httpRequest())
-    return try await IntrospectionResponse(request: request, client: client)
-      .read(answer, signatures: signatures)
+    let response = IntrospectionResponse(
+      request: request, client: client, requiresTokenType: requiresTokenType)
+    return try await response.read(answer, signatures: signatures)
   }
 }
 

@@ -46,8 +46,41 @@ import Testing
         try await introspector.claims(of: tokens.accessToken)
       }
     }
-    server.sandbox.misbehave(at: .introspection, .member("token_type", "access_token"))
-    #expect(try await introspector.claims(of: tokens.accessToken) != nil)
+    for use: SandboxJSON in ["refresh_token", "id", "", 1] {
+      // Ory Hydra calls both kinds of tokens Bearer tokens.
+      server.sandbox.misbehave(at: .introspection, .member("token_use", use))
+      await failure(.unexpectedTokenType) {
+        try await introspector.claims(of: tokens.accessToken)
+      }
+    }
+    server.sandbox.misbehave(at: .introspection, .member("token_type", 1))
+    await failure(.unexpectedTokenType) { try await introspector.claims(of: tokens.accessToken) }
+  }
+
+  @Test(
+    arguments: [
+      ("token_type", "access_token"), ("token_type", nil), ("token_type", .null),
+      ("token_use", "access_token"), ("token_use", "access"), ("token_use", .null),
+      ("typ", "Bearer"),
+    ] as [(String, SandboxJSON?)])
+  func `servers name an access token in several ways`(
+    name: String, value: SandboxJSON?
+  ) async throws {
+    let server = try await ResourceServerFixture(nil)
+    server.sandbox.misbehave(at: .introspection, .member(name, value))
+    #expect(try await server.introspector().claims(of: server.token()) != nil)
+  }
+
+  @Test func `a service can require the type of a token`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector(requiresTokenType: true)
+    let token = server.token()
+    for missing: SandboxJSON? in [nil, .null] {
+      server.sandbox.misbehave(at: .introspection, .member("token_type", missing))
+      await failure(.unexpectedTokenType) { try await introspector.claims(of: token) }
+    }
+    #expect(try await introspector.claims(of: token) != nil)
+    #expect(try await introspector.claims(of: "made-up") == nil)
   }
 
   // MARK: Failures
