@@ -6,12 +6,15 @@
 //   Scripts/demo token | swift run --package-path Demo/Examples service
 //
 // A caller's token is a line of the standard input, as a request of a real service would bring it.
-// ISSUER, in the environment, names another server, which must let clients register themselves.
+// ISSUER, in the environment, names another server, which must let clients register themselves;
+// AUDIENCE is what that server calls this service. The sandbox's own tokens are for the sandbox.
 
 import Foundation
 import SequencingOAuth
 
-let issuer = ProcessInfo.processInfo.environment["ISSUER"] ?? "http://127.0.0.1:8989"
+let environment = ProcessInfo.processInfo.environment
+let issuer = environment["ISSUER"] ?? "http://127.0.0.1:8989"
+let audience = environment["AUDIENCE"] ?? issuer
 let nextService = "https://invoices.example.com"
 
 do {
@@ -30,7 +33,9 @@ do {
   // The next service has a program of its own; its check is here to show what it gets.
   let next = try AccessTokenValidator(provider: .issuer(issuer), audience: nextService)
   while let token = readLine() {
-    guard let caller = try await callers.claims(of: token), let user = caller.subject else {
+    guard let caller = try await callers.claims(of: token),
+      caller.audience.contains(audience), let user = caller.subject
+    else {
       print("Refused: the caller's token is not valid.")
       continue
     }

@@ -92,6 +92,13 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
     }
   }
 
+  /// Makes the next caller start a new fetch, even if one is under way.
+  ///
+  /// The callers that wait for the fetch under way still get its value, which is not kept.
+  package func detach(_ key: Key) {
+    state.withLock { $0.underWay[key] = nil }
+  }
+
   private func end(_ key: Key, _ work: Work, _ outcome: Work.Outcome) {
     state.withLock { state in
       guard state.underWay[key]?.work === work else { return }

@@ -30,7 +30,7 @@ struct Example: Sendable {
   ) throws -> ChildProcess {
     let settings: [String: String?] = [
       "ISSUER": sandbox.issuer.absoluteString, "CLIENT_ID": nil, "CLIENT_SECRET": nil, "API": nil,
-      "BROWSER": "false", "XDG_STATE_HOME": home.path,
+      "AUDIENCE": nil, "BROWSER": "false", "XDG_STATE_HOME": home.path,
     ]
     return try ChildProcess(
       [program] + arguments, environment: settings.merging(environment) { $1 },

@@ -63,13 +63,17 @@ import Testing
     let tokens = ["alice", "bob"].map {
       example.sandbox.issueTokens(for: $0, scopes: ["profile"]).accessToken
     }
-    let input = ([tokens[0], "made-up", tokens[1]]).joined(separator: "\n") + "\n"
+    let foreign = example.sandbox.issueTokens(
+      for: "alice", scopes: ["profile"], audiences: ["https://files.example.com"]
+    ).accessToken
+    let input = ([tokens[0], "made-up", foreign, tokens[1]]).joined(separator: "\n") + "\n"
     let end = "a token for https://invoices.example.com, where"
     for _ in 0..<2 {
       try await expect(
         try example.start(input: .text(input)),
         """
         alice: \(end) alice is the user
+        Refused: the caller's token is not valid.
         Refused: the caller's token is not valid.
         bob: \(end) bob is the user
 

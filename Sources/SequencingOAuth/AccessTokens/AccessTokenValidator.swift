@@ -8,8 +8,9 @@
 ///
 /// It belongs into a service that others call. The clients that bring the tokens never read them.
 /// No request is made for a token: the server's public keys are fetched once, kept while they are
-/// fresh, and fetched again when a token names a key that is not among them. A token that the
-/// server has revoked stays valid here until it expires; ``TokenIntrospector`` asks the server.
+/// fresh, and fetched again when a token names a key that is not among them. While the server cannot
+/// be reached, the known keys count for 24 hours more. A token that the server has revoked stays
+/// valid here until it expires; ``TokenIntrospector`` asks the server.
 ///
 /// Any thread or task may use one validator.
 ///
@@ -71,7 +72,8 @@ public struct AccessTokenValidator: Sendable {
   ///
   /// - Throws: ``SQOAuthError/Code/accessTokenInvalid``, which a resource server answers with
   ///   status 401; the error of a request if the metadata or the keys could not be fetched, which
-  ///   says nothing about the token.
+  ///   says nothing about the token. If keys are known, a token by an unknown key is invalid even
+  ///   when the keys cannot be fetched again.
   public func validate(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims {
     let client = try await context.client()
     let signatures = try IssuerSignatures(

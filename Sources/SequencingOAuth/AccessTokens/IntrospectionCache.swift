@@ -20,6 +20,20 @@ final class IntrospectionCache: Sendable {
   private struct State {
     var young: [Data: Entry] = [:]
     var old: [Data: Entry] = [:]
+    var asked: [Data: Asked] = [:]
+  }
+
+  /// The questions about one token that are under way.
+  private struct Asked: Sendable {
+    var questions = 0
+    /// How often the token was forgotten since the first of them.
+    var forgets = 0
+  }
+
+  /// A question that is under way.
+  struct Question: Sendable {
+    fileprivate let digest: Data
+    fileprivate let forgets: Int
   }
 
   private let half: Int
@@ -45,19 +59,44 @@ final class IntrospectionCache: Sendable {
     }
   }
 
-  /// Keeps an answer for some time, and not beyond the token's own life.
-  func keep(_ claims: AccessTokenClaims?, of digest: Data, from now: Date, for time: Duration) {
+  /// Notes that the server is asked about a token; ``end(_:)`` must follow.
+  func begin(_ digest: Data) -> Question {
+    state.withLock { state in
+      state.asked[digest, default: Asked()].questions += 1
+      return Question(digest: digest, forgets: state.asked[digest]?.forgets ?? 0)
+    }
+  }
+
+  /// Notes that a question has its answer or has failed.
+  func end(_ question: Question) {
+    state.withLock { state in
+      state.asked[question.digest]?.questions -= 1
+      if state.asked[question.digest]?.questions == 0 { state.asked[question.digest] = nil }
+    }
+  }
+
+  /// Keeps the answer to a question for some time, and not beyond the token's own life.
+  ///
+  /// Nothing is kept if the token was forgotten after the question began: the server may have
+  /// answered before the token was revoked.
+  func keep(
+    _ claims: AccessTokenClaims?, for question: Question, from now: Date, for time: Duration
+  ) {
     let end = now.addingTimeInterval(time.seconds)
     let until = claims?.expirationDate.map { min($0, end) } ?? end
     guard now < until else { return }
-    state.withLock { keep(digest, Entry(claims: claims, from: now, until: until), &$0) }
+    state.withLock { state in
+      guard state.asked[question.digest]?.forgets == question.forgets else { return }
+      keep(question.digest, Entry(claims: claims, from: now, until: until), &state)
+    }
   }
 
-  /// Forgets what is known about a token.
+  /// Forgets what is known about a token, also the answers to the questions under way.
   func forget(_ digest: Data) {
     state.withLock { state in
       state.young[digest] = nil
       state.old[digest] = nil
+      state.asked[digest]?.forgets += 1
     }
   }
 

@@ -12,6 +12,8 @@ import Basics
 struct IntrospectionResponse: Sendable {
   let request: IntrospectionRequest
   let client: RegisteredClient
+  /// Whether an answer without `token_type` is refused.
+  let requiresTokenType: Bool
 
   private static let endpoint = "the introspection endpoint"
   private static let name = SignedText.introspection.name
@@ -30,9 +32,9 @@ struct IntrospectionResponse: Sendable {
     }
     let rules = IntrospectionRules(
       issuer: client.metadata.issuer, clockTolerance: client.configuration.clockTolerance,
-      now: now)
+      now: now, requiresTokenType: requiresTokenType)
     if let signatures {
-      return try rules.check(try await content(of: response, signatures))
+      return try rules.check(try await content(of: response, signatures, at: now))
     }
     guard JSONMessage.isJSON(response) else {
       throw SQOAuthError(
@@ -43,9 +45,9 @@ struct IntrospectionResponse: Sendable {
       try JSONMessage.decode([String: JSONValue].self, from: response.body, as: Self.name))
   }
 
-  /// The members of a signed answer, which must be for this resource server.
+  /// The members of a signed answer, which must be for this resource server and this question.
   private func content(
-    of response: HTTPResponse, _ signatures: IssuerSignatures
+    of response: HTTPResponse, _ signatures: IssuerSignatures, at now: Date
   ) async throws(SQOAuthError) -> [String: JSONValue] {
     guard MediaType.essence(of: response.headers["Content-Type"]) == IntrospectionRequest.signedType
     else {
@@ -67,6 +69,30 @@ struct IntrospectionResponse: Sendable {
     guard let content = claims["token_introspection"]?.object else {
       throw SQOAuthError(.invalidResponse, "the \(Self.name) says nothing about a token")
     }
+    guard isNew(try reader.required("iat", reader.date), at: now), isAboutToken(content) else {
+      throw SQOAuthError(.invalidResponse, "the \(Self.name) answers another question")
+    }
     return content
+  }
+
+  /// Whether the answer can have been made for this question.
+  ///
+  /// Otherwise a proxy could keep an answer from the time before the token was revoked, and repeat
+  /// it.
+  private func isNew(_ date: Date, at now: Date) -> Bool {
+    let tolerance = client.configuration.clockTolerance.seconds
+    // The server made its answer after the question, which is no older than its timeout.
+    let earliest = now.addingTimeInterval(-tolerance - request.timeout.seconds)
+    return earliest <= date && date <= now.addingTimeInterval(tolerance)
+  }
+
+  /// Whether the answer names the token of the question, if both have an identifier (`jti`).
+  ///
+  /// The token's signature is not verified here: a forged token fits no answer of the server.
+  private func isAboutToken(_ content: [String: JSONValue]) -> Bool {
+    guard let named = content["jti"]?.string,
+      let token = try? CompactJWS(request.token).claims()["jti"]?.string
+    else { return true }
+    return token.utf8.elementsEqual(named.utf8)
   }
 }

@@ -14,13 +14,17 @@ struct IntrospectionRules {
   let issuer: String?
   let clockTolerance: Duration
   let now: Date
+  /// Whether an answer without `token_type` is refused.
+  var requiresTokenType = false
 
   private static let name = SignedText.introspection.name
 
   /// The types of an access token, in RFC 6749's words or by the name of the token itself.
   private static let types: Set = ["bearer", "dpop", "pop", "mac", "access_token"]
-  /// What Keycloak calls the tokens that are no access tokens.
-  private static let foreignTypes: Set = ["refresh", "offline", "id", "logout"]
+  /// The uses of an access token: Ory Hydra writes `access_token`, Amazon Cognito `access`.
+  private static let uses: Set = ["access_token", "access"]
+  /// What Keycloak calls the tokens that are no access tokens (`typ`).
+  private static let foreignTypes: Set = ["refresh", "offline", "id", "serialized-id", "logout"]
 
   static func reader(_ claims: [String: JSONValue]) -> ClaimReader {
     ClaimReader(
@@ -35,7 +39,7 @@ struct IntrospectionRules {
     guard isActive else { return nil }
     let reader = Self.reader(members)
     let claims = try AccessTokenClaims(reader)
-    try Self.checkType(members)
+    try checkType(members)
     if let issuer, let found = claims.issuer {
       guard found.utf8.elementsEqual(issuer.utf8) else {
         throw SQOAuthError(.invalidResponse, "the \(Self.name) is about another issuer's token")
@@ -49,13 +53,27 @@ struct IntrospectionRules {
   }
 
   /// Refuses an answer about a refresh token or an ID token, which a caller must not use here.
-  private static func checkType(_ members: [String: JSONValue]) throws(SQOAuthError) {
-    let type = members["token_type"]?.string?.lowercased() ?? "bearer"
+  private func checkType(_ members: [String: JSONValue]) throws(SQOAuthError) {
+    // Some servers write `null` for a member that they do not use.
+    let members = members.filter { $0.value != .null }
+    guard !requiresTokenType || members["token_type"] != nil else {
+      throw SQOAuthError(
+        .unexpectedTokenType,
+        "the \(Self.name) does not say of which type the token is (\"token_type\")")
+    }
     let own = members["typ"]?.string?.lowercased() ?? ""
-    guard types.contains(type), !foreignTypes.contains(own) else {
+    guard Self.allows(members["token_type"], Self.types),
+      Self.allows(members["token_use"], Self.uses), !Self.foreignTypes.contains(own)
+    else {
       throw SQOAuthError(
         .unexpectedTokenType,
         "the token is active, but it is no access token; a resource server must not accept it")
     }
+  }
+
+  /// Whether a member is missing or has one of some values.
+  private static func allows(_ member: JSONValue?, _ values: Set<String>) -> Bool {
+    guard let member else { return true }
+    return member.string.map { values.contains($0.lowercased()) } ?? false
   }
 }

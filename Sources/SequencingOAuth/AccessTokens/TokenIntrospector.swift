@@ -20,6 +20,7 @@ public final class TokenIntrospector: Sendable {
   private let context: ClientContext
   private let cacheTime: Duration
   private let signatureAlgorithms: Set<JWSAlgorithm>?
+  private let requiresTokenType: Bool
   private let cache: IntrospectionCache
   private let questions = SharedFetches<Data, Answer, SQOAuthError>(keepsValues: false)
 
@@ -31,18 +32,27 @@ public final class TokenIntrospector: Sendable {
   ///
   /// `configuration` is the resource server's own client at the provider. An answer counts for
   /// `cacheTime`, also that a token is not active; with zero the server is asked each time. At most
-  /// `cacheLimit` answers are kept. With `signatureAlgorithms` the server must sign its answers, by
-  /// one of these.
+  /// `cacheLimit` answers are kept.
   ///
-  /// - SeeAlso: RFC 7662, section 4; RFC 9701
+  /// With `signatureAlgorithms` the server must sign its answers, by one of these. The signature must
+  /// be new: not older than ``ClientConfiguration/timeout`` and
+  /// ``ClientConfiguration/clockTolerance`` together.
+  ///
+  /// Servers also call refresh tokens active. Such a token is refused if the answer says what it is,
+  /// in `token_type`, in `token_use` (Ory Hydra) or in `typ` (Keycloak). If your server names a
+  /// `token_type` for access tokens only, set `requiresTokenType`; then a token without it is refused
+  /// with ``SQOAuthError/Code/unexpectedTokenType``.
+  ///
+  /// - SeeAlso: RFC 7662, sections 2.2 and 4; RFC 9701
   public init(
     _ configuration: ClientConfiguration, cacheTime: Duration = .seconds(30),
     cacheLimit: Int = 10_000, signatureAlgorithms: Set<JWSAlgorithm>? = nil,
-    environment: ClientEnvironment = ClientEnvironment()
+    requiresTokenType: Bool = false, environment: ClientEnvironment = ClientEnvironment()
   ) {
     context = ClientContext(.success(configuration), environment)
     self.cacheTime = cacheTime
     self.signatureAlgorithms = signatureAlgorithms
+    self.requiresTokenType = requiresTokenType
     cache = IntrospectionCache(limit: cacheLimit)
   }
 
@@ -63,8 +73,10 @@ public final class TokenIntrospector: Sendable {
     let clock = context.environment.clock
     if let known = cache.claims(of: digest, at: clock.now) { return known }
     let answer = try await questions.value(of: digest) { [self] () throws(SQOAuthError) in
+      let question = cache.begin(digest)
+      defer { cache.end(question) }
       let claims = try await ask(token)
-      cache.keep(claims, of: digest, from: clock.now, for: cacheTime)
+      cache.keep(claims, for: question, from: clock.now, for: cacheTime)
       return Answer(claims: claims)
     }
     guard let answer else { throw .waitCancelled }
@@ -72,8 +84,12 @@ public final class TokenIntrospector: Sendable {
   }
 
   /// Forgets what is known about a token, such as one that its user has just given up.
+  ///
+  /// The next call asks the server anew, even if another call still waits for an earlier answer.
   public func forget(_ token: String) {
-    cache.forget(Digest.sha256(token))
+    let digest = Digest.sha256(token)
+    cache.forget(digest)
+    questions.detach(digest)
   }
 
   private func ask(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
@@ -89,8 +105,9 @@ public final class TokenIntrospector: Sendable {
     let request = try await IntrospectionRequest(
       token, by: client, wantsSignature: signatures != nil)
     let answer = try await client.environment.httpClient.exchange(request.httpRequest())
-    return try await IntrospectionResponse(request: request, client: client)
-      .read(answer, signatures: signatures)
+    let response = IntrospectionResponse(
+      request: request, client: client, requiresTokenType: requiresTokenType)
+    return try await response.read(answer, signatures: signatures)
   }
 }
 

@@ -96,7 +96,7 @@ struct IssuerSignatures: Sendable {
   /// Fetches the issuer's keys if they are not known; a failure shows at the first verification.
   func prepare() async {
     guard case .publicKeys(let source) = key else { return }
-    _ = try? await environment.signingKeys.keys(of: source, environment)
+    _ = try? await environment.signingKeys.keys(of: source, environment, isAhead: true)
   }
 
   /// Verifies a signed text and returns its claims; the issuer's keys are fetched if need be.
@@ -120,7 +120,8 @@ struct IssuerSignatures: Sendable {
 
   /// Verifies by the issuer's public keys; if none fits, they are fetched again.
   ///
-  /// An issuer may have changed its keys a moment before it signed.
+  /// An issuer may have changed its keys a moment before it signed. If the keys cannot be fetched
+  /// again, a text that anyone could have sent is refused as if there were no newer keys.
   private func verify(
     _ text: CompactJWS, _ source: SigningKeys.Source, _ algorithm: JWSAlgorithm,
     _ kind: SignedText
@@ -131,7 +132,7 @@ struct IssuerSignatures: Sendable {
       guard let failure = Self.failure(text, keys, algorithm) else { return }
       guard failure == .noKey || failure == .badSignature,
         let newer = try await environment.signingKeys.keys(
-          of: source, environment, otherThan: keys)
+          of: source, environment, otherThan: keys, isFromIssuer: kind.isFromIssuer)
       else { throw kind.error(failure) }
       keys = newer
     }

@@ -36,6 +36,14 @@ enum SignedText: Sendable {
     }
   }
 
+  /// Whether the text is the issuer's answer to a request of the SDK; otherwise anyone may send it.
+  var isFromIssuer: Bool {
+    switch self {
+    case .idToken, .userInfo, .introspection: true
+    case .logoutToken, .accessToken: false
+    }
+  }
+
   /// Whether a header's `typ` allows such a text.
   ///
   /// - SeeAlso: RFC 8725, section 3.11; RFC 9068, section 4; RFC 9701, section 5

@@ -8,101 +8,131 @@ import Basics
 
 /// The public keys of issuers, fetched once for all clients of an environment.
 ///
+/// While an issuer cannot be reached, its known keys stay in use for a day. After a request in vain
+/// the issuer is left alone for a minute, so that forged texts cannot make the SDK ask it each time.
+///
 /// - SeeAlso: OpenID Connect Core 1.0, section 10.1.1
 final class SigningKeys: Sendable {
-  /// Where an issuer publishes its keys.
-  struct Source: Sendable, Hashable {
-    let issuer: String
-    let uri: URL
-    /// How long a request for the keys may take.
-    let timeout: Duration
+  /// The last request to an issuer that brought no other keys than the known ones.
+  private struct Vain: Sendable {
+    var at: Date
+    /// Why the request failed; `nil` if the issuer answered with the known keys.
+    let failure: SQOAuthError?
 
-    static func == (one: Self, other: Self) -> Bool {
-      one.issuer == other.issuer && one.uri == other.uri
-    }
+    /// How long no further request is made, in seconds.
+    var rest: Double { min(max(failure?.retryAfter?.seconds ?? 0, 60), SigningKeys.longestRest) }
 
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(issuer)
-      hasher.combine(uri)
+    /// Whether the request was made in the last seconds; not if the clock was moved back.
+    func isRecent(_ seconds: Double, at now: Date) -> Bool {
+      at <= now && now < at.addingTimeInterval(seconds)
     }
   }
 
-  private struct Fetched: Sendable {
-    let keys: JSONWebKeySet
-    let at: Date
-    let freshUntil: Date
-
-    /// Whether the keys count without a new request; not if the clock was moved back.
-    func isFresh(at now: Date) -> Bool { at <= now && now < freshUntil }
-  }
-
-  /// How long the SDK waits after a request that brought no new key, in seconds.
-  private static let rest = 60.0
+  /// The longest rest that an issuer may ask for, in seconds.
+  ///
+  /// It is the shortest time for which keys count: a longer rest would hide a new or withdrawn key.
+  private static let longestRest = 300.0
+  /// How long other callers get the error of a failed request if there are no keys, in seconds.
+  ///
+  /// A user who signs in again after that finds a server that is back.
+  private static let sharedFailure = 1.0
 
   private let fetches = SharedFetches<Source, Fetched, SQOAuthError>()
-  /// When the keys of an issuer were last fetched in vain.
-  private let inVain = Locked<[Source: Date]>([:])
+  private let vain = Locked<[Source: Vain]>([:])
 
   /// The keys of an issuer; they are fetched if they are not known or no longer fresh.
+  ///
+  /// With `isAhead` no caller needs the keys yet, so a failure is not shared with later callers.
   func keys(
-    of source: Source, _ environment: ClientEnvironment
+    of source: Source, _ environment: ClientEnvironment, isAhead: Bool = false
   ) async throws(SQOAuthError) -> JSONWebKeySet {
     let now = environment.clock.now
-    return try await keys(of: source, environment) { $0.isFresh(at: now) }
+    let last = vain.withLock { $0[source] }
+    let isOut = last.map { $0.failure?.isOutage == true && $0.isRecent($0.rest, at: now) } ?? false
+    let isUsable = { @Sendable (known: Fetched) in
+      known.isFresh(at: now) || isOut && known.survivesOutage(at: now)
+    }
+    if let known = fetches.known(source), isUsable(known) { return known.keys }
+    if let last, let failure = last.failure, last.isRecent(Self.sharedFailure, at: now) {
+      throw failure
+    }
+    // In an outage one caller finds out whether the issuer is back, and the others do not wait.
+    if last?.failure?.isOutage == true, fetches.known(source)?.survivesOutage(at: now) == true {
+      vain.withLock { $0[source]?.at = now }
+    }
+    do throws(SQOAuthError) {
+      return try await fetched(source, environment, notesFailure: !isAhead, if: isUsable)
+    } catch {
+      guard error.isOutage, let known = fetches.known(source),
+        known.survivesOutage(at: environment.clock.now)
+      else { throw error }
+      return known.keys
+    }
   }
 
   /// The keys of an issuer if it has others than the given ones, which do not fit a signature.
   ///
   /// They are fetched at once, unless the last such request brought nothing new less than a minute
-  /// ago: a sender of forged texts must not make the SDK ask the issuer each time.
+  /// ago. If anyone could have sent the text, a failed request counts as one that brought nothing
+  /// new. If the issuer itself sent the text, its key is probably new: the failure is thrown, and
+  /// the issuer is asked again a second later.
   func keys(
-    of source: Source, _ environment: ClientEnvironment, otherThan known: JSONWebKeySet
+    of source: Source, _ environment: ClientEnvironment, otherThan known: JSONWebKeySet,
+    isFromIssuer: Bool
   ) async throws(SQOAuthError) -> JSONWebKeySet? {
     let now = environment.clock.now
-    let last = inVain.withLock { $0[source] }
-    let rests = last.map { $0 <= now && now < $0.addingTimeInterval(Self.rest) } ?? false
-    let keys = try await keys(of: source, environment) { rests || $0.keys != known }
-    guard keys == known else { return keys }
-    if !rests { inVain.withLock { $0[source] = now } }
-    return nil
+    if let last = vain.withLock({ $0[source] }) {
+      let isUrgent = isFromIssuer && last.failure != nil
+      if last.isRecent(isUrgent ? Self.sharedFailure : last.rest, at: now) {
+        if let current = fetches.known(source)?.keys, current != known { return current }
+        if isUrgent, let failure = last.failure { throw failure }
+        return nil
+      }
+    }
+    do throws(SQOAuthError) {
+      let keys = try await fetched(source, environment, isExtra: true) { $0.keys != known }
+      return keys == known ? nil : keys
+    } catch {
+      guard !isFromIssuer, error.code != .cancelled else { throw error }
+      return nil
+    }
   }
 
-  private func keys(
-    of source: Source, _ environment: ClientEnvironment, if isUsable: (Fetched) -> Bool
+  private func fetched(
+    _ source: Source, _ environment: ClientEnvironment, isExtra: Bool = false,
+    notesFailure: Bool = true, if isUsable: (Fetched) -> Bool
   ) async throws(SQOAuthError) -> JSONWebKeySet {
     let fetched = try await fetches.value(of: source, if: isUsable) {
-      () throws(SQOAuthError) in try await Self.fetch(source, environment)
+      [self] () throws(SQOAuthError) in
+      let known = fetches.known(source)
+      do throws(SQOAuthError) {
+        let new = try await source.fetch(environment)
+        let isVain = isExtra && new.keys == known?.keys
+        vain.withLock { $0[source] = isVain ? Vain(at: new.at, failure: nil) : nil }
+        return new
+      } catch {
+        // A cancelled request says nothing about the issuer.
+        if error.code != .cancelled, !error.isOutage {
+          fetches.change(source) { $0.isWithdrawn = true }
+        }
+        if error.code != .cancelled, notesFailure || known != nil {
+          vain.withLock { $0[source] = Vain(at: environment.clock.now, failure: error) }
+        }
+        throw error
+      }
     }
     guard let fetched else { throw .waitCancelled }
     return fetched.keys
   }
+}
 
-  private static func fetch(
-    _ source: Source, _ environment: ClientEnvironment
-  ) async throws(SQOAuthError) -> Fetched {
-    var request = HTTPRequest(
-      url: source.uri, headers: ["Accept": "application/jwk-set+json, application/json"])
-    request.timeout = source.timeout
-    let response: HTTPResponse
-    do throws(SQOAuthError) {
-      response = try await environment.httpClient.exchange(request)
-    } catch {
-      var failure = error
-      failure.message = "the issuer's keys could not be fetched: \(error.message)"
-      throw failure
-    }
-    let now = environment.clock.now
-    guard response.status == 200 else {
-      throw .failure(of: "the address of the issuer's keys", response, now: now)
-    }
-    do throws(JWSFailure) {
-      return Fetched(
-        keys: try JSONWebKeySet(response.body), at: now,
-        freshUntil: now.addingTimeInterval(HTTPFreshness.seconds(response.headers)))
-    } catch {
-      throw SQOAuthError(
-        .invalidResponse, "the address of the issuer's keys answered with no set of keys",
-        status: response.status)
+extension SQOAuthError {
+  /// Whether the issuer could not be reached, or could not answer any request.
+  fileprivate var isOutage: Bool {
+    switch code {
+    case .connectionFailed, .requestTimedOut, .tlsFailed, .serverError, .temporarilyUnavailable:
+      true
+    default: false
     }
   }
 }

@@ -166,7 +166,28 @@ import Testing
     let validator = try server.validator()
     let token = server.token()
     await failure(.serverError) { try await validator.validate(token) }
+    server.clock.advance(by: 1)
     _ = try await validator.validate(token)
+  }
+
+  @Test func `while the server is down, good tokens are valid and forged ones are not`()
+    async throws
+  {
+    let server = try await ResourceServerFixture { $0.accessTokenLifetime = .seconds(86_400) }
+    let validator = try server.validator()
+    let token = server.token()
+    _ = try await validator.validate(token)
+    server.sandbox.misbehave(at: .keys, .keySet(.serverError), times: 3)
+    for _ in 0..<3 {
+      await failure(.accessTokenInvalid) {
+        try await validator.validate(server.token(.jwt(.unknownKeyID)))
+      }
+      _ = try await validator.validate(token)
+    }
+    #expect(server.sandbox.requests(to: .keys).count == 2)
+    server.clock.advance(by: 4000)
+    _ = try await validator.validate(token)
+    #expect(server.sandbox.requests(to: .keys).count == 3)
   }
 
   @Test func `a validator that could prove nothing is not made`() throws {

@@ -48,13 +48,14 @@ struct ResourceServerFixture {
 
   func introspector(
     cacheTime: Duration = .seconds(30), cacheLimit: Int = 10_000,
-    signatureAlgorithms: Set<JWSAlgorithm>? = nil, secret: String? = SandboxClient.service.secret
+    signatureAlgorithms: Set<JWSAlgorithm>? = nil, requiresTokenType: Bool = false,
+    secret: String? = SandboxClient.service.secret
   ) throws -> TokenIntrospector {
     TokenIntrospector(
       try ClientConfiguration(
         clientID: SandboxClient.service.id, clientSecret: secret, provider: provider),
       cacheTime: cacheTime, cacheLimit: cacheLimit, signatureAlgorithms: signatureAlgorithms,
-      environment: environment)
+      requiresTokenType: requiresTokenType, environment: environment)
   }
 
   /// How many questions the sandbox has got.

@@ -46,118 +46,41 @@ import Testing
         try await introspector.claims(of: tokens.accessToken)
       }
     }
-    server.sandbox.misbehave(at: .introspection, .member("token_type", "access_token"))
-    #expect(try await introspector.claims(of: tokens.accessToken) != nil)
-  }
-
-  // MARK: The cache
-
-  @Test func `many requests with one token are one question`() async throws {
-    let server = try await ResourceServerFixture(nil)
-    let introspector = try server.introspector()
-    let token = server.token()
-    server.sandbox.misbehave(at: .introspection, .delay(.milliseconds(100)))
-    try await withThrowingTaskGroup(of: Bool.self) { group in
-      for _ in 0..<100 { group.addTask { try await introspector.claims(of: token) != nil } }
-      for try await isActive in group { #expect(isActive) }
+    for use: SandboxJSON in ["refresh_token", "id", "", 1] {
+      // Ory Hydra calls both kinds of tokens Bearer tokens.
+      server.sandbox.misbehave(at: .introspection, .member("token_use", use))
+      await failure(.unexpectedTokenType) {
+        try await introspector.claims(of: tokens.accessToken)
+      }
     }
-    #expect(server.questions == 1)
-    server.clock.advance(by: 29)
-    _ = try await introspector.claims(of: token)
-    #expect(server.questions == 1)
-    server.clock.advance(by: 1)
-    _ = try await introspector.claims(of: token)
-    #expect(server.questions == 2)
-    introspector.forget(token)
-    _ = try await introspector.claims(of: token)
-    server.clock.advance(by: -5)
-    _ = try await introspector.claims(of: token)
-    #expect(server.questions == 4, "a clock that was moved back proves nothing")
+    server.sandbox.misbehave(at: .introspection, .member("token_type", 1))
+    await failure(.unexpectedTokenType) { try await introspector.claims(of: tokens.accessToken) }
   }
 
-  @Test func `no answer is served beyond the token's end`() async throws {
-    let server = try await ResourceServerFixture(nil) { $0.accessTokenLifetime = .seconds(10) }
-    let introspector = try server.introspector(cacheTime: .seconds(3600))
+  @Test(
+    arguments: [
+      ("token_type", "access_token"), ("token_type", nil), ("token_type", .null),
+      ("token_use", "access_token"), ("token_use", "access"), ("token_use", .null),
+      ("typ", "Bearer"),
+    ] as [(String, SandboxJSON?)])
+  func `servers name an access token in several ways`(
+    name: String, value: SandboxJSON?
+  ) async throws {
+    let server = try await ResourceServerFixture(nil)
+    server.sandbox.misbehave(at: .introspection, .member(name, value))
+    #expect(try await server.introspector().claims(of: server.token()) != nil)
+  }
+
+  @Test func `a service can require the type of a token`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector(requiresTokenType: true)
     let token = server.token()
-    let claims = try #require(try await introspector.claims(of: token))
-    let left = try #require(claims.expirationDate).timeIntervalSince(server.clock.now)
-    server.clock.advance(by: left - 0.5)
-    #expect(try await introspector.claims(of: token) != nil && server.questions == 1)
-    // `exp` names the second in which the token ends, and the server knows the moment.
-    server.clock.advance(by: 1.5)
-    #expect(try await introspector.claims(of: token) == nil && server.questions == 2)
-  }
-
-  @Test func `a server that forgets a token's end is not believed`() async throws {
-    let server = try await ResourceServerFixture(nil)
-    let introspector = try server.introspector()
-    let past = Int(server.clock.now.timeIntervalSince1970) - 61
-    server.sandbox.misbehave(at: .introspection, .member("exp", .integer(past)))
-    #expect(try await introspector.claims(of: server.token()) == nil)
-    server.sandbox.misbehave(at: .introspection, .member("nbf", .integer(past + 200)))
-    #expect(try await introspector.claims(of: server.token()) == nil)
-  }
-
-  @Test func `the cache keeps as many answers as it may, and those in use`() async throws {
-    let server = try await ResourceServerFixture(nil)
-    let introspector = try server.introspector(cacheLimit: 20)
-    let used = server.token()
-    for number in 0..<100 {
-      _ = try await introspector.claims(of: used)
-      _ = try await introspector.claims(of: "made-up-\(number)")
-    }
-    #expect(server.questions == 101)
-    _ = try await introspector.claims(of: "made-up-99")
-    #expect(server.questions == 101)
-    _ = try await introspector.claims(of: "made-up-0")
-    #expect(server.questions == 102)
-  }
-
-  @Test func `a caller who gives up does not end the question of the others`() async throws {
-    let server = try await ResourceServerFixture(nil)
-    let introspector = try server.introspector()
-    let token = server.token()
-    let gate = Gate(isOpen: false)
-    server.sandbox.misbehave(at: .introspection, .hold { await gate.pass() })
-    let tasks = (0..<2).map { _ in Task { try await introspector.claims(of: token) } }
-    try await eventually("the question arrives") { server.questions == 1 }
-    tasks[0].cancel()
-    await failure(.cancelled) { try await tasks[0].value }
-    gate.open()
-    #expect(try await tasks[1].value != nil)
-  }
-
-  // MARK: Signed answers
-
-  @Test func `a signed answer is accepted, and only a signed one`() async throws {
-    let server = try await ResourceServerFixture(nil)
-    let introspector = try server.introspector(
-      cacheTime: .zero, signatureAlgorithms: [.rs256, .es256])
-    let token = server.token()
-    let claims = try #require(try await introspector.claims(of: token))
-    #expect(claims.username == "alice" && claims.clientID == SandboxClient.app.id)
-    #expect(try await introspector.claims(of: "made-up") == nil)
-    server.sandbox.misbehave(at: .introspection, .ignoring("accept"))
-    await failure(.invalidResponse) { try await introspector.claims(of: token) }
-    let changes: [@Sendable (inout SandboxJWT) -> Void] = [
-      { $0.claims["iss"] = "https://other.example" }, { $0.claims["iss"] = nil },
-      { $0.claims["aud"] = "another-client" }, { $0.claims["aud"] = nil },
-      { $0.claims["token_introspection"] = nil }, { $0.claims["token_introspection"] = true },
-      { $0.claims["token_introspection"] = ["active": "true"] },
-      { $0.header["typ"] = "at+jwt" }, { $0.header["typ"] = "JWT" }, { $0.header["typ"] = nil },
-    ]
-    for change in changes {
-      server.sandbox.misbehave(at: .introspection, .jwt(altered: change))
-      await failure(.invalidResponse) { try await introspector.claims(of: token) }
-    }
-    let faults: [SandboxIDTokenFault] = [
-      .unsigned, .wrongSignature, .unpublishedKey, .embeddedKey, .hmacWithPublicKey, .encrypted,
-    ]
-    for fault in faults {
-      server.sandbox.misbehave(at: .introspection, .jwt(fault))
-      await failure(.invalidResponse) { try await introspector.claims(of: token) }
+    for missing: SandboxJSON? in [nil, .null] {
+      server.sandbox.misbehave(at: .introspection, .member("token_type", missing))
+      await failure(.unexpectedTokenType) { try await introspector.claims(of: token) }
     }
     #expect(try await introspector.claims(of: token) != nil)
+    #expect(try await introspector.claims(of: "made-up") == nil)
   }
 
   // MARK: Failures

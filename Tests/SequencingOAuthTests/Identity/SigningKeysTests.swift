@@ -6,30 +6,18 @@ import Testing
 
 /// How often an issuer is asked for its keys.
 @Suite(.timeLimit(.minutes(1))) struct SigningKeysTests {
-  private let clock = ManualClock()
-  private let http = ScriptedHTTPClient(keys("A"))
-  private let keys = SigningKeys()
-
-  private var environment: ClientEnvironment {
-    var environment = ClientEnvironment()
-    environment.httpClient = http
-    environment.clock = clock
-    return environment
-  }
+  private let server = KeyServer()
+  private var clock: ManualClock { server.clock }
+  private var http: ScriptedHTTPClient { server.http }
+  private var keys: SigningKeys { server.keys }
+  private var environment: ClientEnvironment { server.environment }
 
   private func source(_ issuer: String = "https://id.example") throws -> SigningKeys.Source {
-    SigningKeys.Source(
-      issuer: issuer, uri: try #require(URL(string: "https://id.example/keys")),
-      timeout: .seconds(10))
+    try server.source(issuer)
   }
 
-  /// A set with one key of Ed25519, for which any 32 bytes will do.
-  private static func keys(
-    _ letter: String, _ headers: HTTPFields = ["Content-Type": "application/json"]
-  ) -> ScriptedHTTPClient.Answer {
-    let x = String(repeating: letter, count: 42) + "A"
-    let body = #"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"\#(letter)","x":"\#(x)"}]}"#
-    return { _ in HTTPResponse(status: 200, headers: headers, body: Data(body.utf8)) }
+  private func newer(_ known: JSONWebKeySet) async throws -> JSONWebKeySet? {
+    try await keys.keys(of: source(), environment, otherThan: known, isFromIssuer: false)
   }
 
   @Test func `keys are fetched once while they are fresh`() async throws {
@@ -58,8 +46,8 @@ import Testing
   {
     var known = try await keys.keys(of: source(), environment)
     for letter in ["B", "C", "D"] {
-      http.answer(Self.keys(letter))
-      let newer = try await keys.keys(of: source(), environment, otherThan: known)
+      http.answer(KeyServer.keys(letter))
+      let newer = try await newer(known)
       known = try #require(newer)
     }
     #expect(http.requests.count == 4)
@@ -68,14 +56,14 @@ import Testing
   @Test func `after a fetch in vain the issuer is left alone for a minute`() async throws {
     let known = try await keys.keys(of: source(), environment)
     for _ in 0..<5 {
-      #expect(try await keys.keys(of: source(), environment, otherThan: known) == nil)
+      #expect(try await newer(known) == nil)
     }
     #expect(http.requests.count == 2)
-    http.answer(Self.keys("B"))
+    http.answer(KeyServer.keys("B"))
     clock.advance(by: 59)
-    #expect(try await keys.keys(of: source(), environment, otherThan: known) == nil)
+    #expect(try await newer(known) == nil)
     clock.advance(by: 1)
-    #expect(try await keys.keys(of: source(), environment, otherThan: known) != nil)
+    #expect(try await newer(known) != nil)
     #expect(http.requests.count == 3)
   }
 
@@ -84,11 +72,13 @@ import Testing
     let gate = Gate(isOpen: false)
     http.answer { request in
       await gate.pass()
-      return try await Self.keys("B")(request)
+      return try await KeyServer.keys("B")(request)
     }
     let (source, environment) = (try source(), environment)
     let callers = (0..<20).map { _ in
-      begin { [keys] in try await keys.keys(of: source, environment, otherThan: known) }
+      begin { [keys] in
+        try await keys.keys(of: source, environment, otherThan: known, isFromIssuer: false)
+      }
     }
     try await gate.isHolding()
     gate.open()
@@ -96,17 +86,24 @@ import Testing
     #expect(http.requests.count == 2)
   }
 
-  @Test func `a failure is no set of keys, and the next validation asks again`() async throws {
+  @Test func `a failure is no set of keys, and a second later the issuer is asked again`()
+    async throws
+  {
     http.answer { _ in throw SQOAuthError(.connectionFailed, "no route") }
     let error = await failure(.connectionFailed) {
       try await keys.keys(of: source(), environment)
     }
     #expect(error?.message.contains("the issuer's keys could not be fetched") == true)
     http.answer(ScriptedHTTPClient.json("{}", status: 503))
+    await failure(.connectionFailed) { try await keys.keys(of: source(), environment) }
+    #expect(http.requests.count == 1)
+    clock.advance(by: 1)
     await failure(.temporarilyUnavailable) { try await keys.keys(of: source(), environment) }
     http.answer(ScriptedHTTPClient.json("<html>"))
+    clock.advance(by: 1)
     await failure(.invalidResponse) { try await keys.keys(of: source(), environment) }
-    http.answer(Self.keys("A"))
+    http.answer(KeyServer.keys("A"))
+    clock.advance(by: 1)
     _ = try await keys.keys(of: source(), environment)
     #expect(http.requests.count == 4)
   }

@@ -1,0 +1,76 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension SigningKeys {
+  /// Where an issuer publishes its keys.
+  struct Source: Sendable, Hashable {
+    let issuer: String
+    let uri: URL
+    /// How long a request for the keys may take.
+    let timeout: Duration
+
+    static func == (one: Self, other: Self) -> Bool {
+      one.issuer == other.issuer && one.uri == other.uri
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(issuer)
+      hasher.combine(uri)
+    }
+  }
+
+  /// The keys of an issuer as it answered once.
+  struct Fetched: Sendable {
+    let keys: JSONWebKeySet
+    let at: Date
+    let freshUntil: Date
+    /// Whether the issuer has answered without keys since then.
+    var isWithdrawn = false
+
+    /// How long keys count after they were fresh while the issuer cannot be reached, in seconds.
+    private static let outage = 86_400.0
+
+    /// Whether the keys count without a new request; not if the clock was moved back.
+    func isFresh(at now: Date) -> Bool { at <= now && now < freshUntil }
+
+    /// Whether the keys count while the issuer cannot be reached.
+    func survivesOutage(at now: Date) -> Bool {
+      !isWithdrawn && at <= now && now < freshUntil.addingTimeInterval(Self.outage)
+    }
+  }
+}
+
+extension SigningKeys.Source {
+  /// Asks the issuer for its keys.
+  func fetch(_ environment: ClientEnvironment) async throws(SQOAuthError) -> SigningKeys.Fetched {
+    var request = HTTPRequest(
+      url: uri, headers: ["Accept": "application/jwk-set+json, application/json"])
+    request.timeout = timeout
+    let response: HTTPResponse
+    do throws(SQOAuthError) {
+      response = try await environment.httpClient.exchange(request)
+    } catch {
+      var failure = error
+      failure.message = "the issuer's keys could not be fetched: \(error.message)"
+      throw failure
+    }
+    let now = environment.clock.now
+    guard response.status == 200 else {
+      throw .failure(of: "the address of the issuer's keys", response, now: now)
+    }
+    do throws(JWSFailure) {
+      return SigningKeys.Fetched(
+        keys: try JSONWebKeySet(response.body), at: now,
+        freshUntil: now.addingTimeInterval(HTTPFreshness.seconds(response.headers)))
+    } catch {
+      throw SQOAuthError(
+        .invalidResponse, "the address of the issuer's keys answered with no set of keys",
+        status: response.status)
+    }
+  }
+}
