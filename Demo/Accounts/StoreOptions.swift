@@ -83,9 +83,10 @@ extension StoreOptions {
         FileTokenStore(path: path), clients: FileTokenStore(path: Self.clients(of: path)),
         registrations: Self.registrations(of: path), place: "the file \(path)")
     case .sqlite(let path):
+      let store = SQLiteTokenStore(path: path)
       return OpenStore(
-        SQLiteTokenStore(path: path), clients: FileTokenStore(path: Self.clients(of: path)),
-        registrations: Self.registrations(of: path), place: "the database \(path)")
+        store, clients: FileTokenStore(path: Self.clients(of: path)), registrations: store,
+        place: "the database \(path)")
     case .encrypted(let path):
       let key = try await KeySource(path: path, passphrase: passphrase).find(console)
       return OpenStore(
@@ -95,10 +96,10 @@ extension StoreOptions {
         place: "the encrypted file \(path)\(key.inWords)")
     case .encryptedSQLite(let path):
       let key = try await KeySource(path: path, passphrase: passphrase).find(console)
+      let store = SQLiteTokenStore(path: path, key: key.storeKey)
       return OpenStore(
-        SQLiteTokenStore(path: path, key: key.storeKey),
-        clients: EncryptedFileTokenStore(path: Self.clients(of: path), key: key.storeKey),
-        registrations: Self.registrations(of: path, key.storeKey),
+        store, clients: EncryptedFileTokenStore(path: Self.clients(of: path), key: key.storeKey),
+        registrations: store,
         place: "the encrypted database \(path)\(key.inWords)")
     case .postgreSQL(let address):
       return try await open(address, console)

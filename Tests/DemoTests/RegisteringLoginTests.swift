@@ -43,6 +43,20 @@ import Testing
     #expect(who.status == 0 && who.output.contains("Alice Liddell"), "\(who.errors)")
   }
 
+  @Test(arguments: ["sqlite:", "encrypted-sqlite:"])
+  func `keeps the client in the database, beside the accounts`(kind: String) async throws {
+    for account in ["a", "b"] {
+      let outcome = try await DemoProcess.run(
+        [
+          "login", "--issuer", sandbox.issuer.absoluteString, "--browser", "sandbox", "--account",
+          account, "--store", kind + folder.file("tokens"),
+        ], in: folder, environment: ["SQ_STORE_PASSPHRASE": "correct horse battery staple"])
+      #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+    #expect(sandbox.requests(to: .registration).count == 1)
+    #expect(!folder.exists("tokens.registrations"))
+  }
+
   @Test func `says what to do where programs cannot register themselves`() async throws {
     sandbox.misbehave(at: .metadata, .member("registration_endpoint", nil), times: nil)
     let outcome = try await DemoProcess.run(arguments("login"), in: folder)
@@ -54,7 +68,9 @@ import Testing
 
   @Test func `needs no code on another device where the server has none`() async throws {
     let granted: SandboxJSON = ["authorization_code", "refresh_token"]
-    sandbox.misbehave(at: .registration, .member("grant_types", granted), times: nil)
+    for endpoint in [SandboxEndpoint.registration, .clientConfiguration] {
+      sandbox.misbehave(at: endpoint, .member("grant_types", granted), times: nil)
+    }
     let outcome = try await DemoProcess.run(arguments("login", "--browser", "sandbox"), in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     let asked = try await DemoProcess.run(arguments("login", "--device"), in: folder)

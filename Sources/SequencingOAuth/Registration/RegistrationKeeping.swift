@@ -46,14 +46,14 @@ struct RegistrationKeeping: Sendable {
 
   // MARK: Renewing
 
-  private enum Renewal {
+  private enum RenewalOutcome {
     case renewed(ClientRegistration)
     case changedElsewhere
     /// The client needs another registration in place of this one.
     case failed(ClientRegistration)
   }
 
-  private func renew(_ kept: ClientRegistration) async throws(SQOAuthError) -> Renewal {
+  private func renew(_ kept: ClientRegistration) async throws(SQOAuthError) -> RenewalOutcome {
     var latest = kept
     // RFC 7592, section 2.1: a server may answer with a new secret when the client only reads.
     for isUpdate in kept.fits(metadata) ? [false, true] : [true] {
@@ -77,7 +77,7 @@ struct RegistrationKeeping: Sendable {
 
   private func renewal(
     of latest: ClientRegistration, after error: SQOAuthError
-  ) async throws(SQOAuthError) -> Renewal {
+  ) async throws(SQOAuthError) -> RenewalOutcome {
     // A server that refuses what it registered before does not let the client renew it.
     guard error.endsManagement || latest.fits(metadata) && error.status == 400 else {
       guard isBearable(latest) else { throw error }
