@@ -17,10 +17,11 @@ struct AccountTable {
   // MARK: Records
 
   /// An account's record and the version of its row.
-  func load(_ id: String) async throws(SQOAuthError) -> (record: AccountRecord, version: Int64)? {
+  func load(_ id: String) async throws(SQOAuthError) -> HeldLeases.Row? {
     guard let row = try await run(statements.load, .bytes(Data(id.utf8))).first else { return nil }
     guard let version = row.integer(0) else { throw Self.damaged }
-    return (try await decode(row.bytes(1), key: row.integer(2), id: id), version)
+    let record = try await decode(row.bytes(1), key: row.integer(2), id: id)
+    return HeldLeases.Row(version: version, record: record)
   }
 
   /// Saves a record, whatever the account had before; returns the row's new version.

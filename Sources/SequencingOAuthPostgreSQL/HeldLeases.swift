@@ -9,17 +9,26 @@ import SequencingOAuth
 
 /// The leases that this process has, with what their holders know of the accounts.
 final class HeldLeases: Sendable {
-  /// What the holder of a lease last loaded or saved.
-  struct Known: Sendable {
-    /// The version of the row; `nil` if there was none.
-    var version: Int64?
-    var record: AccountRecord?
+  /// An account's row, as the holder of a lease last loaded or saved it.
+  struct Row: Sendable {
+    let version: Int64
+    let record: AccountRecord
   }
 
   struct Lease: Sendable {
     let ticket: Data
-    /// `nil` until the holder has loaded or saved the account.
-    var known: Known?
+    /// The row that was last loaded or saved; `nil` if there was none, or if that is not known.
+    var known: Row?
+    /// The row from which a refresh token was sent; no load changes it.
+    ///
+    /// Any part of the process may load the account. If that moved the version which the new token
+    /// replaces, the token would overwrite what another host has saved.
+    var reserved: Row?
+
+    /// The row that a record replaces; `nil` for a new sign-in, which replaces whatever there is.
+    func row(before record: AccountRecord) -> Row? {
+      [reserved, known].lazy.compactMap { $0 }.first { $0.record.session == record.session }
+    }
   }
 
   private let leases = Locked<[String: Lease]>([:])
@@ -36,13 +45,35 @@ final class HeldLeases: Sendable {
     }
   }
 
-  /// Notes what the holder knows of the account, if it still has this lease.
-  func know(_ id: String, _ ticket: Data, _ known: Known) {
-    leases.withLock { if $0[id]?.ticket == ticket { $0[id]?.known = known } }
+  /// Notes the row that was loaded; `nil` if there was none.
+  func loaded(_ id: String, _ ticket: Data, _ row: Row?) {
+    change(id, ticket) { $0.known = row }
+  }
+
+  /// Notes the row from which a refresh token is sent.
+  func reserved(_ id: String, _ ticket: Data, _ row: Row) {
+    change(id, ticket) { $0.reserved = row }
+  }
+
+  /// Notes the row that was saved; `nil` after an erasure.
+  func saved(_ id: String, _ ticket: Data, _ row: Row?) {
+    change(id, ticket) { lease in
+      lease.known = row
+      lease.reserved = row
+    }
   }
 
   /// Forgets a lease.
   func end(_ id: String, _ ticket: Data) {
     leases.withLock { if $0[id]?.ticket == ticket { $0[id] = nil } }
+  }
+
+  /// Changes what is known under a lease, if this process still has it.
+  private func change(_ id: String, _ ticket: Data, _ body: (inout Lease) -> Void) {
+    leases.withLock { leases in
+      guard var lease = leases[id], lease.ticket == ticket else { return }
+      body(&lease)
+      leases[id] = lease
+    }
   }
 }

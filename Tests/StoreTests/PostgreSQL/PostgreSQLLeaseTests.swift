@@ -123,6 +123,26 @@ import Testing
     }
   }
 
+  /// Any part of a program may read an account while its token is refreshed.
+  @Test func `what another part of the program reads does not let a late token overwrite`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      _ = try #require(try await hosts.one.lease("a"))
+      _ = try await hosts.one.load("a")
+      let late = try await hosts.one.reserve("a", replacing: hosts.old)
+      try await hosts.letLeasesLapse()
+      _ = try #require(try await hosts.two.lease("a"))
+      _ = try await hosts.two.load("a")
+      try await hosts.two.save(hosts.newest)
+      #expect(try await hosts.one.load("a") == hosts.newest)
+      await late.land(hosts.new)
+      await failure(.accountChanged) { try await hosts.one.save(hosts.new) }
+      #expect(try await hosts.two.load("a") == hosts.newest)
+    }
+  }
+
   @Test func `a refresh that ends late does not bring back a user who signed out`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
