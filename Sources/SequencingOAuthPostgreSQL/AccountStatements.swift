@@ -103,13 +103,17 @@ struct AccountStatements: Sendable {
         SELECT (SELECT version FROM saved), \(newestKey)
         """)
     erase = SQLStatement(name: "erase", text: "DELETE FROM \(accounts) WHERE id = $1::bytea")
+    // A lease that is taken again by its ticket protects a token that is not saved yet.
     takeLease = SQLStatement(
       name: "take_lease",
       text: """
         INSERT INTO \(leases) AS l (id, ticket, holder, until, sent, timeline)
         VALUES ($1::bytea, $2::bytea, $3::text, \(unsent), false, \(timeline))
         ON CONFLICT (id) DO UPDATE SET ticket = excluded.ticket, holder = excluded.holder,
-          until = excluded.until, sent = false, timeline = excluded.timeline
+          sent = l.sent AND l.ticket = excluded.ticket,
+          until = CASE WHEN l.sent AND l.ticket = excluded.ticket THEN \(sent)
+            ELSE excluded.until END,
+          timeline = excluded.timeline
         WHERE l.ticket = excluded.ticket
           OR l.timeline = excluded.timeline AND l.until <= pg_catalog.clock_timestamp()
         RETURNING \(SQLStatement.unsynced)

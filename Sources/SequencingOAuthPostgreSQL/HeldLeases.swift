@@ -8,6 +8,10 @@ import SequencingOAuth
 #endif
 
 /// The leases that this process has, with what their holders know of the accounts.
+///
+/// A lease under which a token could not be saved stays, also after its release: another host would
+/// send the refresh token that the server has replaced already. The next holder in this process
+/// takes it again by its ticket.
 final class HeldLeases: Sendable {
   /// An account's row, as the holder of a lease last loaded or saved it.
   struct Row: Sendable {
@@ -17,6 +21,9 @@ final class HeldLeases: Sendable {
 
   struct Lease: Sendable {
     let ticket: Data
+    var isInUse = true
+    /// Whether a new token has come that is not saved yet.
+    var isUnsaved = false
     /// The row that was last loaded or saved; `nil` if there was none, or if that is not known.
     var known: Row?
     /// The row from which a refresh token was sent; no load changes it.
@@ -34,20 +41,34 @@ final class HeldLeases: Sendable {
   private let leases = Locked<[String: Lease]>([:])
 
   /// The lease of an account; `nil` if this process does not have it.
-  func lease(_ id: String) -> Lease? { leases.withLock { $0[id] } }
-
-  /// Begins to take a lease; returns `false` if a caller in this process has it.
-  func begin(_ id: String, _ lease: Lease) -> Bool {
+  func lease(_ id: String) -> Lease? {
     leases.withLock { leases in
-      guard leases[id] == nil else { return false }
+      guard let lease = leases[id], lease.isInUse || lease.isUnsaved else { return nil }
+      return lease
+    }
+  }
+
+  /// Begins to take a lease, and returns its ticket; `nil` if a caller in this process has it.
+  func begin(_ id: String) -> Data? {
+    leases.withLock { leases in
+      if let old = leases[id], old.isInUse { return nil }
+      let kept = leases[id] ?? Lease(ticket: Data(UUID().uuidString.utf8))
+      var lease = kept.isUnsaved ? kept : Lease(ticket: kept.ticket)
+      lease.isInUse = true
       leases[id] = lease
-      return true
+      return lease.ticket
     }
   }
 
   /// Notes the row that was loaded; `nil` if there was none.
   func loaded(_ id: String, _ ticket: Data, _ row: Row?) {
-    change(id, ticket) { $0.known = row }
+    change(id, ticket) { lease in
+      lease.known = row
+      // Then the new token comes too late, and needs no protection any more.
+      if let reserved = lease.reserved, (row?.version ?? .max) > reserved.version {
+        lease.isUnsaved = false
+      }
+    }
   }
 
   /// Notes the row from which a refresh token is sent.
@@ -60,12 +81,39 @@ final class HeldLeases: Sendable {
     change(id, ticket) { lease in
       lease.known = row
       lease.reserved = row
+      lease.isUnsaved = false
     }
   }
 
-  /// Forgets a lease.
-  func end(_ id: String, _ ticket: Data) {
-    leases.withLock { if $0[id]?.ticket == ticket { $0[id] = nil } }
+  /// Notes that a new token has come, before it is saved.
+  func received(_ id: String, _ ticket: Data) {
+    change(id, ticket) { $0.isUnsaved = true }
+  }
+
+  /// Notes that the account was changed by another host, so a new token cannot be saved.
+  func lost(_ id: String, _ ticket: Data) {
+    change(id, ticket) { $0.isUnsaved = false }
+  }
+
+  /// Ends the use of a lease; returns `false` if the lease must stay in the database.
+  func release(_ id: String, _ ticket: Data) -> Bool {
+    leases.withLock { leases in
+      // A lease that ends stays in use until it has ended in the database.
+      guard let lease = leases[id], lease.ticket == ticket, lease.isUnsaved else { return true }
+      leases[id]?.isInUse = false
+      return false
+    }
+  }
+
+  /// Forgets a lease, unless a token is unsaved under it.
+  ///
+  /// If it may still be in the database, its ticket is kept, so that it does not keep this process
+  /// out.
+  func end(_ id: String, _ ticket: Data, isGone: Bool = true) {
+    leases.withLock { leases in
+      guard let lease = leases[id], lease.ticket == ticket else { return }
+      if lease.isUnsaved || !isGone { leases[id]?.isInUse = false } else { leases[id] = nil }
+    }
   }
 
   /// Changes what is known under a lease, if this process still has it.

@@ -21,15 +21,13 @@ extension PostgreSQLTokenStore {
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try Self.check(id)
     let end = ContinuousClock.now + Self.wait.longest
-    let lease = HeldLeases.Lease(ticket: Data(UUID().uuidString.utf8))
-    guard held.begin(id, lease) else { return nil }
-    return try await take(id, lease, until: end)
+    guard let ticket = held.begin(id) else { return nil }
+    return try await take(id, ticket, until: end)
   }
 
   private func take(
-    _ id: String, _ lease: HeldLeases.Lease, until end: ContinuousClock.Instant
+    _ id: String, _ ticket: Data, until end: ContinuousClock.Instant
   ) async throws(SQOAuthError) -> AccountLease? {
-    let ticket = lease.ticket
     do throws(SQOAuthError) {
       if try await isTaken(id, ticket) { return taken(id, ticket) }
       let bell = Locked(OneShot<Void>())
@@ -70,13 +68,19 @@ extension PostgreSQLTokenStore {
   }
 
   private func release(_ id: String, _ ticket: Data) {
+    // Until the new token is saved, no other host may send the old refresh token.
+    guard held.release(id, ticket) else { return }
     Task { [self] in
-      // If this fails, the lease ends by itself.
-      try? await database.use(.long) { table throws(SQOAuthError) in
-        try await table.endLease(id, ticket: ticket)
+      do throws(SQOAuthError) {
+        try await database.use(.long) { table throws(SQOAuthError) in
+          try await table.endLease(id, ticket: ticket)
+        }
+        held.end(id, ticket)
+        notices?.announce(id)
+      } catch {
+        // The lease ends by itself.
+        held.end(id, ticket, isGone: false)
       }
-      held.end(id, ticket)
-      notices?.announce(id)
     }
   }
 
@@ -126,7 +130,9 @@ extension PostgreSQLTokenStore {
         })
     else { throw Self.wasChanged(id) }
     held.reserved(id, lease.ticket, row)
-    return AccountReservation(
-      land: { [self] in try? await replace(row.version, $0, lease.ticket) })
+    return AccountReservation { [self] in
+      held.received(id, lease.ticket)
+      try? await replace(row.version, $0, lease.ticket)
+    }
   }
 }

@@ -104,7 +104,10 @@ public final class PostgreSQLTokenStore: TokenStore {
     let isSaved = try await database.use(.long) { table throws(SQOAuthError) in
       try await table.replace(version: version, record, sealed: &sealed, ticket: ticket)
     }
-    guard isSaved else { throw Self.wasChanged(record.id) }
+    guard isSaved else {
+      held.lost(record.id, ticket)
+      throw Self.wasChanged(record.id)
+    }
     changed(record.id, to: version + 1)
     held.saved(record.id, ticket, .init(version: version + 1, record: record))
   }
