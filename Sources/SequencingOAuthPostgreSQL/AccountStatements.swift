@@ -90,12 +90,16 @@ struct AccountStatements: Sendable {
           WHERE id = $1::bytea AND ticket = $4::bytea AND EXISTS (SELECT FROM saved))
         SELECT (SELECT version FROM saved), \(newestKey)
         """)
+    // The versions of a row never repeat after an erasure and a new sign-in, so that a host which
+    // still knows the old row cannot overwrite the new one.
+    let firstVersion =
+      "(pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) * 1000000)::bigint"
     put = SQLStatement(
       name: "put",
       text: """
         WITH saved AS (
           INSERT INTO \(accounts) AS a (id, version, key_number, value, server, due)
-          SELECT $1::bytea, 1, $5::integer, $2::bytea, $3::bytea, \(after("$4"))
+          SELECT $1::bytea, \(firstVersion), $5::integer, $2::bytea, $3::bytea, \(after("$4"))
           WHERE $6::boolean OR $5::integer = \(newestKey)
           ON CONFLICT (id) DO UPDATE SET version = a.version + 1, value = excluded.value,
             server = excluded.server, due = excluded.due, key_number = excluded.key_number

@@ -156,6 +156,27 @@ import Testing
     }
   }
 
+  @Test func `a refresh that ends late does not replace a new sign-in after a sign-out`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      _ = try #require(try await hosts.one.lease("a"))
+      _ = try await hosts.one.load("a")
+      let late = try await hosts.one.reserve("a", replacing: hosts.old)
+      let version = try await server.version("a")
+      try await hosts.two.erase("a")
+      let signedIn = AccountRecord(
+        id: "a", clientID: "client", session: "another", token: SQToken(accessToken: "s"))
+      try await hosts.two.save(signedIn)
+      // A host to which no notice came compares the versions.
+      #expect(try await server.version("a") != version)
+      await late.land(hosts.new)
+      await failure(.accountChanged) { try await hosts.one.save(hosts.new) }
+      #expect(try await hosts.two.load("a") == signedIn)
+    }
+  }
+
   @Test func `a new sign-in replaces whatever the account has`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
