@@ -82,13 +82,17 @@ final class Connection: @unchecked Sendable {
   // MARK: Statements
 
   /// Runs a statement and returns its rows.
+  ///
+  /// After the deadline nothing is sent, so that the connection stays usable.
   func answer(
     _ statement: SQLStatement, _ values: [SQLValue], until deadline: ContinuousClock.Instant
   ) async throws(PostgreSQLError) -> [SQLRow] {
     if needsPreparing(statement) {
+      guard ContinuousClock.now < deadline else { throw .late }
       try prepare(statement)
       _ = try await readAnswer(statement.name, until: deadline)
     }
+    guard ContinuousClock.now < deadline else { throw .late }
     try send(statement, values)
     return try await readAnswer(statement.name, until: deadline)
   }
@@ -97,6 +101,7 @@ final class Connection: @unchecked Sendable {
   func answer(
     script: String, until deadline: ContinuousClock.Instant
   ) async throws(PostgreSQLError) {
+    guard ContinuousClock.now < deadline else { throw .late }
     guard PQsendQuery(handle, script) != 0 else { throw PostgreSQLError(connection: handle) }
     _ = try await readAnswer("", until: deadline)
   }

@@ -12,6 +12,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     case disconnected
     /// The server gave no answer in time; it is not known what it did.
     case timedOut
+    /// The call's time was over before anything was sent.
+    case notSent
     /// The server refused a statement or a login, with this SQLSTATE.
     case refused(String)
   }
@@ -21,6 +23,12 @@ struct PostgreSQLError: Error, CustomStringConvertible {
 
   /// The server gave no answer before the call's deadline.
   static let noAnswer = Self(.timedOut, "it gave no answer in time")
+
+  /// The call's time was over before its statement was sent.
+  static let late = Self(.notSent, "the call's time was over before its statement was sent")
+
+  /// The call's time was over before it got a connection.
+  static let busy = Self(.notSent, "all its connections were busy until the call's time was over")
 
   init(_ kind: Kind, _ message: String) {
     self.kind = kind
@@ -59,7 +67,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   var isPassing: Bool {
     switch kind {
     case .disconnected: true
-    case .timedOut: false
+    case .timedOut, .notSent: false
     case .refused(let state):
       state.hasPrefix("08") || state.hasPrefix("57P") || state.hasPrefix("40")
         || ["25006", "53300", "26000"].contains(state)
@@ -70,6 +78,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   var endsConnection: Bool {
     switch kind {
     case .disconnected, .timedOut: true
+    case .notSent: false
     case .refused(let state):
       state.hasPrefix("08") || state.hasPrefix("57P") || state == "25006" || state == "26000"
     }
@@ -90,6 +99,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     switch kind {
     case .disconnected:
       "; check that the server runs and can be reached, the role and its password"
+    case .notSent: "; nothing was changed: try again, or allow the store more connections"
     case .timedOut: "; what it was asked to do may still happen"
     case .refused(let state):
       switch state {

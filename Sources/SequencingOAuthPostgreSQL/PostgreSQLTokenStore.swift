@@ -19,9 +19,11 @@ public import SequencingOAuth
 /// administrator can read the ids of the accounts, but no token. A person who can write to the
 /// database can remove accounts or put back older records unnoticed.
 ///
-/// A call takes at most 30 s, and the time of connecting: up to 5 s for each server in the
-/// connection string, unless that has another `connect_timeout`. A saved record is as safe as
-/// PostgreSQL's `synchronous_commit` makes it.
+/// A call waits at most 30 s for a free connection and for the answers to its statements. The time
+/// of connecting comes on top: up to 5 s for each server in the connection string, unless that has
+/// another `connect_timeout`. A server that cannot be reached is tried for 5 s, and for 30 s by a
+/// call that saves or erases; an attempt that begins in that time may end after it. A saved record
+/// is as safe as PostgreSQL's `synchronous_commit` makes it.
 public final class PostgreSQLTokenStore: TokenStore {
   let database: AccountDatabase
   let held = HeldLeases()
