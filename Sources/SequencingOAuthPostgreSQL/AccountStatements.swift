@@ -34,10 +34,10 @@ struct AccountStatements: Sendable {
   static let sentSeconds = 160
 
   init(schema: String) {
-    queue = AccountQueueStatements(schema: schema)
     let keyStatements = KeyStatements(schema: schema)
     self.keys = keyStatements
     let newestKey = keyStatements.newest
+    queue = AccountQueueStatements(schema: schema, newestKey: newestKey)
     registrations = RegistrationStatements(schema: schema, newestKey: newestKey)
     channel = Notice.channel(schema: schema)
     let (accounts, leases, keys, used) = (

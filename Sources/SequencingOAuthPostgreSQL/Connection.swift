@@ -58,6 +58,9 @@ final class Connection: @unchecked Sendable {
   /// The socket, for `poll`.
   var socket: Int32 { PQsocket(handle) }
 
+  /// Whether the connection works and no statement is under way on it.
+  var isAtRest: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
+
   /// Compares the server's process number with the number in the connection's key.
   ///
   /// A pooler makes up the key of its client's connection.

@@ -83,7 +83,7 @@ final class ConnectionPool: Sendable {
         return try await work(opened, deadline)
       } catch {
         let failure = error.cause as? PostgreSQLError
-        if failure?.endsConnection ?? false { connection = nil }
+        if failure?.endsConnection ?? false || connection?.isAtRest == false { connection = nil }
         let isLate = ContinuousClock.now + pause >= end
         guard failure?.isPassing ?? false, !isLate, state.withLock(\.hasConnected),
           let watch = SocketWatch.shared
@@ -148,7 +148,10 @@ final class ConnectionPool: Sendable {
   }
 
   /// Gives a place to the next call, or keeps its connection for a later one.
-  private func leave(_ place: Place) {
+  ///
+  /// A connection on which a statement is under way is closed: its answer would reach another call.
+  private func leave(_ used: Place) {
+    let place = used?.isAtRest == true ? used : nil
     let (waiter, tidies) = state.withLock { state -> (Waiter?, Bool) in
       if !state.waiting.isEmpty { return (state.waiting.removeFirst(), false) }
       guard let place, !state.isClosed else {

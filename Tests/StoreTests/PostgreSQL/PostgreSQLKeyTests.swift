@@ -104,6 +104,53 @@ import Testing
     }
   }
 
+  @Test func `a host without the new key takes no account that is due`() async throws {
+    try await PostgreSQLServer.running { server in
+      let (late, other) = (Self.store(server, testKey), Self.prepared(server))
+      for id in ["a", "b"] { try await late.save(PostgreSQLQueueTests.record(id)) }
+      try await other.database.use { table throws(SQOAuthError) in
+        _ = try await table.makeNewest(Self.newKey)
+      }
+      await failure(.wrongPassphrase) { try await late.take(atMost: 1, for: .seconds(600)) }
+      // It takes them though another key has sealed them.
+      let newcomer = Self.store(server, Self.newKey, [testKey])
+      let taken = try await newcomer.take(atMost: 9, for: .seconds(600)).accounts
+      #expect(taken.compactMap { try? $0.record.get().id }.sorted() == ["a", "b"])
+    }
+  }
+
+  @Test func `a host that knows the new key by now takes accounts that are due`() async throws {
+    try await PostgreSQLServer.running { server in
+      let (one, other) = (Self.prepared(server), Self.prepared(server))
+      try await one.save(PostgreSQLQueueTests.record("a"))
+      try await other.changeKey(to: Self.newKey)
+      let taken = try await one.take(atMost: 9, for: .seconds(600)).accounts
+      #expect(taken.compactMap { try? $0.record.get().id } == ["a"])
+    }
+  }
+
+  /// The statement that finds the old key's header gets no answer in time.
+  @Test func `a database that fails while records are opened fails the whole call`() async throws {
+    try await PostgreSQLServer.running { server in
+      let one = Self.prepared(server)
+      try await one.save(PostgreSQLQueueTests.record("a"))
+      try await one.database.use { table throws(SQOAuthError) in
+        _ = try await table.makeNewest(Self.newKey)
+      }
+      let relay = try TCPRelay(to: server.port)
+      let store = PostgreSQLTokenStore(
+        connection: server.connection(through: relay.port), key: Self.newKey, otherKeys: [testKey],
+        connections: 1, limit: .seconds(2))
+      try await eventually("the store connects") { (try? await store.list()) != nil }
+      // Each statement is prepared first, then run.
+      relay.expect(.requestWaits, atRequest: 3)
+      await failure(.storeFailed) { try await store.take(atMost: 1, for: .seconds(600)) }
+      relay.speakAgain()
+      // The next call gets no late answer of the earlier one.
+      #expect(try await eventually { try? await store.list() } == ["a"])
+    }
+  }
+
   @Test func `a change that was interrupted is finished by the next one`() async throws {
     try await PostgreSQLServer.running { server in
       let store = Self.prepared(server)
