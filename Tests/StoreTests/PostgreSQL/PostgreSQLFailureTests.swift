@@ -14,7 +14,10 @@ import Testing
 
   @Test(arguments: [
     "postgresql://app:hidden%zz@127.0.0.1/app", "host=127.0.0.1 password", "nonsense=hidden",
-    "postgresql://app:hidden@127.0.0.1:port:port/\u{0}",
+    "postgresql://app:hidden@127.0.0.1:port:port/\u{0}", "postgresql://app:x@hidden@127.0.0.1/app",
+    "postgresql://app:hidden/x@127.0.0.1/app", "postgresql://app:12/hidden@127.0.0.1/app",
+    "postgresql://app:12/x@hidden/app", "host=127.0.0.1@hidden", "host=a,b@hidden",
+    "port=1hidden", "postgresql://a,x@hidden@127.0.0.1/app",
   ])
   func `a connection string that cannot be understood is not repeated`(
     connection: String
