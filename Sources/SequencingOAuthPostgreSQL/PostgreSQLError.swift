@@ -44,13 +44,19 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   }
 
   /// Takes the failure of a connection.
-  ///
-  /// `state` is the SQLSTATE of a server that refused the login.
   init(connection: OpaquePointer?) {
     let text = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
     let lines = text.split(separator: "\n").joined(separator: "; ")
     message = lines.isEmpty ? "the connection broke" : lines.printable
-    kind = PQconnectionNeedsPassword(connection) != 0 ? .refused("28000") : .disconnected
+    if PQconnectionNeedsPassword(connection) != 0 {
+      kind = .refused("28000")
+    } else if PQconnectionUsedPassword(connection) != 0, text.contains("authentication failed") {
+      // libpq has no SQLSTATE of a refused login. PostgreSQL and PgBouncer write this; a server that
+      // writes in another language counts as one that cannot be reached.
+      kind = .refused("28P01")
+    } else {
+      kind = .disconnected
+    }
   }
 
   var description: String { message }
@@ -107,7 +113,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
       case "42501": "; grant the role the rights that the documentation lists"
       case "25006": "; the server only reads: name the primary in the connection string"
       case "53100": "; free space on the server's disk"
-      case "28000", "28P01": "; check the role, its password and the server's pg_hba.conf"
+      case "28P01": "; the server is there: give the store the role's password of now"
+      case "28000": "; check the role, its password and the server's pg_hba.conf"
       default: ""
       }
     }

@@ -44,8 +44,24 @@ import Testing
       let store = PostgreSQLTokenStore(
         connection: server.connection(password: "not this one"), key: testKey)
       let error = try await failure { _ = try await store.load("a") }
-      #expect(error.code == .storeFailed && error.message.contains("its password"))
+      #expect(error.code == .storeFailed && error.message.contains("the role's password"))
       #expect(!"\(error)".contains("not this one"))
+    }
+  }
+
+  /// Each attempt would fail, and a server may lock a role out after several.
+  @Test func `a password that was changed is not tried again and again`() async throws {
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      let store = PostgreSQLTokenStore(
+        connection: server.connection(through: relay.port), key: testKey, connections: 1)
+      #expect(try await store.list() == [])
+      try await server.run("ALTER ROLE app PASSWORD 'another'")
+      try await server.terminateSessions()
+      let before = relay.counters.accepted
+      let error = try await failure { try await store.save(record("a")) }
+      #expect(error.message.contains("the role's password"), "\(error)")
+      #expect(relay.counters.accepted == before + 1)
     }
   }
 
