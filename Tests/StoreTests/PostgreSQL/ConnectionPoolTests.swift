@@ -73,6 +73,17 @@ import Testing
     }
   }
 
+  /// The kernel watches no ordinary file.
+  @Test func `a wait for what the system cannot watch ends at once`() async throws {
+    let folder = try TemporaryFolder()
+    let file = open(folder.file("file"), O_CREAT | O_RDWR, 0o600)
+    defer { close(file) }
+    let watch = try #require(SocketWatch.shared)
+    let end = ContinuousClock.now + .seconds(60)
+    let moment = await watch.wait(for: file, .reading, until: end)
+    #expect(moment == nil && .now < end)
+  }
+
   @Test func `a statement that comes too late is not sent, and its connection stays usable`()
     async throws
   {
