@@ -55,10 +55,27 @@ struct AccountTable {
         .boolean(isOld)
       ).first
       if row?.integer(0) != nil { return true }
-      guard let newest = row?.integer(1), newest != next.key, !isOld else { return false }
+      guard let newest = row?.integer(1), newest != next.key, !isOld else {
+        return try await isSaved(record, as: version + 1)
+      }
       let (key, isOldKey) = try await nextKey(newest)
       isOld = isOldKey
       sealed = try SealedRecord(record, by: key)
+    }
+  }
+
+  /// Whether an earlier call has saved a record, and a change of the key has sealed it again since,
+  /// or the call was another one.
+  private func isSaved(
+    _ record: AccountRecord, as version: Int64
+  ) async throws(SQOAuthError) -> Bool {
+    do throws(SQOAuthError) {
+      guard let row = try await load(record.id) else { return false }
+      return row.version == version && row.record == record
+    } catch {
+      // A record that this process cannot open is not its own.
+      guard error.code == .storeDamaged || error.code == .wrongPassphrase else { throw error }
+      return false
     }
   }
 

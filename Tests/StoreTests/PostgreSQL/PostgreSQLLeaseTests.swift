@@ -1,8 +1,9 @@
 import Foundation
 import SequencingOAuth
-import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
+
+@testable import SequencingOAuthPostgreSQL
 
 /// One host at a time changes an account, and a late one changes nothing.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(2))) struct PostgreSQLLeaseTests {
@@ -140,6 +141,26 @@ import Testing
       await late.land(hosts.new)
       await failure(.accountChanged) { try await hosts.one.save(hosts.new) }
       #expect(try await hosts.two.load("a") == hosts.newest)
+    }
+  }
+
+  /// The answer to the first attempt was lost, and the second one seals the token again.
+  @Test func `a save that is repeated recognizes what it has saved`() async throws {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      let before = try #require(Int64(try await server.version("a")))
+      let replaces = { (record: AccountRecord) in
+        try await hosts.one.database.use { table throws(SQOAuthError) in
+          var sealed: SealedRecord?
+          return try await table.replace(
+            version: before, record, sealed: &sealed, ticket: Data("ticket".utf8))
+        }
+      }
+      #expect(try await replaces(hosts.new))
+      #expect(try await replaces(hosts.new))
+      #expect(try await !replaces(hosts.newest))
+      #expect(try await server.version("a") == "\(before + 1)")
+      #expect(try await hosts.two.load("a") == hosts.new)
     }
   }
 
