@@ -14,6 +14,7 @@ struct AccountStatements: Sendable {
   let replace: SQLStatement
   let put: SQLStatement
   let erase: SQLStatement
+  let eraseVersion: SQLStatement
   let takeLease: SQLStatement
   let lookAtLease: SQLStatement
   let markSent: SQLStatement
@@ -107,6 +108,9 @@ struct AccountStatements: Sendable {
         SELECT (SELECT version FROM saved), \(newestKey)
         """)
     erase = SQLStatement(name: "erase", text: "DELETE FROM \(accounts) WHERE id = $1::bytea")
+    eraseVersion = SQLStatement(
+      name: "erase_version",
+      text: "DELETE FROM \(accounts) WHERE id = $1::bytea AND version = $2::bigint RETURNING true")
     // A lease that is taken again by its ticket protects a token that is not saved yet.
     takeLease = SQLStatement(
       name: "take_lease",

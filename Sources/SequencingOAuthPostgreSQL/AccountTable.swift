@@ -83,6 +83,17 @@ struct AccountTable {
     try await run(statements.erase, .bytes(Data(id.utf8)))
   }
 
+  /// Erases an account if it has one of some tokens; returns `false` if it has another one.
+  func erase(_ id: String, ifTokenIsIn tokens: [SQToken]) async throws(SQOAuthError) -> Bool {
+    while let row = try await load(id) {
+      guard tokens.contains(where: { $0.isSame(as: row.record.token) }) else { return false }
+      let erased = try await run(
+        statements.eraseVersion, .bytes(Data(id.utf8)), .integer(row.version))
+      if !erased.isEmpty { return true }
+    }
+    return true
+  }
+
   func list() async throws(SQOAuthError) -> [String] {
     var ids: [String] = []
     for row in try await run(statements.ids) { ids.append(try id(row)) }

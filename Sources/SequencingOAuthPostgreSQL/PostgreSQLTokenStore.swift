@@ -140,6 +140,10 @@ public final class PostgreSQLTokenStore: TokenStore {
   public func erase(_ id: String) async throws(SQOAuthError) {
     let lease = held.lease(id)
     try await database.use(.long) { table throws(SQOAuthError) in try await table.erase(id) }
+    erased(id, lease)
+  }
+
+  private func erased(_ id: String, _ lease: HeldLeases.Lease?) {
     changed(id, to: nil)
     if let lease { held.saved(id, lease.ticket, nil) }
   }
@@ -168,6 +172,22 @@ public final class PostgreSQLTokenStore: TokenStore {
   ) async throws(SQOAuthError) -> [AccountRecord] {
     try await database.use { table throws(SQOAuthError) in
       try await table.page(after: id, atMost: limit)
+    }
+  }
+}
+
+extension PostgreSQLTokenStore: RefusedTokenEraser {
+  package func erase(
+    _ id: String, ifTokenIsIn tokens: [SQToken]
+  ) async throws(SQOAuthError) {
+    let lease = held.lease(id)
+    let isErased = try await database.use(.long) { table throws(SQOAuthError) in
+      try await table.erase(id, ifTokenIsIn: tokens)
+    }
+    if isErased {
+      erased(id, lease)
+    } else if let lease {
+      held.lost(id, lease.ticket)
     }
   }
 }

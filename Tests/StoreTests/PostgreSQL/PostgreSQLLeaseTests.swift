@@ -144,6 +144,19 @@ import Testing
     }
   }
 
+  /// The server refused the token of a host, and another host saved a token before the erasure.
+  @Test func `a refused token's erasure leaves what another host has saved`() async throws {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      try await hosts.two.save(hosts.newest)
+      try await hosts.one.erase("a", ifTokenIsIn: [hosts.old.token, hosts.new.token])
+      #expect(try await hosts.two.load("a") == hosts.newest)
+      try await hosts.one.erase("a", ifTokenIsIn: [hosts.old.token, hosts.newest.token])
+      #expect(try await hosts.two.load("a") == nil)
+      try await hosts.one.erase("a", ifTokenIsIn: [hosts.old.token])
+    }
+  }
+
   /// The answer to the first attempt was lost, and the second one seals the token again.
   @Test func `a save that is repeated recognizes what it has saved`() async throws {
     try await PostgreSQLServer.running { server in
