@@ -11,7 +11,8 @@ import SequencingOAuth
 ///
 /// A lease under which a token could not be saved stays, also after its release: another host would
 /// send the refresh token that the server has replaced already. The next holder in this process
-/// takes it again by its ticket.
+/// takes it again by its ticket. If no session tries to save the token any more, the lease ends
+/// after the time of a marked lease.
 final class HeldLeases: Sendable {
   /// An account's row, as the holder of a lease last loaded or saved it.
   struct Row: Sendable {
@@ -22,8 +23,8 @@ final class HeldLeases: Sendable {
   struct Lease: Sendable {
     let ticket: Data
     var isInUse = true
-    /// Whether a new token has come that is not saved yet.
-    var isUnsaved = false
+    /// Until when the lease protects a new token that is not saved; `nil` if there is none.
+    var unsavedUntil: ContinuousClock.Instant?
     /// The row that was last loaded or saved; `nil` if there was none, or if that is not known.
     var known: Row?
     /// The row from which a refresh token was sent; no load changes it.
@@ -31,6 +32,9 @@ final class HeldLeases: Sendable {
     /// Any part of the process may load the account. If that moved the version which the new token
     /// replaces, the token would overwrite what another host has saved.
     var reserved: Row?
+
+    /// Whether a new token has come that is not saved yet.
+    var isUnsaved: Bool { unsavedUntil.map { .now < $0 } ?? false }
 
     /// The row that a record replaces; `nil` for a new sign-in, which replaces whatever there is.
     func row(before record: AccountRecord) -> Row? {
@@ -66,7 +70,7 @@ final class HeldLeases: Sendable {
       lease.known = row
       // Then the new token comes too late, and needs no protection any more.
       if let reserved = lease.reserved, (row?.version ?? .max) > reserved.version {
-        lease.isUnsaved = false
+        lease.unsavedUntil = nil
       }
     }
   }
@@ -81,18 +85,18 @@ final class HeldLeases: Sendable {
     change(id, ticket) { lease in
       lease.known = row
       lease.reserved = row
-      lease.isUnsaved = false
+      lease.unsavedUntil = nil
     }
   }
 
-  /// Notes that a new token has come, before it is saved.
-  func received(_ id: String, _ ticket: Data) {
-    change(id, ticket) { $0.isUnsaved = true }
+  /// Notes that a new token has come and is not saved yet.
+  func received(_ id: String, _ ticket: Data, at now: ContinuousClock.Instant = .now) {
+    change(id, ticket) { $0.unsavedUntil = now + .seconds(AccountStatements.sentSeconds) }
   }
 
   /// Notes that the account was changed by another host, so a new token cannot be saved.
   func lost(_ id: String, _ ticket: Data) {
-    change(id, ticket) { $0.isUnsaved = false }
+    change(id, ticket) { $0.unsavedUntil = nil }
   }
 
   /// Ends the use of a lease; returns `false` if the lease must stay in the database.

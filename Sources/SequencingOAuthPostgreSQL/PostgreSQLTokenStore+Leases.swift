@@ -114,7 +114,8 @@ extension PostgreSQLTokenStore {
   /// Marks the account's lease, as the last step before a refresh token is sent.
   ///
   /// - Throws: `SQOAuthError.Code.accountChanged` if another host has taken the lease over or
-  ///   changed the account since: then nothing may be sent.
+  ///   changed the account since, or if another session in this process has a newer token that is
+  ///   not saved yet: then nothing may be sent.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
@@ -122,7 +123,13 @@ extension PostgreSQLTokenStore {
       try await database.use { table throws(SQOAuthError) in try await table.checkWriting() }
       return AccountReservation()
     }
-    guard let lease = held.lease(id), let row = lease.known, row.record == record,
+    let lease = held.lease(id)
+    if lease?.isUnsaved ?? false {
+      throw SQOAuthError(
+        .accountChanged,
+        "the account \"\(id.printable)\" has a newer token, which could not be saved yet")
+    }
+    guard let lease, let row = lease.known, row.record == record,
       try await database.use(
         .short,
         { table throws(SQOAuthError) in

@@ -89,6 +89,7 @@ public final class PostgreSQLTokenStore: TokenStore {
     if let lease, let before = lease.row(before: record) {
       // It was made safe already when it landed.
       if before.record == record { return }
+      if lease.isUnsaved { held.received(record.id, lease.ticket) }
       return try await replace(before.version, record, lease.ticket)
     }
     let version = try await database.use(.long) { table throws(SQOAuthError) in

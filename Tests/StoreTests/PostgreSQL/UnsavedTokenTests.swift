@@ -1,9 +1,10 @@
 import Foundation
 import OAuthSandbox
 import SequencingOAuth
-import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
+
+@testable import SequencingOAuthPostgreSQL
 
 /// While a host has a token that it could not save, no other host sends the refresh token before it.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct UnsavedTokenTests {
@@ -46,6 +47,29 @@ import Testing
       #expect(try await hosts.two.load("a") == hosts.new)
       second.release()
     }
+  }
+
+  @Test func `another session of the same host does not send the old refresh token`() async throws {
+    try await withUnsavedToken { hosts in
+      let lease = try #require(try await hosts.one.lease("a"))
+      let known = try #require(try await hosts.one.load("a"))
+      await failure(.accountChanged) { try await hosts.one.reserve("a", replacing: known) }
+      lease.release()
+      #expect(try await hosts.two.lease("a") == nil)
+    }
+  }
+
+  /// The session that had the token is gone, as after the end of a keeper.
+  @Test func `a token that no session tries to save is protected for a time`() throws {
+    let held = HeldLeases()
+    let ticket = try #require(held.begin("a"))
+    held.received("a", ticket, at: .now - .seconds(AccountStatements.sentSeconds / 2))
+    #expect(!held.release("a", ticket))
+    #expect(held.begin("a") == ticket && held.lease("a")?.isUnsaved == true)
+    held.received("a", ticket, at: .now - .seconds(AccountStatements.sentSeconds))
+    #expect(held.release("a", ticket))
+    held.end("a", ticket)
+    #expect(held.begin("a") != ticket)
   }
 
   @Test func `a lease ends after a sign-out, though a token is unsaved`() async throws {
