@@ -24,7 +24,7 @@ final class AccountDatabase: Sendable {
     }
   }
 
-  /// How long a call may take, without the time of connecting.
+  /// How long a call may wait for a connection and for answers, without the time of connecting.
   private let limit: Duration
   private let parts: Result<Parts, SQOAuthError>
 
@@ -55,7 +55,7 @@ final class AccountDatabase: Sendable {
     }
   }
 
-  private static func connect(_ settings: ConnectionSettings) throws(SQOAuthError) -> Connection {
+  static func connect(_ settings: ConnectionSettings) throws(SQOAuthError) -> Connection {
     do throws(PostgreSQLError) {
       return try Connection(settings)
     } catch {

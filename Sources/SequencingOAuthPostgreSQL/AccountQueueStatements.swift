@@ -6,7 +6,7 @@ struct AccountQueueStatements: Sendable {
   let pause: SQLStatement
   let resume: SQLStatement
 
-  init(schema: String) {
+  init(schema: String, newestKey: String) {
     let (accounts, pauses) = ("\(schema).accounts", "\(schema).pauses")
     let now = "pg_catalog.clock_timestamp()"
     func after(_ seconds: String) -> String {
@@ -24,7 +24,8 @@ struct AccountQueueStatements: Sendable {
         SELECT s.server, p.until, p.failures FROM servers s
         LEFT JOIN \(pauses) p ON p.server = s.server WHERE s.server IS NOT NULL)
       """
-    // A server that was paused gets one request first.
+    // A server that was paused gets one request first. A process without the newest key takes
+    // nothing, since it could not renew what it takes.
     take = SQLStatement(
       name: "take_due",
       text: """
@@ -38,7 +39,7 @@ struct AccountQueueStatements: Sendable {
             ORDER BY a.due
             LIMIT CASE WHEN o.failures IS NULL THEN $1::bigint ELSE 1 END
             FOR UPDATE SKIP LOCKED) c
-          WHERE o.until IS NULL OR o.until <= \(now)
+          WHERE $3::integer = \(newestKey) AND (o.until IS NULL OR o.until <= \(now))
           LIMIT $1::bigint)
         UPDATE \(accounts) a SET due = \(after("$2"))
         FROM chosen WHERE a.id = chosen.id
@@ -51,7 +52,7 @@ struct AccountQueueStatements: Sendable {
         WITH \(open)
         SELECT pg_catalog.date_part('epoch', pg_catalog.min(GREATEST(o.until,
           (SELECT a.due FROM \(accounts) a WHERE a.server = o.server AND a.due IS NOT NULL
-            ORDER BY a.due LIMIT 1)) - \(now)))
+            ORDER BY a.due LIMIT 1)) - \(now))), \(newestKey)
         FROM open o
         """)
     postpone = SQLStatement(

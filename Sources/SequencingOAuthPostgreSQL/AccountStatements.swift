@@ -14,6 +14,7 @@ struct AccountStatements: Sendable {
   let replace: SQLStatement
   let put: SQLStatement
   let erase: SQLStatement
+  let eraseVersion: SQLStatement
   let takeLease: SQLStatement
   let lookAtLease: SQLStatement
   let markSent: SQLStatement
@@ -34,10 +35,10 @@ struct AccountStatements: Sendable {
   static let sentSeconds = 160
 
   init(schema: String) {
-    queue = AccountQueueStatements(schema: schema)
     let keyStatements = KeyStatements(schema: schema)
     self.keys = keyStatements
     let newestKey = keyStatements.newest
+    queue = AccountQueueStatements(schema: schema, newestKey: newestKey)
     registrations = RegistrationStatements(schema: schema, newestKey: newestKey)
     channel = Notice.channel(schema: schema)
     let (accounts, leases, keys, used) = (
@@ -90,12 +91,16 @@ struct AccountStatements: Sendable {
           WHERE id = $1::bytea AND ticket = $4::bytea AND EXISTS (SELECT FROM saved))
         SELECT (SELECT version FROM saved), \(newestKey)
         """)
+    // The versions of a row never repeat after an erasure and a new sign-in, so that a host which
+    // still knows the old row cannot overwrite the new one.
+    let firstVersion =
+      "(pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) * 1000000)::bigint"
     put = SQLStatement(
       name: "put",
       text: """
         WITH saved AS (
           INSERT INTO \(accounts) AS a (id, version, key_number, value, server, due)
-          SELECT $1::bytea, 1, $5::integer, $2::bytea, $3::bytea, \(after("$4"))
+          SELECT $1::bytea, \(firstVersion), $5::integer, $2::bytea, $3::bytea, \(after("$4"))
           WHERE $6::boolean OR $5::integer = \(newestKey)
           ON CONFLICT (id) DO UPDATE SET version = a.version + 1, value = excluded.value,
             server = excluded.server, due = excluded.due, key_number = excluded.key_number
@@ -103,13 +108,20 @@ struct AccountStatements: Sendable {
         SELECT (SELECT version FROM saved), \(newestKey)
         """)
     erase = SQLStatement(name: "erase", text: "DELETE FROM \(accounts) WHERE id = $1::bytea")
+    eraseVersion = SQLStatement(
+      name: "erase_version",
+      text: "DELETE FROM \(accounts) WHERE id = $1::bytea AND version = $2::bigint RETURNING true")
+    // A lease that is taken again by its ticket protects a token that is not saved yet.
     takeLease = SQLStatement(
       name: "take_lease",
       text: """
         INSERT INTO \(leases) AS l (id, ticket, holder, until, sent, timeline)
         VALUES ($1::bytea, $2::bytea, $3::text, \(unsent), false, \(timeline))
         ON CONFLICT (id) DO UPDATE SET ticket = excluded.ticket, holder = excluded.holder,
-          until = excluded.until, sent = false, timeline = excluded.timeline
+          sent = l.sent AND l.ticket = excluded.ticket,
+          until = CASE WHEN l.sent AND l.ticket = excluded.ticket THEN \(sent)
+            ELSE excluded.until END,
+          timeline = excluded.timeline
         WHERE l.ticket = excluded.ticket
           OR l.timeline = excluded.timeline AND l.until <= pg_catalog.clock_timestamp()
         RETURNING \(SQLStatement.unsynced)

@@ -119,7 +119,7 @@ extension AccountTable {
 
   /// Seals records again that an older key has sealed, from an id on, in the order of their ids.
   ///
-  /// The number of a record's saves stays, since its content does.
+  /// A record's version stays, since its content does.
   func reseal(
     from start: Data, to key: Int64, atMost count: Int
   ) async throws(SQOAuthError) -> Resealed {

@@ -10,11 +10,24 @@ import SequencingOAuth
 // The accounts that are due, and the servers that keepers leave alone.
 extension AccountTable {
   /// Takes accounts that are due, so that they are due again after a time.
-  func takeDue(
-    atMost count: Int, for time: Duration
-  ) async throws(SQOAuthError) -> [DueAccounts.Account] {
-    let rows = try await run(
-      statements.queue.take, .integer(Int64(count)), .seconds(time / .seconds(1)))
+  ///
+  /// - Throws: `wrongPassphrase` if this process has not the newest key; it takes nothing then.
+  func takeDue(atMost count: Int, for time: Duration) async throws(SQOAuthError) -> DueAccounts {
+    var key = try keys.newest().number
+    while true {
+      let rows = try await run(
+        statements.queue.take, .integer(Int64(count)), .seconds(time / .seconds(1)), .integer(key))
+      guard rows.isEmpty else { return DueAccounts(try await accounts(rows)) }
+      let row = try await run(statements.queue.next).first
+      guard let newest = row?.integer(1), newest != key else {
+        return DueAccounts([], next: row?.number(0).map { .seconds(max(0, $0)) })
+      }
+      _ = try await sealer(newest)
+      key = newest
+    }
+  }
+
+  private func accounts(_ rows: [SQLRow]) async throws(SQOAuthError) -> [DueAccounts.Account] {
     var accounts: [DueAccounts.Account] = []
     for row in rows {
       // An id that is not text is an edited row, which stays as it is.
@@ -23,19 +36,16 @@ extension AccountTable {
       do throws(SQOAuthError) {
         record = .success(try await decode(row.bytes(1), key: row.integer(2), id: id))
       } catch {
+        // These concern this record alone: it is damaged, or sealed with an older key that only
+        // other hosts have.
+        guard error.code == .storeDamaged || error.code == .wrongPassphrase else { throw error }
         record = .failure(error)
       }
       accounts.append(
         DueAccounts.Account(
-          id: id, record: record, version: row.integer(4) ?? 0,
-          wasPaused: row.boolean(3)))
+          id: id, record: record, version: row.integer(4) ?? 0, wasPaused: row.boolean(3)))
     }
     return accounts
-  }
-
-  /// The time until an account of a server that is not paused is due.
-  func nextDue() async throws(SQOAuthError) -> Duration? {
-    try await run(statements.queue.next).first?.number(0).map { .seconds(max(0, $0)) }
   }
 
   /// Makes an account due after a time, unless it was saved since it was taken.

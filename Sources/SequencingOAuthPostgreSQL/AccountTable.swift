@@ -17,10 +17,11 @@ struct AccountTable {
   // MARK: Records
 
   /// An account's record and the version of its row.
-  func load(_ id: String) async throws(SQOAuthError) -> (record: AccountRecord, version: Int64)? {
+  func load(_ id: String) async throws(SQOAuthError) -> HeldLeases.Row? {
     guard let row = try await run(statements.load, .bytes(Data(id.utf8))).first else { return nil }
     guard let version = row.integer(0) else { throw Self.damaged }
-    return (try await decode(row.bytes(1), key: row.integer(2), id: id), version)
+    let record = try await decode(row.bytes(1), key: row.integer(2), id: id)
+    return HeldLeases.Row(version: version, record: record)
   }
 
   /// Saves a record, whatever the account had before; returns the row's new version.
@@ -54,15 +55,43 @@ struct AccountTable {
         .boolean(isOld)
       ).first
       if row?.integer(0) != nil { return true }
-      guard let newest = row?.integer(1), newest != next.key, !isOld else { return false }
+      guard let newest = row?.integer(1), newest != next.key, !isOld else {
+        return try await isSaved(record, as: version + 1)
+      }
       let (key, isOldKey) = try await nextKey(newest)
       isOld = isOldKey
       sealed = try SealedRecord(record, by: key)
     }
   }
 
+  /// Whether an earlier call has saved a record, and a change of the key has sealed it again since,
+  /// or the call was another one.
+  private func isSaved(
+    _ record: AccountRecord, as version: Int64
+  ) async throws(SQOAuthError) -> Bool {
+    do throws(SQOAuthError) {
+      guard let row = try await load(record.id) else { return false }
+      return row.version == version && row.record == record
+    } catch {
+      // A record that this process cannot open is not its own.
+      guard error.code == .storeDamaged || error.code == .wrongPassphrase else { throw error }
+      return false
+    }
+  }
+
   func erase(_ id: String) async throws(SQOAuthError) {
     try await run(statements.erase, .bytes(Data(id.utf8)))
+  }
+
+  /// Erases an account if it has one of some tokens; returns `false` if it has another one.
+  func erase(_ id: String, ifTokenIsIn tokens: [SQToken]) async throws(SQOAuthError) -> Bool {
+    while let row = try await load(id) {
+      guard tokens.contains(where: { $0.isSame(as: row.record.token) }) else { return false }
+      let erased = try await run(
+        statements.eraseVersion, .bytes(Data(id.utf8)), .integer(row.version))
+      if !erased.isEmpty { return true }
+    }
+    return true
   }
 
   func list() async throws(SQOAuthError) -> [String] {

@@ -58,6 +58,9 @@ final class Connection: @unchecked Sendable {
   /// The socket, for `poll`.
   var socket: Int32 { PQsocket(handle) }
 
+  /// Whether the connection works and no statement is under way on it.
+  var isAtRest: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
+
   /// Compares the server's process number with the number in the connection's key.
   ///
   /// A pooler makes up the key of its client's connection.
@@ -82,13 +85,17 @@ final class Connection: @unchecked Sendable {
   // MARK: Statements
 
   /// Runs a statement and returns its rows.
+  ///
+  /// After the deadline nothing is sent, so that the connection stays usable.
   func answer(
     _ statement: SQLStatement, _ values: [SQLValue], until deadline: ContinuousClock.Instant
   ) async throws(PostgreSQLError) -> [SQLRow] {
     if needsPreparing(statement) {
+      guard ContinuousClock.now < deadline else { throw .late }
       try prepare(statement)
       _ = try await readAnswer(statement.name, until: deadline)
     }
+    guard ContinuousClock.now < deadline else { throw .late }
     try send(statement, values)
     return try await readAnswer(statement.name, until: deadline)
   }
@@ -97,6 +104,7 @@ final class Connection: @unchecked Sendable {
   func answer(
     script: String, until deadline: ContinuousClock.Instant
   ) async throws(PostgreSQLError) {
+    guard ContinuousClock.now < deadline else { throw .late }
     guard PQsendQuery(handle, script) != 0 else { throw PostgreSQLError(connection: handle) }
     _ = try await readAnswer("", until: deadline)
   }

@@ -13,11 +13,20 @@ final class ConnectionPool: Sendable {
   /// A place in the pool: an open connection, or room for a new one.
   private typealias Place = Connection?
 
+  /// A call for which all places are taken.
+  private struct Waiter {
+    /// Gets the place, or `nil` at the end of the call's time.
+    let turn = OneShot<Place?>()
+    let deadline: ContinuousClock.Instant
+  }
+
   private struct State {
     /// The connections without a call and since when; the last one gets the next call.
     var idle: [(connection: Connection, since: ContinuousClock.Instant)] = []
-    /// The calls for which all places are taken.
-    var waiting: [OneShot<Place>] = []
+    /// The calls that wait for a place, in the order in which they came.
+    var waiting: [Waiter] = []
+    /// Whether a task ends the waits of calls whose time is over.
+    var isWatched = false
     /// How many places are taken or idle.
     var count = 0
     /// Whether a connection could ever be made; until then a call fails at once.
@@ -44,28 +53,37 @@ final class ConnectionPool: Sendable {
 
   /// Runs work with a connection and returns its result.
   ///
-  /// Statements of the work end within `limit`, apart from the time of connecting. A failure that
-  /// may pass is repeated for `patience`. The work may run several times, since a connection may
-  /// break after the server did what it was asked. A cancelled caller still waits for the end.
+  /// The wait for a connection and the statements of the work end within `limit`, to which the time
+  /// of connecting is added. A failure that may pass is repeated for `patience`, with a last attempt
+  /// that begins in that time. The work may run several times, since a connection may break after
+  /// the server did what it was asked. A cancelled caller still waits for the end.
   func run<Value>(
     within limit: Duration, retryingFor patience: Duration,
     _ work: (Connection, ContinuousClock.Instant) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    let deadline = ContinuousClock.now + limit
+    var deadline = ContinuousClock.now + limit
     let end = ContinuousClock.now + min(patience, limit)
     var pause = Duration.zero
-    var connection = await takePlace()
+    guard var connection = await takePlace(until: deadline) else {
+      throw PostgreSQLError.busy.reported
+    }
     defer { leave(connection) }
     while true {
       do throws(SQOAuthError) {
         let opened: Connection
-        if let connection { opened = connection } else { opened = try await connect() }
+        if let connection {
+          opened = connection
+        } else {
+          let start = ContinuousClock.now
+          defer { deadline += ContinuousClock.now - start }
+          opened = try await connect()
+        }
         connection = opened
         opened.mayBlock = isAlone
         return try await work(opened, deadline)
       } catch {
         let failure = error.cause as? PostgreSQLError
-        if failure?.endsConnection ?? false { connection = nil }
+        if failure?.endsConnection ?? false || connection?.isAtRest == false { connection = nil }
         let isLate = ContinuousClock.now + pause >= end
         guard failure?.isPassing ?? false, !isLate, state.withLock(\.hasConnected),
           let watch = SocketWatch.shared
@@ -97,23 +115,44 @@ final class ConnectionPool: Sendable {
   /// Whether only one place is taken, by the caller.
   private var isAlone: Bool { state.withLock { $0.count - $0.idle.count == 1 } }
 
-  private func takePlace() async -> Place {
-    let (place, turn) = state.withLock { state -> (Place, OneShot<Place>?) in
-      if let idle = state.idle.popLast() { return (idle.connection, nil) }
+  /// Waits for a place; returns `nil` if there was none until the deadline.
+  private func takePlace(until deadline: ContinuousClock.Instant) async -> Place? {
+    let (place, waiter, watches) = state.withLock { state -> (Place?, Waiter?, Bool) in
+      if let idle = state.idle.popLast() { return (.some(idle.connection), nil, false) }
       guard state.count == size else {
         state.count += 1
-        return (nil, nil)
+        return (.some(nil), nil, false)
       }
-      let turn = OneShot<Place>()
-      state.waiting.append(turn)
-      return (nil, turn)
+      let waiter = Waiter(deadline: deadline)
+      state.waiting.append(waiter)
+      defer { state.isWatched = true }
+      return (nil, waiter, !state.isWatched)
     }
-    return if let turn { await turn.wait() } else { place }
+    if watches { Task { [weak self] in await Self.repeating { self?.endWaits() } } }
+    return if let waiter { await waiter.turn.wait() } else { place }
+  }
+
+  /// Ends the waits of calls whose time is over; returns when to do so again.
+  private func endWaits() -> ContinuousClock.Instant? {
+    let now = ContinuousClock.now
+    let (late, next) = state.withLock { state in
+      // All calls have the same limit, so the first one's time is over first.
+      let late = state.waiting.prefix { $0.deadline <= now }
+      state.waiting.removeFirst(late.count)
+      let next = state.waiting.first?.deadline
+      state.isWatched = next != nil
+      return (late, next)
+    }
+    for waiter in late { waiter.turn.resolve(nil) }
+    return next
   }
 
   /// Gives a place to the next call, or keeps its connection for a later one.
-  private func leave(_ place: Place) {
-    let (turn, tidies) = state.withLock { state -> (OneShot<Place>?, Bool) in
+  ///
+  /// A connection on which a statement is under way is closed: its answer would reach another call.
+  private func leave(_ used: Place) {
+    let place = used?.isAtRest == true ? used : nil
+    let (waiter, tidies) = state.withLock { state -> (Waiter?, Bool) in
       if !state.waiting.isEmpty { return (state.waiting.removeFirst(), false) }
       guard let place, !state.isClosed else {
         state.count -= 1
@@ -123,15 +162,13 @@ final class ConnectionPool: Sendable {
       defer { state.isTidied = true }
       return (nil, !state.isTidied)
     }
-    turn?.resolve(place)
-    if tidies { Task { [weak self] in await Self.tidy { self } } }
+    waiter?.turn.resolve(.some(place))
+    if tidies { Task { [weak self] in await Self.repeating { self?.closeIdle() } } }
   }
 
-  /// Closes connections that stay idle, until there are none.
-  private static func tidy(_ pool: () -> ConnectionPool?) async {
-    while let next = pool()?.closeIdle() {
-      try? await Task.sleep(until: next, clock: .continuous)
-    }
+  /// Calls a closure at the times that it returns, until it returns `nil`.
+  private static func repeating(_ body: () -> ContinuousClock.Instant?) async {
+    while let next = body() { try? await Task.sleep(until: next, clock: .continuous) }
   }
 
   /// Closes connections that are idle for long; returns when to do so again.

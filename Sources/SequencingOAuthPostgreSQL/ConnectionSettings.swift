@@ -22,6 +22,7 @@ struct ConnectionSettings: Redacted {
   ///   part of the string that it does not understand, which may be the password.
   init(_ string: String, environment: [String: String]) throws(SQOAuthError) {
     values = try Self.parse(string)
+    guard Self.isWhole(values, string) else { throw Self.notUnderstood }
     let isLocal = Self.isLocal(values, environment)
     if values["sslmode"] == nil, environment["PGSSLMODE"] == nil, !isLocal {
       values["sslmode"] = "verify-full"
@@ -66,6 +67,27 @@ struct ConnectionSettings: Redacted {
     .invalidConfiguration,
     "the connection string of the token database cannot be understood; write it as "
       + "postgresql://user@host:port/database?parameter=value, with special characters as %XX")
+
+  /// Whether no part of an unescaped password was taken for a server, a port or a database.
+  ///
+  /// libpq ends the password of a URI at the first `@`, and sees none if a `/` comes before it. The
+  /// rest would go to the resolver of names and into errors.
+  private static func isWhole(_ values: [String: String], _ string: String) -> Bool {
+    let hosts = (values["host"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+    // The name of an abstract socket begins with the character, and a folder may have it.
+    guard hosts.allSatisfy({ $0.hasPrefix("/") || !$0.dropFirst().contains("@") }) else {
+      return false
+    }
+    let ports = (values["port"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+    guard ports.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
+      return false
+    }
+    // A database whose name has the character is written with %40 in a URI.
+    guard string.hasPrefix("postgres://") || string.hasPrefix("postgresql://") else { return true }
+    let start = string.prefix { $0 != "?" }
+    let parts = start.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+    return start.count { $0 == "@" } <= 1 && parts.dropFirst(3).allSatisfy { !$0.contains("@") }
+  }
 
   // MARK: Where the server is
 

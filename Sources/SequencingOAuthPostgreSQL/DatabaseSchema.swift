@@ -11,7 +11,8 @@ import SequencingOAuth
 ///
 /// - `store`: one row with the version of these tables.
 /// - `keys`: for each key the number by which records name it, and the header that opens it.
-/// - `accounts`: the sealed records. The `version` grows with each save.
+/// - `accounts`: the sealed records. The `version` begins with the time in microseconds and grows by
+///   one with each save.
 /// - `leases`: who changes an account now. The `ticket` is a random name of the lease.
 /// - `registrations`: the sealed registrations of clients, by digests of their servers.
 /// - `used`: values that count once, each with the ticket of the call that used it.

@@ -12,6 +12,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     case disconnected
     /// The server gave no answer in time; it is not known what it did.
     case timedOut
+    /// The call's time was over before anything was sent.
+    case notSent
     /// The server refused a statement or a login, with this SQLSTATE.
     case refused(String)
   }
@@ -21,6 +23,12 @@ struct PostgreSQLError: Error, CustomStringConvertible {
 
   /// The server gave no answer before the call's deadline.
   static let noAnswer = Self(.timedOut, "it gave no answer in time")
+
+  /// The call's time was over before its statement was sent.
+  static let late = Self(.notSent, "the call's time was over before its statement was sent")
+
+  /// The call's time was over before it got a connection.
+  static let busy = Self(.notSent, "all its connections were busy until the call's time was over")
 
   init(_ kind: Kind, _ message: String) {
     self.kind = kind
@@ -36,13 +44,19 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   }
 
   /// Takes the failure of a connection.
-  ///
-  /// `state` is the SQLSTATE of a server that refused the login.
   init(connection: OpaquePointer?) {
     let text = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
     let lines = text.split(separator: "\n").joined(separator: "; ")
     message = lines.isEmpty ? "the connection broke" : lines.printable
-    kind = PQconnectionNeedsPassword(connection) != 0 ? .refused("28000") : .disconnected
+    if PQconnectionNeedsPassword(connection) != 0 {
+      kind = .refused("28000")
+    } else if PQconnectionUsedPassword(connection) != 0, text.contains("authentication failed") {
+      // libpq has no SQLSTATE of a refused login. PostgreSQL and PgBouncer write this; a server that
+      // writes in another language counts as one that cannot be reached.
+      kind = .refused("28P01")
+    } else {
+      kind = .disconnected
+    }
   }
 
   var description: String { message }
@@ -59,7 +73,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   var isPassing: Bool {
     switch kind {
     case .disconnected: true
-    case .timedOut: false
+    case .timedOut, .notSent: false
     case .refused(let state):
       state.hasPrefix("08") || state.hasPrefix("57P") || state.hasPrefix("40")
         || ["25006", "53300", "26000"].contains(state)
@@ -70,6 +84,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   var endsConnection: Bool {
     switch kind {
     case .disconnected, .timedOut: true
+    case .notSent: false
     case .refused(let state):
       state.hasPrefix("08") || state.hasPrefix("57P") || state == "25006" || state == "26000"
     }
@@ -90,6 +105,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     switch kind {
     case .disconnected:
       "; check that the server runs and can be reached, the role and its password"
+    case .notSent: "; nothing was changed: try again, or allow the store more connections"
     case .timedOut: "; what it was asked to do may still happen"
     case .refused(let state):
       switch state {
@@ -97,7 +113,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
       case "42501": "; grant the role the rights that the documentation lists"
       case "25006": "; the server only reads: name the primary in the connection string"
       case "53100": "; free space on the server's disk"
-      case "28000", "28P01": "; check the role, its password and the server's pg_hba.conf"
+      case "28P01": "; the server is there: give the store the role's password of now"
+      case "28000": "; check the role, its password and the server's pg_hba.conf"
       default: ""
       }
     }

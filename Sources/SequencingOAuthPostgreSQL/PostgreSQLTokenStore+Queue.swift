@@ -7,8 +7,7 @@ extension PostgreSQLTokenStore: AccountQueue {
     atMost count: Int, for time: Duration
   ) async throws(SQOAuthError) -> DueAccounts {
     try await database.use { table throws(SQOAuthError) in
-      let accounts = try await table.takeDue(atMost: count, for: time)
-      return DueAccounts(accounts, next: accounts.isEmpty ? try await table.nextDue() : nil)
+      try await table.takeDue(atMost: count, for: time)
     }
   }
 

@@ -49,8 +49,8 @@ final class SocketWatch: Sendable {
 
   /// Waits until a socket has what its connection needs.
   ///
-  /// Returns the moment at which that was so, or `nil` at the end of the wait. Cancelling the
-  /// waiting task does not end the wait.
+  /// Returns the moment at which that was so, or `nil` at the end of the wait, or at once if the
+  /// system cannot watch the socket. Cancelling the waiting task does not end the wait.
   func wait(
     for socket: Int32, _ need: ResultReader.Need, until end: ContinuousClock.Instant
   ) async -> ContinuousClock.Instant? {
@@ -66,8 +66,11 @@ final class SocketWatch: Sendable {
         }
       var event = Self.event(socket, events | EPOLLONESHOT.rawValue)
       // The kernel forgets a socket that was closed, and its number may be another one's now.
-      if epoll_ctl(poller, EPOLL_CTL_MOD, socket, &event) != 0 {
-        epoll_ctl(poller, EPOLL_CTL_ADD, socket, &event)
+      if epoll_ctl(poller, EPOLL_CTL_MOD, socket, &event) != 0,
+        epoll_ctl(poller, EPOLL_CTL_ADD, socket, &event) != 0
+      {
+        // The system cannot watch the socket, for example without memory: nothing would end the wait.
+        state.withLock { $0.waits.removeValue(forKey: socket) }?.continuation.resume(returning: nil)
       }
       if isEarlier { eventfd_write(bell, 1) }
     }

@@ -128,7 +128,9 @@ final class KeepingWorker: Sendable {
       record = found
     case .failure(let error):
       tell(.failed(account.id, error))
-      return await postpone(account, by: Self.leave.damaged)
+      // Another host may be able to read the record soon, unless it is damaged.
+      let time = error.code == .storeDamaged ? Self.leave.damaged : Self.retry
+      return await postpone(account, by: time)
     }
     let delay = choice.delay(record, at: clock.now) ?? Self.leave.unused
     guard delay <= .zero else { return await postpone(account, by: delay) }

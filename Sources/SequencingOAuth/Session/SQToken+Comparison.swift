@@ -2,7 +2,7 @@ extension SQToken {
   /// Whether two tokens have equal access tokens and equal refresh tokens.
   ///
   /// No server can tell such tokens apart.
-  func isSame(as other: SQToken) -> Bool {
+  package func isSame(as other: SQToken) -> Bool {
     accessToken == other.accessToken && refreshToken == other.refreshToken
   }
 

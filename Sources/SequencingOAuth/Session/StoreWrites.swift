@@ -10,6 +10,10 @@ struct StoreWrites {
   enum Change: Sendable {
     case save(AccountRecord)
     case erase
+    /// Erases an account whose token the server refused, if the store has one of these tokens.
+    case eraseRefused([SQToken])
+
+    fileprivate var erases: Bool { if case .save = self { false } else { true } }
   }
 
   struct Job: Sendable {
@@ -21,20 +25,21 @@ struct StoreWrites {
   private var jobs: [Job] = []
   private var isRunning = false
   private(set) var last: PendingWrite?
-  private var lastIsErase = false
+  /// The last change, if that is an erasure.
+  private(set) var lastErase: Change?
   /// The error of the last change, if that was an erasure and it failed.
   private(set) var failedErase: SQOAuthError?
 
   /// Whether the last requested change is an erasure under way, so the stored record counts no
   /// more.
-  var isErasing: Bool { lastIsErase && failedErase == nil && (isRunning || !jobs.isEmpty) }
+  var isErasing: Bool { lastErase != nil && failedErase == nil && (isRunning || !jobs.isEmpty) }
 
   /// Adds a change after the other requested changes.
   mutating func add(_ change: Change, to store: any TokenStore) -> PendingWrite {
     let job = Job(change: change, store: store, end: PendingWrite())
     jobs.append(job)
     last = job.end
-    if case .erase = change { lastIsErase = true } else { lastIsErase = false }
+    lastErase = change.erases ? change : nil
     failedErase = nil
     return job.end
   }
@@ -57,6 +62,6 @@ struct StoreWrites {
   ///
   /// A failed erasure must be made again later, unless another change was requested after it.
   mutating func didFail(_ job: Job, _ error: SQOAuthError) {
-    if case .erase = job.change { failedErase = last === job.end ? error : nil }
+    if job.change.erases { failedErase = last === job.end ? error : nil }
   }
 }

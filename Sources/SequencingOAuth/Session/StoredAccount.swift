@@ -148,10 +148,26 @@ extension StoredAccount {
     }
   }
 
+  /// Requests that the account is erased, if the store has the token that the server refused, or
+  /// the token that this session last saw there.
+  ///
+  /// Another host may have saved a newer token, or a new sign-in, since this session looked.
+  func addEraseOfRefused(_ token: SQToken?) -> PendingWrite {
+    let store = store
+    return state.withLock { state in
+      let tokens = [token, state.lastSeen].compactMap { $0 }
+      state.lastSeen = nil
+      return state.writes.add(.eraseRefused(tokens), to: store)
+    }
+  }
+
   /// Requests a failed erasure again; returns `nil` if no erasure has failed.
   func eraseAgain() -> PendingWrite? {
     let store = store
-    return state.withLock { $0.writes.failedErase == nil ? nil : $0.writes.add(.erase, to: store) }
+    return state.withLock { state in
+      guard state.writes.failedErase != nil, let erase = state.writes.lastErase else { return nil }
+      return state.writes.add(erase, to: store)
+    }
   }
 
   /// Waits until a change is made, even if the caller is cancelled, and returns its result.
@@ -202,6 +218,15 @@ extension StoredAccount {
       saw(record.token)
     case .erase:
       try await job.store.attempt("erase the account") { [id] in try await $0.erase(id) }
+      sawNothing()
+    case .eraseRefused(let tokens):
+      try await job.store.attempt("erase the account") { [id] store in
+        if let store = store as? any RefusedTokenEraser {
+          try await store.erase(id, ifTokenIsIn: tokens)
+        } else {
+          try await store.erase(id)
+        }
+      }
       sawNothing()
     }
   }

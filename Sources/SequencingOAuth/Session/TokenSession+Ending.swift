@@ -23,8 +23,9 @@ extension TokenSession {
   func end(_ reason: SessionEnd, foundBy change: TokenChange, erases: Bool = true) -> Bool {
     decide { state in
       guard state.isCurrent(change) else { return false }
+      let token = state.token
       _ = state.end(reason, isDismissal: false)
-      if erases { _ = account.add(.erase) } else { account.sawNothing() }
+      if erases { _ = account.addEraseOfRefused(token) } else { account.sawNothing() }
       return true
     }
   }

@@ -74,8 +74,10 @@ final class NoticeListener: Sendable {
       // Spread, so that the hosts do not look together.
       let next = ContinuousClock.now + period * Double.random(in: 0.8...1)
       while ContinuousClock.now < next {
-        for text in try connection.notifications() { notices.hear(Notice(text)) }
+        // Notices that come during the announcement are read with its answer, so that the socket
+        // shows nothing of them. They must be taken after it and before the wait.
         try announce(on: connection)
+        for text in try connection.notifications() { notices.hear(Notice(text)) }
         wait(for: connection.socket, until: min(next, notices.announcesAt ?? next))
         guard notices.mayListen() else { return }
       }

@@ -30,6 +30,16 @@ import Testing
     #expect(try values(connection)["sslmode"] == nil)
   }
 
+  @Test(arguments: [
+    "postgresql://app:x%40y%2Fz@127.0.0.1:5432/app", "host=@abstract,@another port=1,2",
+    "postgresql://app@a:1,b/x%40y?application_name=a@b", "host=a,b port=,5433", "dbname=x@y",
+    "postgresql://%2Frun%2Fpostgresql/app", "postgres://[::1]:5433",
+    "postgresql://?host=/run/x@y",
+  ])
+  func `names with special characters are understood`(connection: String) throws {
+    _ = try values(connection)
+  }
+
   @Test func `what the app or the environment says is obeyed`() throws {
     #expect(try values("host=db.example sslmode=require")["sslmode"] == "require")
     #expect(try values("host=db.example", ["PGSSLMODE": "disable"])["sslmode"] == nil)

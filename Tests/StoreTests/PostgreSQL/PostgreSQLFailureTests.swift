@@ -14,7 +14,10 @@ import Testing
 
   @Test(arguments: [
     "postgresql://app:hidden%zz@127.0.0.1/app", "host=127.0.0.1 password", "nonsense=hidden",
-    "postgresql://app:hidden@127.0.0.1:port:port/\u{0}",
+    "postgresql://app:hidden@127.0.0.1:port:port/\u{0}", "postgresql://app:x@hidden@127.0.0.1/app",
+    "postgresql://app:hidden/x@127.0.0.1/app", "postgresql://app:12/hidden@127.0.0.1/app",
+    "postgresql://app:12/x@hidden/app", "host=127.0.0.1@hidden", "host=a,b@hidden",
+    "port=1hidden", "postgresql://a,x@hidden@127.0.0.1/app",
   ])
   func `a connection string that cannot be understood is not repeated`(
     connection: String
@@ -41,8 +44,24 @@ import Testing
       let store = PostgreSQLTokenStore(
         connection: server.connection(password: "not this one"), key: testKey)
       let error = try await failure { _ = try await store.load("a") }
-      #expect(error.code == .storeFailed && error.message.contains("its password"))
+      #expect(error.code == .storeFailed && error.message.contains("the role's password"))
       #expect(!"\(error)".contains("not this one"))
+    }
+  }
+
+  /// Each attempt would fail, and a server may lock a role out after several.
+  @Test func `a password that was changed is not tried again and again`() async throws {
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      let store = PostgreSQLTokenStore(
+        connection: server.connection(through: relay.port), key: testKey, connections: 1)
+      #expect(try await store.list() == [])
+      try await server.run("ALTER ROLE app PASSWORD 'another'")
+      try await server.terminateSessions()
+      let before = relay.counters.accepted
+      let error = try await failure { try await store.save(record("a")) }
+      #expect(error.message.contains("the role's password"), "\(error)")
+      #expect(relay.counters.accepted == before + 1)
     }
   }
 
@@ -204,17 +223,16 @@ import Testing
       // The connection has prepared the statement by this save.
       try await store.save(old)
       let room = try await store.reserve("a", replacing: old)
+      let next = "\(try #require(Int(try await server.version("a"))) + 1)"
       relay.passThrough(.requests)
       async let landed: Void = room.land(new)
-      try await eventually("the server has saved it") {
-        try await server.run("SELECT version FROM sequencing_oauth.accounts") == "3"
-      }
+      try await eventually("the server has saved it") { try await server.version("a") == next }
       relay.dropConnections()
       relay.speakAgain()
       await landed
       try await store.save(new)
       #expect(try await store.load("a") == new)
-      #expect(try await server.run("SELECT version FROM sequencing_oauth.accounts") == "3")
+      #expect(try await server.version("a") == next)
     }
   }
 }

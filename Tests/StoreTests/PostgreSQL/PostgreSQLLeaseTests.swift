@@ -1,8 +1,9 @@
 import Foundation
 import SequencingOAuth
-import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
+
+@testable import SequencingOAuthPostgreSQL
 
 /// One host at a time changes an account, and a late one changes nothing.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(2))) struct PostgreSQLLeaseTests {
@@ -123,6 +124,59 @@ import Testing
     }
   }
 
+  /// Any part of a program may read an account while its token is refreshed.
+  @Test func `what another part of the program reads does not let a late token overwrite`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      _ = try #require(try await hosts.one.lease("a"))
+      _ = try await hosts.one.load("a")
+      let late = try await hosts.one.reserve("a", replacing: hosts.old)
+      try await hosts.letLeasesLapse()
+      _ = try #require(try await hosts.two.lease("a"))
+      _ = try await hosts.two.load("a")
+      try await hosts.two.save(hosts.newest)
+      #expect(try await hosts.one.load("a") == hosts.newest)
+      await late.land(hosts.new)
+      await failure(.accountChanged) { try await hosts.one.save(hosts.new) }
+      #expect(try await hosts.two.load("a") == hosts.newest)
+    }
+  }
+
+  /// The server refused the token of a host, and another host saved a token before the erasure.
+  @Test func `a refused token's erasure leaves what another host has saved`() async throws {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      try await hosts.two.save(hosts.newest)
+      try await hosts.one.erase("a", ifTokenIsIn: [hosts.old.token, hosts.new.token])
+      #expect(try await hosts.two.load("a") == hosts.newest)
+      try await hosts.one.erase("a", ifTokenIsIn: [hosts.old.token, hosts.newest.token])
+      #expect(try await hosts.two.load("a") == nil)
+      try await hosts.one.erase("a", ifTokenIsIn: [hosts.old.token])
+    }
+  }
+
+  /// The answer to the first attempt was lost, and the second one seals the token again.
+  @Test func `a save that is repeated recognizes what it has saved`() async throws {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      let before = try #require(Int64(try await server.version("a")))
+      let replaces = { (record: AccountRecord) in
+        try await hosts.one.database.use { table throws(SQOAuthError) in
+          var sealed: SealedRecord?
+          return try await table.replace(
+            version: before, record, sealed: &sealed, ticket: Data("ticket".utf8))
+        }
+      }
+      #expect(try await replaces(hosts.new))
+      #expect(try await replaces(hosts.new))
+      #expect(try await !replaces(hosts.newest))
+      #expect(try await server.version("a") == "\(before + 1)")
+      #expect(try await hosts.two.load("a") == hosts.new)
+    }
+  }
+
   @Test func `a refresh that ends late does not bring back a user who signed out`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
@@ -133,6 +187,27 @@ import Testing
       await room.land(hosts.new)
       await #expect(throws: SQOAuthError.self) { try await hosts.one.save(hosts.new) }
       #expect(try await hosts.two.load("a") == nil)
+    }
+  }
+
+  @Test func `a refresh that ends late does not replace a new sign-in after a sign-out`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      _ = try #require(try await hosts.one.lease("a"))
+      _ = try await hosts.one.load("a")
+      let late = try await hosts.one.reserve("a", replacing: hosts.old)
+      let version = try await server.version("a")
+      try await hosts.two.erase("a")
+      let signedIn = AccountRecord(
+        id: "a", clientID: "client", session: "another", token: SQToken(accessToken: "s"))
+      try await hosts.two.save(signedIn)
+      // A host to which no notice came compares the versions.
+      #expect(try await server.version("a") != version)
+      await late.land(hosts.new)
+      await failure(.accountChanged) { try await hosts.one.save(hosts.new) }
+      #expect(try await hosts.two.load("a") == signedIn)
     }
   }
 

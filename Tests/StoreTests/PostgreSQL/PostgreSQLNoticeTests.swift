@@ -90,6 +90,37 @@ import Testing
     }
   }
 
+  @Test func `a notice that comes with the answer to an own announcement is heard at once`()
+    async throws
+  {
+    try await withObserver { server, _, other, reports in
+      let relay = try TCPRelay(to: server.port)
+      let settings = try ConnectionSettings(
+        server.connection(through: relay.port), environment: [:])
+      let statements = AccountStatements(schema: try DatabaseSchema("sequencing_oauth").name)
+      let notices = AccountNotices(settings, statements)
+      defer { notices.close() }
+      let count = Locked(0)
+      let observer = notices.observe("a") { count.withLock { $0 += 1 } }
+      // It does not know the account's version, so the comparison after the connection reports it.
+      try await eventually("the versions are compared") { count.withLock { $0 } > 0 }
+      let (before, seen) = (count.withLock { $0 }, reports.count("a"))
+      // The answer to the announcement waits in the relay, and the notice comes after it.
+      relay.passThrough(.requests)
+      let requests = relay.requests
+      notices.announce("own")
+      try await eventually("the announcement is sent") { relay.requests > requests }
+      try await Self.saved(other, "a")
+      try await eventually("the other observer hears of it") { reports.count("a") > seen }
+      relay.speakAgain()
+      // Long before the next comparison of versions.
+      try await eventually("the notice is heard", within: .seconds(15)) {
+        count.withLock { $0 } > before
+      }
+      notices.end(observer, of: "a")
+    }
+  }
+
   @Test func `notices of another program are ignored`() async throws {
     try await withObserver { server, observer, other, reports in
       let name = Notice.channel(schema: "\"sequencing_oauth\"")

@@ -6,7 +6,7 @@ import Testing
 
 /// The accounts that are due, as the stores of several hosts take them.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(2))) struct PostgreSQLQueueTests {
-  private static func record(
+  static func record(
     _ id: String, due: Double? = -1, client: String = "client"
   ) -> AccountRecord {
     AccountRecord(

@@ -156,6 +156,13 @@ func store(_ server: PostgreSQLServer) -> PostgreSQLTokenStore {
   PostgreSQLTokenStore(connection: server.connection, key: testKey)
 }
 
+extension PostgreSQLServer {
+  /// The version of an account's row; empty without a row.
+  func version(_ id: String) async throws -> String {
+    try await run("SELECT version FROM sequencing_oauth.accounts WHERE id = '\(id)'")
+  }
+}
+
 extension Data {
   var hexadecimal: String { map { String(format: "%02x", $0) }.joined() }
 }

@@ -1,0 +1,145 @@
+import Basics
+import Glibc
+public import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// The leases of accounts, and the tokens that are saved under them.
+extension PostgreSQLTokenStore {
+  /// How long a caller waits in ``lease(_:)`` for another holder, and between two looks if no notice
+  /// can come.
+  private static let wait = (longest: Duration.seconds(2), step: Duration.milliseconds(500))
+
+  /// Takes the exclusive right to change an account; it holds for all hosts.
+  ///
+  /// Returns `nil` while another caller in this process has that right, and if a caller elsewhere
+  /// still has it after 2 s.
+  public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
+    try Self.check(id)
+    let end = ContinuousClock.now + Self.wait.longest
+    guard let ticket = held.begin(id) else { return nil }
+    return try await take(id, ticket, until: end)
+  }
+
+  private func take(
+    _ id: String, _ ticket: Data, until end: ContinuousClock.Instant
+  ) async throws(SQOAuthError) -> AccountLease? {
+    do throws(SQOAuthError) {
+      if try await isTaken(id, ticket) { return taken(id, ticket) }
+      let bell = Locked(OneShot<Void>())
+      let observation = observe(id) { bell.withLock { $0 }.resolve(()) }
+      defer { observation?.end() }
+      while ContinuousClock.now < end, !Task.isCancelled {
+        let next = OneShot<Void>()
+        bell.withLock { $0 = next }
+        if try await isTaken(id, ticket) { return taken(id, ticket) }
+        await wait(for: next, until: end)
+      }
+    } catch {
+      held.end(id, ticket)
+      throw error
+    }
+    held.end(id, ticket)
+    return nil
+  }
+
+  private func isTaken(_ id: String, _ ticket: Data) async throws(SQOAuthError) -> Bool {
+    try await database.use { table throws(SQOAuthError) in
+      if try await table.takeLease(id, ticket: ticket, holder: Self.holder) { return true }
+      _ = try await table.holder(id)
+      return false
+    }
+  }
+
+  private func taken(_ id: String, _ ticket: Data) -> AccountLease {
+    AccountLease { [self] in release(id, ticket) }
+  }
+
+  /// Waits until the lease may be free.
+  private func wait(for bell: OneShot<Void>, until end: ContinuousClock.Instant) async {
+    // Spread, so that hosts that wait for one account do not ask together.
+    let step = Self.wait.step * Double.random(in: 0.5...1)
+    let next = (notices?.areHeard ?? false) ? end : min(end, .now + step)
+    _ = await bell.wait(until: next)
+  }
+
+  private func release(_ id: String, _ ticket: Data) {
+    // Until the new token is saved, no other host may send the old refresh token.
+    guard held.release(id, ticket) else { return }
+    Task { [self] in
+      do throws(SQOAuthError) {
+        try await database.use(.long) { table throws(SQOAuthError) in
+          try await table.endLease(id, ticket: ticket)
+        }
+        held.end(id, ticket)
+        notices?.announce(id)
+      } catch {
+        // The lease ends by itself.
+        held.end(id, ticket, isGone: false)
+      }
+    }
+  }
+
+  /// How this process names itself to others that wait for it.
+  private static let holder: String = {
+    var name = [CChar](repeating: 0, count: 256)
+    gethostname(&name, name.count - 1)
+    let host = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return "process \(getpid()) on host \(host.printable)"
+  }()
+
+  /// Calls a closure when another host may have changed an account, until the observation ends.
+  ///
+  /// The change is usually noticed at once. If a notice was lost, or behind a connection pooler, it
+  /// is noticed after 30 s or 5 s.
+  public func observe(
+    _ id: String, _ onChange: @escaping @Sendable () -> Void
+  ) -> AccountObservation? {
+    guard let notices else { return nil }
+    let observer = notices.observe(id, onChange)
+    return AccountObservation { notices.end(observer, of: id) }
+  }
+
+  /// Names the process and the host that have the right to change an account.
+  public func leaseHolder(_ id: String) async -> String? {
+    let holder = try? await database.use { table throws(SQOAuthError) in try await table.holder(id)
+    }
+    return holder ?? nil
+  }
+
+  /// Marks the account's lease, as the last step before a refresh token is sent.
+  ///
+  /// - Throws: `SQOAuthError.Code.accountChanged` if another host has taken the lease over or
+  ///   changed the account since, or if another session in this process has a newer token that is
+  ///   not saved yet: then nothing may be sent.
+  public func reserve(
+    _ id: String, replacing record: AccountRecord?
+  ) async throws(SQOAuthError) -> AccountReservation {
+    guard let record else {
+      try await database.use { table throws(SQOAuthError) in try await table.checkWriting() }
+      return AccountReservation()
+    }
+    let lease = held.lease(id)
+    if lease?.isUnsaved ?? false {
+      throw SQOAuthError(
+        .accountChanged,
+        "the account \"\(id.printable)\" has a newer token, which could not be saved yet")
+    }
+    guard let lease, let row = lease.known, row.record == record,
+      try await database.use(
+        .short,
+        { table throws(SQOAuthError) in
+          try await table.markSent(id, ticket: lease.ticket, version: row.version)
+        })
+    else { throw Self.wasChanged(id) }
+    held.reserved(id, lease.ticket, row)
+    return AccountReservation { [self] in
+      held.received(id, lease.ticket)
+      try? await replace(row.version, $0, lease.ticket)
+    }
+  }
+}
