@@ -51,7 +51,8 @@ final class Fleet: Sendable {
   /// Waits until the server has seen more refreshes.
   func rotate(_ more: Int) async throws {
     let end = rotations + more
-    try await eventually("\(more) rotations", within: .seconds(120)) { rotations >= end }
+    // A fault may leave accounts to the others for two minutes and a half.
+    try await eventually("\(more) rotations", within: .seconds(300)) { rotations >= end }
   }
 
   // MARK: Faults

@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuthPostgreSQL
 
 /// The key of the records is changed while hosts use them.
-@Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLKeyTests {
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(5))) struct PostgreSQLKeyTests {
   private static let newKey = StoreKey.raw(Data(repeating: 7, count: 32))
 
   private static func store(
@@ -36,10 +36,12 @@ import Testing
         let ids = (1...20).map { "account \($0)" }
         try await accounts.add(ids, expiringAfter: 1)
         let keepers = [accounts.keeper(), accounts.keeper(), accounts.keeper()]
-        try await eventually("all are renewed") { accounts.refreshes >= ids.count }
+        try await eventually("all are renewed", within: .seconds(100)) {
+          accounts.refreshes >= ids.count
+        }
         try await open().changeKey(to: Self.newKey)
         let refreshes = accounts.refreshes
-        try await eventually("all are renewed again") {
+        try await eventually("all are renewed again", within: .seconds(100)) {
           accounts.refreshes >= refreshes + 2 * ids.count
         }
         for keeper in keepers { await keeper.stop() }

@@ -4,7 +4,7 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-@Suite(.requires(.postgreSQL), .timeLimit(.minutes(3)))
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(10)))
 struct TCPRelayTests {
   @Test func `a relay passes a session on and counts it`() async throws {
     try await PostgreSQLServer.running { server in
