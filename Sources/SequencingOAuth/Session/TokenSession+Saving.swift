@@ -59,8 +59,29 @@ extension TokenSession {
   func saveAgain(at date: Date?) async {
     guard let record = decide({ $0.recordToSaveAgain(at: date) }) else { return }
     await account.leased { _ in
-      _ = await save(record, unlessNewer: await account.look()) {
+      let error = await save(record, unlessNewer: await account.look()) {
         $0.recordToSaveAgain(at: date) == record
+      }
+      if error?.code == .accountChanged { await giveWay(with: record) }
+    }
+    changed()
+  }
+
+  /// Takes over what another host has made of the account, while its record could not be saved.
+  ///
+  /// Without this, the next attempt would sign a user in again who has signed out elsewhere.
+  private func giveWay(with record: AccountRecord) async {
+    guard case .success(let found) = await account.look() else { return }
+    let now = now
+    decide { state in
+      guard state.record == record else { return }
+      if let found {
+        guard (try? context.check(found)) != nil else { return }
+        hold(found, in: &state, at: now)
+        state.report(.refreshed(found.token))
+      } else {
+        _ = state.end(.signedOut, isDismissal: false)
+        account.sawNothing()
       }
     }
   }

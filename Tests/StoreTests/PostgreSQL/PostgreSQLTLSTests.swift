@@ -28,7 +28,8 @@ import Testing
       #expect(try await store.load("a") == record("a"))
       let bell = Gate(isOpen: false)
       let observation = store.observe("a") { bell.open() }
-      try await self.store(server, mode: "verify-full").save(record("a", token: SQToken(accessToken: "A2")))
+      let changed = record("a", token: SQToken(accessToken: "A2"))
+      try await self.store(server, mode: "verify-full").save(changed)
       await bell.pass()
       observation?.end()
       let inClear = try await server.run(

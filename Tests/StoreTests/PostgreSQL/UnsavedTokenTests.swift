@@ -99,6 +99,23 @@ import Testing
     }
   }
 
+  @Test func `a sign-out on another host counts, though a token is unsaved`() async throws {
+    try await SharedAccount.running { account in
+      let (host, refresh, answer) = try await account.heldRefresh()
+      try await account.server.run(Self.refuseSaves)
+      answer.open()
+      _ = try await refresh.value
+      let other = store(account.server)
+      try await other.erase("a")
+      try await account.server.run(Self.allowSaves)
+      try await eventually("the session ends") {
+        try? await host.settle()
+        return host.currentToken == nil ? true : nil
+      }
+      #expect(try await other.load("a") == nil)
+    }
+  }
+
   @Test func `a session keeps the lease until its token is saved`() async throws {
     try await SharedAccount.running { account in
       let (host, refresh, answer) = try await account.heldRefresh()
