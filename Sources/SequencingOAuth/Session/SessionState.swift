@@ -204,15 +204,19 @@ extension SessionState {
     ready = record.token
   }
 
-  /// Takes over a record that another process stored, and reports it.
+  /// Takes over a record that another process stored, and reports its access token if that is new.
+  ///
+  /// A process that gets an ID token too stores the refresh token first, with the access token of
+  /// before.
   mutating func takeFromStore(_ record: AccountRecord, at now: Date) {
+    let isNew = self.record?.token.accessToken != record.token.accessToken
     let isReplaced =
       if let mine = self.record?.session, let its = record.session { mine != its } else { false }
     hold(record, at: now)
     if isReplaced {
       replacements += 1
       events.append(.replaced(record.token))
-    } else if usableToken(at: now) != nil {
+    } else if isNew, usableToken(at: now) != nil {
       events.append(.refreshed(record.token))
     }
   }

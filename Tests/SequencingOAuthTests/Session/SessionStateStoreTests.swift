@@ -45,6 +45,19 @@ import Testing
     #expect(account.prefers(record("T1", "R2"), to: record("T1", "R1")), "rotated")
   }
 
+  /// A process with an ID token to validate stores the refresh token first.
+  @Test func `only a new access token of another process is reported`() {
+    var state = SessionStateTests.holding(record("T1"))
+    state.takeFromStore(record("T1", "R2"), at: now)
+    #expect(state.record == record("T1", "R2") && !state.hasEvents)
+    state.takeFromStore(record("T2", "R2"), at: now)
+    guard case .refreshed(let token)? = state.nextEvent() else {
+      Issue.record("the access token is not reported")
+      return
+    }
+    #expect(token.accessToken == "T2" && !state.hasEvents)
+  }
+
   @Test func `after an erasure the session has seen nothing`() {
     let account = account(record("T1"))
     _ = account.add(.erase)
