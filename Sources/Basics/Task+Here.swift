@@ -12,3 +12,19 @@ extension Task where Failure == Never {
     return Task(operation: operation)
   }
 }
+
+/// Runs work in a task that the cancellation of the caller does not reach, and waits for its end.
+///
+/// It is for work whose end must not be lost, such as a request that the server answers only once.
+package func uncancelled<Value: Sendable, Failure>(
+  _ work: @escaping @Sendable () async throws(Failure) -> Value
+) async throws(Failure) -> Value {
+  let task = Task { () async -> Result<Value, Failure> in
+    do throws(Failure) {
+      return .success(try await work())
+    } catch {
+      return .failure(error)
+    }
+  }
+  return try await task.value.get()
+}

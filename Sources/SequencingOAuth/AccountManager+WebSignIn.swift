@@ -36,8 +36,8 @@ extension AccountManager {
   /// Remove the kept value in any case.
   ///
   /// The store is asked before the code is sent, so that a store that fails costs no sign-in. If it
-  /// fails after that, the call tries for 10 s to store the token. Cancelling the task does not end
-  /// the call; the time-outs of the client and the store limit it.
+  /// fails after that, the call tries for 10 s to store the token, and up to two minutes longer
+  /// while another process changes the account. Cancelling the task does not end the call.
   ///
   /// - Returns: The account's module, whose token the store has.
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/stateMismatch`` or
@@ -45,8 +45,8 @@ extension AccountManager {
   ///   sign-in; ``SQOAuthError/Code/timedOut`` if it comes too late;
   ///   ``SQOAuthError/Code/webSignInUsed`` if it comes again;
   ///   ``SQOAuthError/Code/webSignInInvalid`` if the sign-in is of another client or server;
-  ///   ``SQOAuthError/Code/duplicateName`` if ``account(_:id:)`` made the account's module with
-  ///   another configuration; the server's error, such as ``SQOAuthError/Code/accessDenied``; the
+  ///   ``SQOAuthError/Code/duplicateName`` if the manager has the account's module for another client
+  ///   or another server; the server's error, such as ``SQOAuthError/Code/accessDenied``; the
   ///   store's error.
   /// - SeeAlso: RFC 6749, sections 4.1.2 to 4.1.4; RFC 9207
   public func finishSignIn(

@@ -79,9 +79,9 @@ extension AuthorizationModule {
     let client = try await context.client()
     if kind == nil {
       try await checkStore()
-    } else if session.token == nil, case .success(let record?) = await session.account.look() {
-      // The client can repeat the grant, so the store may fail; but it may have attributes.
-      context.resumeAttributes(of: record)
+    } else if session.token == nil {
+      // The client can repeat the grant, so the store may fail.
+      _ = await readAttributes()
     }
     let token = try await grant(client)
     try await take(token, from: client, kind, since: dismissals)

@@ -81,6 +81,13 @@ extension AuthorizationModule {
     if let record = try await session.account.check() { context.resumeAttributes(of: record) }
   }
 
+  /// Takes over the app's attributes from the store, without a check of the store.
+  func readAttributes() async -> Result<Void, SQOAuthError> {
+    await session.account.look().map { record in
+      if let record { context.resumeAttributes(of: record) }
+    }
+  }
+
   private func outcome(of signIn: SignIn) async -> SignIn.Outcome {
     let dismissals = session.dismissals
     do throws(SQOAuthError) {

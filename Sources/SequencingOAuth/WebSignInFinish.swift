@@ -34,9 +34,11 @@ struct WebSignInFinish: Sendable {
   ) async throws(SQOAuthError) -> AuthorizationModule {
     let id = if let id { id } else { try Self.defaultID(of: token) }
     let account = manager.module(id: id) ?? manager.module(for: configuration, id: id)
-    guard account.configuration == configuration else {
+    guard account.configuration?.isOfClient(of: configuration) ?? false else {
       throw .duplicateName(id, of: "an account")
     }
+    // The secret may be a new one, for example.
+    if account.configuration != configuration { account.register(configuration) }
     try await uncancelled { () throws(SQOAuthError) in
       try await store(token, from: client, in: account)
     }
@@ -48,32 +50,14 @@ struct WebSignInFinish: Sendable {
   ) async throws(SQOAuthError) {
     let end = ContinuousClock.now + patience
     let isPatient = { ContinuousClock.now < end }
-    // The account may have attributes from an earlier sign-in, which the new record keeps.
-    while true {
-      do throws(SQOAuthError) {
-        try await account.checkStore()
-        break
-      } catch {
-        guard isPatient() else { throw error }
-        try? await Task.sleep(for: .seconds(1))
-      }
+    // The account may have attributes from an earlier sign-in, which the new record keeps. A damaged
+    // record has none, and is replaced.
+    while case .failure(let error) = await account.readAttributes(), error.code != .storeDamaged {
+      guard isPatient() else { throw error }
+      try? await Task.sleep(for: .seconds(1))
     }
     try await account.take(token, from: client, since: account.session.dismissals)
     if let error = await account.session.saveAgain(while: isPatient) { throw error }
-  }
-
-  /// Runs work in a task that no caller can cancel.
-  private func uncancelled<Value: Sendable>(
-    _ work: @escaping @Sendable () async throws(SQOAuthError) -> Value
-  ) async throws(SQOAuthError) -> Value {
-    let task = Task { () -> Result<Value, SQOAuthError> in
-      do throws(SQOAuthError) {
-        return .success(try await work())
-      } catch {
-        return .failure(error)
-      }
-    }
-    return try await task.value.get()
   }
 
   private static let noUser = SQOAuthError(
@@ -85,5 +69,13 @@ struct WebSignInFinish: Sendable {
   private static func defaultID(of token: SQToken) throws(SQOAuthError) -> String {
     guard let user = token.idToken else { throw noUser }
     return "\(user.subject) at \(user.issuer)"
+  }
+}
+
+extension ClientConfiguration {
+  /// Whether both configurations are of one client at one server.
+  fileprivate func isOfClient(of other: ClientConfiguration) -> Bool {
+    clientID == other.clientID
+      && provider.identifier.utf8.elementsEqual(other.provider.identifier.utf8)
   }
 }

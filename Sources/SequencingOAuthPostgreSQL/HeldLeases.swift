@@ -116,7 +116,13 @@ final class HeldLeases: Sendable {
   func end(_ id: String, _ ticket: Data, isGone: Bool = true) {
     leases.withLock { leases in
       guard let lease = leases[id], lease.ticket == ticket else { return }
-      if lease.isUnsaved || !isGone { leases[id]?.isInUse = false } else { leases[id] = nil }
+      if lease.isUnsaved {
+        leases[id]?.isInUse = false
+      } else if isGone {
+        leases[id] = nil
+      } else {
+        leases[id] = Lease(ticket: ticket, isInUse: false)
+      }
     }
   }
 

@@ -113,7 +113,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
       case "42501": "; grant the role the rights that the documentation lists"
       case "25006": "; the server only reads: name the primary in the connection string"
       case "53100": "; free space on the server's disk"
-      case "28P01": "; the server is there: give the store the role's password of now"
+      case "28P01": "; the server refused the password: give the store the role's current one"
       case "28000": "; check the role, its password and the server's pg_hba.conf"
       default: ""
       }

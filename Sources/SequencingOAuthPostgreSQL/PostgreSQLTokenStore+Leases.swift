@@ -40,7 +40,8 @@ extension PostgreSQLTokenStore {
         await wait(for: next, until: end)
       }
     } catch {
-      held.end(id, ticket)
+      // The database may have given the lease before the answer was lost.
+      held.end(id, ticket, isGone: false)
       throw error
     }
     held.end(id, ticket)

@@ -45,7 +45,7 @@ import Testing
     "SequencingOAuth/HTTP/Curl/SocketTable",
     "SequencingOAuthPostgreSQL/Connection", "SequencingOAuthPostgreSQL/ConnectionSettings",
     "SequencingOAuthPostgreSQL/Notices/Bell", "SequencingOAuthPostgreSQL/Notices/NoticeListener",
-    "SequencingOAuthPostgreSQL/PostgreSQLTokenStore",
+    "SequencingOAuthPostgreSQL/PostgreSQLTokenStore+Leases",
     "SequencingOAuthPostgreSQL/ResultReader", "SequencingOAuthPostgreSQL/SocketWatch",
     "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
   ]

@@ -111,7 +111,7 @@ import Testing
         _ in "alice"
       }
       let error = await failure {
-        try await hosts[0].finishSignIn(signIn, redirect: redirect, client)
+        try await hosts[0].finishSignIn(signIn, redirect: redirect, client) { _ in "alice" }
       }
       #expect(error?.code == .webSignInUsed)
       #expect(accounts.sandbox.requests(to: .token).count == 1)

@@ -13,6 +13,6 @@ extension TokenStore {
     try await save(
       AccountRecord(
         id: id, clientID: old.clientID, issuer: old.issuer, tokenEndpoint: old.tokenEndpoint,
-        grant: old.grant, token: token, attributes: old.attributes))
+        grant: old.grant, session: old.session, token: token, attributes: old.attributes))
   }
 }

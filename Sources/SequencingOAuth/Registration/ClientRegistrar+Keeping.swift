@@ -6,18 +6,18 @@ extension ClientRegistrar {
   ///
   /// A kept registration is used as it is if it passes ``ClientRegistration/check(against:)``, and
   /// if its secret does not end within the hour. Otherwise the client updates it at the server, so
-  /// that its identifier stays, and with it the accounts of its users. It registers anew, and
-  /// deletes the old registration, only if the server does not let it do that: the server offers no
-  /// such request or does not know the client any more, or the update does not bring what is
-  /// needed. If the server cannot be reached, a kept registration stays in use until its secret has
+  /// that its identifier stays, and with it the accounts of its users. It registers anew only
+  /// if the server does not let it do that: the server offers no such request or does not know the
+  /// client any more, or the update does not bring what is needed. The old registration is deleted
+  /// if its secret has ended. If the server cannot be reached, a kept registration stays in use until its secret has
   /// ended.
   ///
   /// Processes and hosts that share a store may call this at once with the same `metadata`, and get
-  /// the same registration: what another one keeps first counts, and a client that was registered
-  /// in vain is deleted again. That needs a store whose
+  /// the same registration: what another one keeps first counts, and a client that turns out
+  /// not to be needed is deleted. That needs a store whose
   /// ``RegistrationStore/save(_:replacing:)`` is one step. In one process, calls at once on one
   /// registrar, with one store that is an object and with equal `metadata`, are one call. A caller
-  /// whose task is cancelled stops waiting; the call ends when no caller waits any more.
+  /// whose task is cancelled may stop waiting; the call goes on to its end.
   ///
   /// - Throws: ``SQOAuthError``: see ``register(_:)`` and ``update(_:to:)``; the error of the
   ///   store. If a new registration cannot be kept, it is deleted again at a server that lets
@@ -28,10 +28,12 @@ extension ClientRegistrar {
     of metadata: ClientMetadata, in store: any RegistrationStore
   ) async throws(SQOAuthError) -> ClientRegistration {
     let keeping = RegistrationKeeping(registrar: self, metadata: metadata, store: store)
-    guard let call = SharedCall(metadata, store) else { return try await keeping.registration() }
-    let registration = try await callsUnderWay.value(of: call) { () throws(SQOAuthError) in
-      try await keeping.registration()
+    // A server may replace the secret with its answer, so no request may end before its answer.
+    let work = { @Sendable () async throws(SQOAuthError) in
+      try await uncancelled { () throws(SQOAuthError) in try await keeping.registration() }
     }
+    guard let call = SharedCall(metadata, store) else { return try await work() }
+    let registration = try await callsUnderWay.value(of: call, work)
     guard let registration else { throw .waitCancelled }
     return registration
   }

@@ -20,8 +20,8 @@ extension ClientRegistrar {
   /// Replaces what the server knows of the client; keep the result in place of the old one.
   ///
   /// The result is what the server has from now on, also if that is not what `metadata` asks for:
-  /// the server may have replaced the secret and the token, and the old ones are worth nothing
-  /// then. So keep the result first, and compare it then by ``ClientRegistration/check(against:)``.
+  /// the server may have replaced the secret and the token, and the old ones no longer work. So save
+  /// the result first, then check it with ``ClientRegistration/check(against:)``.
   ///
   /// - Throws: ``SQOAuthError``: see ``read(_:)``; ``SQOAuthError/Code/invalidConfiguration`` for
   ///   `metadata` that no server could accept, of which nothing is sent; the server's error, such

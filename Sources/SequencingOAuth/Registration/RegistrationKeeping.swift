@@ -6,6 +6,8 @@ struct RegistrationKeeping: Sendable {
 
   /// How often to begin again because another program has changed what is kept.
   private static let attempts = 5
+  /// How often to look, in steps of half a second, whether another host has renewed the client.
+  private static let looks = 6
 
   func registration() async throws(SQOAuthError) -> ClientRegistration {
     try metadata.check()
@@ -83,18 +85,19 @@ struct RegistrationKeeping: Sendable {
       guard isBearable(latest) else { throw error }
       return .renewed(latest)
     }
-    // Another host may just have renewed the client, and got another token for it.
-    guard try await store.kept(registrar.issuer) == latest else { return .changedElsewhere }
-    return .failed(latest)
+    // Another host may just have renewed the client, and be about to store its new token.
+    for _ in 0..<Self.looks {
+      guard try await store.kept(registrar.issuer) == latest else { return .changedElsewhere }
+      try? await Task.sleep(for: .milliseconds(500))
+    }
+    return try await store.kept(registrar.issuer) == latest ? .failed(latest) : .changedElsewhere
   }
 
   private func isKept(
     _ changed: ClientRegistration, replacing latest: ClientRegistration
   ) async throws(SQOAuthError) -> Bool {
     guard changed != latest else { return true }
-    let standing = try await store.keep(changed, replacing: latest)
-    if standing.clientID != changed.clientID { try? await registrar.delete(changed) }
-    return standing == changed
+    return try await store.keep(changed, replacing: latest) == changed
   }
 
   // MARK: Registering
@@ -120,7 +123,11 @@ struct RegistrationKeeping: Sendable {
       if standing.clientID != new.clientID { try? await registrar.delete(new) }
       return nil
     }
-    if let earlier, earlier.clientID != new.clientID { try? await registrar.delete(earlier) }
+    // Other hosts may still use a client whose secret has not ended.
+    let now = registrar.environment.clock.now
+    if let earlier, earlier.clientID != new.clientID, !earlier.isUsable(at: now, reserve: 0) {
+      try? await registrar.delete(earlier)
+    }
     return new
   }
 }

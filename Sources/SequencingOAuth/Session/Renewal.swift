@@ -89,7 +89,8 @@ struct Renewal: Sendable {
     switch found {
     case .failure(let error): return .unreadable(error)
     case .success(nil):
-      return account.wasSeen && session.unsavedError == nil ? .gone : .older
+      let isSaved = session.unsavedError == nil && account.wasSeen
+      return isSaved || account.wasSeen(sessionOf: held) ? .gone : .older
     case .success(let stored?):
       if stored.token.isSame(as: held.token) { return .same(stored) }
       return account.prefers(stored, to: held) ? .newer(stored) : .older
@@ -102,7 +103,7 @@ struct Renewal: Sendable {
     let now = session.now
     return session.decide { state in
       guard state.isCurrent(change) else { return nil }
-      account.saw(record.token)
+      account.saw(record)
       state.takeFromStore(record, at: now)
       let token = state.usableToken(at: now)
       if token != nil { state.endRenewal(change, at: now) }

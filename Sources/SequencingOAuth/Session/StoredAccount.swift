@@ -11,6 +11,8 @@ final class StoredAccount: Sendable {
     var writes = StoreWrites()
     /// The token that this session last wrote to the store or read from it.
     var lastSeen: SQToken?
+    /// The name of the sign-in of that token, if the record has one.
+    var lastSession: String?
   }
 
   let id: String
@@ -105,9 +107,19 @@ extension StoredAccount {
   /// If it has, and the record is missing now, another process signed the user out.
   var wasSeen: Bool { state.withLock { $0.lastSeen != nil } }
 
-  /// Notes the token that is in the store.
-  func saw(_ token: SQToken) {
-    state.withLock { $0.lastSeen = token }
+  /// Whether a record of this sign-in was in the store.
+  ///
+  /// If it was, and there is none now, the user was signed out elsewhere. That counts also if the
+  /// record in memory could not be saved.
+  func wasSeen(sessionOf record: AccountRecord) -> Bool {
+    state.withLock { state in
+      state.lastSeen != nil && record.session != nil && state.lastSession == record.session
+    }
+  }
+
+  /// Notes the record that is in the store.
+  func saw(_ record: AccountRecord) {
+    state.withLock { ($0.lastSeen, $0.lastSession) = (record.token, record.session) }
   }
 
   /// Notes that the store has no record of the account.
@@ -215,7 +227,7 @@ extension StoredAccount {
     switch job.change {
     case .save(let record):
       try await job.store.attempt("save the token") { try await $0.save(record) }
-      saw(record.token)
+      saw(record)
     case .erase:
       try await job.store.attempt("erase the account") { [id] in try await $0.erase(id) }
       sawNothing()

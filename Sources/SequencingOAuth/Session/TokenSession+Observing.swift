@@ -25,11 +25,10 @@ extension TokenSession {
       guard state.changeUnderWay == nil, state.record == held else { return }
       if let found {
         guard account.prefers(found, to: held), (try? context.check(found)) != nil else { return }
-        account.saw(found.token)
+        account.saw(found)
         state.takeFromStore(found, at: now)
-      } else if account.wasSeen, state.unsavedError == nil {
-        _ = state.end(.signedOut, isDismissal: false)
-        account.sawNothing()
+      } else if state.unsavedError == nil && account.wasSeen || account.wasSeen(sessionOf: held) {
+        endElsewhere(&state)
       }
     }
     changed()

@@ -33,6 +33,9 @@ extension TokenSession {
         // The stored record is of this sign-in, and has its name.
         hold(stored, in: &state, at: now)
         return nil
+      case .success(nil) where account.wasSeen(sessionOf: record):
+        endElsewhere(&state)
+        return nil
       case .success:
         return account.add(.save(record))
       }
@@ -49,7 +52,7 @@ extension TokenSession {
   }
 
   private func hold(_ stored: AccountRecord, in state: inout SessionState, at now: Date) {
-    account.saw(stored.token)
+    account.saw(stored)
     state.hold(stored, at: now)
   }
 
@@ -74,16 +77,18 @@ extension TokenSession {
     guard case .success(let found) = await account.look() else { return }
     let now = now
     decide { state in
-      guard state.record == record else { return }
-      if let found {
-        guard (try? context.check(found)) != nil else { return }
-        hold(found, in: &state, at: now)
-        state.report(.refreshed(found.token))
-      } else {
-        _ = state.end(.signedOut, isDismissal: false)
-        account.sawNothing()
-      }
+      guard state.record == record, state.changeUnderWay == nil else { return }
+      guard let found else { return endElsewhere(&state) }
+      guard (try? context.check(found)) != nil else { return }
+      hold(found, in: &state, at: now)
+      state.report(.refreshed(found.token))
     }
+  }
+
+  /// Ends the session because another process signed the user out.
+  func endElsewhere(_ state: inout SessionState) {
+    _ = state.end(.signedOut, isDismissal: false)
+    account.sawNothing()
   }
 
   /// Tries once a second to save the newest token, until the store has it or `isPatient` returns

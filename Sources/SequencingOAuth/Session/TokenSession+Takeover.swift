@@ -121,7 +121,7 @@ extension TokenSession {
     let now = now
     let isHeld = decide { state in
       if state.record == nil, state.ends == ends {
-        account.saw(record.token)
+        account.saw(record)
         state.hold(record, at: now)
       }
       return state.record != nil

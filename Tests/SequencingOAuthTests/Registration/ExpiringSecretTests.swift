@@ -70,8 +70,13 @@ import Testing
       at: .clientConfiguration, .member("client_secret_expires_at", .integer(end)), times: nil)
     let second = try await registration()
     #expect(second.clientID != first.clientID)
-    #expect(methods() == ["POST", "GET", "PUT", "POST", "DELETE"])
+    // Other hosts may still use the old one.
+    #expect(methods() == ["POST", "GET", "PUT", "POST"])
     #expect(try await registration() == second)
+    // The secret has ended, so no host can use the client.
+    clock.advance(by: 86_400)
+    #expect(try await registration().clientID != second.clientID)
+    #expect(methods().suffix(4) == ["GET", "PUT", "POST", "DELETE"])
   }
 
   @Test(arguments: [SandboxMisbehaviour.status(500), .cut(.beforeProcessing), .html])

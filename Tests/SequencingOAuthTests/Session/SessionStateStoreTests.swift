@@ -18,7 +18,7 @@ import Testing
   func account(_ seen: AccountRecord?) -> StoredAccount {
     let context = ClientContext(.failure(.notSignedIn), ClientEnvironment())
     let account = StoredAccount(context, id: "a")
-    if let seen { account.saw(seen.token) }
+    if let seen { account.saw(seen) }
     return account
   }
 

@@ -87,12 +87,25 @@ import Testing
     #expect(record?.token.accessToken == again.currentToken?.accessToken)
   }
 
+  @Test func `a client whose settings have changed goes on with the new ones`() async throws {
+    let (signIn, redirect) = try await answered()
+    let host = fixture.host()
+    // The same client, with a secret of before.
+    let before = try ClientConfiguration(
+      clientID: configuration.clientID, clientSecret: "old-secret",
+      redirectURI: WebFixture.redirectURI, provider: configuration.provider)
+    let account = try await host.account(before, id: "a")
+    let finished = try await host.finishSignIn(
+      signIn, redirect: redirect, configuration, id: { _ in "a" })
+    #expect(finished === account && account.configuration == configuration)
+    #expect(try await account.refresh().accessToken != "")
+  }
+
   @Test func `an account that the manager has for another client is left alone`() async throws {
     let (signIn, redirect) = try await answered()
     let host = fixture.host()
     let other = try ClientConfiguration(
-      clientID: configuration.clientID, redirectURI: WebFixture.redirectURI,
-      provider: configuration.provider)
+      clientID: "other", redirectURI: WebFixture.redirectURI, provider: configuration.provider)
     let account = try await host.account(other, id: "a")
     await failure(.duplicateName) {
       try await host.finishSignIn(signIn, redirect: redirect, configuration, id: { _ in "a" })
