@@ -73,10 +73,16 @@ import Testing
     // Other hosts may still use the old one.
     #expect(methods() == ["POST", "GET", "PUT", "POST"])
     #expect(try await registration() == second)
-    // The secret has ended, so no host can use the client.
-    clock.advance(by: 86_400)
-    #expect(try await registration().clientID != second.clientID)
-    #expect(methods().suffix(4) == ["GET", "PUT", "POST", "DELETE"])
+  }
+
+  @Test func `a client whose secret has ended is deleted when it registers anew`() async throws {
+    let first = try await registration()
+    clock.advance(by: 86_400 + 60)
+    sandbox.misbehave(
+      at: .clientConfiguration, .member("client_secret_expires_at", .integer(end)), times: 2)
+    let second = try await registration()
+    #expect(second.clientID != first.clientID)
+    #expect(methods() == ["POST", "GET", "PUT", "POST", "DELETE"])
   }
 
   @Test(arguments: [SandboxMisbehaviour.status(500), .cut(.beforeProcessing), .html])
