@@ -77,7 +77,7 @@ import Testing
     let sandbox = try await sandbox()
     sandbox.misbehave(at: .deviceAuthorization, .error(error), times: nil)
     let demo = try DemoProcess(login(sandbox, []), in: folder)
-    try await eventually("an address is printed") { demo.output.hasSuffix("\n") ? true : nil }
+    try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
     #expect(demo.errors.contains("does not let this client sign in on another device"))
     let address = try #require(URL(string: String(demo.output.dropLast())))
     _ = try await SandboxVisitor().visit(address)

@@ -40,7 +40,7 @@ import Testing
     store.fails(toSave: true)
     async let finished = fixture.host(store)
       .finishSignIn(signIn, redirect: redirect, configuration)
-    try await eventually("the store refuses the token") { store.saves.isEmpty ? nil : true }
+    try await eventually("the store refuses the token") { !store.saves.isEmpty }
     store.fails()
     let account = try await finished
     let token = try #require(account.currentToken)

@@ -125,7 +125,7 @@ import Testing
     }
     #expect(finished.count == 10 && fixture.tokenRequests == 10)
     try await eventually("no module is left") {
-      finished.allSatisfy { $0.account == nil } ? true : nil
+      finished.allSatisfy { $0.account == nil }
     }
   }
 

@@ -44,7 +44,7 @@ import Testing
       let store = PostgreSQLTokenStore(
         connection: server.connection(password: "not this one"), key: testKey)
       let error = try await failure { _ = try await store.load("a") }
-      #expect(error.code == .storeFailed && error.message.contains("the role's password"))
+      #expect(error.code == .storeFailed && error.message.contains("the role's current one"))
       #expect(!"\(error)".contains("not this one"))
     }
   }
@@ -60,7 +60,7 @@ import Testing
       try await server.terminateSessions()
       let before = relay.counters.accepted
       let error = try await failure { try await store.save(record("a")) }
-      #expect(error.message.contains("the role's password"), "\(error)")
+      #expect(error.message.contains("the role's current one"), "\(error)")
       #expect(relay.counters.accepted == before + 1)
     }
   }

@@ -140,9 +140,9 @@ struct PostgreSQLServerTests {
     }
     server = nil
     // The system takes the last of a killed process away in its own time.
-    try await eventually("its processes end") { processes.allSatisfy(hasEnded) ? true : nil }
+    try await eventually("its processes end") { processes.allSatisfy(hasEnded) }
     #expect(!FileManager.default.fileExists(atPath: folder))
-    try await eventually("its memory is free") { try segments().contains(segment) ? nil : true }
+    try await eventually("its memory is free") { try !segments().contains(segment) }
   }
 }
 

@@ -112,7 +112,7 @@ import Testing
       try await account.server.run(Self.allowSaves)
       try await eventually("the session ends") {
         try? await host.settle()
-        return host.currentToken == nil ? true : nil
+        return host.currentToken == nil
       }
       #expect(try await other.load("a") == nil)
     }
