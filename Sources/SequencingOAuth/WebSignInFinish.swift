@@ -21,7 +21,7 @@ struct WebSignInFinish: Sendable {
       let token = try await grant.finish(signIn, redirect: redirect) { () throws(SQOAuthError) in
         let scope = signIn.request.identity.scope
         if !hasID, try grant.client.idTokenValidator(scope: scope) == nil { throw Self.noUser }
-        // The account is not known yet, so this asks for one that does not exist.
+        // The account is not known yet, so this asks for an account that does not exist.
         try await manager.module(for: configuration, id: "web sign-in").checkStore()
       }
       return (token, grant.client)

@@ -40,8 +40,8 @@ extension AccountTable {
     }
   }
 
-  /// Saves a registration, unless the table has another one than `earlier`; returns the one that
-  /// stands.
+  /// Saves a registration, unless the table has another one than `earlier`; returns the
+  /// registration that stands.
   func put(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {

@@ -18,8 +18,8 @@ extension PostgreSQLTokenStore: RegistrationStore {
     }
   }
 
-  /// Keeps a registration, unless the database has another one than `earlier`; returns the one that
-  /// stands.
+  /// Keeps a registration, unless the database has another one than `earlier`; returns the
+  /// registration that stands.
   ///
   /// Of several hosts that do this at once, one keeps its registration, and all get that one.
   public func save(

@@ -39,8 +39,8 @@ extension AccountTable {
     guard connection.changes > 0 else { throw keyWasChanged }
   }
 
-  /// Saves a registration, unless the table has another one than `earlier`; returns the one that
-  /// stands.
+  /// Saves a registration, unless the table has another one than `earlier`; returns the
+  /// registration that stands.
   func put(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) throws(SQOAuthError) -> ClientRegistration {

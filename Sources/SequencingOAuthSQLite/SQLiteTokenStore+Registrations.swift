@@ -14,8 +14,8 @@ extension SQLiteTokenStore: RegistrationStore {
     try await run { table throws(SQOAuthError) in try table.put(registration) }
   }
 
-  /// Keeps a registration, unless the database has another one than `earlier`; returns the one that
-  /// stands.
+  /// Keeps a registration, unless the database has another one than `earlier`; returns the
+  /// registration that stands.
   ///
   /// Processes that use the database do this one after the other.
   public func save(

@@ -52,8 +52,8 @@ public final class FileRegistrationStore: RegistrationStore {
     try await rewrite { $0[registration.issuer] = registration }
   }
 
-  /// Keeps a registration, unless the file has another one than `earlier`; returns the one that
-  /// stands.
+  /// Keeps a registration, unless the file has another one than `earlier`; returns the
+  /// registration that stands.
   ///
   /// Processes that use the file do this one after the other.
   public func save(

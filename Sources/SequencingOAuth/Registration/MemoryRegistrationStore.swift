@@ -17,8 +17,8 @@ public final class MemoryRegistrationStore: RegistrationStore {
     registrations.withLock { $0[registration.issuer] = registration }
   }
 
-  /// Keeps a registration, unless the store has another one than `earlier`; returns the one that
-  /// stands.
+  /// Keeps a registration, unless the store has another one than `earlier`; returns the
+  /// registration that stands.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) -> ClientRegistration {

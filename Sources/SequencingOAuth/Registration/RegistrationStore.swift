@@ -6,7 +6,8 @@ public protocol RegistrationStore: Sendable {
   func registration(at issuer: String) async throws -> ClientRegistration?
   /// Keeps a registration in place of the one at the same server.
   func save(_ registration: ClientRegistration) async throws
-  /// Keeps a registration if no other program has kept one meanwhile; returns the one that stands.
+  /// Keeps a registration if no other program has kept one meanwhile; returns the registration
+  /// that stands.
   ///
   /// `earlier` is the registration that the caller has loaded, or `nil` if there was none. If the
   /// store now has another registration at the same server, that one stays and is returned.
