@@ -22,7 +22,7 @@ let package = Package(
   targets: [
     .target(
       name: "SequencingOAuth",
-      dependencies: ["Basics", "LoopbackHTTP", "LoopbackPages", "CCurl", "CCrypto"],
+      dependencies: ["Basics", "LoopbackHTTP", "LoopbackPages", "CCurl", "CCrypto", "CTLS"],
       // To be copied; a resource would link Foundation, for its Bundle.
       exclude: ["SignInButton/Images"],
       swiftSettings: settings),
@@ -44,7 +44,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "SequencingOAuthGRPC",
-      dependencies: ["SequencingOAuth", "Basics", "CZlib"],
+      dependencies: ["SequencingOAuth", "HTTP2", "Basics", "CTLS", "CZlib"],
       swiftSettings: settings),
     .target(
       name: "OAuthSandbox",
@@ -53,12 +53,19 @@ let package = Package(
     .target(name: "LoopbackHTTP", dependencies: ["Basics", "CSockets"], swiftSettings: settings),
     .target(
       name: "LoopbackPages", dependencies: ["Basics", "LoopbackHTTP"], swiftSettings: settings),
+    .target(
+      name: "LoopbackHTTP2", dependencies: ["Basics", "HTTP2", "LoopbackHTTP"],
+      swiftSettings: settings),
+    .target(name: "HTTP2", dependencies: ["Basics", "CNghttp2", "CSockets"], swiftSettings: settings),
     .target(name: "Basics", swiftSettings: settings),
     .systemLibrary(name: "CSockets"),
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(
       name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CTLS", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
@@ -143,8 +150,8 @@ let package = Package(
     .testTarget(
       name: "SequencingOAuthGRPCTests",
       dependencies: [
-        "SequencingOAuthGRPC", "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP",
-        "TestSupport",
+        "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "OAuthSandbox", "Basics",
+        "LoopbackHTTP", "TestSupport",
       ],
       exclude: ["Servers"],
       swiftSettings: settings),
@@ -162,7 +169,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "FuzzerTests",
-      dependencies: ["SequencingOAuth", "SequencingOAuthGRPC", "Basics", "LoopbackHTTP", "CCurl"],
+      dependencies: ["SequencingOAuth", "SequencingOAuthGRPC", "HTTP2", "Basics", "LoopbackHTTP", "CCurl"],
       path: "Tests/Fuzzers",
       exclude: ["Dictionaries", "LibFuzzer", "Seeds"],
       swiftSettings: settings),

@@ -42,6 +42,10 @@ static inline CURLcode sq_set_socket_options(CURL *easy, curl_sockopt_callback c
   return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, callback);
 }
 
+static inline CURLcode sq_set_context_callback(CURL *easy, curl_ssl_ctx_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback);
+}
+
 static inline CURLcode sq_set_prerequest(CURL *easy, curl_prereq_callback callback) {
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
@@ -65,6 +69,12 @@ static inline long sq_get_long(CURL *easy, CURLINFO info) {
   long value = 0;
   curl_easy_getinfo(easy, info, &value);
   return value;
+}
+
+static inline curl_socket_t sq_get_active_socket(CURL *easy) {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket);
+  return socket;
 }
 
 static inline curl_off_t sq_get_size(CURL *easy, CURLINFO info) {

@@ -21,7 +21,7 @@ package enum Sockets {
   #endif
 
   /// Opens a non-blocking socket that listens on a loopback address; returns it and its port.
-  static func listen(
+  package static func listen(
     _ address: LoopbackAddress, port: UInt16
   ) throws(LoopbackError) -> (socket: Int32, port: UInt16) {
     let socket = try stream(address)
@@ -64,7 +64,7 @@ package enum Sockets {
   }
 
   /// Accepts the next waiting connection as non-blocking; `nil` if none waits or accepting failed.
-  static func accept(_ listener: Int32) -> (socket: Int32, peerPort: UInt16)? {
+  package static func accept(_ listener: Int32) -> (socket: Int32, peerPort: UInt16)? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let socket = withUnsafeMutablePointer(to: &storage) {

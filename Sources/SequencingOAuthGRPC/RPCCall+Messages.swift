@@ -33,7 +33,7 @@ extension RPCCall {
         .failedPrecondition,
         "the server sends one message: read the call's response, not its messages")
     }
-    try startIfPrepared()
+    startIfPrepared()
     guard let next = await inbox.next() else {
       cancel()
       throw .cancelled
@@ -66,7 +66,7 @@ extension RPCCall {
     }
     let frame = try MessageFrame(
       message, compression: channel.options.compression, limit: channel.options.maximumRequestBytes)
-    try startIfPrepared()
+    startIfPrepared()
     switch await outbox.send(frame.bytes) {
     case .taken: return
     case .withdrawn:
@@ -97,8 +97,8 @@ extension RPCCall {
         .failedPrecondition,
         "the call sends one message, the request it was created with; it has no end to announce")
     }
-    try startIfPrepared()
-    _ = outbox.finish()
+    startIfPrepared()
+    outbox.finish()
   }
 }
 

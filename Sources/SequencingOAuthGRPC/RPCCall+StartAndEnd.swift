@@ -35,8 +35,7 @@ extension RPCCall {
   /// Starts the call; read its result with ``response()`` or ``messages``.
   ///
   /// - Throws: ``RPCStatus/failedPrecondition`` if the call was started before,
-  ///   ``RPCStatus/cancelled`` if it was cancelled, ``RPCStatus/unimplemented`` if libcurl is too
-  ///   old for a call of this ``RPCCall/Kind``.
+  ///   ``RPCStatus/cancelled`` if it was cancelled.
   public func start() throws(RPCError) {
     try begin(nil)
   }
@@ -85,7 +84,6 @@ extension RPCCall {
   private func begin(
     _ completion: Completion<Result<Data, RPCError>>?, here: Bool = false
   ) throws(RPCError) {
-    try checkKind()
     let phase = state.withLock { state in
       let phase = state.phase
       guard case .prepared = phase else { return phase }
@@ -101,15 +99,6 @@ extension RPCCall {
     }
     let task = here ? Task.startingHere { await self.run() } : Task { await self.run() }
     interruption.whenRaised(task.cancel)
-  }
-
-  /// Refuses a call that sends any number of messages if the transport may lose its answer.
-  private func checkKind() throws(RPCError) {
-    guard kind.sendsMany, channel.client.mayLoseEndOfResponse else { return }
-    throw RPCError(
-      .unimplemented,
-      "a call that sends any number of messages needs libcurl 8.14 or newer: an older libcurl "
-        + "loses the answer of a server that ends the call early; nothing was sent")
   }
 
   // MARK: Ending
@@ -155,7 +144,7 @@ extension RPCCall {
         .failedPrecondition,
         "the server sends any number of messages: read the call's messages, not its response")
     }
-    try startIfPrepared()
+    startIfPrepared()
     if let outcome = await outcome.value() { return try outcome.get() }
     cancel()
     return try await outcome.wait().get()
@@ -171,13 +160,9 @@ extension RPCCall {
     try codec.message(of: try await response())
   }
 
-  func startIfPrepared() throws(RPCError) {
-    do throws(RPCError) {
-      try begin(nil, here: true)
-    } catch {
-      // The call was started elsewhere or has ended: the caller gets its result.
-      if error.status == .unimplemented { throw error }
-    }
+  /// Starts the call, unless it was started elsewhere or has ended: then the caller gets its result.
+  func startIfPrepared() {
+    try? begin(nil, here: true)
   }
 }
 

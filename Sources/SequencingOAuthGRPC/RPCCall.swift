@@ -14,10 +14,6 @@ public import SequencingOAuth
 /// it ends, even if the app keeps no reference to it.
 public final class RPCCall: Sendable {
   /// How many messages the client and the server send in a call.
-  ///
-  /// A call in which the client sends any number of messages needs libcurl 8.14 or newer (Debian
-  /// 13, or Debian 12's backports). With an older libcurl such a call fails with
-  /// ``RPCStatus/unimplemented``, and nothing is sent.
   public enum Kind: Sendable, Hashable {
     /// The client sends one message, and the server sends one.
     case unary
@@ -38,7 +34,6 @@ public final class RPCCall: Sendable {
   public let method: String
   /// How many messages the client and the server send in this call.
   public let kind: Kind
-  let url: URL
   let request: Data
   let state: Locked<State>
   /// Cancels the task of the call, when it is started.
@@ -63,7 +58,7 @@ public final class RPCCall: Sendable {
     self.method = method
     self.kind = kind
     self.request = request
-    url = try channel.url(of: method)
+    try RPCChannel.check(method)
     state = Locked(State(timeout: channel.options.timeout(of: kind)))
   }
 
@@ -137,8 +132,6 @@ extension RPCCall {
 
 extension RPCCall {
   /// The metadata that the server sent before its messages; `nil` until it has arrived.
-  ///
-  /// If the server sends one message, the headers are set when the call ends.
   public var responseHeaders: RPCMetadata? { state.withLock(\.headers) }
 
   /// The metadata that the server sent after its messages; `nil` until it has arrived.

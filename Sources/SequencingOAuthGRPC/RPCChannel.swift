@@ -10,8 +10,14 @@ public import SequencingOAuth
 
 /// A gRPC server and the credential for it, set once for any number of calls.
 ///
-/// Creating a channel opens no connection. Calls at the same time share a connection, even calls of
-/// different channels if these have the same TLS settings.
+/// Creating a channel opens no connection: the first call does. All calls share one connection, even
+/// calls of different channels if these have the same server, configuration and
+/// ``RPCOptions/keepAlive``. A connection without calls is closed after two minutes.
+///
+/// If a connection breaks, its calls end with ``RPCStatus/unavailable`` and the reason; the next
+/// call opens another. After an attempt that failed, calls wait before the next one: 0.1 s, and twice
+/// as long each time, up to 5 s. An attempt takes at most 20 s. A call that the server cannot have
+/// seen, because it was closing the connection, is made on the next connection without a word.
 public final class RPCChannel: Sendable {
   /// The URL of the server: its scheme, host and port.
   public let url: URL
@@ -20,53 +26,43 @@ public final class RPCChannel: Sendable {
   /// The limits, the compression and the timeouts of the channel's calls.
   public let options: RPCOptions
   let callbacks: Callbacks
-  let client: any HTTPClient
+  /// The scheme of the URL, and the rest after `://`.
+  let scheme: String
+  let authority: String
+  let peer: RPCPeer
   /// The server's origin, or the reason why it must not get a token.
   let origin: Result<ResourceOrigin, SQOAuthError>
-  /// The method that was called last, with its URL: many programs call one method again and again.
-  private let lastURL = Locked<(method: String, url: URL)?>(nil)
 
   /// Creates a channel to a server: `https://host`, or `http://127.0.0.1:50051` without encryption.
   ///
   /// From now on the server may get the tokens of the credential's account, unless the account's
   /// client lists its servers and this server is not in the list.
   ///
-  /// The channel uses HTTP/2 from the first byte; it ignores the version in the configuration.
-  ///
-  /// - Throws: ``RPCStatus/invalidArgument`` if the URL is anything else than `https` or `http`, a
-  ///   host and a port.
-  public convenience init(
-    url: URL, credential: RPCCredential = .none, options: RPCOptions = RPCOptions(),
-    configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
-    callbackQueue: DispatchQueue = .main
-  ) throws(RPCError) {
-    var configuration = configuration
-    configuration.version = .http2PriorKnowledge
-    try self.init(
-      url: url, credential: credential, options: options,
-      client: CurlHTTPClient(configuration: configuration), callbackQueue: callbackQueue)
-  }
-
-  /// Creates a channel over the app's own HTTP client, which must use HTTP/2 and return trailers.
-  ///
-  /// From now on the server may get the tokens of the credential's account, unless the account's
-  /// client lists its servers and this server is not in the list.
+  /// The channel speaks HTTP/2 only; it ignores the version in the configuration.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the URL is anything else than `https` or `http`, a
   ///   host and a port.
   public init(
     url: URL, credential: RPCCredential = .none, options: RPCOptions = RPCOptions(),
-    client: any HTTPClient, callbackQueue: DispatchQueue = .main
+    configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
+    callbackQueue: DispatchQueue = .main
   ) throws(RPCError) {
     let url = try Self.origin(url)
     self.url = url
+    let parts = url.absoluteString.split(separator: "/", maxSplits: 2)
+    (scheme, authority) = (String(parts[0].dropLast()).lowercased(), String(parts[1]))
+    do throws(SQOAuthError) {
+      peer = try RPCPeer.shared(
+        RPCPeer.Key(url: url, configuration: configuration, keepAlive: options.keepAlive))
+    } catch {
+      throw RPCError(invalidURL: error)
+    }
     origin = Result { () throws(SQOAuthError) in try ResourceOrigin(url) }
     self.credential = credential
     if case .account(let module) = credential, case .success(let origin) = origin {
       module.addNamed(origin)
     }
     self.options = options
-    self.client = client
     callbacks = Callbacks(queue: callbackQueue)
   }
 
@@ -80,8 +76,7 @@ public final class RPCChannel: Sendable {
     do throws(SQOAuthError) {
       try url.checkedForRequest()
     } catch {
-      throw RPCError(
-        .invalidArgument, "the server's URL cannot be used: \(error.message)", cause: error)
+      throw RPCError(invalidURL: error)
     }
     var text = url.absoluteString
     if text.hasSuffix("/") { text.removeLast() }
@@ -93,23 +88,15 @@ public final class RPCChannel: Sendable {
     return origin
   }
 
-  /// The URL of a method.
-  func url(of method: String) throws(RPCError) -> URL {
-    if let last = lastURL.withLock(\.self), last.method == method { return last.url }
-    let url = try checkedURL(of: method)
-    lastURL.withLock { $0 = (method, url) }
-    return url
-  }
-
-  private func checkedURL(of method: String) throws(RPCError) -> URL {
+  /// Throws unless a text is the path of a method.
+  static func check(_ method: String) throws(RPCError) {
     let parts = method.split(separator: "/", omittingEmptySubsequences: false)
     let isWellFormed =
       parts.count == 3 && parts[0].isEmpty && parts.dropFirst().allSatisfy { !$0.isEmpty }
-      && method.utf8.allSatisfy(Self.isMethodByte)
-    guard isWellFormed, let url = URL(string: url.absoluteString + method) else {
+      && method.utf8.allSatisfy(isMethodByte)
+    guard isWellFormed else {
       throw RPCError(.invalidArgument, "the method's name must be like /package.Service/Method")
     }
-    return url
   }
 
   private static func isMethodByte(_ byte: UInt8) -> Bool {
@@ -118,5 +105,11 @@ public final class RPCChannel: Sendable {
     case UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
     default: false
     }
+  }
+}
+
+extension RPCError {
+  fileprivate init(invalidURL error: SQOAuthError) {
+    self.init(.invalidArgument, "the server's URL cannot be used: \(error.message)", cause: error)
   }
 }

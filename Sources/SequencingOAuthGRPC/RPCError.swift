@@ -69,9 +69,7 @@ extension RPCError: LocalizedError {
 }
 
 extension RPCError {
-  /// Creates the error of a call whose HTTP request failed.
-  ///
-  /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Errors"
+  /// Creates the error of a call for which there is no connection.
   init(transport error: SQOAuthError) {
     let status: RPCStatus
     switch error.code {
@@ -80,7 +78,7 @@ extension RPCError {
     case .responseTooLarge: status = .resourceExhausted
     case .malformedRequest: status = .invalidArgument
     case .invalidConfiguration: status = .failedPrecondition
-    default: status = HTTPMapping.status(of: error)
+    default: status = .unavailable
     }
     self.init(status, error.message, cause: error)
   }

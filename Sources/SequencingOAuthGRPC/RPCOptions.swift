@@ -33,6 +33,14 @@ public struct RPCOptions: Sendable, Hashable {
   /// for events. It ends when the client or the server ends it, when its task is cancelled, with
   /// ``RPCCall/cancel()``, or when the connection breaks.
   public var streamTimeout: Duration?
+  /// How long a connection with calls may be silent before the server is asked whether it is there;
+  /// five minutes by default.
+  ///
+  /// The question is an HTTP/2 ping (RFC 9113, section 6.7). If nothing comes within 20 s, the calls
+  /// end with ``RPCStatus/unavailable``. The shortest time is 10 s. Many servers close a connection
+  /// with more than one ping in five minutes; after that, the SDK asks half as often. `nil` means
+  /// that the server is not asked.
+  public var keepAlive: Duration? = .seconds(300)
 
   /// Creates the default options.
   public init() {}

@@ -40,20 +40,19 @@ import Testing
 
   @Test func `a token that is refused again is the end`() async throws {
     try await CallFixture.running { fixture in
-      let channel = try RPCChannel.scripted(
-        "http://127.0.0.1:1", credential: .account(fixture.module)
-      ) { _ in
-        .grpc(
-          [],
-          headers: [
-            "grpc-status": "16", "www-authenticate": #"Bearer realm="r", error="invalid_token""#,
-          ], trailers: [:])
+      let answer = HTTPResponse.grpc(
+        [],
+        headers: [
+          "grpc-status": "16", "www-authenticate": #"Bearer realm="r", error="invalid_token""#,
+        ], trailers: [:])
+      try await ScriptedServer.answering(answer) { server in
+        let channel = try server.channel(credential: .account(fixture.module))
+        let error = await rpcFailure(.unauthenticated) { try await channel.test("X").response() }
+        #expect(error?.challenge?.realm == "r" && server.requests.count == 2)
+        #expect(fixture.refreshes == 1)
+        let tokens = server.requests.map { $0.headers.values(for: "authorization") }
+        #expect(tokens.allSatisfy { $0.count == 1 } && tokens[0] != tokens[1])
       }
-      let error = await rpcFailure(.unauthenticated) { try await channel.test("X").response() }
-      #expect(error?.challenge?.realm == "r" && channel.requests.count == 2)
-      #expect(fixture.refreshes == 1)
-      let tokens = channel.requests.map { $0.headers.values(for: "authorization") }
-      #expect(tokens.allSatisfy { $0.count == 1 } && tokens[0] != tokens[1])
     }
   }
 
@@ -61,20 +60,20 @@ import Testing
     try await CallFixture.running { fixture in
       let clock = ManualClock(now: Date())
       fixture.module.environment.clock = clock
-      let channel = try RPCChannel.scripted(
-        "http://127.0.0.1:1", credential: .account(fixture.module)
-      ) { _ in
-        let challenge = #"Bearer error="invalid_token""#
-        return .grpc([], trailers: ["grpc-status": "16", "www-authenticate": challenge])
+      let challenge = #"Bearer error="invalid_token""#
+      let answer = HTTPResponse.grpc(
+        [], trailers: ["grpc-status": "16", "www-authenticate": challenge])
+      try await ScriptedServer.answering(answer) { server in
+        let channel = try server.channel(credential: .account(fixture.module))
+        func call() async {
+          await rpcFailure(.unauthenticated) { try await channel.test("X").response() }
+        }
+        for _ in 0..<5 { await call() }
+        #expect(fixture.refreshes == 1 && server.requests.count == 6)
+        clock.advance(by: 1)
+        for _ in 0..<5 { await call() }
+        #expect(fixture.refreshes == 2 && server.requests.count == 12)
       }
-      func call() async {
-        await rpcFailure(.unauthenticated) { try await channel.test("X").response() }
-      }
-      for _ in 0..<5 { await call() }
-      #expect(fixture.refreshes == 1 && channel.requests.count == 6)
-      clock.advance(by: 1)
-      for _ in 0..<5 { await call() }
-      #expect(fixture.refreshes == 2 && channel.requests.count == 12)
     }
   }
 
@@ -89,12 +88,11 @@ import Testing
     try await CallFixture.running { fixture in
       var trailers: HTTPFields = ["grpc-status": "\(status)"]
       trailers["www-authenticate"] = challenge
-      let answer = HTTPResponse.grpc([], trailers: trailers)
-      let channel = try RPCChannel.scripted(
-        "http://127.0.0.1:1", credential: .account(fixture.module)
-      ) { _ in answer }
-      await rpcFailure(RPCStatus(rawValue: status)) { try await channel.test("X").response() }
-      #expect(channel.requests.count == count && fixture.refreshes == count - 1)
+      try await ScriptedServer.answering(.grpc([], trailers: trailers)) { server in
+        let channel = try server.channel(credential: .account(fixture.module))
+        await rpcFailure(RPCStatus(rawValue: status)) { try await channel.test("X").response() }
+        #expect(server.requests.count == count && fixture.refreshes == count - 1)
+      }
     }
   }
 
@@ -172,10 +170,10 @@ import Testing
 
   @Test func `a channel names its server for its account, and so no other one`() async throws {
     try await CallFixture.running { fixture in
-      let channel = try RPCChannel.scripted(
-        "https://rpc.example", credential: .account(fixture.module)
-      ) { _ in .grpc() }
-      #expect(try await channel.test("X").response().isEmpty)
+      try await ScriptedServer.answering(.grpc()) { server in
+        let channel = try server.channel(credential: .account(fixture.module))
+        #expect(try await channel.test("X").response().isEmpty)
+      }
       let request = HTTPRequest(url: try #require(URL(string: "https://evil.example/")))
       let error = await #expect(throws: SQOAuthError.self) {
         try await fixture.module.authenticate(request)
@@ -186,28 +184,21 @@ import Testing
 
   @Test func `a token does not go over http to another machine`() async throws {
     try await CallFixture.running { fixture in
+      let url = try #require(URL(string: "http://192.0.2.1:1"))
       for credential in [RPCCredential.account(fixture.module), .accessToken("T"), .none] {
-        let channel = try RPCChannel.scripted("http://rpc.example", credential: credential) { _ in
-          .grpc()
-        }
+        let channel = try RPCChannel(url: url, credential: credential, configuration: .direct)
         let call = try channel.test("X")
         if case .none = credential { try call.setOAuth2AccessToken("T") }
         let error = await rpcFailure(.unauthenticated) { try await call.response() }
-        #expect(error?.oauthError?.code == .insecureEndpoint && channel.requests.isEmpty)
+        #expect(error?.oauthError?.code == .insecureEndpoint)
       }
-      // Without a token there is nothing to protect.
-      let plain = try RPCChannel.scripted("http://rpc.example") { _ in .grpc() }
-      #expect(try await plain.test("X").response().isEmpty)
     }
   }
 
   @Test func `the wait for a token is a part of the call's time`() async throws {
     try await CallFixture.running { fixture in
       let gate = Gate(isOpen: false)
-      fixture.module.environment.httpClient = ScriptedClient { _ in
-        await gate.opened()
-        throw CancellationError()
-      }
+      fixture.module.environment.httpClient = WaitingClient(gate: gate)
       fixture.module.invalidateAccessToken()
       let call = try fixture.unaryCall()
       try call.setTimeout(.milliseconds(200))
@@ -220,19 +211,19 @@ import Testing
 
   @Test func `what a server repeats of the token is not in the error`() async throws {
     let secret = "c4n4ry-token"
-    let channel = try RPCChannel.scripted(credential: .accessToken(secret)) { _ in
-      .grpc(
-        [],
-        headers: [
-          "grpc-status": "16", "grpc-message": "bad c4n4ry%2Dtoken",
-          "www-authenticate": "Bearer realm=\"c4n4ry-token\"",
-        ], trailers: [:])
+    let answer = HTTPResponse.grpc(
+      [],
+      headers: [
+        "grpc-status": "16", "grpc-message": "bad c4n4ry%2Dtoken",
+        "www-authenticate": "Bearer realm=\"c4n4ry-token\"",
+      ], trailers: [:])
+    try await ScriptedServer.answering(answer) { server in
+      let call = try server.channel(credential: .accessToken(secret)).test("X")
+      let error = try #require(await rpcFailure(.unauthenticated) { try await call.response() })
+      var texts = "\(error) \(error.message) \(call.oauth2ChallengeHeader ?? "")"
+      dump(error, to: &texts)
+      #expect(!texts.contains(secret) && texts.contains("[removed]"))
     }
-    let call = try channel.test("X")
-    let error = try #require(await rpcFailure(.unauthenticated) { try await call.response() })
-    var texts = "\(error) \(error.message) \(call.oauth2ChallengeHeader ?? "")"
-    dump(error, to: &texts)
-    #expect(!texts.contains(secret) && texts.contains("[removed]"))
   }
 
   @Test func `other libraries of gRPC get the metadata as a value`() async throws {
@@ -241,5 +232,15 @@ import Testing
       let token = try await fixture.module.token().accessToken
       #expect(metadata.oauth2AccessToken == token && metadata.count == 1)
     }
+  }
+}
+
+/// An HTTP client that does not answer before a gate is open.
+private struct WaitingClient: HTTPClient {
+  let gate: Gate
+
+  func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+    await gate.opened()
+    throw CancellationError()
   }
 }

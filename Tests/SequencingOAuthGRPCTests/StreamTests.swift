@@ -102,33 +102,34 @@ import Testing
   }
 
   @Test func `each kind of call has its own way to be read and written`() async throws {
-    let channel = try RPCChannel.answering(.grpc())
-    let unary = try channel.test("X")
-    await rpcFailure(.failedPrecondition) { try await unary.send(Data()) }
-    rpcFailure(.failedPrecondition) { try unary.finishSending() }
-    await rpcFailure(.failedPrecondition) { for try await _ in unary.messages {} }
-    let stream = try channel.test("X", kind: .serverStreaming)
-    await rpcFailure(.failedPrecondition) { try await stream.response() }
-    #expect(channel.requests.isEmpty)
+    try await ScriptedServer.answering(.grpc()) { server in
+      let unary = try server.channel().test("X")
+      await rpcFailure(.failedPrecondition) { try await unary.send(Data()) }
+      rpcFailure(.failedPrecondition) { try unary.finishSending() }
+      await rpcFailure(.failedPrecondition) { for try await _ in unary.messages {} }
+      let stream = try server.channel().test("X", kind: .serverStreaming)
+      await rpcFailure(.failedPrecondition) { try await stream.response() }
+      #expect(server.requests.isEmpty)
+    }
   }
 
   @Test func `messages are decoded, and one that cannot be ends the call`() async throws {
     let bytes: [UInt8] = [0, 0, 0, 0, 3, 2 << 3 | 2, 1, 97, 0, 0, 0, 0, 1, 255]
-    let call = try RPCChannel.answering(.grpc(bytes)).test("X", kind: .serverStreaming)
-    var names: [String] = []
-    await rpcFailure(.internal) {
-      for try await message in call.messages(as: TestResponseCodec()) {
-        names.append(message.username)
+    try await ScriptedServer.answering(.grpc(bytes)) { server in
+      let call = try server.channel().test("X", kind: .serverStreaming)
+      var names: [String] = []
+      await rpcFailure(.internal) {
+        for try await message in call.messages(as: TestResponseCodec()) {
+          names.append(message.username)
+        }
       }
+      #expect(names == ["a"])
     }
-    #expect(names == ["a"])
   }
 }
 
-/// Any number of messages to the server, where libcurl carries them.
-@Suite(
-  .timeLimit(.minutes(1)), .requiresGRPCIO, .libcurl(hasNewHTTP2: true))
-struct UpstreamTests {
+/// Any number of messages to the server.
+@Suite(.timeLimit(.minutes(1)), .requiresGRPCIO) struct UpstreamTests {
   @Test func `many messages are sent`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Total", kind: .clientStreaming)
@@ -182,55 +183,5 @@ struct UpstreamTests {
       }
       await rpcFailure { try await call.send(Data("behind the end".utf8)) }
     }
-  }
-}
-
-/// What is told where libcurl does not.
-@Suite struct NoUpstreamTests {
-  @Test(
-    .libcurl(hasNewHTTP2: false),
-    arguments: [RPCCall.Kind.clientStreaming, .bidirectional])
-  func `such a call is refused before anything is sent`(kind: RPCCall.Kind) async throws {
-    let port = try ClosedPort()
-    let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
-    let call = try RPCCall(host: url, method: method("Talk"), kind: kind)
-    let error = rpcFailure(.unimplemented) { try call.start() }
-    #expect(error?.message.contains("libcurl 8.14") == true && error?.isFromServer == false)
-    await rpcFailure(.unimplemented) { try await call.send(Data()) }
-    rpcFailure(.unimplemented) { try call.finishSending() }
-    withExtendedLifetime(port) {}
-  }
-
-  @Test(arguments: [RPCCall.Kind.unary, .serverStreaming, .clientStreaming, .bidirectional])
-  func `a client that may lose the end of a response sends one message at most`(
-    kind: RPCCall.Kind
-  ) throws {
-    struct LosingClient: HTTPClient {
-      var mayLoseEndOfResponse: Bool { true }
-      func send(_ request: HTTPRequest) async throws -> HTTPResponse { .grpc() }
-    }
-    let url = try #require(URL(string: "https://rpc.example"))
-    let channel = try RPCChannel(url: url, client: LosingClient())
-    let call = try channel.test("Talk", kind: kind)
-    switch kind {
-    case .unary, .serverStreaming: try call.start()
-    case .clientStreaming, .bidirectional: rpcFailure(.unimplemented) { try call.start() }
-    }
-  }
-
-  @Test func `another HTTP client may carry it`() async throws {
-    let channel = try RPCChannel.scripted { request in
-      var sent: [UInt8] = []
-      if case .stream(_, let makeChunks) = request.body {
-        let next = makeChunks()
-        while let chunk = try await next() { sent += chunk }
-      }
-      return .grpc(sent)
-    }
-    let call = try channel.test("Total", kind: .clientStreaming)
-    try await call.send(Data("only".utf8))
-    try call.finishSending()
-    await rpcFailure(.failedPrecondition) { try await call.send(Data("late".utf8)) }
-    #expect(try await call.response().text == "only")
   }
 }

@@ -159,9 +159,7 @@ import Testing
       server.drain()
       var count = 1
       while await (try? messages.next()) != nil { count += 1 }
-      // What libcurl 7.88 makes of it does not pass for the whole.
-      let isWhole = count == 2000 && stream.status == .ok
-      #expect(isWhole || stream.status == .unavailable && !LibcurlVersion.hasNewHTTP2)
+      #expect(count == 2000 && stream.status == .ok)
       try await server.line(after: "STOPPED")
     }
   }

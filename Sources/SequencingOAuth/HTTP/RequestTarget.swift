@@ -10,17 +10,17 @@ import Basics
 ///
 /// Only the characters that RFC 3986 allows in each part are accepted. Forms that URL parsers are
 /// known to read in two ways (a user before the host, a backslash, an encoded host) are refused.
-struct RequestTarget {
+package struct RequestTarget {
   /// The whole URL without its fragment.
   let url: String
   /// The host in lower case; an IPv6 address is without its brackets.
-  let host: String
+  package let host: String
   let port: UInt16
-  let isSecure: Bool
+  package let isSecure: Bool
   /// The URL as it came.
   let text: String
 
-  init(_ url: URL) throws(SQOAuthError) {
+  package init(_ url: URL) throws(SQOAuthError) {
     try self.init(text: url.absoluteString)
   }
 
@@ -50,7 +50,7 @@ struct RequestTarget {
   var mayBeLoopback: Bool { LoopbackHost.mayBeMeant(by: host) }
 
   /// `host:port`, for messages.
-  var authority: String {
+  package var authority: String {
     host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 

@@ -2,36 +2,35 @@ import Basics
 
 /// The messages that have arrived from the server and that the app has not read yet.
 ///
-/// The transport waits until the app has read the messages that it delivered last. When the buffers
-/// of the connection are full, the server must wait too.
+/// The server may send only as much as the app has read, and a fixed number of bytes more.
 final class MessageInbox: Sendable {
   private struct State {
     /// The messages in reverse: the last is read first.
     var frames: [MessageFrame] = []
     var end: Result<Void, RPCError>?
     var readers: [CheckedContinuation<Void, Never>] = []
-    var writer: CheckedContinuation<Void, Never>?
+    /// How many bytes the app has read since the transport was told.
+    var read = 0
+    /// Tells the transport how many bytes the app has read.
+    var tell: (@Sendable (Int) -> Void)?
   }
+
+  /// How many bytes the app reads before the transport is told, since that costs as much as a
+  /// message.
+  private static let batch = 32 * 1024
 
   private let state = Locked(State())
 
   // MARK: The transport's side
 
-  /// Adds messages after the earlier ones were read; drops them at once if the call has ended.
-  func put(_ frames: [MessageFrame]) async {
+  /// Sets the closure that is told how many bytes the app has read, on the reader's thread.
+  func whenRead(_ tell: @escaping @Sendable (Int) -> Void) {
+    state.withLock { $0.tell = tell }
+  }
+
+  /// Adds messages; drops them if the call has ended.
+  func put(_ frames: [MessageFrame]) {
     if frames.isEmpty { return }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isFree = state.withLock { state in
-          if state.frames.isEmpty || state.end != nil || Task.isCancelled { return true }
-          state.writer = continuation
-          return false
-        }
-        if isFree { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.writer.take() }?.resume()
-    }
     let readers = state.withLock { state in
       if state.end == nil { state.frames = frames.reversed() + state.frames }
       return Self.takeReaders(&state)
@@ -44,13 +43,13 @@ final class MessageInbox: Sendable {
   /// After an error of this side, the messages that were not read are dropped; after the server's,
   /// they can still be read.
   func finish(_ end: Result<Void, RPCError>) {
-    let (readers, writer) = state.withLock { state in
+    let readers = state.withLock { state in
       if state.end == nil { state.end = end }
+      state.tell = nil
       if case .failure(let error) = end, !error.isFromServer { state.frames = [] }
-      return (Self.takeReaders(&state), state.writer.take())
+      return Self.takeReaders(&state)
     }
     for reader in readers { reader.resume() }
-    writer?.resume()
   }
 
   // MARK: The reader's side
@@ -58,19 +57,24 @@ final class MessageInbox: Sendable {
   /// Waits for the next message or the end; returns `nil` if the waiting task is cancelled.
   func next() async -> Result<MessageFrame?, RPCError>? {
     while true {
-      let (answer, writer) = state.withLock { state in
-        (Self.take(&state), state.frames.isEmpty ? state.writer.take() : nil)
-      }
-      writer?.resume()
+      let (answer, read, tell) = state.withLock { Self.take(&$0) }
+      if read > 0 { tell?(read) }
       if let answer { return answer }
       if Task.isCancelled { return nil }
       await wait()
     }
   }
 
-  private static func take(_ state: inout State) -> Result<MessageFrame?, RPCError>? {
-    if let frame = state.frames.popLast() { return .success(frame) }
-    return state.end.map { $0.map { nil } }
+  private static func take(
+    _ state: inout State
+  ) -> (Result<MessageFrame?, RPCError>?, read: Int, tell: (@Sendable (Int) -> Void)?) {
+    guard let frame = state.frames.popLast() else {
+      return (state.end.map { $0.map { nil } }, 0, nil)
+    }
+    state.read += frame.wireLength
+    guard state.read >= batch else { return (.success(frame), 0, nil) }
+    defer { state.read = 0 }
+    return (.success(frame), state.read, state.tell)
   }
 
   private func wait() async {

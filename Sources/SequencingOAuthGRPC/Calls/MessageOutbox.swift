@@ -21,11 +21,14 @@ final class MessageOutbox: Sendable {
   private struct State {
     var items: [Item] = []
     var lastID = 0
+    /// How many bytes of the first message the transport has taken.
+    var taken = 0
     /// The sender has announced the end: no further message is accepted.
     var isFinished = false
     /// The call has ended: the transport takes no further message.
     var isClosed = false
-    var taker: CheckedContinuation<Data?, Never>?
+    /// Tells the transport that there is something to take.
+    var wake: (@Sendable () -> Void)?
   }
 
   private let state = Locked(State())
@@ -55,66 +58,86 @@ final class MessageOutbox: Sendable {
   }
 
   private func put(_ item: Item) {
-    let (answer, taker) = state.withLock { state -> (Bool?, CheckedContinuation<Data?, Never>?) in
-      if state.isFinished || state.isClosed || Task.isCancelled { return (false, nil) }
-      if let taker = state.taker.take() { return (true, taker) }
+    let (isRefused, wake) = state.withLock { state in
+      if state.isFinished || state.isClosed || Task.isCancelled {
+        return (true, (@Sendable () -> Void)?.none)
+      }
       state.items.append(item)
-      return (nil, nil)
+      return (false, state.wake)
     }
-    taker?.resume(returning: item.bytes)
-    if let answer { item.sender.resume(returning: answer) }
+    if isRefused { item.sender.resume(returning: false) }
+    wake?()
   }
 
+  /// Takes a message back, unless the transport has begun to send it.
   private func withdraw(_ id: Int) {
     let item = state.withLock { state -> Item? in
-      guard let index = state.items.firstIndex(where: { $0.id == id }) else { return nil }
+      guard let index = state.items.firstIndex(where: { $0.id == id }),
+        index > 0 || state.taken == 0
+      else { return nil }
       return state.items.remove(at: index)
     }
     item?.sender.resume(returning: false)
   }
 
-  /// Ends the request after the waiting messages; returns `false` if it has ended before.
-  func finish() -> Bool {
-    let (isFirst, taker) = state.withLock { state in
-      defer { state.isFinished = true }
-      return (!state.isFinished && !state.isClosed, state.taker.take())
+  /// Ends the request after the waiting messages.
+  func finish() {
+    let wake = state.withLock { state in
+      state.isFinished = true
+      return state.wake
     }
-    taker?.resume(returning: nil)
-    return isFirst
+    wake?()
   }
 
   // MARK: The transport's side
 
-  /// Waits for the next piece of the request's body; returns `nil` at its end.
-  func next() async -> Data? {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        typealias Sender = CheckedContinuation<Bool, Never>
-        let (data, sender) = state.withLock { state -> (Data??, Sender?) in
-          if !state.items.isEmpty {
-            let item = state.items.removeFirst()
-            return (item.bytes, item.sender)
-          }
-          if state.isFinished || state.isClosed || Task.isCancelled { return (.some(nil), nil) }
-          state.taker = continuation
-          return (nil, nil)
-        }
-        sender?.resume(returning: true)
-        if let data { continuation.resume(returning: data) }
-      }
-    } onCancel: {
-      state.withLock { $0.taker.take() }?.resume(returning: nil)
-    }
+  /// Sets the closure that is called when there is more to take, on the sender's thread.
+  func whenFilled(_ wake: @escaping @Sendable () -> Void) {
+    state.withLock { $0.wake = wake }
   }
 
-  /// Ends the outbox with the call: waiting senders and the transport continue without success.
+  /// What the transport got.
+  enum Piece {
+    case bytes(Int)
+    case wait
+    case end
+  }
+
+  /// Copies the next bytes to send into a buffer.
+  func take(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
+    let (piece, senders) = state.withLock { state in Self.take(&state, into: buffer) }
+    for sender in senders { sender.resume(returning: true) }
+    return piece
+  }
+
+  private static func take(
+    _ state: inout State, into buffer: UnsafeMutableRawBufferPointer
+  ) -> (Piece, [CheckedContinuation<Bool, Never>]) {
+    var count = 0
+    var senders: [CheckedContinuation<Bool, Never>] = []
+    while let item = state.items.first, count < buffer.count {
+      let rest = item.bytes.dropFirst(state.taken).prefix(buffer.count - count)
+      rest.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+      count += rest.count
+      state.taken += rest.count
+      guard state.taken == item.bytes.count else { break }
+      state.items.removeFirst()
+      state.taken = 0
+      senders.append(item.sender)
+    }
+    if count > 0 { return (.bytes(count), senders) }
+    return (state.isFinished || state.isClosed ? .end : .wait, [])
+  }
+
+  /// Ends the outbox with the call: waiting senders continue without success.
   func close() {
-    let (items, taker) = state.withLock { state in
+    let items = state.withLock { state in
       state.isClosed = true
+      state.wake = nil
+      state.taken = 0
       defer { state.items = [] }
-      return (state.items, state.taker.take())
+      return state.items
     }
     for item in items { item.sender.resume(returning: false) }
-    taker?.resume(returning: nil)
   }
 }

@@ -1,4 +1,5 @@
 import Basics
+import HTTP2
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -7,168 +8,112 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// One HTTP request of a call, and the reading of its response.
+/// One attempt to make a call, and the reading of its answer.
 extension RPCCall {
   /// Sends the call once; the fields replace metadata with the same names.
   func attempt(
     _ metadata: RPCMetadata, _ fields: HTTPFields = [:]
   ) async throws(RPCError) -> Data {
-    var request = try httpRequest(metadata)
-    for field in fields { request.headers[field.name] = field.value }
     let secrets = SentSecrets(
       fields.map(\.value) + metadata.values(for: "authorization")
         + [metadata.oauth2AccessToken ?? ""] + fields.map { $0.value.afterSpace })
-    return kind.receivesMany
-      ? try await receiveMany(request, secrets) : try await receiveOne(request, secrets)
+    let stream = try stream(metadata, fields, secrets)
+    let answer = try await answer(of: stream)
+    let head = RPCResponseHead(answer.head, removing: secrets)
+    let trailers = head.trailers(answer.trailers)
+    state.withLock { if case .running = $0.phase { $0.trailers = trailers } }
+    if let failure = head.failure(answer.trailers) { throw failure }
+    return kind.receivesMany ? try end(of: answer) : try message(of: answer, head)
   }
 
-  private func httpRequest(_ metadata: RPCMetadata) throws(RPCError) -> HTTPRequest {
+  // MARK: What is sent
+
+  private func stream(
+    _ metadata: RPCMetadata, _ fields: HTTPFields, _ secrets: SentSecrets
+  ) throws(RPCError) -> RPCStream {
     let options = channel.options
-    var request = HTTPRequest(method: "POST", url: url)
-    request.headers = [
-      "content-type": "application/grpc", "te": "trailers", "user-agent": "grpc-sequencing-oauth",
-      "grpc-accept-encoding": "identity,gzip",
-      // gRPC compresses messages one by one; by itself, libcurl would accept a compressed body.
-      "accept-encoding": "identity",
-    ]
-    if options.compression == .gzip { request.headers["grpc-encoding"] = "gzip" }
-    request.idleTimeout = nil
-    request.timeout = nil
-    if let deadline = state.withLock(\.deadline) {
-      let left = ContinuousClock.now.duration(to: deadline)
+    var block = HeaderBlock([
+      ":method": "POST", ":scheme": channel.scheme, ":path": method,
+      ":authority": channel.authority, "te": "trailers", "content-type": "application/grpc",
+      "user-agent": "grpc-sequencing-oauth", "grpc-accept-encoding": "identity,gzip",
+    ])
+    if options.compression == .gzip { block.append("grpc-encoding", "gzip") }
+    var deadline = UInt64.max
+    if let end = state.withLock(\.deadline) {
+      let left = ContinuousClock.now.duration(to: end)
       guard let text = TimeoutField.text(left) else { throw .timeIsUp }
-      request.timeout = left
-      request.headers["grpc-timeout"] = text
+      deadline = SocketLoop.now() + UInt64(left.wholeNanoseconds)
+      block.append("grpc-timeout", text)
     }
-    metadata.write(to: &request.headers)
+    metadata.write(to: &block, replacing: fields)
+    return RPCStream(
+      block, content: try content(), limit: options.maximumResponseBytes,
+      inbox: kind.receivesMany ? inbox : nil, deadline: deadline
+    ) { self.take(RPCResponseHead($0, removing: secrets)) }
+  }
+
+  private func content() throws(RPCError) -> RPCStream.Content {
+    if kind.sendsMany { return .outbox(outbox) }
+    let options = channel.options
+    return .message(
+      try MessageFrame(
+        request, compression: options.compression, limit: options.maximumRequestBytes
+      ).bytes)
+  }
+
+  private func answer(of stream: RPCStream) async throws(RPCError) -> RPCStream.Answer {
+    let peer = channel.peer
     if kind.sendsMany {
-      request.body = .stream(length: nil) { [outbox] in { await outbox.next() } }
-    } else {
-      let frame = try MessageFrame(
-        self.request, compression: options.compression, limit: options.maximumRequestBytes)
-      request.body = .bytes(frame.bytes)
+      outbox.whenFilled { [weak stream] in if let stream { peer.resume(stream) } }
     }
-    return request
-  }
-
-  // MARK: One message
-
-  /// The largest response in bytes that libcurl keeps for a request that shares its connection.
-  private static let largestInMemory = 8 << 20
-
-  private func receiveOne(
-    _ request: HTTPRequest, _ secrets: SentSecrets
-  ) async throws(RPCError) -> Data {
-    let limit = channel.options.maximumResponseBytes
-    var request = request
-    let (most, isUnbounded) = Int64(limit).addingReportingOverflow(
-      Int64(MessageFrame.prefixLength))
-    request.maximumResponseBytes = isUnbounded ? .max : most
-    let content = Locked(Data())
-    let isStreamed = kind.sendsMany || limit > Self.largestInMemory
-    if isStreamed {
-      request.destination = .stream { head, data in
-        if data.isEmpty { self.stopSending(behind: RPCResponseHead(head, removing: secrets)) }
-        content.withLock { $0.append(data) }
+    if kind.receivesMany {
+      inbox.whenRead { [weak stream] count in if let stream { peer.consume(count, of: stream) } }
+    }
+    return try await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        stream.continuation = continuation
+        peer.start(stream)
       }
-    }
-    let response = try await exchange(request)
-    let body = isStreamed ? content.withLock(\.self) : response.body
-    let head = RPCResponseHead(response.head, removing: secrets)
-    take(head, response.trailers)
-    if let failure = failure(head, response.trailers) { throw failure }
-    return try message(body, head)
+    } onCancel: {
+      peer.end(stream, .cancelled)
+    }.get()
   }
 
-  /// The one message of a call that succeeded.
-  private func message(_ body: Data, _ head: RPCResponseHead) throws(RPCError) -> Data {
-    let limit = channel.options.maximumResponseBytes
-    var parser = FrameParser(limit: limit)
-    let frames = head.hasMessages ? try parser.take(body) : []
-    guard let frame = frames.first, frames.count == 1, parser.isAtEnd else {
-      throw RPCError(
-        .internal,
-        frames.isEmpty && parser.isAtEnd
-          ? "the server sent no message"
-          : "the server sent more than one message, or only a part of one",
-        metadata: responseMetadata)
-    }
-    return try frame.message(encoding: head.encoding, limit: limit)
-  }
+  // MARK: What comes back
 
-  // MARK: Any number of messages
-
-  private func receiveMany(
-    _ request: HTTPRequest, _ secrets: SentSecrets
-  ) async throws(RPCError) -> Data {
-    var request = request
-    request.maximumResponseBytes = .max
-    let parser = Locked(FrameParser(limit: channel.options.maximumResponseBytes))
-    request.destination = .stream { head, data in
-      let head = RPCResponseHead(head, removing: secrets)
-      if data.isEmpty {
-        self.take(head, nil)
-        self.stopSending(behind: head)
-      } else if head.hasMessages {
-        let frames = try parser.withLock { parser throws(RPCError) in try parser.take(data) }
-        await self.inbox.put(frames)
-      }
-    }
-    let response = try await exchange(request)
-    let head = RPCResponseHead(response.head, removing: secrets)
-    take(head, response.trailers)
-    if let failure = failure(head, response.trailers) { throw failure }
-    guard parser.withLock(\.isAtEnd) else {
-      throw RPCError(
-        .internal, "the server ended the call inside a message", metadata: responseMetadata)
-    }
-    return Data()
-  }
-
-  // MARK: Both
-
-  /// Stores the headers and, at the end, the trailers; does nothing if the call has ended.
-  private func take(_ head: RPCResponseHead, _ trailers: HTTPFields?) {
+  /// Stores the headers; does nothing if the call has ended.
+  private func take(_ head: RPCResponseHead) {
     let headers = head.metadata
-    let trailers = trailers.map(head.trailers)
     state.withLock { state in
       guard case .running = state.phase else { return }
       state.headers = headers
       state.encoding = head.encoding
-      if let trailers { state.trailers = trailers }
     }
-  }
-
-  /// The error of a call that failed; `nil` if the call succeeded.
-  ///
-  /// libcurl 7.88 loses the end of the last call on a connection that the server is about to close
-  /// (GOAWAY), and reports success. Then the status is missing.
-  private func failure(_ head: RPCResponseHead, _ trailers: HTTPFields) -> RPCError? {
-    guard let failure = head.failure(trailers) else { return nil }
-    guard head.lacksStatus(trailers), channel.client.mayLoseEndOfResponse else { return failure }
-    return RPCError(
-      .unavailable, "the end of the response did not arrive; the server may be shutting down",
-      metadata: failure.metadata)
-  }
-
-  /// Stops sending messages if the head is the whole response.
-  private func stopSending(behind head: RPCResponseHead) {
+    // If the head is the whole answer, the server reads no further message.
     if head.isWholeAnswer { outbox.close() }
   }
 
-  private func exchange(_ request: HTTPRequest) async throws(RPCError) -> HTTPResponse {
-    do {
-      return try await channel.client.send(request)
-    } catch let error as SQOAuthError {
-      // The cause is an `RPCError` if one of the closures above threw it.
-      throw error.cause as? RPCError ?? RPCError(transport: error)
-    } catch let error as RPCError {
-      throw error
-    } catch is CancellationError {
-      throw .cancelled
-    } catch {
-      throw RPCError(.unavailable, "the HTTP client failed", cause: error)
+  /// The one message of a call that succeeded.
+  private func message(
+    of answer: RPCStream.Answer, _ head: RPCResponseHead
+  ) throws(RPCError) -> Data {
+    guard let frame = answer.frames.first, answer.isAtEnd else {
+      throw RPCError(
+        .internal,
+        answer.isAtEnd ? "the server sent no message" : "the server sent only a part of a message",
+        metadata: responseMetadata)
     }
+    return try frame.message(
+      encoding: head.encoding, limit: channel.options.maximumResponseBytes)
+  }
+
+  /// The empty result of a call whose messages went to the inbox.
+  private func end(of answer: RPCStream.Answer) throws(RPCError) -> Data {
+    guard answer.isAtEnd else {
+      throw RPCError(
+        .internal, "the server ended the call inside a message", metadata: responseMetadata)
+    }
+    return Data()
   }
 }
 

@@ -1,4 +1,4 @@
-import SequencingOAuth
+import HTTP2
 
 /// The gRPC status for each failure of HTTP.
 enum HTTPMapping {
@@ -16,19 +16,15 @@ enum HTTPMapping {
     }
   }
 
-  /// The status of a call whose stream the server reset, or whose HTTP exchange failed otherwise.
+  /// The status of a call whose stream the server reset.
   ///
   /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Errors"
-  static func status(of error: SQOAuthError) -> RPCStatus {
-    (error.cause as? CurlError)?.streamErrorCode.map(status(ofReset:)) ?? .unavailable
-  }
-
-  static func status(ofReset code: UInt32) -> RPCStatus {
+  static func status(ofReset code: HTTP2ErrorCode) -> RPCStatus {
     switch code {
-    case 7: .unavailable  // REFUSED_STREAM
-    case 8: .cancelled  // CANCEL
-    case 11: .resourceExhausted  // ENHANCE_YOUR_CALM
-    case 12: .permissionDenied  // INADEQUATE_SECURITY
+    case .refusedStream: .unavailable
+    case .cancel: .cancelled
+    case .enhanceYourCalm: .resourceExhausted
+    case .inadequateSecurity: .permissionDenied
     default: .internal
     }
   }

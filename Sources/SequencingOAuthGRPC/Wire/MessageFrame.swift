@@ -32,6 +32,9 @@ struct MessageFrame: Sendable, Equatable {
     self.content = content
   }
 
+  /// How many bytes the frame has.
+  var wireLength: Int { Self.prefixLength + content.count }
+
   /// The bytes that are sent.
   var bytes: Data {
     let length = UInt32(content.count)

@@ -1,3 +1,4 @@
+package import HTTP2
 package import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -38,15 +39,15 @@ extension RPCMetadata {
     self.init(received: entries)
   }
 
-  /// Appends the fields to send.
-  func write(to fields: inout HTTPFields) {
-    for entry in entries {
+  /// Appends the fields to send; the others replace entries with the same names.
+  package func write(to block: inout HeaderBlock, replacing others: HTTPFields = [:]) {
+    for entry in entries where others[entry.name] == nil {
       switch entry.value {
-      case .text(let text): fields.append(HTTPFields.Field(name: entry.name, value: text))
-      case .bytes(let data):
-        fields.append(HTTPFields.Field(name: entry.name, value: Base64.encode(data)))
+      case .text(let text): block.append(entry.name, text)
+      case .bytes(let data): block.append(entry.name, Base64.encode(data))
       }
     }
+    for field in others { block.append(field.name.lowercased(), field.value) }
   }
 }
 

@@ -34,11 +34,6 @@ struct RPCResponseHead {
     RPCMetadata(fields: fields, removing: secrets)
   }
 
-  /// Whether the response is gRPC but has no status.
-  func lacksStatus(_ trailers: HTTPFields) -> Bool {
-    hasMessages && trailers["grpc-status"] == nil && head.headers["grpc-status"] == nil
-  }
-
   /// The error that the trailers report; `nil` if the call succeeded.
   ///
   /// A response without messages may contain everything in its head.

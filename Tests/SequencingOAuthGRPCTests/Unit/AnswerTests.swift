@@ -10,6 +10,8 @@ import Testing
     let answer: HTTPResponse
     let status: RPCStatus
     var message: String?
+    /// Whether the call ends before the trailers.
+    var isBroken = false
   }
 
   private static func page(_ status: Int, _ fields: HTTPFields = [:]) -> HTTPResponse {
@@ -55,34 +57,40 @@ import Testing
     Row(answer: page(200, ["grpc-status": "0"]), status: .internal),
   ])
   func `an answer`(row: Row) async throws {
-    for kind in [RPCCall.Kind.unary, .clientStreaming] {
-      let call = try RPCChannel.answering(row.answer).call(method("X"), kind: kind)
-      if kind == .clientStreaming { try call.finishSending() }
-      let error = await rpcFailure(row.status) { try await call.response() }
-      if let message = row.message { #expect(error?.message == message) }
-      #expect(error?.metadata == call.responseMetadata || row.status == .resourceExhausted)
+    try await ScriptedServer.answering(row.answer) { server in
+      for kind in [RPCCall.Kind.unary, .clientStreaming] {
+        let call = try server.channel().call(method("X"), kind: kind)
+        if kind == .clientStreaming { try call.finishSending() }
+        let error = await rpcFailure(row.status) { try await call.response() }
+        if let message = row.message { #expect(error?.message == message) }
+        #expect(error?.metadata == call.responseMetadata || row.isBroken)
+      }
     }
   }
 
   @Test(arguments: ["application/grpc", "application/grpc+proto", "APPLICATION/GRPC;x=y"])
   func `a content type is gRPC's`(type: String) async throws {
     let answer = HTTPResponse.grpc([0, 0, 0, 0, 1, 9], headers: ["content-type": type])
-    #expect(try await RPCChannel.answering(answer).call(method("X")).response() == Data([9]))
+    try await ScriptedServer.answering(answer) { server in
+      let response = try await server.channel().call(method("X")).response()
+      #expect(response == Data([9]))
+    }
   }
 
   @Test func `headers and trailers merge, and the trailers win`() async throws {
-    let call = try RPCChannel.answering(
-      .grpc(
-        headers: ["X-A": "h", "x-b": "h"],
-        trailers: ["grpc-status": "0", "X-B": "t1", "x-b": "t2", "x-c": "t"])
-    ).call(method("X"))
-    #expect(call.responseHeaders == nil && call.responseMetadata.isEmpty && call.status == nil)
-    _ = try await call.response()
-    let headers = try RPCMetadata(["x-a": "h", "x-b": "h"])
-    let trailers = try RPCMetadata(["x-b": "t1", "x-b": "t2", "x-c": "t"])
-    let both = try RPCMetadata(["x-a": "h", "x-b": "t1", "x-b": "t2", "x-c": "t"])
-    #expect(call.responseHeaders == headers && call.responseTrailers == trailers)
-    #expect(call.responseMetadata == both)
+    let answer = HTTPResponse.grpc(
+      headers: ["x-a": "h", "x-b": "h"],
+      trailers: ["grpc-status": "0", "x-b": "t1", "x-b": "t2", "x-c": "t"])
+    try await ScriptedServer.answering(answer) { server in
+      let call = try server.channel().call(method("X"))
+      #expect(call.responseHeaders == nil && call.responseMetadata.isEmpty && call.status == nil)
+      _ = try await call.response()
+      let headers = try RPCMetadata(["x-a": "h", "x-b": "h"])
+      let trailers = try RPCMetadata(["x-b": "t1", "x-b": "t2", "x-c": "t"])
+      let both = try RPCMetadata(["x-a": "h", "x-b": "t1", "x-b": "t2", "x-c": "t"])
+      #expect(call.responseHeaders == headers && call.responseTrailers == trailers)
+      #expect(call.responseMetadata == both)
+    }
   }
 
   @Test(
@@ -91,36 +99,39 @@ import Testing
       (.requestTimedOut, .deadlineExceeded), (.responseTooLarge, .resourceExhausted),
       (.invalidResponse, .unavailable), (.invalidConfiguration, .failedPrecondition),
     ] as [(SQOAuthError.Code, RPCStatus)])
-  func `a failure of the transport`(code: SQOAuthError.Code, status: RPCStatus) async throws {
-    let call = try RPCChannel.scripted { _ in throw SQOAuthError(code, "words") }.call(method("X"))
-    let error = await rpcFailure(status) { try await call.response() }
-    #expect(error?.isFromServer == false && error?.oauthError?.code == code)
+  func `a failure of the transport`(code: SQOAuthError.Code, status: RPCStatus) {
+    let error = RPCError(transport: SQOAuthError(code, "words"))
+    #expect(error.status == status && error.message == "words")
+    #expect(!error.isFromServer && error.oauthError?.code == code)
   }
 
   @Test func `what a call sends besides its metadata`() async throws {
-    let channel = try RPCChannel.answering(.grpc())
-    let call = try channel.call(method("X"), request: Data([7]))
-    try call.setTimeout(.seconds(5))
-    var metadata = try RPCMetadata(["X-Key": "v"])
-    try metadata.set(Data([0, 1, 255, 3]), for: "x-bin")
-    try call.setRequestMetadata(metadata)
-    _ = try await call.response()
-    let request = try #require(channel.requests.first)
-    #expect(request.method == "POST" && request.url.path() == method("X"))
-    #expect(request.headers["content-type"] == "application/grpc")
-    #expect(request.headers["te"] == "trailers" && request.headers["x-key"] == "v")
-    #expect(request.headers["x-bin"] == "AAH/Aw" && request.idleTimeout == nil)
-    #expect(request.headers["grpc-timeout"]?.hasSuffix("u") == true)
-    if case .bytes(let body) = request.body { #expect(body == Data([0, 0, 0, 0, 1, 7])) }
+    try await ScriptedServer.answering(.grpc()) { server in
+      let call = try server.channel().call(method("X"), request: Data([7]))
+      try call.setTimeout(.seconds(5))
+      var metadata = try RPCMetadata(["X-Key": "v"])
+      try metadata.set(Data([0, 1, 255, 3]), for: "x-bin")
+      try call.setRequestMetadata(metadata)
+      _ = try await call.response()
+      let request = try #require(server.requests.first)
+      #expect(request.headers[":method"] == "POST" && request.headers[":path"] == method("X"))
+      #expect(request.headers[":scheme"] == "http")
+      #expect(request.headers[":authority"]?.hasPrefix("127.0.0.1:") == true)
+      #expect(request.headers["content-type"] == "application/grpc")
+      #expect(request.headers["te"] == "trailers" && request.headers["x-key"] == "v")
+      #expect(request.headers["x-bin"] == "AAH/Aw")
+      #expect(request.headers["grpc-timeout"]?.hasSuffix("u") == true)
+      #expect(request.body == Data([0, 0, 0, 0, 1, 7]))
+    }
   }
 
   @Test func `a unary call has a minute, and its server knows`() async throws {
-    let channel = try RPCChannel.answering(.grpc())
-    _ = try await channel.call(method("X")).response()
-    let request = try #require(channel.requests.first)
-    let left = try #require(request.timeout)
-    #expect(left > .zero && left <= .seconds(60))
-    #expect(request.headers["grpc-timeout"]?.isEmpty == false)
+    try await ScriptedServer.answering(.grpc()) { server in
+      _ = try await server.channel().call(method("X")).response()
+      let text = try #require(server.requests.first?.headers["grpc-timeout"])
+      let microseconds = try #require(Int(text.dropLast()))
+      #expect(text.hasSuffix("u") && microseconds > 0 && microseconds <= 60_000_000)
+    }
   }
 
   @Test(
@@ -148,14 +159,16 @@ import Testing
 
   @Test(arguments: ["", "X", "/X", "/a/b/c", "//b", "/a/", "/a/b?c", "/a/b c", "/a/%62"])
   func `what is no method is refused`(name: String) throws {
-    let channel = try RPCChannel.answering(.grpc())
+    let url = try #require(URL(string: "https://rpc.example"))
+    let channel = try RPCChannel(url: url)
     rpcFailure(.invalidArgument) { try channel.call(name) }
   }
 
   @Test(arguments: [
     "ftp://host", "https://", "https://host/path", "https://host?x", "https://u@host",
   ])
-  func `what is no server is refused`(url: String) {
-    rpcFailure(.invalidArgument) { try RPCChannel.scripted(url) { _ in .grpc() } }
+  func `what is no server is refused`(text: String) throws {
+    let url = try #require(URL(string: text))
+    rpcFailure(.invalidArgument) { try RPCChannel(url: url) }
   }
 }

@@ -6,14 +6,15 @@ import Testing
 
 /// Nothing that an app may set in a channel's options ends the process.
 @Suite(.timeLimit(.minutes(1))) struct OptionTests {
-  private func channel(
-    _ answer: HTTPResponse, _ change: (inout RPCOptions) -> Void
-  ) throws -> RPCChannel {
+  private func withChannel(
+    _ answer: HTTPResponse, _ change: (inout RPCOptions) -> Void,
+    _ body: (RPCChannel) async throws -> Void
+  ) async throws {
     var options = RPCOptions()
     change(&options)
-    return try RPCChannel(
-      url: try #require(URL(string: "https://rpc.example")), options: options,
-      client: ScriptedClient { _ in answer })
+    try await ScriptedServer.answering(answer) { server in
+      try await body(server.channel(options: options))
+    }
   }
 
   private static let kinds: [RPCCall.Kind] = [.unary, .serverStreaming]
@@ -30,14 +31,14 @@ import Testing
     let text = Data(String(repeating: "abc", count: 100).utf8)
     for compression in [RPCCompression.identity, .gzip] {
       let frame = try MessageFrame(text, compression: compression, limit: .max)
-      let channel = try channel(
-        .grpc(Array(frame.bytes), headers: ["grpc-encoding": "gzip"])
-      ) {
+      try await withChannel(.grpc(Array(frame.bytes), headers: ["grpc-encoding": "gzip"])) {
         $0.maximumResponseBytes = limit
         $0.maximumRequestBytes = limit
         $0.compression = compression
+      } _: { channel in
+        let message = try await first(kind, of: channel)
+        #expect(message == text)
       }
-      #expect(try await first(kind, of: channel) == text)
     }
   }
 
@@ -46,13 +47,14 @@ import Testing
     for compression in [RPCCompression.identity, .gzip] {
       let frame = try MessageFrame(
         Data(repeating: 7, count: 100), compression: compression, limit: 100)
-      let channel = try channel(
-        .grpc(Array(frame.bytes), headers: ["grpc-encoding": "gzip"])
-      ) { $0.maximumResponseBytes = limit }
-      await rpcFailure(.resourceExhausted) { () async throws(RPCError) in
-        let call = try channel.call(method("X"), kind: kind)
-        if kind == .unary { return try await call.response() }
-        return try await call.nextMessage() ?? Data()
+      try await withChannel(.grpc(Array(frame.bytes), headers: ["grpc-encoding": "gzip"])) {
+        $0.maximumResponseBytes = limit
+      } _: { channel in
+        await rpcFailure(.resourceExhausted) { () async throws(RPCError) in
+          let call = try channel.call(method("X"), kind: kind)
+          if kind == .unary { return try await call.response() }
+          return try await call.nextMessage() ?? Data()
+        }
       }
     }
   }
@@ -78,10 +80,13 @@ import Testing
 
   @Test(arguments: [.seconds(Int64.max) * 18, .seconds(Int64.max)] as [Duration])
   func `a call may have any time`(time: Duration) async throws {
-    let channel = try channel(.grpc()) { $0.timeout = time }
-    _ = try await channel.call(method("X")).response()
-    let call = try channel.call(method("X"))
-    try call.setTimeout(.zero - time)
-    await rpcFailure(.deadlineExceeded) { try await call.response() }
+    try await withChannel(.grpc()) {
+      $0.timeout = time
+    } _: { channel in
+      _ = try await channel.call(method("X")).response()
+      let call = try channel.call(method("X"))
+      try call.setTimeout(.zero - time)
+      await rpcFailure(.deadlineExceeded) { try await call.response() }
+    }
   }
 }

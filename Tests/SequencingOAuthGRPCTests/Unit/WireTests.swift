@@ -1,3 +1,4 @@
+import HTTP2
 import Testing
 
 @testable import SequencingOAuthGRPC
@@ -36,7 +37,7 @@ import Testing
       (11, .resourceExhausted), (12, .permissionDenied),
     ] as [(UInt32, RPCStatus)])
   func `a reset of the stream has a status`(code: UInt32, status: RPCStatus) {
-    #expect(HTTPMapping.status(ofReset: code) == status)
+    #expect(HTTPMapping.status(ofReset: HTTP2ErrorCode(rawValue: code)) == status)
   }
 
   @Test func `statuses have names`() {

@@ -49,7 +49,9 @@ func curlWantsRewind(
 func curlWillConnect(
   _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ purpose: curlsocktype
 ) -> Int32 {
-  transfer(context)?.handle.recordErrors()
+  let transfer = transfer(context)
+  transfer?.handle.recordErrors()
+  transfer?.opening?.tries(socket)
   return CURL_SOCKOPT_OK
 }
 

@@ -115,7 +115,7 @@ public final class CurlHTTPClient: HTTPClient {
   }
 
   /// Starts the transfer and returns when it has ended, by success or by failure.
-  private func run(_ transfer: CurlTransfer, _ loop: CurlEventLoop) async {
+  func run(_ transfer: CurlTransfer, _ loop: CurlEventLoop) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         transfer.continuation = continuation

@@ -1,4 +1,5 @@
 import CCurl
+import CTLS
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -81,7 +82,8 @@ extension CurlHandle {
   /// The blob replaces the system's bundle of authorities, so the bundle's content is added to it.
   /// The system's folder of authorities stays in use, unless it is set to none.
   private func setAuthorities(_ configuration: HTTPClientConfiguration) -> Bool {
-    if !configuration.trustsSystemAuthorities {
+    trustsSystemAuthorities = configuration.trustsSystemAuthorities
+    if !trustsSystemAuthorities {
       guard set(CURLOPT_CAPATH, text: nil), set(CURLOPT_CAINFO, text: nil) else { return false }
     }
     guard var authorities = configuration.additionalAuthorities else { return true }
@@ -91,7 +93,26 @@ extension CurlHandle {
     {
       authorities += Data("\n".utf8) + system
     }
+    self.authorities = authorities
     return setBlob(CURLOPT_CAINFO_BLOB, authorities)
+  }
+
+  /// Makes a context for TLS trust the authorities that the handle trusts.
+  ///
+  /// libcurl fills a context only when the server's first bytes arrive (before 8.3, also if the
+  /// context is asked for earlier).
+  func setAuthorities(of context: OpaquePointer) -> Bool {
+    // The two texts are libcurl's defaults, not what is set.
+    let file = sq_get_text(easy, CURLINFO_CAINFO)
+    let folder = sq_get_text(easy, CURLINFO_CAPATH)
+    let isFilled = sq_ssl_ctx_trust_files(
+      context, trustsSystemAuthorities && authorities == nil ? file : nil,
+      trustsSystemAuthorities ? folder : nil)
+    guard isFilled == 1 else { return false }
+    guard let authorities else { return true }
+    return authorities.withUnsafeBytes {
+      sq_ssl_ctx_trust_pem(context, $0.baseAddress, Int32(clamping: $0.count)) == 1
+    }
   }
 
   /// Sets certificate and key as one blob.

@@ -1,6 +1,12 @@
 import Basics
 import CCurl
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A libcurl easy handle with the options that every request of one client shares.
 ///
 /// To make and configure a handle costs more than a small request. So the client keeps finished
@@ -15,6 +21,9 @@ final class CurlHandle: @unchecked Sendable {
   var bufferSize = CurlHandle.ownChoice
   /// The URL that is set; `nil` if none is.
   var url: String?
+  /// Certificates in PEM that replace the system's file of authorities; `nil` if none do.
+  var authorities: Data?
+  var trustsSystemAuthorities = true
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var fields: UnsafeMutablePointer<curl_slist>?
 

@@ -155,8 +155,13 @@ final class CurlMulti {
 
   private func finish(_ transfer: CurlTransfer, _ code: CURLcode) {
     if reattach(transfer) { return }
-    // After a complete answer, it does not matter that the rest of the request was not sent.
-    let code = transfer.isAnswered ? CURLE_OK : code
+    if let opening = transfer.opening, code == CURLE_OK {
+      opening.take(sq_get_active_socket(transfer.handle.easy))
+    }
+    // After a complete answer, it does not matter that the rest of the request was not sent; a
+    // connection that was handed over may end for libcurl as an error.
+    let isComplete = transfer.isAnswered || transfer.opening?.connection != nil
+    let code = isComplete ? CURLE_OK : code
     if transfer.failure == nil, code != CURLE_OK {
       let handle = transfer.handle
       let errno = Int32(truncatingIfNeeded: sq_get_long(handle.easy, CURLINFO_OS_ERRNO))

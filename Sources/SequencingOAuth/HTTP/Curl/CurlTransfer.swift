@@ -22,6 +22,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   let upload: UploadQueue?
   /// The queue of a response that goes to a file or a consumer; `nil` for a response in memory.
   let download: DownloadQueue?
+  /// What a transfer that only opens a connection is for; `nil` for a request.
+  let opening: ConnectionOpening?
 
   /// The steps of a transfer's life.
   enum Phase {
@@ -58,13 +60,14 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
 
   init(
     _ request: HTTPRequest, _ target: RequestTarget, _ handle: CurlHandle,
-    upload: UploadQueue? = nil, download: DownloadQueue? = nil
+    upload: UploadQueue? = nil, download: DownloadQueue? = nil, opening: ConnectionOpening? = nil
   ) {
     self.request = request
     self.target = target
     self.handle = handle
     self.upload = upload
     self.download = download
+    self.opening = opening
     clock = TransferClock(
       total: request.timeout, idle: request.idleTimeout, connection: request.limits.connection)
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }

@@ -36,9 +36,12 @@ struct SocketTable {
     entries[Int(socket)] = Entry(isOwn: true)
   }
 
-  /// Forgets a socket; the kernel removes a closed socket from epoll by itself.
+  /// Forgets a socket that is about to be closed.
+  ///
+  /// By itself, the kernel removes it from epoll only if no copy of it was handed over.
   mutating func closed(_ socket: Int32) {
     grow(socket)
+    unregister(socket)
     entries[Int(socket)] = Entry()
   }
 

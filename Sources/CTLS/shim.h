@@ -1,0 +1,51 @@
+#pragma once
+
+// What Swift cannot call by itself: OpenSSL's macros.
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+static inline int sq_ssl_set_server_name(SSL *ssl, const char *name) {
+  return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+// The newest version that a context allows, or 0 if it has no bound.
+static inline int sq_ssl_ctx_newest_version(SSL_CTX *context) {
+  return (int)SSL_CTX_get_max_proto_version(context);
+}
+
+// Without this, a session cache and its callbacks of another library would be called.
+static inline void sq_ssl_ctx_forget_sessions(SSL_CTX *context) {
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_sess_set_new_cb(context, NULL);
+}
+
+static inline size_t sq_bio_pending(BIO *bio) { return BIO_ctrl_pending(bio); }
+
+// Makes a context trust the certificates in a PEM text, besides those that it trusts already.
+static inline int sq_ssl_ctx_trust_pem(SSL_CTX *context, const void *text, int size) {
+  BIO *source = BIO_new_mem_buf(text, size);
+  STACK_OF(X509_INFO) *list =
+      source == NULL ? NULL : PEM_X509_INFO_read_bio(source, NULL, NULL, NULL);
+  BIO_free(source);
+  X509_STORE *store = SSL_CTX_get_cert_store(context);
+  int count = 0;
+  for (int i = 0; list != NULL && i < sk_X509_INFO_num(list); i++) {
+    X509 *certificate = sk_X509_INFO_value(list, i)->x509;
+    if (certificate != NULL && X509_STORE_add_cert(store, certificate) == 1) count++;
+  }
+  sk_X509_INFO_pop_free(list, X509_INFO_free);
+  return count > 0;
+}
+
+// Makes a context trust the certificates of a file and of a folder, each of which may be NULL. As
+// with libcurl, an authority need not be signed by itself.
+static inline int sq_ssl_ctx_trust_files(
+    SSL_CTX *context, const char *file, const char *folder) {
+  X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
+  return (file == NULL || SSL_CTX_load_verify_file(context, file) == 1) &&
+         (folder == NULL || SSL_CTX_load_verify_dir(context, folder) == 1);
+}

@@ -1,0 +1,38 @@
+import Glibc
+
+/// Reads and writes sockets that do not block.
+package enum SocketIO {
+  /// What became of an attempt to read or write.
+  package enum Outcome {
+    case bytes(Int)
+    /// Nothing can be read or written at the moment.
+    case wait
+    /// The other side has ended the connection.
+    case end
+    /// The connection has failed, with this error of the system.
+    case failed(errno: Int32)
+  }
+
+  package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Outcome
+  {
+    outcome { recv(socket, buffer.baseAddress, buffer.count, 0) }
+  }
+
+  /// Sends bytes, without a signal if the other side is gone.
+  package static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {
+    outcome { Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+  }
+
+  private static func outcome(_ body: () -> Int) -> Outcome {
+    while true {
+      let count = body()
+      if count > 0 { return .bytes(count) }
+      if count == 0 { return .end }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: return .wait
+      case let error: return .failed(errno: error)
+      }
+    }
+  }
+}

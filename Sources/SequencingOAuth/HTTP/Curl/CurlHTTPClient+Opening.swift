@@ -1,0 +1,72 @@
+import CCurl
+import CTLS
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+extension CurlHTTPClient {
+  /// Opens a connection to a server for another protocol than HTTP/1.1, without a request.
+  ///
+  /// libcurl finds the address, tries all of them, and passes any proxy. It would also make the TLS
+  /// handshake; but if that chooses HTTP/2, libcurl puts its own HTTP/2 on the connection (7.88 as
+  /// well as 8.x). So it is stopped before the handshake, after it has prepared the context.
+  ///
+  /// - Throws: ``SQOAuthError`` with one of the codes `malformedRequest`, `invalidConfiguration`,
+  ///   `connectionFailed`, `requestTimedOut`, `cancelled`.
+  package func openConnection(
+    to url: URL, within limit: Duration
+  ) async throws(SQOAuthError) -> OpenedConnection {
+    var request = HTTPRequest(url: url)
+    request.timeout = nil
+    request.idleTimeout = nil
+    request.limits.connection = limit
+    let target = try RequestTarget(url)
+    let loop = try CurlEventLoop.shared.get()
+    let handle = try CurlHandle(configuration, loop)
+    let opening = ConnectionOpening()
+    let transfer = CurlTransfer(request, target, handle, opening: opening)
+    try handle.prepare(transfer, configuration)
+    guard handle.setOpening() else {
+      throw SQOAuthError(
+        .invalidConfiguration, "this libcurl cannot open a connection for another protocol")
+    }
+    await run(transfer, loop)
+    if opening.isProxySecure {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the proxy towards \(target.authority) is reached over https, and such a proxy cannot "
+          + "pass on calls; use one that is reached over http")
+    }
+    if let failure = transfer.failure { throw failure }
+    guard let connection = opening.connection else {
+      throw SQOAuthError(
+        .connectionFailed, "libcurl did not hand over the connection to \(target.authority)")
+    }
+    return connection
+  }
+}
+
+extension CurlHandle {
+  /// Sets the options for a connection without a request.
+  fileprivate func setOpening() -> Bool {
+    set(CURLOPT_CONNECT_ONLY, 1) && set(CURLOPT_HTTPPROXYTUNNEL, 1)
+      && set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+      && set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_MAX_TLSv1_2)
+      && sq_set_context_callback(easy, curlHasContext) == CURLE_OK
+      && set(CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
+  }
+}
+
+/// libcurl has prepared the context of a TLS handshake that it is about to make.
+private func curlHasContext(
+  _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?,
+  _ handle: UnsafeMutableRawPointer?
+) -> CURLcode {
+  guard let context, let handle else { return CURLE_ABORTED_BY_CALLBACK }
+  let owner = Unmanaged<CurlHandle>.fromOpaque(handle).takeUnretainedValue()
+  owner.transfer?.opening?.take(OpaquePointer(context), of: owner)
+  return CURLE_ABORTED_BY_CALLBACK
+}

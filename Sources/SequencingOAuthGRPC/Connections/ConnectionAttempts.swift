@@ -1,0 +1,56 @@
+/// The attempts to reach a server, and the pauses between those that fail.
+///
+/// All times are nanoseconds of the clock of `SocketLoop`; `UInt64.max` means never.
+struct ConnectionAttempts {
+  /// How long one attempt may take.
+  static let limit = Duration.seconds(20)
+  /// The pause after the first failure; each further one doubles it.
+  private static let shortestPause: UInt64 = 100_000_000
+  private static let longestPause: UInt64 = 5_000_000_000
+
+  /// Whether an attempt is under way.
+  var isUnderWay = false
+  private var failures = 0
+  private var pauseEnd: UInt64 = 0
+  private var lastFailure: RPCError?
+
+  /// When the pause ends; never if there is none.
+  var due: UInt64 { pauseEnd == 0 ? .max : pauseEnd }
+
+  /// Whether a connection may be opened now; if so, the attempt counts as begun.
+  mutating func mayBegin(at now: UInt64) -> Bool {
+    guard !isUnderWay, pauseEnd <= now else { return false }
+    isUnderWay = true
+    pauseEnd = 0
+    return true
+  }
+
+  /// Notes that a connection has carried a call.
+  mutating func succeeded() {
+    failures = 0
+    pauseEnd = 0
+    lastFailure = nil
+  }
+
+  /// Notes that there was no connection, or one that was of no use.
+  mutating func failed(_ error: RPCError?, at now: UInt64) {
+    isUnderWay = false
+    lastFailure = error
+    let pause = min(Self.shortestPause << UInt64(min(failures, 10)), Self.longestPause)
+    failures += 1
+    // Many hosts that lost one server come back at different times.
+    pauseEnd = now + pause * UInt64.random(in: 80...120) / 100
+  }
+
+  /// The error of a call whose time was over before there was a connection.
+  var timeIsUp: RPCError {
+    guard let lastFailure else {
+      return RPCError(
+        .deadlineExceeded, "the call took longer than its timeout: there was no connection yet")
+    }
+    return RPCError(
+      .deadlineExceeded,
+      "the call took longer than its timeout: there was no connection; the last attempt failed: "
+        + lastFailure.message, cause: lastFailure.cause)
+  }
+}

@@ -1,0 +1,102 @@
+import HTTP2
+import SequencingOAuth
+
+/// What HTTP/2 tells and asks.
+extension RPCConnection: HTTP2SessionOwner {
+  func sectionBegins(of stream: Int32) {
+    streams[stream]?.sectionBegins()
+  }
+
+  func received(
+    _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, of stream: Int32
+  ) -> Bool {
+    guard let attempt = streams[stream] else { return true }
+    if attempt.take(name, value) { return true }
+    // With this answer, nghttp2 resets the stream.
+    forget(attempt)
+    return false
+  }
+
+  func sectionEnds(of stream: Int32, isEnd: Bool) {
+    guard let attempt = streams[stream] else { return }
+    attempt.sectionEnds()
+    hasAnswered = true
+    if isEnd { finish(attempt) }
+  }
+
+  func received(_ content: UnsafeRawBufferPointer, of stream: Int32) {
+    session?.consumeOfConnection(content.count)
+    guard let attempt = streams[stream] else {
+      session?.consume(content.count, of: stream)
+      return
+    }
+    session?.consume(attempt.take(content), of: stream)
+    if attempt.result != nil { drop(attempt) }
+  }
+
+  func contentEnds(of stream: Int32) {
+    if let attempt = streams[stream] { finish(attempt) }
+  }
+
+  /// Ends an attempt whose answer is complete, although the server may not have read all of it.
+  private func finish(_ attempt: RPCStream) {
+    attempt.finish()
+    if session?.isSending(attempt.id) == true { drop(attempt) } else { forget(attempt) }
+  }
+
+  func content(
+    of stream: Int32, into buffer: UnsafeMutableRawBufferPointer
+  ) -> HTTP2Session.Piece {
+    streams[stream]?.content(into: buffer) ?? .last(0)
+  }
+
+  func hasOpened(_ stream: Int32) {
+    streams[stream]?.isSent = true
+  }
+
+  func notOpened(_ stream: Int32) {
+    guard let attempt = streams.removeValue(forKey: stream) else { return }
+    moved.append(attempt)
+  }
+
+  func closed(_ stream: Int32, _ code: HTTP2ErrorCode, isRemote: Bool) {
+    guard let attempt = streams[stream] else { return }
+    // After a farewell, nghttp2 closes the streams that the server has not begun in this way.
+    if code == .refusedStream, attempt.isMovable {
+      streams[stream] = nil
+      moved.append(attempt)
+      return
+    }
+    attempt.end(error(of: code, isRemote: isRemote))
+    forget(attempt)
+  }
+
+  private func error(of code: HTTP2ErrorCode, isRemote: Bool) -> RPCError {
+    if isRemote {
+      return RPCError(
+        HTTPMapping.status(ofReset: code), "\(authority) reset the call: \(code)")
+    }
+    let rule = brokenRule.take() ?? "\(code)"
+    return RPCError(.internal, "the answer of \(authority) does not keep to HTTP/2: \(rule)")
+  }
+
+  func receivedSettings() {
+    pulse.isProven = true
+  }
+
+  func receivedGoAway(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
+    let text = String(decoding: debug.prefix(100), as: UTF8.self).map {
+      $0.isASCII && !$0.isNewline ? $0 : " "
+    }
+    if code == .enhanceYourCalm { pulse.slowDown() }
+    sayGoodbye(text.isEmpty ? "\(code)" : "\(code) (\(String(text)))")
+  }
+
+  func receivedPong() {
+    pulse.isAnswered()
+  }
+
+  func receivedInvalid(_ reason: String) {
+    brokenRule = reason
+  }
+}

@@ -1,0 +1,299 @@
+import Basics
+import HTTP2
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One HTTP/2 connection to a server, with the attempts on it.
+///
+/// It belongs to its ``RPCPeer``, whose lock protects it.
+final class RPCConnection {
+  private let opened: OpenedConnection
+  private let tls: TLSLayer?
+  let authority: String
+  private(set) var session: HTTP2Session?
+  var streams: [Int32: RPCStream] = [:]
+  var pulse: ConnectionPulse
+
+  /// Bytes for the network that it has not taken yet.
+  private var output: [UInt8] = []
+  /// How many bytes of the output the network has taken.
+  private var sent = 0
+  /// Whether the socket is watched for writing, too.
+  private var isBlocked = false
+  /// Room for bytes of the network, and for the same bytes without TLS.
+  private let rooms = (allocateRoom(), allocateRoom())
+
+  /// The attempts that have ended since the peer looked.
+  var ended: [RPCStream] = []
+  /// The attempts that are to be made on another connection.
+  var moved: [RPCStream] = []
+  /// Whether the connection takes no further attempt.
+  private(set) var isDraining = false
+  /// Why the connection ended; `nil` while it lives.
+  private(set) var failure: RPCError?
+  /// What the server said when it announced the end.
+  private(set) var farewell: String?
+  /// The protocol's rule that the server broke.
+  var brokenRule: String?
+  /// Whether a byte of HTTP/2 has come.
+  private var hasReceived = false
+  /// Whether the server has answered an attempt here.
+  var hasAnswered = false
+
+  /// How many bytes are collected before they are sent.
+  private static let outputSize = 64 * 1024
+  /// How many times the socket is read before other sockets get their turn.
+  private static let turns = 16
+
+  private static func allocateRoom() -> UnsafeMutableRawBufferPointer {
+    .allocate(byteCount: 64 * 1024, alignment: 16)
+  }
+
+  /// Begins the TLS handshake or, without TLS, HTTP/2.
+  init(
+    _ opened: OpenedConnection, host: String, authority: String, keepAlive: Duration?
+  ) throws(SQOAuthError) {
+    self.opened = opened
+    self.authority = authority
+    pulse = ConnectionPulse(interval: keepAlive)
+    if let context = opened.context {
+      tls = try TLSLayer(context: context, host: host, authority: authority)
+    } else {
+      tls = nil
+    }
+    advance()
+  }
+
+  deinit {
+    rooms.0.deallocate()
+    rooms.1.deallocate()
+  }
+
+  var socket: Int32 { opened.socket }
+  /// Whether attempts can be made: the TLS handshake is complete.
+  var isReady: Bool { session != nil && !isDraining && failure == nil }
+
+  // MARK: Attempts
+
+  /// Makes an attempt; returns `false` if the connection takes no further one.
+  func begin(_ stream: RPCStream) -> Bool {
+    guard let session, session.acceptsStreams, let id = session.request(stream.block) else {
+      isDraining = true
+      return false
+    }
+    stream.id = id
+    streams[id] = stream
+    pulse.isBusy(at: SocketLoop.now())
+    return true
+  }
+
+  /// Ends an attempt with an error, and tells the server.
+  func end(_ stream: RPCStream, _ error: RPCError) {
+    guard streams[stream.id] === stream else { return }
+    stream.end(error)
+    drop(stream)
+  }
+
+  /// Forgets an attempt that has a result, and tells the server to stop.
+  func drop(_ stream: RPCStream) {
+    session?.reset(stream.id, .cancel)
+    forget(stream)
+  }
+
+  /// Forgets an attempt that has a result.
+  func forget(_ stream: RPCStream) {
+    streams[stream.id] = nil
+    ended.append(stream)
+    if streams.isEmpty { pulse.isIdle(at: SocketLoop.now()) }
+  }
+
+  // MARK: The end
+
+  /// Ends the connection and all attempts on it; those that the server cannot have seen are moved.
+  func fail(_ error: RPCError) {
+    guard failure == nil else { return }
+    failure = error
+    isDraining = true
+    for stream in streams.values.sorted(by: { $0.id < $1.id }) {
+      if !stream.isSent, stream.isMovable {
+        moved.append(stream)
+      } else {
+        stream.end(error)
+        ended.append(stream)
+      }
+    }
+    streams = [:]
+  }
+
+  private func failBroken(_ reason: String) {
+    let words = farewell.map { "; it had announced: \($0)" } ?? ""
+    fail(RPCError(.unavailable, "the connection to \(authority) \(reason)\(words)"))
+  }
+
+  func sayGoodbye(_ farewell: String) {
+    isDraining = true
+    self.farewell = farewell
+  }
+
+  /// Checks whether both sides are done with the connection.
+  func closeIfOver() {
+    guard failure == nil, let session else { return }
+    if let brokenRule, !session.isAlive {
+      fail(
+        RPCError(
+          .unavailable, "\(authority) does not keep to HTTP/2: \(brokenRule)"))
+    } else if !session.isAlive || isDraining && streams.isEmpty {
+      failBroken("is closed")
+    }
+  }
+
+  /// Does what is due.
+  func check(at now: UInt64) {
+    // The process may have been suspended, and an answer that came in that time counts.
+    if streams.values.contains(where: { $0.deadline <= now }) { read() }
+    for stream in streams.values where stream.deadline <= now { end(stream, .timeIsUp) }
+    switch pulse.task(at: now) {
+    case .none: break
+    case .ping: session?.ping()
+    case .giveUp(let reason): return failBroken(reason)
+    case .close:
+      session?.terminate()
+      flush()
+      return failBroken("was not used for a while")
+    }
+    flush()
+  }
+
+  /// When something is due, by the clock of `SocketLoop`.
+  var due: UInt64 {
+    streams.values.reduce(pulse.due) { min($0, $1.deadline) }
+  }
+
+  // MARK: Bytes
+
+  /// Continues the handshake, and begins HTTP/2 after it.
+  private func advance() {
+    guard session == nil, failure == nil else { return }
+    do throws(SQOAuthError) {
+      let isDone = try tls?.advanceHandshake() ?? true
+      if isDone { try beginSession() }
+    } catch {
+      // The alert that tells the server why.
+      flush()
+      fail(RPCError(transport: error))
+    }
+  }
+
+  private func beginSession() throws(SQOAuthError) {
+    guard let session = HTTP2Session(isServer: false, owner: self) else {
+      throw SQOAuthError(.connectionFailed, "nghttp2 has no memory for a connection")
+    }
+    self.session = session
+  }
+
+  /// Reads and writes as the socket allows.
+  func handleReadySocket() {
+    if failure == nil { read() }
+  }
+
+  /// Reads what has arrived, and answers it.
+  private func read() {
+    for _ in 0..<Self.turns where failure == nil {
+      switch SocketIO.receive(socket, into: rooms.0) {
+      case .bytes(let count):
+        pulse.hasReceived(at: SocketLoop.now())
+        take(UnsafeRawBufferPointer(rebasing: rooms.0[..<count]))
+        // A part of the room was enough for all there is.
+        if count < rooms.0.count { return flush() }
+      case .wait: return flush()
+      case .end: return failBroken("was closed by the server")
+      case .failed(let errno): return failBroken("broke: \(CLibrary.meaning(of: errno))")
+      }
+    }
+    flush()
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) {
+    guard let tls else { return takePlain(bytes) }
+    tls.feed(bytes)
+    advance()
+    while failure == nil, session != nil {
+      switch tls.read(into: rooms.1) {
+      case .bytes(let count): takePlain(UnsafeRawBufferPointer(rebasing: rooms.1[..<count]))
+      case .wait: return
+      case .end(let reason): return failBroken(reason.map { "broke: \($0)" } ?? "was closed by the server")
+      }
+    }
+  }
+
+  private func takePlain(_ bytes: UnsafeRawBufferPointer) {
+    if !hasReceived {
+      hasReceived = true
+      if bytes.starts(with: "HTTP/1".utf8) {
+        return fail(RPCError(transport: .noHTTP2(authority)))
+      }
+    }
+    do throws(HTTP2Session.Failure) {
+      try session?.receive(bytes)
+    } catch {
+      fail(RPCError(.unavailable, "\(authority) does not keep to HTTP/2: \(error.reason)"))
+    }
+  }
+
+  /// Sends what there is to send, as far as the network takes it.
+  func flush() {
+    while failure == nil {
+      fill()
+      guard sent < output.count else { break }
+      let outcome = output.withUnsafeBytes { bytes in
+        SocketIO.send(socket, UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+      }
+      switch outcome {
+      case .bytes(let count): sent += count
+      case .wait: return watch(isBlocked: true)
+      case .end: return failBroken("was closed by the server")
+      case .failed(let errno): return failBroken("broke: \(CLibrary.meaning(of: errno))")
+      }
+    }
+    watch(isBlocked: false)
+    closeIfOver()
+  }
+
+  private func watch(isBlocked: Bool) {
+    guard isBlocked != self.isBlocked else { return }
+    self.isBlocked = isBlocked
+    SocketLoop.shared?.watch(socket, isWriting: isBlocked)
+  }
+
+  /// Fills the output after all of it was sent.
+  private func fill() {
+    guard sent == output.count else { return }
+    output.removeAll(keepingCapacity: true)
+    sent = 0
+    do throws(HTTP2Session.Failure) {
+      guard let tls else {
+        try session?.takeOutput(into: &output, limit: Self.outputSize)
+        return
+      }
+      var plain: [UInt8] = []
+      try session?.takeOutput(into: &plain, limit: Self.outputSize)
+      guard plain.withUnsafeBytes(tls.write) else {
+        return failBroken("broke: OpenSSL cannot encrypt any more")
+      }
+      tls.takeOutput(into: &output)
+    } catch {
+      failBroken("broke: \(error.reason)")
+    }
+  }
+}
+
+extension SQOAuthError {
+  static func noHTTP2(_ authority: String) -> Self {
+    Self(.invalidResponse, "\(authority) does not speak HTTP/2")
+  }
+}

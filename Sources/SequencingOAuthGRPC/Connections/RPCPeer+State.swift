@@ -1,0 +1,129 @@
+import HTTP2
+
+/// What a peer does with its connections and attempts, under its lock.
+extension RPCPeer.State {
+  // MARK: Finding
+
+  func connection(of stream: RPCStream) -> RPCConnection? {
+    if let current, current.streams[stream.id] === stream { return current }
+    return draining.first { $0.streams[stream.id] === stream }
+  }
+
+  func connection(on socket: Int32) -> RPCConnection? {
+    if let current, current.socket == socket { return current }
+    return draining.first { $0.socket == socket }
+  }
+
+  // MARK: Opening
+
+  /// Whether a connection must be opened now; the caller opens it.
+  mutating func mustOpen(at now: UInt64) -> Bool {
+    guard !waiting.isEmpty, current == nil else { return false }
+    if opening.mayBegin(at: now) { return true }
+    nextCheck = min(nextCheck, opening.due)
+    return false
+  }
+
+  mutating func begin(_ connection: RPCConnection, for peer: RPCPeer) {
+    opening.isUnderWay = false
+    guard SocketLoop.shared?.watch(connection.socket, for: peer) == true else {
+      return cannotOpen(
+        RPCError(.unavailable, "the system cannot watch another connection"))
+    }
+    current = connection
+    nextCheck = min(nextCheck, connection.pulse.due)
+    connection.flush()
+  }
+
+  /// Ends the attempts that wait, since there is no connection for them.
+  mutating func cannotOpen(_ error: RPCError) {
+    opening.failed(error, at: SocketLoop.now())
+    for stream in waiting { stream.end(error) }
+    ended += waiting
+    waiting = []
+  }
+
+  // MARK: In line
+
+  /// Collects what came of the attempts, puts connections aside that take no further one, and makes
+  /// the attempts that wait.
+  mutating func settle() {
+    while true {
+      if let current {
+        collect(current)
+        if current.isDraining { retire(current) }
+      }
+      if !draining.isEmpty {
+        for connection in draining { collect(connection) }
+        draining.removeAll { $0.failure != nil }
+      }
+      guard let current, current.isReady, !waiting.isEmpty else { return }
+      begin(on: current)
+    }
+  }
+
+  private mutating func begin(on connection: RPCConnection) {
+    let streams = waiting
+    waiting.removeAll(keepingCapacity: true)
+    for stream in streams where !connection.begin(stream) { waiting.append(stream) }
+    nextCheck = min(nextCheck, connection.pulse.due)
+    connection.flush()
+  }
+
+  private mutating func collect(_ connection: RPCConnection) {
+    if connection.failure != nil { SocketLoop.shared?.forget(connection.socket) }
+    if !connection.ended.isEmpty {
+      ended += connection.ended
+      connection.ended.removeAll(keepingCapacity: true)
+    }
+    if !connection.moved.isEmpty {
+      let moved = connection.moved
+      connection.moved = []
+      for stream in moved { move(stream, from: connection) }
+    }
+  }
+
+  /// Lets an attempt wait for the next connection, unless it has been moved too often.
+  private mutating func move(_ stream: RPCStream, from connection: RPCConnection) {
+    if stream.restart() {
+      waiting.append(stream)
+    } else {
+      stream.end(
+        connection.failure
+          ?? RPCError(
+            .unavailable,
+            "\(connection.authority) refused the call again and again: "
+              + (connection.farewell ?? "REFUSED_STREAM")))
+      ended.append(stream)
+    }
+  }
+
+  /// Takes a connection away from further attempts.
+  private mutating func retire(_ connection: RPCConnection) {
+    current = nil
+    if connection.hasAnswered {
+      opening.succeeded()
+    } else if let failure = connection.failure, !connection.pulse.isProven {
+      // A connection that never spoke HTTP/2 is as good as none.
+      return cannotOpen(failure)
+    } else {
+      opening.failed(connection.failure, at: SocketLoop.now())
+    }
+    if connection.failure == nil { draining.append(connection) }
+  }
+
+  // MARK: Time
+
+  /// Does what is due, and finds out when something is due again.
+  mutating func check(at now: UInt64) {
+    nextCheck = opening.due
+    for connection in (current.map { [$0] } ?? []) + draining {
+      connection.check(at: now)
+      nextCheck = min(nextCheck, connection.due)
+    }
+    for stream in waiting where stream.deadline <= now { stream.end(opening.timeIsUp) }
+    ended += waiting.filter { $0.result != nil }
+    waiting.removeAll { $0.result != nil }
+    for stream in waiting { nextCheck = min(nextCheck, stream.deadline) }
+  }
+}

@@ -1,0 +1,171 @@
+import Basics
+import HTTP2
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A server, for all channels with the same settings: its connection, and the attempts that wait for
+/// one.
+///
+/// There is one connection at a time, which carries any number of attempts. A connection that takes
+/// no further one finishes those that it has, beside the next connection.
+final class RPCPeer: SocketOwner {
+  /// What two channels must have in common to share a connection.
+  struct Key: Hashable {
+    let url: URL
+    let configuration: HTTPClientConfiguration
+    let keepAlive: Duration?
+  }
+
+  struct State {
+    /// The connection for the next attempts; `nil` if there is none.
+    var current: RPCConnection?
+    /// Connections that finish the attempts that they have.
+    var draining: [RPCConnection] = []
+    /// The attempts that wait for a connection.
+    var waiting: [RPCStream] = []
+    var opening = ConnectionAttempts()
+    /// Nothing is due before this time.
+    var nextCheck = UInt64.max
+    /// The attempts that have ended, and whose callers do not know it.
+    var ended: [RPCStream] = []
+  }
+
+  private let key: Key
+  private let target: RequestTarget
+  private let client: CurlHTTPClient
+  private let state = Locked(State())
+
+  private init(_ key: Key, _ target: RequestTarget) {
+    self.key = key
+    self.target = target
+    client = CurlHTTPClient(configuration: key.configuration)
+  }
+
+  // MARK: All of them
+
+  private struct Weak {
+    weak var peer: RPCPeer?
+  }
+
+  private static let all = Locked<[Key: Weak]>([:])
+
+  /// The peer with a key; channels and connections keep it alive.
+  static func shared(_ key: Key) throws(SQOAuthError) -> RPCPeer {
+    let target = try RequestTarget(key.url)
+    return all.withLock { all in
+      if let peer = all[key]?.peer { return peer }
+      all = all.filter { $0.value.peer != nil }
+      let peer = RPCPeer(key, target)
+      all[key] = Weak(peer: peer)
+      return peer
+    }
+  }
+
+  // MARK: For calls
+
+  /// Makes an attempt, whose continuation must be set, as soon as there is a connection.
+  func start(_ stream: RPCStream) {
+    act { state in
+      // It was cancelled before it started.
+      guard stream.result == nil else { return state.ended.append(stream) }
+      state.nextCheck = min(state.nextCheck, stream.deadline)
+      state.waiting.append(stream)
+    }
+  }
+
+  /// Ends an attempt with an error, unless it has ended; one that is not started ends at its start.
+  func end(_ stream: RPCStream, _ error: RPCError) {
+    act { state in
+      if let index = state.waiting.firstIndex(where: { $0 === stream }) {
+        state.ended.append(state.waiting.remove(at: index))
+      } else if let connection = state.connection(of: stream) {
+        connection.end(stream, error)
+        connection.flush()
+      }
+      stream.end(error)
+    }
+  }
+
+  /// Sends more of an attempt, because the app has sent more messages.
+  func resume(_ stream: RPCStream) {
+    act { state in
+      guard stream.isWaitingForContent, let connection = state.connection(of: stream) else { return }
+      connection.session?.resume(stream.id)
+      connection.flush()
+    }
+  }
+
+  /// Lets the server send more, because the app has read messages of so many bytes.
+  func consume(_ count: Int, of stream: RPCStream) {
+    act { state in
+      guard let connection = state.connection(of: stream) else { return }
+      connection.session?.consume(stream.hasRead(count), of: stream.id)
+      connection.flush()
+    }
+  }
+
+  // MARK: What the network and time bring
+
+  func socketIsReady(_ socket: Int32) {
+    act { $0.connection(on: socket)?.handleReadySocket() }
+  }
+
+  func timeIsDue() {
+    act { state in
+      let now = SocketLoop.now()
+      guard state.nextCheck <= now else { return }
+      state.check(at: now)
+    }
+  }
+
+  // MARK: Connections
+
+  /// Opens a connection in a task of its own, since many attempts may wait for it.
+  private func open() {
+    Task {
+      let result: Result<RPCConnection, SQOAuthError>
+      do throws(SQOAuthError) {
+        result = .success(try await connect())
+      } catch {
+        result = .failure(error)
+      }
+      nonisolated(unsafe) let opened = result
+      act { state in
+        switch opened {
+        case .success(let connection): state.begin(connection, for: self)
+        case .failure(let error): state.cannotOpen(RPCError(transport: error))
+        }
+      }
+    }
+  }
+
+  private func connect() async throws(SQOAuthError) -> RPCConnection {
+    let opened = try await client.openConnection(to: key.url, within: ConnectionAttempts.limit)
+    return try RPCConnection(
+      opened, host: target.host, authority: target.authority, keepAlive: key.keepAlive)
+  }
+
+  // MARK: One step
+
+  /// Changes the state and brings its parts in line with each other; then tells the callers, outside
+  /// the lock.
+  private func act(_ body: (inout State) -> Void) {
+    let (ended, mustOpen) = state.withLock { state -> ([RPCStream], Bool) in
+      let before = state.nextCheck
+      body(&state)
+      state.settle()
+      let mustOpen = state.mustOpen(at: SocketLoop.now())
+      if state.nextCheck != before { SocketLoop.shared?.wake(self, at: state.nextCheck) }
+      if state.ended.isEmpty { return ([], mustOpen) }
+      defer { state.ended = [] }
+      return (state.ended, mustOpen)
+    }
+    if mustOpen { open() }
+    for stream in ended { stream.resume() }
+  }
+}

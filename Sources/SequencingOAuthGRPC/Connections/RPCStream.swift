@@ -1,0 +1,279 @@
+import Basics
+import HTTP2
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One attempt to make a call: what it sends on a stream of a connection, and what came back.
+///
+/// It belongs to its ``RPCPeer``, whose lock protects it, from the start until its continuation is
+/// resumed.
+final class RPCStream: @unchecked Sendable {
+  /// The content of a request.
+  enum Content {
+    /// One message, framed.
+    case message(Data)
+    /// The messages that the app sends.
+    case outbox(MessageOutbox)
+  }
+
+  /// The answer of a server that ended the stream in order.
+  struct Answer {
+    let head: HTTPResponseHead
+    let trailers: HTTPFields
+    /// The messages, unless they went to an inbox.
+    let frames: [MessageFrame]
+    /// Whether the last message is complete.
+    let isAtEnd: Bool
+  }
+
+  let block: HeaderBlock
+  private let content: Content
+  /// Where messages go as they arrive; `nil` if they are kept for the answer.
+  private let inbox: MessageInbox?
+  /// Called with the head when it arrives.
+  private let onHead: (HTTPResponseHead) -> Void
+  /// When the attempt must end, by the clock of ``SocketLoop``.
+  let deadline: UInt64
+
+  /// Resumed with the result of the attempt.
+  var continuation: CheckedContinuation<Result<Answer, RPCError>, Never>?
+  var result: Result<Answer, RPCError>?
+
+  /// The number of the stream on its connection; 0 while it has none.
+  var id: Int32 = 0
+  /// Whether the server may have seen the request.
+  var isSent = false
+  /// How often the attempt was made on a connection that did not take it.
+  private var moves = 0
+  private(set) var isWaitingForContent = false
+
+  private var position = 0
+  /// The content of the outbox that was sent, as long as it may have to be sent again.
+  private var replay = Data()
+  private var isReplayable = true
+  /// The largest number of bytes that are kept to be sent again.
+  private static let replayLimit = 256 * 1024
+
+  private var fields = HTTPFields()
+  private var fieldBytes = 0
+  private(set) var head: HTTPResponseHead?
+  private var trailers = HTTPFields()
+  private var hasMessages = false
+  private var parser: FrameParser
+  private var frames: [MessageFrame] = []
+  private var discarded = 0
+  /// How many bytes the server was allowed to send again, of those that were received.
+  private var received = 0
+  private var consumed = 0
+  private var unread = 0
+
+  init(
+    _ block: HeaderBlock, content: Content, limit: Int, inbox: MessageInbox?, deadline: UInt64,
+    onHead: @escaping (HTTPResponseHead) -> Void
+  ) {
+    self.block = block
+    self.content = content
+    self.inbox = inbox
+    self.deadline = deadline
+    self.onHead = onHead
+    parser = FrameParser(limit: limit)
+  }
+
+  // MARK: What is sent
+
+  /// Whether the attempt can be made on another connection without harm.
+  var isMovable: Bool { isReplayable && head == nil }
+
+  /// Prepares the attempt for another connection; returns `false` if it was moved too often.
+  func restart() -> Bool {
+    moves += 1
+    guard moves <= Self.maximumMoves else { return false }
+    id = 0
+    isSent = false
+    position = 0
+    isWaitingForContent = false
+    fields = HTTPFields()
+    fieldBytes = 0
+    return true
+  }
+
+  private static let maximumMoves = 4
+
+  func content(into buffer: UnsafeMutableRawBufferPointer) -> HTTP2Session.Piece {
+    switch content {
+    case .message(let data): piece(of: data, into: buffer)
+    case .outbox(let outbox): piece(of: outbox, into: buffer)
+    }
+  }
+
+  private func piece(
+    of data: Data, into buffer: UnsafeMutableRawBufferPointer
+  ) -> HTTP2Session.Piece {
+    let count = copy(data, into: buffer)
+    return position == data.count ? .last(count) : .bytes(count)
+  }
+
+  private func copy(_ data: Data, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let count = min(data.count - position, buffer.count)
+    data.copyBytes(
+      to: buffer, from: (data.startIndex + position)..<(data.startIndex + position + count))
+    position += count
+    return count
+  }
+
+  private func piece(
+    of outbox: MessageOutbox, into buffer: UnsafeMutableRawBufferPointer
+  ) -> HTTP2Session.Piece {
+    isWaitingForContent = false
+    if position < replay.count { return .bytes(copy(replay, into: buffer)) }
+    switch outbox.take(into: buffer) {
+    case .bytes(let count):
+      keep(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      return .bytes(count)
+    case .wait:
+      isWaitingForContent = true
+      return .wait
+    case .end: return .last(0)
+    }
+  }
+
+  private func keep(_ bytes: UnsafeRawBufferPointer) {
+    guard isReplayable else { return }
+    if head == nil, replay.count + bytes.count <= Self.replayLimit {
+      replay.append(contentsOf: bytes)
+      position = replay.count
+    } else {
+      endReplay()
+    }
+  }
+
+  private func endReplay() {
+    isReplayable = false
+    replay = Data()
+    position = 0
+  }
+
+  // MARK: What comes back
+
+  func sectionBegins() {
+    fields = HTTPFields()
+  }
+
+  /// Takes a field; returns `false` if the response has too many, which ends the attempt.
+  func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    fieldBytes += name.count + value.count + 32
+    guard fieldBytes <= Self.maximumFieldBytes, fields.count < Self.maximumFields else {
+      end(
+        RPCError(
+          .resourceExhausted,
+          "the server sent more than \(Self.maximumFields) metadata fields or "
+            + "\(Self.maximumFieldBytes) bytes of them"))
+      return false
+    }
+    fields.append(
+      HTTPFields.Field(
+        name: String(decoding: name, as: UTF8.self), value: String(decoding: value, as: UTF8.self)))
+    return true
+  }
+
+  /// How many fields a response may have in one section.
+  private static let maximumFields = 256
+  /// How many bytes all fields of a response may have, each with 32 bytes more.
+  private static let maximumFieldBytes = 256 * 1024
+
+  func sectionEnds() {
+    if head != nil {
+      trailers = fields
+      return
+    }
+    // nghttp2 lets only sections with one valid status pass.
+    guard let status = fields[":status"].flatMap({ Int($0) }), status >= 200 else { return }
+    fields[":status"] = nil
+    let head = HTTPResponseHead(status: status, headers: fields)
+    self.head = head
+    endReplay()
+    hasMessages = RPCResponseHead(head, removing: SentSecrets([])).hasMessages
+    onHead(head)
+  }
+
+  /// Takes content, and returns how many bytes the server may send again.
+  func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard result == nil else { return bytes.count }
+    guard hasMessages else { return discard(bytes.count) }
+    received += bytes.count
+    do throws(RPCError) {
+      let frames = try parser.take(Data(bytes))
+      if let inbox {
+        unread += frames.reduce(0) { $0 + $1.wireLength }
+        inbox.put(frames)
+      } else {
+        self.frames += frames
+        if self.frames.count > 1 { throw .notOneMessage }
+      }
+    } catch {
+      end(error)
+    }
+    return credit()
+  }
+
+  /// Notes that the app has read messages, and returns how many bytes the server may send again.
+  func hasRead(_ count: Int) -> Int {
+    unread -= count
+    return credit()
+  }
+
+  /// What is not in a message that waits for the app may be replaced by more.
+  ///
+  /// The first parts of a long message were replaced before the message was complete. So nothing is
+  /// replaced until the app has read as much.
+  private func credit() -> Int {
+    let more = max(received - unread - consumed, 0)
+    consumed += more
+    return more
+  }
+
+  /// Drops the page of a server that does not speak gRPC; a long one ends the attempt.
+  private func discard(_ count: Int) -> Int {
+    discarded += count
+    if discarded > 1 << 20 { finish() }
+    return count
+  }
+
+  // MARK: The end
+
+  /// Ends the attempt with the server's answer.
+  func finish() {
+    guard let head else {
+      return end(RPCError(.internal, "the server ended the call without an answer"))
+    }
+    end(
+      with: .success(
+        Answer(
+          head: head, trailers: trailers, frames: frames,
+          isAtEnd: parser.isAtEnd)))
+  }
+
+  /// Ends the attempt with an error, unless it has a result.
+  func end(_ error: RPCError) {
+    end(with: .failure(error))
+  }
+
+  private func end(with result: Result<Answer, RPCError>) {
+    if self.result == nil { self.result = result }
+  }
+
+  /// Tells the caller; outside the lock, once the attempt has a result.
+  func resume() {
+    guard let result else { return }
+    continuation.take()?.resume(returning: result)
+  }
+}
+
+extension RPCError {
+  static let notOneMessage = RPCError(.internal, "the server sent more than one message")
+}

@@ -1,0 +1,144 @@
+import CTLS
+import SequencingOAuth
+
+/// The TLS of one connection, by OpenSSL: it turns bytes of the network into those of HTTP/2 and
+/// back.
+///
+/// It reads and writes memory, not sockets. The context comes from libcurl, with its rules of trust;
+/// this class adds the name of the server and the choice of HTTP/2.
+final class TLSLayer {
+  private let tls: OpaquePointer
+  private let incoming: OpaquePointer
+  private let outgoing: OpaquePointer
+  private let authority: String
+
+  /// `h2`, with its length before it (RFC 9113, section 3.2; RFC 7301, section 3.1).
+  private static let protocols: [UInt8] = [2, 0x68, 0x32]
+
+  /// - Throws: `connectionFailed` if OpenSSL has no memory.
+  init(context: OpaquePointer, host: String, authority: String) throws(SQOAuthError) {
+    guard let tls = SSL_new(context), let incoming = BIO_new(BIO_s_mem()),
+      let outgoing = BIO_new(BIO_s_mem())
+    else { throw SQOAuthError(.connectionFailed, "OpenSSL has no memory for a connection") }
+    SSL_set_bio(tls, incoming, outgoing)
+    SSL_set_connect_state(tls)
+    self.tls = tls
+    self.incoming = incoming
+    self.outgoing = outgoing
+    self.authority = authority
+    // An address is in the certificate as an address, and has no name to announce.
+    let isAddress = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), host) == 1
+    let isNamed =
+      isAddress || SSL_set1_host(tls, host) == 1 && sq_ssl_set_server_name(tls, host) == 1
+    SSL_set_hostflags(tls, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    SSL_set_verify(tls, SSL_VERIFY_PEER, nil)
+    guard isNamed,
+      SSL_set_alpn_protos(tls, Self.protocols, UInt32(Self.protocols.count)) == 0
+    else { throw SQOAuthError(.connectionFailed, "OpenSSL refused the host of \(authority)") }
+  }
+
+  deinit {
+    SSL_free(tls)
+  }
+
+  // MARK: The handshake
+
+  /// Continues the handshake; returns whether it is complete.
+  ///
+  /// - Throws: `tlsFailed` if the server is not trusted, `invalidResponse` if it does not choose
+  ///   HTTP/2.
+  func advanceHandshake() throws(SQOAuthError) -> Bool {
+    if SSL_is_init_finished(tls) == 1 { return true }
+    let (code, reason) = withCleanErrors { SSL_do_handshake(tls) }
+    if code == 1 {
+      try checkProtocol()
+      return true
+    }
+    if SSL_want(tls) == SSL_READING { return false }
+    throw failure(reason)
+  }
+
+  private func checkProtocol() throws(SQOAuthError) {
+    var name: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    SSL_get0_alpn_selected(tls, &name, &count)
+    let chosen = UnsafeBufferPointer(start: name, count: Int(count))
+    guard chosen.elementsEqual(Self.protocols.dropFirst()) else {
+      throw SQOAuthError(.invalidResponse, "\(authority) does not speak HTTP/2")
+    }
+  }
+
+  private func failure(_ reason: String?) -> SQOAuthError {
+    let verification = SSL_get_verify_result(tls)
+    if verification != X509_V_OK {
+      let text = String(cString: X509_verify_cert_error_string(verification))
+      return SQOAuthError(
+        .tlsFailed,
+        "no trusted TLS connection to \(authority): \(text); check the server's certificate and "
+          + "the authorities that the client trusts")
+    }
+    let reason = reason ?? "the server ended the handshake"
+    let advice =
+      reason.contains("wrong version number")
+      ? "perhaps the server speaks http there, and not https"
+      : "check which versions of TLS and which certificates the server accepts"
+    return SQOAuthError(
+      .tlsFailed, "no TLS connection to \(authority): \(reason); \(advice)")
+  }
+
+  // MARK: Bytes
+
+  /// Takes bytes of the network.
+  func feed(_ bytes: UnsafeRawBufferPointer) {
+    BIO_write(incoming, bytes.baseAddress, Int32(bytes.count))
+  }
+
+  /// What came of an attempt to read.
+  enum Reading {
+    case bytes(Int)
+    case wait
+    /// The server has ended the connection, or sent what is not TLS.
+    case end(String?)
+  }
+
+  /// Decrypts into a buffer.
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+    let (count, reason) = withCleanErrors {
+      SSL_read(tls, buffer.baseAddress, Int32(clamping: buffer.count))
+    }
+    if count > 0 { return .bytes(Int(count)) }
+    return SSL_want(tls) == SSL_READING ? .wait : .end(reason)
+  }
+
+  /// Encrypts bytes; ``takeOutput(into:)`` gives the result.
+  ///
+  /// Returns `false` if the connection cannot be used any more.
+  func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if bytes.isEmpty { return true }
+    return withCleanErrors { SSL_write(tls, bytes.baseAddress, Int32(bytes.count)) }.code > 0
+  }
+
+  /// Appends what is to be sent over the network.
+  func takeOutput(into output: inout [UInt8]) {
+    while case let count = sq_bio_pending(outgoing), count > 0 {
+      let start = output.count
+      output.append(contentsOf: repeatElement(0, count: count))
+      _ = output.withUnsafeMutableBytes { bytes in
+        BIO_read(outgoing, bytes.baseAddress.map { $0 + start }, Int32(count))
+      }
+    }
+  }
+
+  /// Runs a call with an empty queue of errors, and gives its first reason if it fails.
+  ///
+  /// The errors that other code left in this thread's queue stay there.
+  private func withCleanErrors(_ body: () -> Int32) -> (code: Int32, reason: String?) {
+    ERR_set_mark()
+    defer { ERR_pop_to_mark() }
+    let code = body()
+    guard code <= 0, case let error = ERR_peek_last_error(), error != 0,
+      let reason = ERR_reason_error_string(error)
+    else { return (code, nil) }
+    return (code, String(cString: reason))
+  }
+}
