@@ -62,6 +62,7 @@ package final class HTTP2Server: SocketOwner {
   }
 
   package func timeIsDue() {}
+  package func isCalled() {}
 
   private func acceptAll(_ listener: Int32) {
     while let accepted = Sockets.accept(listener) {

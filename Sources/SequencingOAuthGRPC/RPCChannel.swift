@@ -1,4 +1,5 @@
 import Basics
+import HTTP2
 public import Dispatch
 public import SequencingOAuth
 
@@ -30,6 +31,8 @@ public final class RPCChannel: Sendable {
   let scheme: String
   let authority: String
   let peer: RPCPeer
+  /// The method that was called last, since many programs call one again and again.
+  private let lastBlock = Locked<(method: String, block: HeaderBlock)?>(nil)
   /// The server's origin, or the reason why it must not get a token.
   let origin: Result<ResourceOrigin, SQOAuthError>
 
@@ -88,12 +91,26 @@ public final class RPCChannel: Sendable {
     return origin
   }
 
-  /// Throws unless a text is the path of a method.
+  /// The fields that each call of a method begins with.
+  func block(for method: String) -> HeaderBlock {
+    if let last = lastBlock.withLock({ $0 }), last.method == method { return last.block }
+    var block = HeaderBlock([
+      ":method": "POST", ":scheme": scheme, ":path": method, ":authority": authority,
+      "te": "trailers", "content-type": "application/grpc",
+      "user-agent": "grpc-sequencing-oauth", "grpc-accept-encoding": "identity,gzip",
+    ])
+    if options.compression == .gzip { block.append("grpc-encoding", "gzip") }
+    lastBlock.withLock { [block] in $0 = (method, block) }
+    return block
+  }
+
+  /// Throws unless a text is the path of a method: `/package.Service/Method`.
   static func check(_ method: String) throws(RPCError) {
-    let parts = method.split(separator: "/", omittingEmptySubsequences: false)
+    let path = method.utf8
+    let name = path.dropFirst().drop { $0 != UInt8(ascii: "/") }
     let isWellFormed =
-      parts.count == 3 && parts[0].isEmpty && parts.dropFirst().allSatisfy { !$0.isEmpty }
-      && method.utf8.allSatisfy(isMethodByte)
+      path.first == UInt8(ascii: "/") && name.count > 1 && name.count < path.count - 1
+      && path.allSatisfy(isMethodByte) && !name.dropFirst().contains(UInt8(ascii: "/"))
     guard isWellFormed else {
       throw RPCError(.invalidArgument, "the method's name must be like /package.Service/Method")
     }

@@ -14,6 +14,16 @@ extension RPCPeer.State {
     return draining.first { $0.socket == socket }
   }
 
+  // MARK: Attempts
+
+  /// Takes an attempt, which waits until there is a connection.
+  mutating func add(_ stream: RPCStream) {
+    // It was cancelled before it started.
+    guard stream.result == nil else { return ended.append(stream) }
+    nextCheck = min(nextCheck, stream.deadline)
+    waiting.append(stream)
+  }
+
   // MARK: Opening
 
   /// Whether a connection must be opened now; the caller opens it.
