@@ -69,7 +69,8 @@ package final class HTTP2Session {
 
   private func announce(_ settings: Settings) -> Bool {
     var entries = [
-      sq_setting(Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), UInt32(settings.streamWindow)),
+      sq_setting(
+        Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), UInt32(settings.streamWindow)),
       sq_setting(Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), settings.headerBytes),
     ]
     entries.append(

@@ -54,7 +54,9 @@ public final class AuthorizationModule: Sendable {
     }
   }
 
-  package var requestAuthenticator: any ResourceRequestAuthenticator { context.requestAuthenticator }
+  package var requestAuthenticator: any ResourceRequestAuthenticator {
+    context.requestAuthenticator
+  }
 
   /// The queue for completions that belong to no actor; it is the main queue unless the app sets
   /// another.

@@ -147,7 +147,11 @@ extension RPCCall {
     }
     if (try? claim(nil)) != nil {
       // The call runs in the caller's own task, which saves a change of threads.
-      await withTaskCancellationHandler { await run() } onCancel: { cancel() }
+      await withTaskCancellationHandler {
+        await run()
+      } onCancel: {
+        cancel()
+      }
     }
     if let outcome = await outcome.value() { return try outcome.get() }
     cancel()

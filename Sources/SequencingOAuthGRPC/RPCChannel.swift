@@ -1,6 +1,6 @@
 import Basics
-import HTTP2
 public import Dispatch
+import HTTP2
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)

@@ -57,7 +57,8 @@ extension RPCPeer {
   private func beginAlone(_ stream: RPCStream) -> (socket: Int32, end: UInt64)? {
     var alone: (Int32, UInt64)?
     act { state in
-      guard let connection = state.current, let end = state.lone.begin(stream, on: connection) else {
+      guard let connection = state.current, let end = state.lone.begin(stream, on: connection)
+      else {
         return
       }
       connection.rest()

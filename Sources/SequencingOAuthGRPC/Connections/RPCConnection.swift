@@ -235,7 +235,8 @@ final class RPCConnection {
       switch tls.read(into: rooms.1) {
       case .bytes(let count): takePlain(UnsafeRawBufferPointer(rebasing: rooms.1[..<count]))
       case .wait: return
-      case .end(let reason): return failBroken(reason.map { "broke: \($0)" } ?? "was closed by the server")
+      case .end(let reason):
+        return failBroken(reason.map { "broke: \($0)" } ?? "was closed by the server")
       }
     }
   }

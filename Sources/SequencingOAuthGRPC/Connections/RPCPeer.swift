@@ -115,7 +115,9 @@ final class RPCPeer: SocketOwner {
   /// Sends more of an attempt, because the app has sent more messages.
   func resume(_ stream: RPCStream) {
     act { state in
-      guard stream.isWaitingForContent, let connection = state.connection(of: stream) else { return }
+      guard stream.isWaitingForContent, let connection = state.connection(of: stream) else {
+        return
+      }
       connection.session?.resume(stream.id)
       connection.flush()
     }
