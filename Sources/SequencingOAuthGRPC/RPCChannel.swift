@@ -16,9 +16,10 @@ public import SequencingOAuth
 /// ``RPCOptions/keepAlive``. A connection without calls is closed after two minutes.
 ///
 /// If a connection breaks, its calls end with ``RPCStatus/unavailable`` and the reason; the next
-/// call opens another. After an attempt that failed, calls wait before the next one: 0.1 s, and twice
-/// as long each time, up to 5 s. An attempt takes at most 20 s. A call that the server cannot have
-/// seen, because it was closing the connection, is made on the next connection without a word.
+/// call opens another. An attempt to connect takes at most 20 s, and the server's first bytes may
+/// take as long again. After an attempt that failed, calls wait before the next one: 0.1 s, and twice
+/// as long each time, up to 5 s. A call that the server cannot have seen, because it was closing the
+/// connection, is made on the next connection.
 public final class RPCChannel: Sendable {
   /// The URL of the server: its scheme, host and port.
   public let url: URL

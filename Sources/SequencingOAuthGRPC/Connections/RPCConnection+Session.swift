@@ -76,6 +76,11 @@ extension RPCConnection: HTTP2SessionOwner {
       return RPCError(
         HTTPMapping.status(ofReset: code), "\(authority) reset the call: \(code)")
     }
+    if code == .refusedStream {
+      return RPCError(
+        .unavailable,
+        "\(authority) closes the connection and did not take the call: \(farewell ?? "\(code)")")
+    }
     let rule = brokenRule.take() ?? "\(code)"
     return RPCError(.internal, "the answer of \(authority) does not keep to HTTP/2: \(rule)")
   }

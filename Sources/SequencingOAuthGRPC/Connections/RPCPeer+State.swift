@@ -85,6 +85,8 @@ extension RPCPeer.State {
     if !connection.ended.isEmpty {
       ended += connection.ended
       connection.ended.removeAll(keepingCapacity: true)
+      // A connection without calls is closed after a while.
+      if connection.streams.isEmpty { nextCheck = min(nextCheck, connection.pulse.due) }
     }
     if !connection.moved.isEmpty {
       let moved = connection.moved
