@@ -83,6 +83,16 @@ package final class GRPCServer: Sendable {
     process.signal(SIGUSR2)
   }
 
+  /// Makes the server do nothing until ``thaw()``, with its connections open.
+  package func freeze() {
+    process.signal(SIGSTOP)
+  }
+
+  /// Lets a server go on after ``freeze()``.
+  package func thaw() {
+    process.signal(SIGCONT)
+  }
+
   /// Kills the server, with all its connections.
   package func kill() {
     process.signal(SIGKILL)

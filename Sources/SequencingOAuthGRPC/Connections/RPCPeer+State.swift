@@ -116,7 +116,8 @@ extension RPCPeer.State {
 
   /// Does what is due, and finds out when something is due again.
   mutating func check(at now: UInt64) {
-    nextCheck = opening.due
+    // The end of a pause between attempts comes in with `mustOpen`, if a call waits for it.
+    nextCheck = .max
     for connection in (current.map { [$0] } ?? []) + draining {
       connection.check(at: now)
       nextCheck = min(nextCheck, connection.due)
