@@ -30,6 +30,7 @@ extension RPCPeer.State {
       return cannotOpen(
         RPCError(.unavailable, "the system cannot watch another connection"))
     }
+    connection.pulse.slowDown(to: pingInterval)
     current = connection
     nextCheck = min(nextCheck, connection.pulse.due)
     connection.flush()
@@ -71,6 +72,9 @@ extension RPCPeer.State {
   }
 
   private mutating func collect(_ connection: RPCConnection) {
+    // What arrived may make something due earlier: after the answer to a ping, the next ping.
+    nextCheck = min(nextCheck, connection.pulse.due)
+    pingInterval = max(pingInterval, connection.pulse.interval)
     if connection.failure != nil { SocketLoop.shared?.forget(connection.socket) }
     if !connection.ended.isEmpty {
       ended += connection.ended

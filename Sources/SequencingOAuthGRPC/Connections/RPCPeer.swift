@@ -29,6 +29,8 @@ final class RPCPeer: SocketOwner {
     /// The attempts that wait for a connection.
     var waiting: [RPCStream] = []
     var opening = ConnectionAttempts()
+    /// The longest interval of pings of a connection so far: one of them may have doubled it.
+    var pingInterval: UInt64 = 0
     /// Nothing is due before this time.
     var nextCheck = UInt64.max
     /// The time for which ``SocketLoop`` will call; never if it has called since it was told one.

@@ -145,6 +145,53 @@ import Testing
     }
   }
 
+  // MARK: Pings
+
+  @Test func `a silent stream is asked about again and again`() async throws {
+    try await InteropKind.grpcGo.running(options: ["--pings", "1"]) { server in
+      let channel = try server.channel {
+        $0.keepAlive = .milliseconds(20)
+        $0.shortestKeepAlive = .milliseconds(20)
+      }
+      let stream = try channel.fullDuplexCall()
+      var outputs = stream.outputs.makeAsyncIterator()
+      try await Self.pingPong(stream, &outputs)
+      try await server.process.line(after: "PING 1 5")
+      try await Self.pingPong(stream, &outputs)
+      try stream.finishSending()
+      #expect(try await outputs.next() == nil)
+    }
+  }
+
+  @Test func `a server that gets too many pings gets half as many, until it takes them`()
+    async throws
+  {
+    try await InteropKind.grpcGo.running(options: ["--pings", "100"]) { server in
+      let channel = try server.channel {
+        $0.keepAlive = .milliseconds(20)
+        $0.shortestKeepAlive = .milliseconds(20)
+      }
+      var refusals = 0
+      while true {
+        let stream = try channel.fullDuplexCall()
+        var outputs = stream.outputs.makeAsyncIterator()
+        // Without an answer, the next connection would have to wait. It may come too late.
+        try? await Self.pingPong(stream, &outputs)
+        // The fourth ping ends the connection if most of them have come too early.
+        let hasLasted = try await eventually("the stream ends, or sees more pings") { () -> Bool? in
+          if server.process.lines.contains("PING \(refusals + 1) 6") { return true }
+          return stream.status == nil ? nil : false
+        }
+        if hasLasted { break }
+        let error = await rpcFailure(.unavailable) { try await outputs.next() }
+        #expect(error?.message.contains("ENHANCE_YOUR_CALM (too_many_pings)") == true)
+        refusals += 1
+        try #require(refusals < 9)
+      }
+      #expect(refusals > 0)
+    }
+  }
+
   // MARK: Limits
 
   @Test func `a message over a limit of the server is refused, both ways`() async throws {
