@@ -57,7 +57,7 @@ public final class RPCChannel: Sendable {
     (scheme, authority) = (String(parts[0].dropLast()).lowercased(), String(parts[1]))
     do throws(SQOAuthError) {
       peer = try RPCPeer.shared(
-        RPCPeer.Key(url: url, configuration: configuration, keepAlive: options.keepAlive))
+        RPCPeer.Key(url: url, configuration: configuration, keepAlive: options.pingInterval))
     } catch {
       throw RPCError(invalidURL: error)
     }

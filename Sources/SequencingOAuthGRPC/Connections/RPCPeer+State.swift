@@ -40,6 +40,7 @@ extension RPCPeer.State {
       return cannotOpen(
         RPCError(.unavailable, "the system cannot watch another connection"))
     }
+    connection.pulse.slowDown(to: pingInterval)
     current = connection
     nextCheck = min(nextCheck, connection.pulse.due)
     connection.flush()
@@ -81,12 +82,14 @@ extension RPCPeer.State {
   }
 
   private mutating func collect(_ connection: RPCConnection) {
+    // What happened may make something due earlier: after the answer to a ping, the next ping; after
+    // the last call, the end of the connection.
+    nextCheck = min(nextCheck, connection.pulse.due)
+    pingInterval = max(pingInterval, connection.pulse.interval)
     if connection.failure != nil { SocketLoop.shared?.forget(connection.socket) }
     if !connection.ended.isEmpty {
       ended += connection.ended
       connection.ended.removeAll(keepingCapacity: true)
-      // A connection without calls is closed after a while.
-      if connection.streams.isEmpty { nextCheck = min(nextCheck, connection.pulse.due) }
     }
     if !connection.moved.isEmpty {
       let moved = connection.moved
@@ -128,7 +131,8 @@ extension RPCPeer.State {
 
   /// Does what is due, and finds out when something is due again.
   mutating func check(at now: UInt64) {
-    nextCheck = opening.due
+    // The end of a pause between attempts comes in with `mustOpen`, if a call waits for it.
+    nextCheck = .max
     for connection in (current.map { [$0] } ?? []) + draining {
       connection.check(at: now)
       nextCheck = min(nextCheck, connection.due)

@@ -29,8 +29,12 @@ final class RPCPeer: SocketOwner {
     /// The attempts that wait for a connection.
     var waiting: [RPCStream] = []
     var opening = ConnectionAttempts()
+    /// The longest interval of pings of a connection so far: one of them may have doubled it.
+    var pingInterval: UInt64 = 0
     /// Nothing is due before this time.
     var nextCheck = UInt64.max
+    /// The time for which ``SocketLoop`` will call; never if it has called since it was told one.
+    var alarm = UInt64.max
     var lone = LoneCalls()
     /// The attempts that have ended, and whose callers do not know it.
     var ended: [RPCStream] = []
@@ -147,9 +151,9 @@ final class RPCPeer: SocketOwner {
 
   func timeIsDue() {
     act { state in
+      state.alarm = .max
       let now = SocketLoop.now()
-      guard state.nextCheck <= now else { return }
-      state.check(at: now)
+      if state.nextCheck <= now { state.check(at: now) }
     }
   }
 
@@ -205,11 +209,13 @@ final class RPCPeer: SocketOwner {
   /// the lock.
   func act(_ body: (inout State) -> Void) {
     let (ended, mustOpen) = state.withLock { state -> ([RPCStream], Bool) in
-      let before = state.nextCheck
       body(&state)
       state.settle()
       let mustOpen = state.mustOpen(at: SocketLoop.now())
-      if state.nextCheck != before { SocketLoop.shared?.wake(self, at: state.nextCheck) }
+      if state.nextCheck != state.alarm {
+        state.alarm = state.nextCheck
+        SocketLoop.shared?.wake(self, at: state.nextCheck)
+      }
       if state.ended.isEmpty { return ([], mustOpen) }
       state.lone.ended(state.ended)
       defer { state.ended = [] }
