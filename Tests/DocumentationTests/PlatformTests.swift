@@ -42,11 +42,13 @@ import Testing
   static let linuxFiles: Set = [
     "SequencingOAuth/HTTP/Curl/CurlCallbacks", "SequencingOAuth/HTTP/Curl/CurlEventLoop",
     "SequencingOAuth/HTTP/Curl/CurlMulti", "SequencingOAuth/HTTP/Curl/LoneRequests",
+    "SequencingOAuth/HTTP/Curl/OpenedConnection",
     "SequencingOAuth/HTTP/Curl/SocketTable",
     "SequencingOAuthPostgreSQL/Connection", "SequencingOAuthPostgreSQL/ConnectionSettings",
     "SequencingOAuthPostgreSQL/Notices/Bell", "SequencingOAuthPostgreSQL/Notices/NoticeListener",
     "SequencingOAuthPostgreSQL/PostgreSQLTokenStore+Leases",
     "SequencingOAuthPostgreSQL/ResultReader", "SequencingOAuthPostgreSQL/SocketWatch",
+    "HTTP2/SocketIO", "HTTP2/SocketLoop",
     "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
   ]
 

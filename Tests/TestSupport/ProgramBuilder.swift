@@ -46,7 +46,7 @@ package struct ProgramBuilder: Sendable {
   package init(with extras: [Extra] = []) throws {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL
-    let modules = ["CCurl", "CCrypto", "CSockets"] + extras.map(\.module)
+    let modules = ["CCurl", "CCrypto", "CTLS", "CSockets"] + extras.map(\.module)
     let maps = modules.flatMap {
       ["-Xcc", "-fmodule-map-file=\(Self.root.path)/Sources/\($0)/module.modulemap"]
     }
