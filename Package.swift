@@ -56,7 +56,8 @@ let package = Package(
     .target(
       name: "LoopbackHTTP2", dependencies: ["Basics", "HTTP2", "LoopbackHTTP"],
       swiftSettings: settings),
-    .target(name: "HTTP2", dependencies: ["Basics", "CNghttp2", "CSockets"], swiftSettings: settings),
+    .target(
+      name: "HTTP2", dependencies: ["Basics", "CNghttp2", "CSockets"], swiftSettings: settings),
     .target(name: "Basics", swiftSettings: settings),
     .systemLibrary(name: "CSockets"),
     .systemLibrary(
@@ -77,7 +78,8 @@ let package = Package(
       name: "sq-demo",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
-        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "Basics",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox",
+        "Basics",
       ],
       path: "Demo",
       // The examples are a package of their own, so that no build of this one links them.
@@ -95,7 +97,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "TestSupport",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP"],
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "CNghttp2"],
       path: "Tests/TestSupport",
       swiftSettings: settings),
     .executableTarget(
@@ -150,7 +152,8 @@ let package = Package(
     .testTarget(
       name: "SequencingOAuthGRPCTests",
       dependencies: [
-        "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "OAuthSandbox", "Basics",
+        "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "OAuthSandbox",
+        "Basics",
         "LoopbackHTTP", "TestSupport",
       ],
       exclude: ["Servers"],
@@ -169,7 +172,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "FuzzerTests",
-      dependencies: ["SequencingOAuth", "SequencingOAuthGRPC", "HTTP2", "Basics", "LoopbackHTTP", "CCurl"],
+      dependencies: [
+        "SequencingOAuth", "SequencingOAuthGRPC", "HTTP2", "Basics", "LoopbackHTTP", "CCurl",
+      ],
       path: "Tests/Fuzzers",
       exclude: ["Dictionaries", "LibFuzzer", "Seeds"],
       swiftSettings: settings),
@@ -179,18 +184,23 @@ let package = Package(
       exclude: ["Peers"],
       swiftSettings: settings),
     .testTarget(
+      name: "LoopbackHTTP2Tests",
+      dependencies: ["Basics", "HTTP2", "LoopbackHTTP", "LoopbackHTTP2", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
       name: "DemoTests",
       dependencies: [
         "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
-        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "Basics",
-        "LoopbackHTTP", "TestSupport",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox",
+        "Basics", "LoopbackHTTP", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthFoundation", "SequencingOAuthSQLite",
-        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "TestSupport",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox",
+        "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

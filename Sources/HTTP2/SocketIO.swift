@@ -13,7 +13,8 @@ package enum SocketIO {
     case failed(errno: Int32)
   }
 
-  package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Outcome
+  package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer)
+    -> Outcome
   {
     outcome { recv(socket, buffer.baseAddress, buffer.count, 0) }
   }
