@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "SequencingOAuthSecretService", targets: ["SequencingOAuthSecretService"]),
     .library(name: "SequencingOAuthGRPC", targets: ["SequencingOAuthGRPC"]),
     .library(name: "OAuthSandbox", targets: ["OAuthSandbox"]),
+    .library(name: "OAuthSandboxGRPC", targets: ["OAuthSandboxGRPC"]),
     .executable(name: "sq-demo", targets: ["sq-demo"]),
   ],
   targets: [
@@ -50,6 +51,10 @@ let package = Package(
       name: "OAuthSandbox",
       dependencies: ["Basics", "LoopbackHTTP", "LoopbackPages", "CCrypto"],
       swiftSettings: settings),
+    .target(
+      name: "OAuthSandboxGRPC",
+      dependencies: ["OAuthSandbox", "Basics", "HTTP2", "LoopbackHTTP", "LoopbackHTTP2"],
+      swiftSettings: settings),
     .target(name: "LoopbackHTTP", dependencies: ["Basics", "CSockets"], swiftSettings: settings),
     .target(
       name: "LoopbackPages", dependencies: ["Basics", "LoopbackHTTP"], swiftSettings: settings),
@@ -78,7 +83,7 @@ let package = Package(
       name: "sq-demo",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
-        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
         "Basics",
       ],
       path: "Demo",
@@ -184,6 +189,14 @@ let package = Package(
       exclude: ["Peers"],
       swiftSettings: settings),
     .testTarget(
+      name: "OAuthSandboxGRPCTests",
+      dependencies: [
+        "OAuthSandboxGRPC", "OAuthSandbox", "SequencingOAuthGRPC", "SequencingOAuth", "Basics",
+        "TestSupport",
+      ],
+      exclude: ["Peers"],
+      swiftSettings: settings),
+    .testTarget(
       name: "LoopbackHTTP2Tests",
       dependencies: ["Basics", "HTTP2", "LoopbackHTTP", "LoopbackHTTP2", "TestSupport"],
       swiftSettings: settings),
@@ -191,7 +204,7 @@ let package = Package(
       name: "DemoTests",
       dependencies: [
         "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
-        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
         "Basics", "LoopbackHTTP", "TestSupport",
       ],
       swiftSettings: settings),
@@ -199,7 +212,7 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthFoundation", "SequencingOAuthSQLite",
-        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
         "TestSupport",
       ],
       swiftSettings: settings),
