@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "SequencingOAuthSecretService", targets: ["SequencingOAuthSecretService"]),
     .library(name: "SequencingOAuthGRPC", targets: ["SequencingOAuthGRPC"]),
     .library(name: "OAuthSandbox", targets: ["OAuthSandbox"]),
+    .library(name: "OAuthSandboxGRPC", targets: ["OAuthSandboxGRPC"]),
     .executable(name: "sq-demo", targets: ["sq-demo"]),
   ],
   targets: [
@@ -50,6 +51,10 @@ let package = Package(
       name: "OAuthSandbox",
       dependencies: ["Basics", "LoopbackHTTP", "LoopbackPages", "CCrypto"],
       swiftSettings: settings),
+    .target(
+      name: "OAuthSandboxGRPC",
+      dependencies: ["OAuthSandbox", "Basics", "HTTP2", "LoopbackHTTP", "LoopbackHTTP2"],
+      swiftSettings: settings),
     .target(name: "LoopbackHTTP", dependencies: ["Basics", "CSockets"], swiftSettings: settings),
     .target(
       name: "LoopbackPages", dependencies: ["Basics", "LoopbackHTTP"], swiftSettings: settings),
@@ -78,7 +83,8 @@ let package = Package(
       name: "sq-demo",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
-        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "Basics",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
+        "Basics",
       ],
       path: "Demo",
       // The examples are a package of their own, so that no build of this one links them.
@@ -96,7 +102,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "TestSupport",
-      dependencies: ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP"],
+      dependencies: ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "CNghttp2"],
       path: "Tests/TestSupport",
       swiftSettings: settings),
     .executableTarget(
@@ -182,18 +188,31 @@ let package = Package(
       exclude: ["Peers"],
       swiftSettings: settings),
     .testTarget(
+      name: "OAuthSandboxGRPCTests",
+      dependencies: [
+        "OAuthSandboxGRPC", "OAuthSandbox", "SequencingOAuthGRPC", "SequencingOAuth", "Basics",
+        "TestSupport",
+      ],
+      exclude: ["Peers"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "LoopbackHTTP2Tests",
+      dependencies: ["Basics", "HTTP2", "LoopbackHTTP", "LoopbackHTTP2", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
       name: "DemoTests",
       dependencies: [
         "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
-        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "Basics",
-        "LoopbackHTTP", "TestSupport",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
+        "Basics", "LoopbackHTTP", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthFoundation", "SequencingOAuthSQLite",
-        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "TestSupport",
+        "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
+        "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -38,8 +38,7 @@ extension AccountOptions {
     ) { sandbox throws(Failure) in
       let configuration = try sandbox.configuration(for: options)
       try await self.work(
-        options, configuration, .issuer(sandbox.issuer), opened, console, work,
-        place: "the built-in sandbox, \(sandbox.issuer)")
+        options, configuration, .issuer(sandbox.issuer), opened, console, work, at: sandbox)
     }
   }
 
@@ -50,18 +49,18 @@ extension AccountOptions {
 
   private func work(
     _ options: SignInArguments, _ configuration: ClientConfiguration, _ server: Server,
-    _ store: OpenStore, _ console: Console, _ work: Work, place: String? = nil
+    _ store: OpenStore, _ console: Console, _ work: Work, at sandbox: EmbeddedSandbox? = nil
   ) async throws(Failure) {
+    let place = sandbox.map { "the built-in sandbox, \($0.issuer)" } ?? configuration.provider.name
     let oauth = oauth(choice.newID, keptIn: store)
     oauth.register(configuration)
     let configuration = await askingWho(oauth, configuration)
     oauth.register(configuration)
     oauth.module.attributes = KeptClient(configuration, at: server).attributes
-    let signIn = CommandLineSignIn(
-      oauth, options, at: place ?? configuration.provider.name, console)
+    let signIn = CommandLineSignIn(oauth, options, at: place, console)
     // A sandbox that ends with the program cannot sign its users in again.
     let remember: () async -> Void = { [self] in
-      guard place == nil, oauth.module.hasAccessToken else { return }
+      guard sandbox == nil, oauth.module.hasAccessToken else { return }
       let client = KeptClient(configuration, at: server)
       await self.remember(choice.newID, configuration.clientID, client, in: store, console)
     }
@@ -73,8 +72,8 @@ extension AccountOptions {
         outcome = .success(
           try await work(
             Account(
-              oauth: oauth, server: server.address, place: place ?? configuration.provider.name,
-              signInCommand: self.store.signInCommand(choice.newID),
+              oauth: oauth, server: server.address, place: place,
+              signInCommand: self.store.signInCommand(choice.newID), sandbox: sandbox,
               hasListedResources: !options.resources.isEmpty, store: store, signIn: signIn)))
       } catch {
         outcome = .failure(error)

@@ -17,8 +17,6 @@ struct AccountOptions: Sendable {
   var resumesSignedOut = false
   /// Whether a sign-in without a scope asks the provider who the user is.
   private(set) var asksWho = false
-  /// Whether the command can use the sandbox inside the program.
-  var canUseSandbox = true
   /// The delegate that learns of each refresh, from the first token on.
   var delegate: (any TokenRefreshDelegate & Sendable)?
   var choice: AccountChoice
@@ -54,7 +52,7 @@ struct AccountOptions: Sendable {
         return try await resume(record, opened, console, work)
       }
       let failure = try await choice.isMissing(in: opened)
-      throw canUseSandbox && choice.id == nil ? failure.offeringSandbox : failure
+      throw choice.id == nil ? failure.offeringSandbox : failure
     }
     try await self.signIn(signIn, opened, console, work)
   }

@@ -2,6 +2,8 @@
 struct Form: Sendable, Equatable {
   var action: String?
   var operands: [String] = []
+  /// Whether the last operand can be left out.
+  var isLastOptional = false
 }
 
 /// The words after a command, sorted into its operands and its options.
@@ -10,7 +12,8 @@ struct Arguments: Sendable {
   let secrets: Secrets
   /// The action word of the command, if it has one.
   private(set) var action: String?
-  /// The words that are not options, in order: one for each operand of the form.
+  /// The words that are not options, in order: one for each operand of the form, except for a last
+  /// one that was left out.
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
   private var values: [String: [String]] = [:]
@@ -48,7 +51,8 @@ struct Arguments: Sendable {
   /// Finds the form whose action is the first word, or else the form without an action.
   private mutating func fit(_ words: [String], _ forms: [Form]) throws(Failure) {
     let named = forms.first { $0.action != nil && $0.action == words.first }
-    let names = (named ?? forms.first { $0.action == nil })?.operands ?? []
+    let form = named ?? forms.first { $0.action == nil } ?? Form()
+    let names = form.operands
     action = named?.action
     operands = Array(words.dropFirst(named == nil ? 0 : 1))
     guard operands.count <= names.count else {
@@ -60,7 +64,7 @@ struct Arguments: Sendable {
           : "\"\(word.onScreen)\" is none of \(actions.joined(separator: ", "))"
             + Suggestion.question(word, among: actions))
     }
-    guard operands.count == names.count else {
+    guard operands.count >= names.count - (form.isLastOptional ? 1 : 0) else {
       throw .usage("\(names[operands.count]) is missing")
     }
   }

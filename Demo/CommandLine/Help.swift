@@ -52,7 +52,7 @@ enum Help {
       row($0.term, $0.help)
     }
     let usages = command.forms.map { form in
-      (["sq-demo", command.name, form.action].compactMap(\.self) + form.operands
+      (["sq-demo", command.name, form.action].compactMap(\.self) + operands(form)
         + (command.options.isEmpty ? [] : ["[OPTIONS]"])).joined(separator: " ")
     }
     return """
@@ -64,6 +64,11 @@ enum Help {
 
       \(list.joined(separator: "\n"))\(sharedOptions(of: command))
       """
+  }
+
+  private static func operands(_ form: Form) -> [String] {
+    guard form.isLastOptional, let last = form.operands.last else { return form.operands }
+    return form.operands.dropLast() + ["[\(last)]"]
   }
 
   /// The names of a command's shared options, with the command that explains them.

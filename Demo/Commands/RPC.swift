@@ -9,7 +9,8 @@ struct RPC: Command {
     It calls grpc.testing.TestService/UnaryCall, as gRPC's own examples of authentication do,
     and prints the token's scope and user, which the server returns, or the server's
     challenge. URL is https://HOST:PORT or, on this machine only, http://HOST:PORT without
-    encryption.
+    encryption. With --sandbox leave it out: a sandbox and a gRPC server that takes its tokens
+    then run inside the program, for this run only.
 
     The token is in the environment variable SQ_ACCESS_TOKEN. If that is not set, it is the
     token of an account that 'sq-demo login' has kept, or of a new account if the options
@@ -21,25 +22,42 @@ struct RPC: Command {
 
     The code is in Demo/RPC and is written to be read.
     """
-  static let forms = [Form(operands: ["URL"])]
-  static let options = [.authorities, .json] + AccountOptions.options
+  static let forms = [Form(operands: ["URL"], isLastOptional: true)]
+  static let options = [.authorities, .json] + AccountOptions.optionsOrSandbox
 
-  private let server: RPCServer
+  /// The server that the arguments name; `nil` for the one beside the sandbox.
+  private let server: RPCServer?
   private let token: Secret?
   private let printsJSON: Bool
   private let account: AccountOptions
 
   init(_ arguments: Arguments) throws(Failure) {
-    var account = try AccountOptions(arguments)
-    // No gRPC server knows the tokens of a sandbox that starts now.
-    account.canUseSandbox = false
+    let account = try AccountOptions(arguments)
     self.account = account
-    server = try RPCServer(
-      arguments.operands[0], authorities: arguments[.authorities],
-      timeout: account.signIn.answerLimit)
+    server = try Self.server(arguments, account.signIn)
     printsJSON = arguments.contains(.json)
     token = arguments.secrets.accessToken
     if let token { try Self.check(token) }
+  }
+
+  private static let needsServer = Failure.usage(
+    "URL is missing; it can be left out with --sandbox only")
+
+  private static func server(
+    _ arguments: Arguments, _ signIn: SignInArguments
+  ) throws(Failure) -> RPCServer? {
+    let url = arguments.operands.first
+    guard signIn.usesSandbox else {
+      guard let url else { throw needsServer }
+      return try RPCServer(
+        url, authorities: arguments[.authorities], timeout: signIn.answerLimit)
+    }
+    // No other server knows the tokens of a sandbox that starts now.
+    guard url == nil else { throw .usage("--sandbox has a gRPC server of its own; leave URL out") }
+    guard !arguments.contains(.authorities) else {
+      throw .usage("--ca is for a server whose URL begins with https")
+    }
+    return nil
   }
 
   /// Checks that the token can be sent.
@@ -54,21 +72,38 @@ struct RPC: Command {
 
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
-    if let token { return try await call(with: .accessToken(token.value), console) }
-    try await account.withAccount(console) { account throws(Failure) in
-      try await call(for: account, console)
+    guard let token else {
+      return try await account.withAccount(console) { account throws(Failure) in
+        try await call(for: account, console)
+      }
+    }
+    let credential = RPCCredential.accessToken(token.value)
+    if let server { return try await call(server, with: credential, console) }
+    try await EmbeddedSandbox.running(
+      tokenLifetime: account.tokenLifetime
+    ) { sandbox throws(Failure) in
+      try await call(server(beside: sandbox), with: credential, console)
     }
   }
 
+  private func server(beside sandbox: EmbeddedSandbox?) throws(Failure) -> RPCServer {
+    if let server { return server }
+    guard let sandbox else { throw Self.needsServer }
+    return try sandbox.rpcServer(timeout: account.signIn.answerLimit)
+  }
+
   private func call(for account: Account, _ console: Console) async throws(Failure) {
+    let server = try server(beside: account.sandbox)
     do throws(Failure) {
-      try await call(with: .account(account.oauth.module), console)
+      try await call(server, with: .account(account.oauth.module), console)
     } catch {
       throw error.hiding(account.oauth.result.token)
     }
   }
 
-  private func call(with credential: RPCCredential, _ console: Console) async throws(Failure) {
+  private func call(
+    _ server: RPCServer, with credential: RPCCredential, _ console: Console
+  ) async throws(Failure) {
     if console.errors.isTerminal { console.progress(RPCServer.waiting) }
     let answer = try await server.ask(with: credential)
     try console.result(printsJSON ? try oneLineOfJSON(answer) : answer.sentence)

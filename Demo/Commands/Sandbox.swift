@@ -1,4 +1,5 @@
 import OAuthSandbox
+import OAuthSandboxGRPC
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -9,6 +10,9 @@ import OAuthSandbox
 extension Option {
   static let port = Option(
     "--port", value: "N", help: "The port on 127.0.0.1; any free one by default.")
+  static let rpcPort = Option(
+    "--rpc-port", value: "N",
+    help: "The port of its gRPC server on 127.0.0.1; any free one by default.")
   static let lifetime = Option(
     "--lifetime", value: "SECONDS",
     help: "How long the sandbox's access tokens are valid; 3600 by default.")
@@ -24,16 +28,17 @@ struct Sandbox: Command {
   static let summary = "Run an authorization server to play with, until interrupted."
   static let details = """
     The server listens on this machine only, keeps everything in memory, and ends with
-    Ctrl-C.
+    Ctrl-C. Beside it runs a gRPC server that takes its tokens, for 'sq-demo rpc'.
 
     With --json it prints one object: issuer, authorization_endpoint, token_endpoint, \
     revocation_endpoint, jwks_uri, userinfo_endpoint, end_session_endpoint, api (me, list, \
-    drive, upload), scopes (scope, summary), clients (client_id, client_secret) and \
+    drive, upload, grpc), scopes (scope, summary), clients (client_id, client_secret) and \
     users (user_name, password).
     """
-  static let options: [Option] = [.port, .lifetime, .signedTokens, .describeAsJSON]
+  static let options: [Option] = [.port, .rpcPort, .lifetime, .signedTokens, .describeAsJSON]
 
   private let port: UInt16
+  private let rpcPort: UInt16
   private let lifetime: Duration
   private let signsTokens: Bool
   private let printsJSON: Bool
@@ -42,12 +47,16 @@ struct Sandbox: Command {
     signsTokens = arguments.contains(.signedTokens)
     printsJSON = arguments.contains(.describeAsJSON)
     lifetime = try Self.lifetime(arguments[.lifetime])
-    guard let text = arguments[.port] else {
-      port = 0
-      return
+    port = try Self.port(arguments, .port)
+    rpcPort = try Self.port(arguments, .rpcPort)
+  }
+
+  private static func port(_ arguments: Arguments, _ option: Option) throws(Failure) -> UInt16 {
+    guard let text = arguments[option] else { return 0 }
+    guard let port = UInt16(text) else {
+      throw .usage("\(option.name) takes a number from 0 to 65535")
     }
-    guard let port = UInt16(text) else { throw .usage("--port takes a number from 0 to 65535") }
-    self.port = port
+    return port
   }
 
   private static func lifetime(_ text: String?) throws(Failure) -> Duration {
@@ -64,10 +73,12 @@ struct Sandbox: Command {
     options.accessTokenLifetime = lifetime
     if signsTokens { options.accessTokenFormat = .jwt(.rs256) }
     let server = try await EmbeddedSandbox.start(options)
-    let report = SandboxReport(server, scopes: options.scopes)
+    let grpc = try EmbeddedSandbox.startRPC(of: server, port: rpcPort)
+    let report = SandboxReport(server, grpc, scopes: options.scopes)
     try console.result(printsJSON ? try report.json() : report.text)
     // The server runs until a signal cancels the task.
     while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
+    await grpc.stop()
     await server.stop()
   }
 }

@@ -26,8 +26,8 @@ struct Tour: Command {
     the stored token can be used, otherwise the login screen. An account that signs in is
     kept, as 'sq-demo login' keeps it.
 
-    With --rpc the main screen calls a gRPC server with the token too, as 'sq-demo rpc'
-    does.
+    The main screen also calls the sandbox's gRPC server with the token, as 'sq-demo rpc'
+    does. With --rpc it calls that server instead, also for an account.
     """
   static let options = [.rpc, .authorities, .drive] + AccountOptions.optionsOrSandbox
 
@@ -71,7 +71,7 @@ struct Tour: Command {
     guard usesSandbox else {
       return try await account.withAccount(console) { account throws(Failure) in
         let start = await TourStart.resuming(account.oauth, console)
-        try await run(try .account(account, drive: drive), start, console)
+        try await run(try .account(account, drive: drive), start, calling: server, console)
       }
     }
     let signIn = account.signIn
@@ -79,12 +79,14 @@ struct Tour: Command {
     try await EmbeddedSandbox.running(
       redirectURI: signIn.redirectURI.string, tokenLifetime: .seconds(30)
     ) { sandbox throws(Failure) in
-      try await run(try .sandbox(sandbox, signIn), .login, console)
+      var server = self.server
+      if server == nil { server = try sandbox.rpcServer() }
+      try await run(try .sandbox(sandbox, signIn), .login, calling: server, console)
     }
   }
 
   private func run(
-    _ place: TourPlace, _ start: TourStart, _ console: Console
+    _ place: TourPlace, _ start: TourStart, calling server: RPCServer?, _ console: Console
   ) async throws(Failure) {
     let app = await TourApp(
       place, browser: (browser ?? .system).userAgent(show: { _ in }), server: server)

@@ -1,5 +1,6 @@
 import Basics
 import OAuthSandbox
+import OAuthSandboxGRPC
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -21,6 +22,8 @@ final class EmbeddedSandbox: Sendable {
   let scope = "openid profile demo files"
   let description: SandboxDescription
   private let server: SandboxServer
+  /// The gRPC server beside it, once it was asked for.
+  private let rpc = Locked<SandboxGRPCServer?>(nil)
 
   var issuer: String { description.issuer }
   /// The base URL of its drive.
@@ -63,20 +66,35 @@ final class EmbeddedSandbox: Sendable {
     do throws(SandboxError) {
       return try await SandboxServer.start(options)
     } catch {
-      throw switch error {
-      case .portInUse(let port):
-        Failure(
-          "port_in_use", "another program uses port \(port)", status: .notAuthorized)
-      default:
-        Failure(
-          "sandbox_unavailable", "the sandbox could not listen on 127.0.0.1",
-          status: .notAuthorized)
-      }
+      throw Failure(notStarted: error)
     }
+  }
+
+  /// Starts the gRPC server that takes the tokens of a sandbox, or throws a failure with the reason.
+  static func startRPC(
+    of sandbox: SandboxServer, port: UInt16 = 0
+  ) throws(Failure) -> SandboxGRPCServer {
+    do throws(SandboxError) {
+      return try SandboxGRPCServer(of: sandbox, port: port)
+    } catch {
+      throw Failure(notStarted: error)
+    }
+  }
+
+  /// The gRPC server that takes its tokens; it starts when this is called for the first time.
+  func rpcServer(timeout: Duration = .seconds(60)) throws(Failure) -> RPCServer {
+    let url = try rpc.withLock { rpc throws(Failure) in
+      if let running = rpc { return running.url.absoluteString }
+      let started = try Self.startRPC(of: server)
+      rpc = started
+      return started.url.absoluteString
+    }
+    return try RPCServer(url, authorities: nil, timeout: timeout)
   }
 
   /// Stops the sandbox; its tokens cannot be used after that.
   private func stop() async {
+    await rpc.withLock(\.self)?.stop()
     await server.stop()
   }
 
@@ -97,6 +115,19 @@ final class EmbeddedSandbox: Sendable {
       return configuration
     } catch {
       throw .refused(error)
+    }
+  }
+}
+
+extension Failure {
+  /// Creates a failure from the reason why a sandbox did not start.
+  fileprivate init(notStarted error: SandboxError) {
+    switch error {
+    case .portInUse(let port):
+      self.init("port_in_use", "another program uses port \(port)", status: .notAuthorized)
+    default:
+      self.init(
+        "sandbox_unavailable", "the sandbox could not listen on 127.0.0.1", status: .notAuthorized)
     }
   }
 }

@@ -1,5 +1,6 @@
 import Basics
 import OAuthSandbox
+import OAuthSandboxGRPC
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -25,6 +26,7 @@ struct SandboxReport: Encodable {
     let list: String
     let drive: String
     let upload: String
+    let grpc: String
   }
 
   private struct Scope: Encodable {
@@ -44,8 +46,8 @@ struct SandboxReport: Encodable {
   private let clients: [Client]
   private let users: [User]
 
-  /// Describes a server that was started with these scopes.
-  init(_ server: SandboxServer, scopes: [SandboxScope]) {
+  /// Describes a server that was started with these scopes, and the gRPC server beside it.
+  init(_ server: SandboxServer, _ grpc: SandboxGRPCServer, scopes: [SandboxScope]) {
     issuer = server.issuer.absoluteString
     authorizationEndpoint = server.authorizationEndpoint.absoluteString
     tokenEndpoint = server.tokenEndpoint.absoluteString
@@ -55,7 +57,8 @@ struct SandboxReport: Encodable {
     endSessionEndpoint = server.endSessionEndpoint.absoluteString
     api = API(
       me: server.url(.me).absoluteString, list: server.url(.files).absoluteString,
-      drive: server.driveURL.absoluteString, upload: server.driveUploadURL.absoluteString)
+      drive: server.driveURL.absoluteString, upload: server.driveUploadURL.absoluteString,
+      grpc: grpc.url.absoluteString)
     self.scopes = scopes.map { Scope(scope: $0.name, summary: $0.summary) }
     clients = server.clients.map { Client(clientId: $0.id, clientSecret: $0.secret) }
     users = server.users.map { User(userName: $0.name, password: $0.password) }
@@ -85,6 +88,7 @@ struct SandboxReport: Encodable {
       sq-demo whoami
       sq-demo call GET /api/me
       sq-demo files
+      sq-demo rpc \(api.grpc)
     """
   }
 
@@ -111,6 +115,7 @@ struct SandboxReport: Encodable {
         ("me", "\(api.me) (the user of the token)"),
         ("list", "\(api.list) (sample and own files)"),
         ("drive", "\(api.drive) (the user's files)"), ("upload", "\(api.upload) (for new files)"),
+        ("grpc", "\(api.grpc) (grpc.testing.TestService)"),
       ] + scopes.map { ("scope", "\($0.scope): \($0.summary)") })
   }
 

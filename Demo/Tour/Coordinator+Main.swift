@@ -74,6 +74,9 @@ extension Coordinator.Main {
       return firstCall()
     case .call where call != nil && call != .waiting:
       return makeCall()
+    case .callWithBadToken where call != nil && call != .waiting:
+      call = .waiting
+      return .callWithBadToken
     case .callHasEnded(let call):
       self.call = call
     case .refresh where !isRefreshing:

@@ -51,6 +51,8 @@ struct Coordinator: Sendable, Equatable {
     case readFiles
     case filesAreRead(Files)
     case call
+    /// The user wants to see what the server says to a token that is not good.
+    case callWithBadToken
     case callHasEnded(Call)
     case pageIsReady(String)
     case browserIsUnavailable(String)
@@ -80,6 +82,7 @@ struct Coordinator: Sendable, Equatable {
     case askWhoSignedIn(SQToken)
     case readFiles
     case call
+    case callWithBadToken
     case refresh
     case endSessionAtServer
     case revoke

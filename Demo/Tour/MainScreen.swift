@@ -52,7 +52,19 @@ final class MainScreen: TokenRefreshDelegate {
 
   /// Calls the gRPC server with the user's token.
   func call() {
-    server?.ask(with: .account(oauth.module)) { result in
+    call(with: .account(oauth.module))
+  }
+
+  /// Calls the gRPC server with a token that no server has issued, to show its challenge.
+  ///
+  /// A call with the account's token shows none: if that token is refused, the SDK refreshes it, and
+  /// a session that has ended leads to the login screen.
+  func callWithBadToken() {
+    call(with: .accessToken("a-bad-token"))
+  }
+
+  private func call(with credential: RPCCredential) {
+    server?.ask(with: credential) { result in
       switch result {
       case .success(let answer):
         self.tell(.callHasEnded(.done(answer.sentence)))

@@ -18,9 +18,15 @@ struct MainView {
       status: main.isRefreshing ? Span("refreshing", .warning) : Span("signed in", .good),
       body: body(.whole, canvas), shorterBodies: MainExtent.shorter.map { body($0, canvas) },
       keys: [KeyHint("r", "refresh"), KeyHint("f", "read files")]
-        + (main.call == nil ? [] : [KeyHint("c", "call")]) + [KeyHint("v", "revoke")]
+        + callKeys + [KeyHint("v", "revoke")]
         + (server.isSandbox ? [KeyHint("e", "end the session at the server")] : [])
         + [KeyHint("o", "sign out"), KeyHint("q", "quit")])
+  }
+
+  private var callKeys: [KeyHint] {
+    guard main.call != nil else { return [] }
+    let bad = server.isSandbox ? [KeyHint("b", "call with a bad token")] : []
+    return [KeyHint("c", "call")] + bad
   }
 
   private func body(_ extent: MainExtent, _ canvas: Canvas) -> [Line] {

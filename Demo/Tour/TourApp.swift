@@ -52,6 +52,7 @@ final class TourApp {
     case .readFiles:
       readFiles()
     case .call: mainScreen.call()
+    case .callWithBadToken: mainScreen.callWithBadToken()
     case .refresh: mainScreen.refresh()
     case .endSessionAtServer: place.sandbox?.endSessions()
     case .revoke: mainScreen.revoke()

@@ -104,7 +104,8 @@ struct TourOnScreen {
 
   /// The event of a key on a screen.
   ///
-  /// Only at the sandbox can a visitor play the user, and the server end the session.
+  /// Only at the sandbox can a visitor play the user, the server end the session, and a call carry
+  /// a bad token.
   nonisolated static func event(
     for key: Key, on screen: Coordinator.Screen, atSandbox: Bool = true
   ) -> Coordinator.Event? {
@@ -119,6 +120,7 @@ struct TourOnScreen {
     case (.character("r"), .main): .refresh
     case (.character("e"), .main) where atSandbox: .endSessionAtServer
     case (.character("c"), .main): .call
+    case (.character("b"), .main) where atSandbox: .callWithBadToken
     case (.character("v"), .main): .revoke
     case (.character("o"), .main): .signOut
     default: nil

@@ -98,9 +98,15 @@ private func http2StreamClosed(
 private func http2SentFrame(
   _: OpaquePointer?, _ frame: Frame?, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-  guard let frame, isOpening(frame) else { return 0 }
-  session(context)?.owner.hasOpened(frame.pointee.hd.stream_id)
+  guard let frame, let session = session(context) else { return 0 }
+  if isOpening(frame) { session.owner.hasOpened(frame.pointee.hd.stream_id) }
+  if session.isServer, isEndOfAnswer(frame) { session.endRequest(of: frame.pointee.hd.stream_id) }
   return 0
+}
+
+private func isEndOfAnswer(_ frame: Frame) -> Bool {
+  let type = UInt32(frame.pointee.hd.type)
+  return (type == NGHTTP2_HEADERS.rawValue || type == NGHTTP2_DATA.rawValue) && isEnd(frame)
 }
 
 private func http2DidNotSend(

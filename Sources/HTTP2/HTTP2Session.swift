@@ -37,7 +37,7 @@ package final class HTTP2Session {
   }
 
   private var session: OpaquePointer?
-  private let isServer: Bool
+  let isServer: Bool
   unowned(unsafe) let owner: any HTTP2SessionOwner
   /// The streams that the other side has reset, until they are closed.
   var resetRemotely: Set<Int32> = []
@@ -158,6 +158,14 @@ package final class HTTP2Session {
   package func reset(_ stream: Int32, _ code: HTTP2ErrorCode) {
     nghttp2_submit_rst_stream(
       session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
+  }
+
+  /// Asks the client to send no more of a request whose whole answer was sent.
+  ///
+  /// - SeeAlso: RFC 9113, section 8.1
+  func endRequest(of stream: Int32) {
+    guard nghttp2_session_get_stream_remote_close(session, stream) == 0 else { return }
+    reset(stream, .noError)
   }
 
   // MARK: The connection

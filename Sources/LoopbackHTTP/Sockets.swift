@@ -100,7 +100,7 @@ package enum Sockets {
   static let (readable, writable) = (Int16(POLLIN), Int16(POLLOUT))
 
   /// Whether the call that failed last had nothing to read, or no room to write.
-  static var wouldBlock: Bool { errno == EAGAIN || errno == EWOULDBLOCK }
+  package static var wouldBlock: Bool { errno == EAGAIN || errno == EWOULDBLOCK }
 
   /// Whether a signal ended the call that failed last.
   static var wasInterrupted: Bool { errno == EINTR }
@@ -129,7 +129,7 @@ package enum Sockets {
   ///
   /// A child process that is about to run a program has a copy of the descriptor, which would go on
   /// listening after a plain `close`.
-  static func closeListener(_ listener: Int32) {
+  package static func closeListener(_ listener: Int32) {
     shutdown(listener, Int32(SHUT_RDWR))
     close(listener)
   }

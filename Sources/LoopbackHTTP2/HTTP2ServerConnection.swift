@@ -1,40 +1,60 @@
 import Basics
 import HTTP2
+import LoopbackHTTP
 
 /// One connection of a client to the server; the server's lock protects it.
 final class HTTP2ServerConnection {
+  /// Which connection of the server it is: the system gives a socket's number again.
+  struct Place: Sendable, Hashable {
+    let socket: Int32
+    let number: UInt64
+  }
+
   /// A request that arrives, and the answer to it.
-  private struct Stream: Redacted {
+  struct Stream {
     var fields: [HTTP2Exchange.Field] = []
-    var body: [UInt8] = []
+    var fieldBytes = 0
     var exchange: HTTP2Exchange?
+    var content: [UInt8] = []
+    /// Whether the content was passed on, or never will be.
+    var isContentSettled = false
     /// Content of the answer that was not sent yet, from `sent` on.
     var output: [UInt8] = []
     var sent = 0
     var isComplete = false
     var trailers: HeaderBlock?
-
-    var description: String { "\(body.count) bytes of a request" }
+    /// The tasks that wait until the content of the answer is sent.
+    var waiters: [OneShot<Bool>] = []
   }
 
-  /// The largest content of a request, in bytes.
-  private static let maximumBody = 1 << 20
+  /// How long the client may take to close the connection, after the server has sent all.
+  private static let lingerTime: UInt64 = 2_000_000_000
 
-  private let socket: Int32
-  private unowned let server: HTTP2Server
-  private var session: HTTP2Session?
-  private var streams: [Int32: Stream] = [:]
+  let place: Place
+  let limits: HTTP2ServerLimits
+  unowned let server: HTTP2Server
+  private(set) var session: HTTP2Session?
+  var streams: [Int32: Stream] = [:]
+  /// How many bytes of contents wait for the rest.
+  var buffered = 0
+  var news = HTTP2ServerNews()
+  /// When the server ends the connection, on the clock of `SocketLoop`; `.max` while a request is
+  /// under way.
+  private(set) var deadline: UInt64
+  private(set) var isClosed = false
+  private var exchanges = 0
   private var output: [UInt8] = []
   private var sent = 0
   private var isBlocked = false
-  private(set) var isClosed = false
-  private var arrived: [HTTP2Exchange] = []
-  private var closed: [HTTP2Exchange] = []
+  /// Whether everything is sent, and only the client's end of the connection is awaited.
+  private var isLingering = false
   private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
 
-  init?(_ socket: Int32, server: HTTP2Server) {
-    self.socket = socket
+  init?(_ place: Place, server: HTTP2Server, limits: HTTP2ServerLimits) {
+    self.place = place
     self.server = server
+    self.limits = limits
+    deadline = Self.deadline(limits)
     session = HTTP2Session(isServer: true, owner: self)
     if session == nil { return nil }
   }
@@ -43,21 +63,23 @@ final class HTTP2ServerConnection {
     room.deallocate()
   }
 
-  func takeNews() -> (arrived: [HTTP2Exchange], closed: [HTTP2Exchange]) {
+  /// Takes the news since the last call; once the connection is closed, also of all its exchanges.
+  func takeNews() -> HTTP2ServerNews {
     if isClosed {
-      closed += streams.values.compactMap(\.exchange)
+      streams.values.forEach(drop)
       streams = [:]
     }
-    defer { (arrived, closed) = ([], []) }
-    return (arrived, closed)
+    defer { news = HTTP2ServerNews() }
+    return news
   }
 
   // MARK: Bytes
 
   func read() {
     while !isClosed {
-      switch SocketIO.receive(socket, into: room) {
-      case .bytes(let count): take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+      switch SocketIO.receive(place.socket, into: room) {
+      case .bytes(let count):
+        if !isLingering { take(UnsafeRawBufferPointer(rebasing: room[..<count])) }
       case .wait: return
       case .end, .failed: isClosed = true
       }
@@ -84,7 +106,7 @@ final class HTTP2ServerConnection {
       }
       guard sent < output.count else { break }
       let outcome = output.withUnsafeBytes {
-        SocketIO.send(socket, UnsafeRawBufferPointer(rebasing: $0[sent...]))
+        SocketIO.send(place.socket, UnsafeRawBufferPointer(rebasing: $0[sent...]))
       }
       switch outcome {
       case .bytes(let count): sent += count
@@ -92,101 +114,63 @@ final class HTTP2ServerConnection {
       case .end, .failed: isClosed = true
       }
     }
+    guard !isClosed else { return }
     watch(isBlocked: false)
-    if session?.isAlive != true { isClosed = true }
+    if session?.isAlive != true { linger() }
   }
 
   private func watch(isBlocked: Bool) {
     guard isBlocked != self.isBlocked else { return }
     self.isBlocked = isBlocked
-    SocketLoop.shared?.watch(socket, isWriting: isBlocked)
+    SocketLoop.shared?.watch(place.socket, isWriting: isBlocked)
   }
 
-  // MARK: Answers
+  // MARK: Time and the end
 
-  func respond(to stream: Int32, _ head: HeaderBlock, hasContent: Bool) {
-    guard streams[stream] != nil else { return }
-    session?.respond(to: stream, head, hasContent: hasContent)
+  /// Says that nothing more comes, and waits for the client to close the connection: closing it
+  /// with unread bytes could cost the client the last ones.
+  private func linger() {
+    guard !isLingering else { return }
+    isLingering = true
+    Sockets.finishSending(place.socket)
+    deadline = SocketLoop.now() + Self.lingerTime
   }
 
-  func write(_ bytes: [UInt8], to stream: Int32) {
-    streams[stream]?.output += bytes
-    session?.resume(stream)
+  /// Ends a connection whose deadline has passed.
+  func timeOut() {
+    if isLingering { isClosed = true } else { session?.terminate() }
   }
 
-  func end(_ stream: Int32, _ trailers: HeaderBlock?) {
-    streams[stream]?.trailers = trailers
-    streams[stream]?.isComplete = true
-    session?.resume(stream)
+  /// Ends the connection at once.
+  func close() {
+    isClosed = true
   }
 
-  func reset(_ stream: Int32, _ code: HTTP2ErrorCode) {
-    session?.reset(stream, code)
-  }
-
-  /// Announces that no further request is taken.
+  /// Announces that no further request is taken; those that are under way may end.
   func shutDown() {
     session?.shutDown()
   }
-}
 
-extension HTTP2ServerConnection: HTTP2SessionOwner {
-  func sectionBegins(of stream: Int32) {
-    if streams[stream] == nil { streams[stream] = Stream() }
+  private static func deadline(_ limits: HTTP2ServerLimits) -> UInt64 {
+    SocketLoop.now() + UInt64(limits.idleTime.wholeNanoseconds)
   }
 
-  func received(
-    _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, of stream: Int32
-  ) -> Bool {
-    streams[stream]?.fields.append(
-      (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
-    return true
+  func begin(_ exchange: HTTP2Exchange) {
+    exchanges += 1
+    deadline = .max
+    news.arrived.append(exchange)
   }
 
-  func sectionEnds(of stream: Int32, isEnd: Bool) {
-    if isEnd { contentEnds(of: stream) }
-  }
-
-  func received(_ content: UnsafeRawBufferPointer, of stream: Int32) {
-    session?.consumeOfConnection(content.count)
-    session?.consume(content.count, of: stream)
-    guard let size = streams[stream]?.body.count, size + content.count <= Self.maximumBody else {
-      session?.reset(stream, .cancel)
-      return
+  /// Records that a stream is over.
+  func drop(_ stream: Stream) {
+    guard let exchange = stream.exchange else { return }
+    exchanges -= 1
+    if exchanges == 0, !isLingering { deadline = Self.deadline(limits) }
+    if !stream.isContentSettled {
+      buffered -= stream.content.count
+      news.contents.append((exchange, .cut))
     }
-    streams[stream]?.body += content
+    news.drained += stream.waiters.map { ($0, false) }
+    news.closed.append(exchange)
   }
-
-  func contentEnds(of stream: Int32) {
-    guard let request = streams[stream], request.exchange == nil else { return }
-    let exchange = HTTP2Exchange(
-      server, socket, stream, fields: request.fields, body: request.body)
-    streams[stream]?.exchange = exchange
-    arrived.append(exchange)
-  }
-
-  func content(
-    of stream: Int32, into buffer: UnsafeMutableRawBufferPointer
-  ) -> HTTP2Session.Piece {
-    guard let answer = streams[stream] else { return .last(0) }
-    let count = min(answer.output.count - answer.sent, buffer.count)
-    buffer.copyBytes(from: answer.output[answer.sent..<(answer.sent + count)])
-    streams[stream]?.sent += count
-    if answer.sent + count < answer.output.count { return .bytes(count) }
-    streams[stream]?.output = []
-    streams[stream]?.sent = 0
-    guard answer.isComplete else { return count > 0 ? .bytes(count) : .wait }
-    return answer.trailers.map { .lastBeforeTrailers(count, $0) } ?? .last(count)
-  }
-
-  func closed(_ stream: Int32, _ code: HTTP2ErrorCode, isRemote: Bool) {
-    if let exchange = streams.removeValue(forKey: stream)?.exchange { closed.append(exchange) }
-  }
-
-  func hasOpened(_ stream: Int32) {}
-  func notOpened(_ stream: Int32) {}
-  func receivedSettings() {}
-  func receivedGoAway(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
-  func receivedPong() {}
-  func receivedInvalid(_ reason: String) {}
 }

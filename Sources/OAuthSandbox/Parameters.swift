@@ -12,6 +12,11 @@ public struct SandboxParameter: Sendable, Hashable {
   public let name: String
   /// The parameter's value, decoded.
   public let value: String
+
+  package init(name: String, value: String) {
+    self.name = name
+    self.value = value
+  }
 }
 
 extension SandboxParameter: Redacted {

@@ -1,5 +1,5 @@
 import Basics
-import LoopbackHTTP
+package import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -56,7 +56,7 @@ extension SandboxError: SignInPageError {
 }
 
 extension SandboxError {
-  init(_ error: LoopbackError) {
+  package init(_ error: LoopbackError) {
     switch error {
     case .portInUse(let port): self = .portInUse(port)
     case .addressUnavailable: self = .system(0)

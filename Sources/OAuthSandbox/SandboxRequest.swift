@@ -98,7 +98,12 @@ public struct SandboxRequest: Sendable {
 
   /// The Bearer token in `Authorization`; `nil` if it is missing or the field came more than once.
   public var bearerToken: String? {
-    let parts = header("authorization")?.split(separator: " ", maxSplits: 1) ?? []
+    header("authorization").flatMap(Self.bearerToken)
+  }
+
+  /// The token in the value of an `Authorization` field; `nil` if the value has another scheme.
+  package static func bearerToken(in value: String) -> String? {
+    let parts = value.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
     return String(parts[1])
   }

@@ -129,6 +129,17 @@ import Testing
     #expect(throws: Failure.usage(message)) { try parse(words) }
   }
 
+  @Test func `may leave out the last operand`() throws {
+    let forms = [Form(operands: ["A", "B"], isLastOptional: true)]
+    func operands(_ words: [String]) throws(Failure) -> [String] {
+      try Arguments(words, forms: forms, options: []).operands
+    }
+    #expect(try operands(["a"]) == ["a"])
+    #expect(try operands(["a", "b"]) == ["a", "b"])
+    #expect(throws: Failure.usage("A is missing")) { try operands([]) }
+    #expect(throws: Failure.usage("unexpected argument \"c\"")) { try operands(["a", "b", "c"]) }
+  }
+
   @Test(arguments: [["-o", "a"], ["-o=a"], ["--output", "a"]])
   func `take an option by its letter too`(words: [String]) throws {
     #expect(try parse(words)[Self.output] == "a")
@@ -149,6 +160,7 @@ import Testing
     (["watch"], "watch"), (["revoke"], "revoke"), (["accounts"], "accounts"),
     (["call", "GET", "/api/me"], "call"), (["cookbook"], "cookbook"), (["files"], "files"),
     (["completion", "zsh"], "completion"), (["rpc", "http://127.0.0.1:1"], "rpc"),
+    (["rpc", "--sandbox"], "rpc"),
     (["--rpc", "http://127.0.0.1:1"], "tour"),
     (["files", "get", "A", "-o", "b"], "files"), (["files", "rename", "A", "B"], "files"),
   ])

@@ -273,6 +273,8 @@ import Testing
       (.filesAreRead(.read([], isAll: true)), .done("it was used"), nil),
       (.call, .waiting, .call),
       (.callHasEnded(.failed(message: "no")), .failed(message: "no"), nil),
+      (.callWithBadToken, .waiting, .callWithBadToken), (.callWithBadToken, .waiting, nil),
+      (.call, .waiting, nil), (.callHasEnded(.failed(message: "no")), .failed(message: "no"), nil),
       (.call, .waiting, .call), (.signOut, nil, .signOut),
       (.callHasEnded(.done("too late")), nil, nil),
     ]
@@ -299,7 +301,7 @@ import Testing
   @Test func `makes no call where there is no server`() {
     var coordinator = Coordinator()
     for (event, _, _) in Self.signedIn { _ = coordinator.handle(event) }
-    #expect(coordinator.handle(.call) == nil)
+    #expect(coordinator.handle(.call) == nil && coordinator.handle(.callWithBadToken) == nil)
   }
 
   @Test func `keeps the newest notifications`() throws {
@@ -341,6 +343,7 @@ import Testing
       (Key.enter, nil), (.character("o"), Event.signOut), (.character("q"), .quit),
       (.character("s"), nil), (.character("r"), .refresh), (.character("e"), .endSessionAtServer),
       (.character("f"), .readFiles), (.character("v"), .revoke), (.character("c"), .call),
+      (.character("b"), .callWithBadToken),
     ] as [(Key, Event?)])
   func `hears keys on the main screen`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .main(.init(Self.token))) == event)
@@ -350,9 +353,9 @@ import Testing
     arguments: [
       (Key.character("s"), Coordinator.Screen.login(notice: nil)),
       (.character("s"), .waiting(.init(player: .browser))),
-      (.character("e"), .main(.init(token))),
+      (.character("e"), .main(.init(token))), (.character("b"), .main(.init(token))),
     ])
-  func `plays no user and ends no session at another server than the sandbox`(
+  func `plays no user, ends no session and sends no bad token at another server than the sandbox`(
     key: Key, screen: Coordinator.Screen
   ) {
     #expect(TourOnScreen.event(for: key, on: screen, atSandbox: false) == nil)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct `A command without an account` {
   private static let commands = [
     ["token"], ["call", "GET", "https://api.example.com/me"], ["call", "GET", "/api/me"], ["files"],
-    ["files", "get", "x"], ["watch"],
+    ["files", "get", "x"], ["watch"], ["rpc", "https://rpc.example.com"],
   ]
 
   private let folder: TemporaryFolder

@@ -22,7 +22,11 @@ import Testing
     #expect(outcome.lines.contains("Signed in as Alice Liddell."))
     #expect(outcome.lines.contains("  scope    openid profile demo files"))
     #expect(outcome.lines.contains("  Family history.md"))
-    #expect(outcome.lines.contains("The token is refreshed."))
+    #expect(outcome.lines.contains("Waiting for RPC to complete..."))
+    #expect(
+      outcome.lines.contains(
+        "Used scope: openid profile demo files on behalf of user alice"))
+    #expect(outcome.lines.count { $0 == "The token is refreshed." } == 1)
     #expect(outcome.lines.suffix(2) == ["Signed out.", "Please sign in."])
     #expect(!folder.exists("state"))
   }
@@ -56,7 +60,7 @@ import Testing
     #expect((60...77).contains(try #require(token?["expires_in"] as? Int)))
 
     let api = try #require(json["api"] as? [String: String])
-    #expect(api["upload"] == issuer + "/upload/drive/v2" && api.count == 4)
+    #expect(api["upload"] == issuer + "/upload/drive/v2" && api.count == 5)
     for address in [api["me"], api["list"], api["drive"].map({ $0 + "/about" })] {
       let call = try await DemoProcess.run(
         [
@@ -65,14 +69,23 @@ import Testing
         ], in: guest)
       #expect(call.status == 0, "\(call.errors)")
     }
+    let rpc = try await DemoProcess.run(
+      [
+        "rpc", try #require(api["grpc"]), "--browser", "sandbox", "--issuer", issuer,
+        "--client-id", client, "--scope", "demo", "--store", "memory",
+      ], in: guest)
+    #expect(rpc.output == "Used scope: demo on behalf of user alice\n", "\(rpc.errors)")
     let scopes = (json["scopes"] as? [[String: String]])?.map { $0["scope"] }
     let openID = ["openid", "email", "phone", "address"]
     #expect(scopes == openID + ["profile", "demo", "files", "offline_access"])
 
     let port = try #require(issuer.split(separator: ":").last)
-    let second = try await DemoProcess.run(["sandbox", "--port", String(port)], in: guest)
-    #expect(second.status == 1)
-    #expect(second.firstError.hasPrefix("error: port_in_use: "))
+    let rpcPort = try #require(api["grpc"]?.split(separator: ":").last)
+    for option in [["--port", String(port)], ["--rpc-port", String(rpcPort)]] {
+      let second = try await DemoProcess.run(["sandbox"] + option, in: guest)
+      #expect(second.status == 1)
+      #expect(second.firstError == "error: port_in_use: another program uses port \(option[1])")
+    }
 
     demo.send(SIGINT)
     let outcome = await demo.outcome()
@@ -82,18 +95,19 @@ import Testing
 
   @Test func `describes its sandbox to a person`() async throws {
     let demo = try DemoProcess(["sandbox"], in: folder)
-    try await eventually("it is described") { demo.output.contains("\n  sq-demo files\n") }
+    try await eventually("it is described") { demo.output.contains(#/\n  sq-demo rpc .+\n/#) }
     let issuer = try #require(demo.output.firstMatch(of: #/issuer +(http://127.0.0.1:[0-9]+)/#)?.1)
     #expect(demo.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(demo.output)")
     for path in ["keys     ", "userinfo ", "logout   ", "me       ", "upload   "] {
       #expect(demo.output.contains("\n  \(path)  \(issuer)/"), "\(demo.output)")
     }
+    #expect(demo.output.contains(#/\n  grpc       http:\/\/127.0.0.1:[0-9]+ \(grpc\.testing/#))
     for scope in ["profile: See", "demo: List", "files: List", "offline_access: Keep"] {
       #expect(demo.output.contains("\n  scope      \(scope)"), "\(demo.output)")
     }
     // The commands that it shows work one after the other.
     let lines = demo.output.replacing("\\\n", with: "").matches(of: #/\n  sq-demo (.+)/#)
-    #expect(lines.count == 4)
+    #expect(lines.count == 5)
     for line in lines {
       let words = try #require(ShellWords.split(String(line.1))) + ["--browser", "sandbox"]
       let outcome = try await DemoProcess.run(

@@ -219,6 +219,47 @@ import Testing
     }
   }
 
+  @Test func `calls the server beside its own sandbox when it is asked to`() async throws {
+    let outcome = try await DemoProcess.run(["rpc", "--sandbox"], in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(
+      outcome.output == "Used scope: openid profile demo files on behalf of user alice\n")
+    let json = try await DemoProcess.run(
+      ["rpc", "--sandbox", "--json", "--scope", "profile"], in: folder)
+    #expect(json.output == #"{"scope":"profile","user":"alice"}"# + "\n", "\(json.errors)")
+    #expect(!folder.exists("state"))
+  }
+
+  @Test func `shows the challenge of its own sandbox to a token that is not good`() async throws {
+    let outcome = try await DemoProcess.run(
+      ["rpc", "--sandbox"], in: folder, environment: ["SQ_ACCESS_TOKEN": "c4n4ry"])
+    #expect(outcome.status == 1 && outcome.output.isEmpty)
+    #expect(
+      outcome.errors == """
+        error: unauthenticated: Invalid credentials. Server challenge:
+        Bearer realm="sandbox", error="invalid_token", \
+        error_description="The access token expired or was revoked."
+
+        """)
+  }
+
+  @Test(arguments: [
+    ([], "URL is missing; it can be left out with --sandbox only"),
+    (["--account", "a"], "URL is missing; it can be left out with --sandbox only"),
+    (["https://a.example", "b"], "unexpected argument \"b\""),
+    (
+      ["https://a.example", "--sandbox"], "--sandbox has a gRPC server of its own; leave URL out"
+    ),
+    (["--sandbox", "--ca", "/dev/null"], "--ca is for a server whose URL begins with https"),
+  ])
+  func `needs the server's URL or its own sandbox, and not both`(
+    words: [String], error: String
+  ) async throws {
+    let outcome = try await DemoProcess.run(["rpc"] + words, in: folder)
+    #expect(outcome.status == 2 && outcome.output.isEmpty)
+    #expect(outcome.firstError == "error: usage: " + error)
+  }
+
   @Test(arguments: [
     (["http://rpc.example:1"], "insecure_endpoint"), (["ftp://a"], "malformed"),
     (["nonsense"], "malformed"), (["https://a.example/path"], "usage: a gRPC server's URL"),

@@ -129,6 +129,32 @@ import Testing
     }
   }
 
+  @Test func `calls the sandbox's own gRPC server, and shows its challenge to a bad token`()
+    async throws
+  {
+    let demo = try await start()
+    #expect(!terminal.frame.contains("c call"))
+    try terminal.press("s")
+    let used = "rpc       Used scope: openid profile demo files on behalf of user alice"
+    try await shows(used)
+    #expect(terminal.frame.contains("c call"))
+    try terminal.press("b")
+    try await shows("rpc       Invalid credentials. Server challenge:")
+    try await shows("          Bearer realm=\"sandbox\", error=\"invalid_token\",")
+    #expect(terminal.frame.contains("Signed in as Alice Liddell"))
+    #expect(terminal.frame.contains("Family history.md"))
+    #expect(terminal.frame.split(separator: "\r\n").allSatisfy { $0.count <= 80 })
+    try terminal.press("c")
+    try await shows(used)
+    try terminal.press("e")
+    try await shows("The server has ended the session.")
+    try terminal.press("c")
+    try await shows("Your session has ended.")
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+    #expect(!terminal.everything.contains("access-"))
+  }
+
   @Test(.requiresGRPCIO)
   func `shows the challenge of a call that its token does not allow`() async throws {
     try folder.write("", to: "userinfo")

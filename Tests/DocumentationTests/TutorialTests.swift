@@ -49,17 +49,20 @@ struct TutorialTests {
     let program = try await package.build(
       Self.libraries.map { "import \($0)\n" }.joined()
         + "print(SecretServiceTokenStore.self, SQLiteTokenStore.self, RPCChannel.self)\n"
-        + "print(PostgreSQLTokenStore.self)\n")
+        + "print(PostgreSQLTokenStore.self, SandboxGRPCServer.self)\n")
     let result = try await ChildProcess.run([program])
     #expect(
-      result.output == "SecretServiceTokenStore SQLiteTokenStore RPCChannel\nPostgreSQLTokenStore\n"
-    )
+      result.output == """
+        SecretServiceTokenStore SQLiteTokenStore RPCChannel
+        PostgreSQLTokenStore SandboxGRPCServer
+
+        """)
   }
 
   private static let libraries = [
     "SequencingOAuth", "SequencingOAuthFoundation", "SequencingOAuthGRPC",
     "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
-    "OAuthSandbox",
+    "OAuthSandbox", "OAuthSandboxGRPC",
   ]
 
   @Test(arguments: UnusedLibraries.modules)

@@ -6,12 +6,12 @@ import TestSupport
 /// Files of their names that nothing can be built with are found before the real ones, so that a
 /// build that touches them fails, although they are installed.
 enum UnusedLibraries {
-  static let names = ["libpq", "libsqlite3", "libsecret-1", "libz"]
+  static let names = ["libpq", "libsqlite3", "libsecret-1", "libz", "libnghttp2"]
   /// The modules that include their headers.
-  static let modules = ["CPostgreSQL", "CSQLite", "CZlib"]
+  static let modules = ["CPostgreSQL", "CSQLite", "CZlib", "CNghttp2"]
   static let complaint = "a library that is not used here"
 
-  private static let headers = ["libpq-fe.h", "sqlite3.h", "zlib.h"]
+  private static let headers = ["libpq-fe.h", "sqlite3.h", "zlib.h", "nghttp2/nghttp2.h"]
 
   static func write(to folder: TemporaryFolder) throws {
     let files =

@@ -30,21 +30,30 @@ enum ProtectedAPI {
     guard request.query("access_token") == nil, request.form("access_token") == nil else {
       // In a URL the token would end up in logs (RFC 9700, section 4.3.2).
       throw APIFault(
-        challenge(400, "invalid_request", "Send the token in Authorization."))
+        TokenRefusal(400, "invalid_request", "Send the token in Authorization."))
     }
-    guard let text = request.bearerToken else {
+    do throws(TokenRefusal) {
+      return try access(token: request.bearerToken, anyOf: scopes, sandbox)
+    } catch {
+      throw APIFault(error)
+    }
+  }
+
+  /// Checks a token, which must be valid and have one of the scopes.
+  static func access(
+    token text: String?, anyOf scopes: [String]? = nil, _ sandbox: SandboxState
+  ) throws(TokenRefusal) -> Access {
+    guard let text else {
       // To a request without a token the challenge only says how to send one (section 3.1).
-      throw APIFault(challenge(401, nil, nil))
+      throw TokenRefusal(401)
     }
     guard let (token, grant) = sandbox.ledger.activeAccessToken(text, at: sandbox.now) else {
-      throw APIFault(
-        challenge(401, "invalid_token", "The access token expired or was revoked."))
+      throw TokenRefusal(401, "invalid_token", "The access token expired or was revoked.")
     }
     if let scopes, !scopes.contains(where: token.scopes.contains) {
       // The first scope is the smallest that suffices.
-      throw APIFault(
-        challenge(
-          403, "insufficient_scope", "The access token does not allow this.", scope: scopes.first))
+      throw TokenRefusal(
+        403, "insufficient_scope", "The access token does not allow this.", scope: scopes.first)
     }
     return Access(token: token, grant: grant)
   }
@@ -91,17 +100,5 @@ enum ProtectedAPI {
     }
     sandbox = state
     return answer
-  }
-
-  /// A refusal with a challenge, and with the same information as JSON.
-  static func challenge(
-    _ status: Int, _ code: String?, _ description: String?, scope: String? = nil
-  ) -> Answer {
-    var value = "Bearer realm=\"sandbox\""
-    if let code { value += ", error=\"\(code)\"" }
-    if let description { value += ", error_description=\"\(description)\"" }
-    if let scope { value += ", scope=\"\(scope)\"" }
-    let json: SandboxJSON = code.map { .error($0, description) } ?? [:]
-    return Answer(status: status, headers: [("WWW-Authenticate", value)], json: json)
   }
 }

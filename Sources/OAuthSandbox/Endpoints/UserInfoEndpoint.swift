@@ -8,7 +8,7 @@ enum UserInfoEndpoint {
       let access = try ProtectedAPI.access(request, anyOf: ["openid"], sandbox)
       guard let identity = access.grant.identity else {
         throw APIFault(
-          ProtectedAPI.challenge(403, "insufficient_scope", "The token belongs to no user."))
+          TokenRefusal(403, "insufficient_scope", "The token belongs to no user."))
       }
       return answer(access, identity, &sandbox)
     } catch {

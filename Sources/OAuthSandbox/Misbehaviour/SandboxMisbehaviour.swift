@@ -217,9 +217,8 @@ extension SandboxMisbehaviour {
     _ code: String, scope: String? = nil, status: Int? = nil
   ) -> Self {
     let status = status ?? (code == "insufficient_scope" ? 403 : 401)
-    let answer = ProtectedAPI.challenge(
-      status, code, "A test asked the sandbox for this.", scope: scope)
-    return Self(kind: .answer(answer, afterProcessing: false))
+    let refusal = TokenRefusal(status, code, "A test asked the sandbox for this.", scope: scope)
+    return Self(kind: .answer(refusal.answer, afterProcessing: false))
   }
 }
 

@@ -63,7 +63,7 @@ public enum SandboxUserInfoFault: String, Sendable, Hashable, CaseIterable,
   }
 
   private var refusal: Answer {
-    ProtectedAPI.challenge(401, "invalid_token", "A test asked the sandbox for this.")
+    TokenRefusal(401, "invalid_token", "A test asked the sandbox for this.").answer
   }
 }
 

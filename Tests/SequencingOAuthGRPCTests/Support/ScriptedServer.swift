@@ -23,12 +23,15 @@ final class ScriptedServer: Sendable {
 
   private init(_ answer: @escaping @Sendable (Request) -> HTTPResponse) throws {
     server = try HTTP2Server { [log] exchange in
-      let request = Request(
-        headers: HTTPFields(
-          exchange.fields.map { HTTPFields.Field(name: $0.name, value: $0.value) }),
-        body: Data(exchange.body))
-      log.requests.withLock { $0.append(request) }
-      exchange.send(answer(request))
+      Task {
+        guard case .whole(let body) = await exchange.content.wait() else { return }
+        let request = Request(
+          headers: HTTPFields(
+            exchange.fields.map { HTTPFields.Field(name: $0.name, value: $0.value) }),
+          body: Data(body))
+        log.requests.withLock { $0.append(request) }
+        exchange.send(answer(request))
+      }
     }
   }
 

@@ -1,0 +1,58 @@
+import Basics
+import HTTP2
+import LoopbackHTTP2
+
+/// The answer to a call: a head before the first message, messages, and the status at the end.
+final class CallAnswer: Sendable {
+  private let exchange: HTTP2Exchange
+  private let hasHead = Locked(false)
+
+  init(_ exchange: HTTP2Exchange) {
+    self.exchange = exchange
+  }
+
+  private static let head: KeyValuePairs = [
+    ":status": "200", "content-type": "application/grpc",
+    // Which compression a client may use: none.
+    "grpc-accept-encoding": "identity",
+  ]
+
+  /// Sends a message, and returns when the client has room for another one.
+  func send(_ message: [UInt8]) async throws(CallStatus) {
+    sendHead()
+    exchange.write(MessageFrame.bytes(message))
+    guard await exchange.drained() else { throw .cancelled }
+  }
+
+  private func sendHead() {
+    let isFirst = hasHead.withLock { hasHead in
+      defer { hasHead = true }
+      return !hasHead
+    }
+    if isFirst { exchange.respond(HeaderBlock(Self.head)) }
+  }
+
+  /// Ends the call; a failure without a message before it is a head alone.
+  func end(_ status: CallStatus) {
+    guard status.code == .ok || hasHead.withLock(\.self) else {
+      var head = HeaderBlock(Self.head)
+      for (name, value) in status.trailers.fields { head.append(name, value) }
+      exchange.respond(head, hasContent: false)
+      return
+    }
+    sendHead()
+    exchange.end(status.trailers)
+  }
+
+  /// Refuses a request of a client that does not speak gRPC.
+  func refuse(_ status: Int, _ name: String, _ value: String) {
+    let hasContent = exchange[":method"] != "HEAD"
+    exchange.respond(
+      HeaderBlock([
+        ":status": "\(status)", name: value, "content-type": "text/plain; charset=utf-8",
+      ]), hasContent: hasContent)
+    guard hasContent else { return }
+    exchange.write([UInt8]("This server speaks gRPC only.\n".utf8))
+    exchange.end()
+  }
+}

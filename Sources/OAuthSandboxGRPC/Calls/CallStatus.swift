@@ -1,0 +1,52 @@
+import HTTP2
+import OAuthSandbox
+
+/// The end of a call: a status, a message for a developer, and the challenge to a refused token.
+///
+/// - SeeAlso: gRPC's `doc/statuscodes.md`
+struct CallStatus: Error, Equatable {
+  enum Code: Int {
+    case ok = 0
+    case cancelled = 1
+    case invalidArgument = 3
+    case deadlineExceeded = 4
+    case permissionDenied = 7
+    case resourceExhausted = 8
+    case unimplemented = 12
+    case `internal` = 13
+    case unauthenticated = 16
+  }
+
+  let code: Code
+  var message = ""
+  var challenge: String?
+
+  static let ok = CallStatus(code: .ok)
+  static let cancelled = CallStatus(code: .cancelled, message: "the call was cancelled")
+  static let deadlineExceeded = CallStatus(
+    code: .deadlineExceeded, message: "the deadline of the call has passed")
+
+  static func malformed(_ message: String) -> CallStatus {
+    CallStatus(code: .internal, message: message)
+  }
+
+  static func unimplemented(_ message: String) -> CallStatus {
+    CallStatus(code: .unimplemented, message: message)
+  }
+
+  /// The fields at the end of the answer.
+  var trailers: HeaderBlock {
+    var block = HeaderBlock(["grpc-status": "\(code.rawValue)"])
+    if !message.isEmpty { block.append("grpc-message", PercentEncoding.encode(message)) }
+    if let challenge { block.append("www-authenticate", challenge) }
+    return block
+  }
+}
+
+extension CallStatus {
+  init(_ refusal: TokenRefusal) {
+    self.init(
+      code: refusal.status == 403 ? .permissionDenied : .unauthenticated,
+      message: refusal.message ?? "The call has no access token.", challenge: refusal.challenge)
+  }
+}

@@ -1,0 +1,116 @@
+import Basics
+import HTTP2
+import LoopbackHTTP2
+import OAuthSandbox
+
+/// One call, from its head to its status.
+struct ServedCall: Sendable {
+  /// How long a client may take to send its message.
+  private static let requestTime: Duration = .seconds(30)
+  /// How long a client may take to send what will be refused.
+  private static let patience: Duration = .seconds(1)
+
+  private let exchange: HTTP2Exchange
+  private let sandbox: SandboxServer
+  private let scope: String?
+  private let answer: CallAnswer
+
+  init(_ exchange: HTTP2Exchange, of sandbox: SandboxServer, scope: String?) {
+    self.exchange = exchange
+    self.sandbox = sandbox
+    self.scope = scope
+    answer = CallAnswer(exchange)
+  }
+
+  /// Serves the call to its end; cancelling the task ends it without an answer.
+  func run() async {
+    do throws(CallHead.Refusal) {
+      let head = try CallHead(exchange.fields)
+      answer.end(await status(of: head))
+    } catch {
+      await refuse(error)
+    }
+  }
+
+  private func refuse(_ refusal: CallHead.Refusal) async {
+    switch refusal {
+    case .call(let status): answer.end(status)
+    case .http(let status, let name, let value):
+      // Not every client of HTTP understands an answer to a request that it has not ended.
+      _ = await exchange.content.wait(until: .now + Self.patience)
+      answer.refuse(status, name, value)
+    }
+  }
+
+  /// Serves the call, but not longer than the client waits.
+  private func status(of head: CallHead) async -> CallStatus {
+    guard let timeout = head.timeout else { return await serve(head) }
+    let end = ContinuousClock.now + timeout.bounded
+    // The group also waits for the task that lost, so nothing of it follows the status.
+    return await withTaskGroup(of: CallStatus.self) { group in
+      group.addTask {
+        try? await Task.sleep(until: end, clock: .continuous)
+        return .deadlineExceeded
+      }
+      group.addTask { await serve(head) }
+      defer { group.cancelAll() }
+      return await group.next() ?? .cancelled
+    }
+  }
+
+  private func serve(_ head: CallHead) async -> CallStatus {
+    do throws(CallStatus) {
+      // Nothing of the request is read for a caller who may not call.
+      let access = try access(head)
+      let message = try await message(head)
+      switch head.method {
+      case .unaryCall: try await unaryCall(message, access)
+      case .streamingOutputCall: try await streamingOutputCall(message, head)
+      }
+      return .ok
+    } catch {
+      return error
+    }
+  }
+
+  private func unaryCall(_ message: ArraySlice<UInt8>, _ access: TokenAccess)
+    async throws(CallStatus)
+  {
+    let request = try TestService.Request(message)
+    try await answer.send(TestService.Response(access, for: request).bytes)
+  }
+
+  private func streamingOutputCall(_ message: ArraySlice<UInt8>, _ head: CallHead)
+    async throws(CallStatus)
+  {
+    let request = try TestService.StreamingRequest(message)
+    for parameters in request.responses {
+      if parameters.interval > .zero { try? await Task.sleep(for: parameters.interval) }
+      if Task.isCancelled { throw .cancelled }
+      // The token may have expired in the meantime, or the sandbox may have revoked it.
+      let access = try access(head)
+      try await answer.send(TestService.StreamingResponse(access, size: parameters.size).bytes)
+    }
+  }
+
+  private func access(_ head: CallHead) throws(CallStatus) -> TokenAccess {
+    do throws(TokenRefusal) {
+      return try sandbox.access(
+        authorization: head.authorization, anyOf: scope.map { [$0] })
+    } catch {
+      throw CallStatus(error)
+    }
+  }
+
+  /// The one message of the request.
+  private func message(_ head: CallHead) async throws(CallStatus) -> ArraySlice<UInt8> {
+    switch await exchange.content.wait(until: .now + Self.requestTime) {
+    case .whole(let bytes):
+      return try MessageFrame.onlyMessage(in: bytes, isEncoded: head.isEncoded)
+    case .tooLarge: throw MessageFrame.tooLarge
+    case .cut: throw .cancelled
+    case nil where Task.isCancelled: throw .cancelled
+    case nil: throw .deadlineExceeded
+    }
+  }
+}

@@ -1,0 +1,94 @@
+public import Basics
+import LoopbackHTTP
+import LoopbackHTTP2
+public import OAuthSandbox
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A gRPC server on 127.0.0.1 that takes the access tokens of a sandbox, without TLS.
+///
+/// ```swift
+/// let sandbox = try await SandboxServer.start()
+/// let grpc = try SandboxGRPCServer(of: sandbox)
+/// // … let a client with a token of the sandbox call grpc.url …
+/// await grpc.stop()
+/// ```
+///
+/// It serves two methods of `grpc.testing.TestService`: `UnaryCall` and `StreamingOutputCall`. Both
+/// return the token's user and its scopes. The sandbox decides about each token as for its own API,
+/// so a token that expired or was revoked there is refused here at once. Any thread may call any
+/// method.
+public final class SandboxGRPCServer: Sendable {
+  /// The address of the server: `http://127.0.0.1:` and the port.
+  public let url: URL
+  private let server: HTTP2Server
+  private let log: CallLog
+
+  /// Starts a server, which ends with ``stop(grace:)``, or when its last reference is released.
+  ///
+  /// The server keeps the sandbox's state alive, also after the sandbox itself was stopped.
+  ///
+  /// - Parameters:
+  ///   - sandbox: The sandbox that decides about the tokens.
+  ///   - port: The port on 127.0.0.1; 0 takes any free one.
+  ///   - scope: The scope that a token must have for every call, such as `demo`. With `nil` every
+  ///     valid token will do.
+  /// - Throws: `SandboxError.portInUse` if another program has the port, and
+  ///   `SandboxError.system` if the system refuses the loopback address.
+  public init(
+    of sandbox: SandboxServer, port: UInt16 = 0, scope: String? = nil
+  ) throws(SandboxError) {
+    let log = CallLog()
+    var limits = HTTP2ServerLimits()
+    limits.connections = 256
+    limits.contentBytes = MessageFrame.prefixLength + MessageFrame.limit
+    do throws(LoopbackError) {
+      server = try HTTP2Server(port: port, limits: limits) { exchange in
+        log.add(SandboxGRPCCall(exchange, date: sandbox.now))
+        let call = ServedCall(exchange, of: sandbox, scope: scope)
+        let task = Task { await call.run() }
+        exchange.whenClosed.whenRaised(task.cancel)
+      }
+    } catch {
+      throw SandboxError(error)
+    }
+    self.log = log
+    let address = "http://127.0.0.1:\(server.port)"
+    guard let url = URL(string: address) else {
+      server.stop()
+      throw .unexpectedAnswer(address)
+    }
+    self.url = url
+  }
+
+  deinit {
+    server.stop()
+  }
+
+  /// Stops the server; its port is free when this returns.
+  ///
+  /// New calls are refused at once. Calls that are under way have the time `grace` to end; after it
+  /// their connections are closed, and clients see the status `UNAVAILABLE`.
+  public func stop(grace: Duration = .milliseconds(100)) async {
+    await server.stop(within: grace)
+  }
+
+  /// All calls so far, in the order of their arrival.
+  ///
+  /// A call is in this list before its answer is sent, whatever the answer is.
+  public var calls: [SandboxGRPCCall] { log.calls }
+
+  /// Forgets all calls so far.
+  public func forgetCalls() {
+    log.clear()
+  }
+}
+
+extension SandboxGRPCServer: Redacted {
+  /// The address alone.
+  public var description: String { "gRPC server at \(url.absoluteString)" }
+}
