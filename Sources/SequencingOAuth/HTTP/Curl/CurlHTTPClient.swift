@@ -121,6 +121,7 @@ public final class CurlHTTPClient: HTTPClient {
     } onCancel: {
       loop.end(transfer, Self.cancelled(transfer.target))
     }
+    transfer.handOver()
   }
 
   private static func cancelled(_ target: RequestTarget) -> SQOAuthError {

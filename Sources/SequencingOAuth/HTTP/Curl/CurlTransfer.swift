@@ -108,7 +108,16 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   func finish() {
     upload?.close()
     download?.close()
+    handOver()
     continuation.take()?.resume()
+  }
+
+  /// Passes the transfer from the event loop to the caller; both call it.
+  ///
+  /// The continuation alone would do. But if it is resumed before the caller waits for it, Swift's
+  /// runtime does not tell ThreadSanitizer what came first, and an app would get a report.
+  func handOver() {
+    attempts.withLock { _ in }
   }
 
   /// Notes the error with which the SDK ends the transfer; the caller must remove it from libcurl.
