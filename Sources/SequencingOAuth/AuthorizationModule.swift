@@ -55,7 +55,7 @@ public final class AuthorizationModule: Sendable {
   }
 
   package var requestAuthenticator: any ResourceRequestAuthenticator {
-    context.requestAuthenticator
+    context.withEnvironment(\.requestAuthenticator)
   }
 
   /// The queue for completions that belong to no actor; it is the main queue unless the app sets

@@ -25,9 +25,9 @@ final class ClientContext: Sendable {
     set { state.withLock { $0.environment = newValue } }
   }
 
-  /// The part of the environment that each request needs; the rest is not copied for it.
-  var requestAuthenticator: any ResourceRequestAuthenticator {
-    state.withLock(\.environment.requestAuthenticator)
+  /// Reads a part of the environment, under the lock and without a copy of the rest.
+  func withEnvironment<Value: Sendable>(_ body: (ClientEnvironment) -> Value) -> Value {
+    state.withLock { body($0.environment) }
   }
 
   var configuration: Result<ClientConfiguration, SQOAuthError> {
