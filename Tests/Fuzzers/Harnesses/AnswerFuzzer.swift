@@ -1,6 +1,6 @@
 import FoundationEssentials
-import HTTP2
 
+@testable import HTTP2
 @testable import SequencingOAuth
 @testable import SequencingOAuthGRPC
 
