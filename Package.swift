@@ -56,7 +56,8 @@ let package = Package(
     .target(
       name: "LoopbackHTTP2", dependencies: ["Basics", "HTTP2", "LoopbackHTTP"],
       swiftSettings: settings),
-    .target(name: "HTTP2", dependencies: ["Basics", "CNghttp2", "CSockets"], swiftSettings: settings),
+    .target(
+      name: "HTTP2", dependencies: ["Basics", "CNghttp2", "CSockets"], swiftSettings: settings),
     .target(name: "Basics", swiftSettings: settings),
     .systemLibrary(name: "CSockets"),
     .systemLibrary(
@@ -150,8 +151,8 @@ let package = Package(
     .testTarget(
       name: "SequencingOAuthGRPCTests",
       dependencies: [
-        "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "OAuthSandbox", "Basics",
-        "LoopbackHTTP", "TestSupport",
+        "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "OAuthSandbox",
+        "Basics", "LoopbackHTTP", "TestSupport",
       ],
       exclude: ["Servers"],
       swiftSettings: settings),
@@ -169,7 +170,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "FuzzerTests",
-      dependencies: ["SequencingOAuth", "SequencingOAuthGRPC", "HTTP2", "Basics", "LoopbackHTTP", "CCurl"],
+      dependencies: [
+        "SequencingOAuth", "SequencingOAuthGRPC", "HTTP2", "Basics", "LoopbackHTTP", "CCurl",
+      ],
       path: "Tests/Fuzzers",
       exclude: ["Dictionaries", "LibFuzzer", "Seeds"],
       swiftSettings: settings),

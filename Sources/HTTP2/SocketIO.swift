@@ -13,7 +13,8 @@ package enum SocketIO {
     case failed(errno: Int32)
   }
 
-  package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Outcome
+  package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer)
+    -> Outcome
   {
     outcome { recv(socket, buffer.baseAddress, buffer.count, 0) }
   }
@@ -22,6 +23,16 @@ package enum SocketIO {
   package static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {
     outcome { Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
   }
+
+  /// Whether something can be read at once, be it the end; if not, other threads get a turn.
+  package static func isReadable(_ socket: Int32) -> Bool {
+    var polled = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    if poll(&polled, 1, 0) > 0 { return true }
+    sched_yield()
+    return false
+  }
+
+  package static func yield() { sched_yield() }
 
   private static func outcome(_ body: () -> Int) -> Outcome {
     while true {

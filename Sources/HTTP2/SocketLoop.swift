@@ -9,6 +9,9 @@ package protocol SocketOwner: AnyObject, Sendable {
 
   /// The time for which ``SocketLoop/wake(_:at:)`` asked has come; called on the loop's thread.
   func timeIsDue()
+
+  /// What ``SocketLoop/callSoon(_:)`` asked for; called on the loop's thread.
+  func isCalled()
 }
 
 /// One thread that waits for sockets and for times, and then calls their owners.
@@ -21,6 +24,8 @@ package final class SocketLoop: Sendable {
 
   private struct State {
     var owners: [Int32: any SocketOwner] = [:]
+    /// The owners to call before the thread sleeps.
+    var called: [any SocketOwner] = []
     var times: [ObjectIdentifier: (owner: any SocketOwner, time: UInt64)] = [:]
     /// No time is earlier than this one.
     var next = UInt64.max
@@ -75,6 +80,12 @@ package final class SocketLoop: Sendable {
     epoll_ctl(poller, EPOLL_CTL_MOD, socket, &event)
   }
 
+  /// Watches a socket for nothing but its end, until it is watched for reading again.
+  package func rest(_ socket: Int32) {
+    var event = epoll_event(events: 0, data: epoll_data_t(fd: socket))
+    epoll_ctl(poller, EPOLL_CTL_MOD, socket, &event)
+  }
+
   /// Ends the watch of a socket; call it before the socket is closed.
   package func forget(_ socket: Int32) {
     epoll_ctl(poller, EPOLL_CTL_DEL, socket, nil)
@@ -89,6 +100,18 @@ package final class SocketLoop: Sendable {
       guard time < state.sleepsUntil else { return false }
       state.sleepsUntil = 0
       return true
+    }
+    if mustRing { eventfd_write(bell, 1) }
+  }
+
+  /// Calls an owner as soon as the thread has nothing else to do; an owner asks once until then.
+  ///
+  /// On few cores, other threads get a turn before, so that what they ask for can be done together.
+  package func callSoon(_ owner: any SocketOwner) {
+    let mustRing = state.withLock { state in
+      state.called.append(owner)
+      defer { state.sleepsUntil = 0 }
+      return state.sleepsUntil > 0
     }
     if mustRing { eventfd_write(bell, 1) }
   }
@@ -116,12 +139,27 @@ package final class SocketLoop: Sendable {
         for (socket, owner) in zip(ready, owners) { owner?.socketIsReady(socket) }
         for owner in due { owner.timeIsDue() }
       }
+      call()
+    }
+  }
+
+  private func call() {
+    guard !state.withLock(\.called.isEmpty) else { return }
+    sched_yield()
+    let called = state.withLock { state in
+      defer { state.called = [] }
+      return state.called
+    }
+    gate.withLock { isClosed in
+      if isClosed { return }
+      for owner in called { owner.isCalled() }
     }
   }
 
   /// How long the thread may sleep, in milliseconds, rounded up; -1 for ever.
   private func sleepTime() -> Int32 {
     state.withLock { state in
+      if !state.called.isEmpty { return 0 }
       state.sleepsUntil = state.next
       guard state.next != .max else { return -1 }
       let now = Self.now()

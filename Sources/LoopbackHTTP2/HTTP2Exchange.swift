@@ -1,15 +1,15 @@
-package import Basics
+import Basics
 package import HTTP2
 
 /// A complete request, and the means to answer it from any thread.
-package final class HTTP2Exchange: Sendable {
+package final class HTTP2Exchange: Sendable, Redacted {
   package typealias Field = (name: String, value: String)
 
   /// The fields in order, with `:method`, `:path` and the like before the others.
   package let fields: [Field]
   package let body: [UInt8]
-  /// Raised when the exchange is over, by its answer or because the client left.
-  package let whenClosed = Interruption()
+  /// Raised when the exchange is over.
+  let closing = Interruption()
   private let server: HTTP2Server
   private let socket: Int32
   private let stream: Int32
@@ -24,8 +24,16 @@ package final class HTTP2Exchange: Sendable {
     self.body = body
   }
 
+  /// The path, without the fields and the body.
+  package var description: String { self[":path"] ?? "a request without a path" }
+
   /// The value of the first field with a name in lower case.
   package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+
+  /// Sets what is done when the exchange is over, by its answer or because the client left.
+  package func whenClosed(_ action: @escaping @Sendable () -> Void) {
+    closing.whenRaised(action)
+  }
 
   /// Sends the head of the answer; without content, it is the whole answer.
   package func respond(_ head: HeaderBlock, hasContent: Bool = true) {

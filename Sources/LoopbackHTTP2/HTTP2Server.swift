@@ -22,9 +22,9 @@ package final class HTTP2Server: SocketOwner {
   private let handler: Handler
   private let state: Locked<State>
 
-  /// Starts a server at `127.0.0.1`; it runs until ``stop()``.
+  /// Starts a server at a port of `127.0.0.1`, or at any that is free; it runs until ``stop()``.
   ///
-  /// - Parameter port: The port, or 0 for any that is free.
+  /// - Throws: `LoopbackError` if the port is taken, or the system has no socket or thread.
   package init(port: UInt16 = 0, handler: @escaping Handler) throws(LoopbackError) {
     let (listener, port) = try Sockets.listen(.ipv4, port: port)
     self.port = port
@@ -62,6 +62,7 @@ package final class HTTP2Server: SocketOwner {
   }
 
   package func timeIsDue() {}
+  package func isCalled() {}
 
   private func acceptAll(_ listener: Int32) {
     while let accepted = Sockets.accept(listener) {
@@ -96,7 +97,7 @@ package final class HTTP2Server: SocketOwner {
       }
       return connection.takeNews()
     }
-    for exchange in closed { exchange.whenClosed.raise() }
+    for exchange in closed { exchange.closing.raise() }
     for exchange in arrived { handler(exchange) }
   }
 }

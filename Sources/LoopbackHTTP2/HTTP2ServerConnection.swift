@@ -1,9 +1,10 @@
+import Basics
 import HTTP2
 
 /// One connection of a client to the server; the server's lock protects it.
 final class HTTP2ServerConnection {
   /// A request that arrives, and the answer to it.
-  private struct Stream {
+  private struct Stream: Redacted {
     var fields: [HTTP2Exchange.Field] = []
     var body: [UInt8] = []
     var exchange: HTTP2Exchange?
@@ -12,6 +13,8 @@ final class HTTP2ServerConnection {
     var sent = 0
     var isComplete = false
     var trailers: HeaderBlock?
+
+    var description: String { "\(body.count) bytes of a request" }
   }
 
   /// The largest content of a request, in bytes.

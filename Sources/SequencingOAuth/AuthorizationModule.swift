@@ -54,6 +54,10 @@ public final class AuthorizationModule: Sendable {
     }
   }
 
+  package var requestAuthenticator: any ResourceRequestAuthenticator {
+    context.requestAuthenticator
+  }
+
   /// The queue for completions that belong to no actor; it is the main queue unless the app sets
   /// another.
   ///
@@ -124,7 +128,7 @@ extension AuthorizationModule {
   /// The header fields for a request with the current token; `nil` if that token is not valid.
   public var authorizationFields: [String: String]? {
     guard let token = session.validToken else { return nil }
-    let fields = environment.requestAuthenticator.headerFields(for: token)
+    let fields = requestAuthenticator.headerFields(for: token)
     return Dictionary(fields.map { ($0.name, $0.value) }) { first, _ in first }
   }
 

@@ -41,7 +41,7 @@ extension RPCCall {
     guard let frame = try next.get() else { return nil }
     do throws(RPCError) {
       return try frame.message(
-        encoding: state.withLock(\.encoding), limit: channel.options.maximumResponseBytes)
+        encoding: state.withLock(\.head)?.encoding, limit: channel.options.maximumResponseBytes)
     } catch {
       end(.failure(error))
       throw error

@@ -19,10 +19,9 @@ extension RPCCall {
     var metadata = RPCMetadata()
     var timeout: Duration?
     var deadline: ContinuousClock.Instant?
-    var headers: RPCMetadata?
-    /// The `grpc-encoding` of the response.
-    var encoding: String?
-    var trailers: RPCMetadata?
+    /// The head of the answer; its metadata is read only if the app asks for it.
+    var head: RPCResponseHead?
+    var trailers: HTTPFields?
     var completion: Completion<Result<Data, RPCError>>?
 
     init(timeout: Duration?) {
@@ -78,12 +77,16 @@ extension RPCCall {
     }
   }
 
-  /// Starts the call; with `here`, it runs on the caller's thread until it first waits.
-  ///
-  /// Use `here` in a task that waits for the call anyway.
+  /// Starts the call in a task of its own.
   private func begin(
-    _ completion: Completion<Result<Data, RPCError>>?, here: Bool = false
+    _ completion: Completion<Result<Data, RPCError>>?
   ) throws(RPCError) {
+    try claim(completion)
+    Task { await self.run() }
+  }
+
+  /// Makes the caller the one that runs the call; throws if it was started or cancelled before.
+  private func claim(_ completion: Completion<Result<Data, RPCError>>?) throws(RPCError) {
     let phase = state.withLock { state in
       let phase = state.phase
       guard case .prepared = phase else { return phase }
@@ -97,8 +100,6 @@ extension RPCCall {
     case .running: throw .started
     case .ended: throw outcome.isCancelled ? .cancelled : .started
     }
-    let task = here ? Task.startingHere { await self.run() } : Task { await self.run() }
-    interruption.whenRaised(task.cancel)
   }
 
   // MARK: Ending
@@ -144,7 +145,14 @@ extension RPCCall {
         .failedPrecondition,
         "the server sends any number of messages: read the call's messages, not its response")
     }
-    startIfPrepared()
+    if (try? claim(nil)) != nil {
+      // The call runs in the caller's own task, which saves a change of threads.
+      await withTaskCancellationHandler {
+        await run()
+      } onCancel: {
+        cancel()
+      }
+    }
     if let outcome = await outcome.value() { return try outcome.get() }
     cancel()
     return try await outcome.wait().get()
@@ -162,7 +170,7 @@ extension RPCCall {
 
   /// Starts the call, unless it was started elsewhere or has ended: then the caller gets its result.
   func startIfPrepared() {
-    try? begin(nil, here: true)
+    try? begin(nil)
   }
 }
 

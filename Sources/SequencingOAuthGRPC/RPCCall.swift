@@ -36,7 +36,7 @@ public final class RPCCall: Sendable {
   public let kind: Kind
   let request: Data
   let state: Locked<State>
-  /// Cancels the task of the call, when it is started.
+  /// Ends what the call waits for.
   let interruption = Interruption()
   /// The messages from the server, if it sends any number.
   let inbox = MessageInbox()
@@ -79,8 +79,12 @@ public final class RPCCall: Sendable {
 extension RPCCall {
   /// The metadata that is sent with the call; empty at first.
   ///
-  /// The value is a copy: to change the call's metadata, use ``setRequestMetadata(_:)``.
-  public var requestMetadata: RPCMetadata { state.withLock(\.metadata) }
+  /// It can be changed in place: `call.requestMetadata["x-trace"] = "1"`. Once the call is started,
+  /// a change has no effect; ``setRequestMetadata(_:)`` throws then.
+  public var requestMetadata: RPCMetadata {
+    get { state.withLock(\.metadata) }
+    set { try? setRequestMetadata(newValue) }
+  }
 
   /// Sets the metadata that is sent with the call, and replaces what was set before.
   ///
@@ -132,19 +136,21 @@ extension RPCCall {
 
 extension RPCCall {
   /// The metadata that the server sent before its messages; `nil` until it has arrived.
-  public var responseHeaders: RPCMetadata? { state.withLock(\.headers) }
+  public var responseHeaders: RPCMetadata? { state.withLock(\.head)?.metadata }
 
   /// The metadata that the server sent after its messages; `nil` until it has arrived.
-  public var responseTrailers: RPCMetadata? { state.withLock(\.trailers) }
+  public var responseTrailers: RPCMetadata? {
+    let (head, trailers) = state.withLock { ($0.head, $0.trailers) }
+    return trailers.flatMap { head?.trailers($0) }
+  }
 
   /// The server's headers and trailers together, with their names in lower case.
   ///
   /// If a name is in both, only the trailers' values count. The metadata is empty at first and
   /// complete when the call has ended; then ``RPCError/metadata`` contains it too.
   public var responseMetadata: RPCMetadata {
-    state.withLock { state in
-      (state.headers ?? RPCMetadata()).merged(with: state.trailers ?? RPCMetadata())
-    }
+    let (head, trailers) = state.withLock { ($0.head, $0.trailers) }
+    return head?.metadata(with: trailers ?? [:]) ?? RPCMetadata()
   }
 
   /// The status with which the call ended; `nil` until it has ended.

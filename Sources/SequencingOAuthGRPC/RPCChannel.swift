@@ -1,5 +1,6 @@
 import Basics
 public import Dispatch
+import HTTP2
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -15,9 +16,10 @@ public import SequencingOAuth
 /// ``RPCOptions/keepAlive``. A connection without calls is closed after two minutes.
 ///
 /// If a connection breaks, its calls end with ``RPCStatus/unavailable`` and the reason; the next
-/// call opens another. After an attempt that failed, calls wait before the next one: 0.1 s, and twice
-/// as long each time, up to 5 s. An attempt takes at most 20 s. A call that the server cannot have
-/// seen, because it was closing the connection, is made on the next connection without a word.
+/// call opens another. An attempt to connect takes at most 20 s, and the server's first bytes may
+/// take as long again. After an attempt that failed, calls wait before the next one: 0.1 s, and twice
+/// as long each time, up to 5 s. A call that the server cannot have seen, because it was closing the
+/// connection, is made on the next connection.
 public final class RPCChannel: Sendable {
   /// The URL of the server: its scheme, host and port.
   public let url: URL
@@ -30,6 +32,8 @@ public final class RPCChannel: Sendable {
   let scheme: String
   let authority: String
   let peer: RPCPeer
+  /// The method that was called last, since many programs call one again and again.
+  private let lastBlock = Locked<(method: String, block: HeaderBlock)?>(nil)
   /// The server's origin, or the reason why it must not get a token.
   let origin: Result<ResourceOrigin, SQOAuthError>
 
@@ -53,7 +57,7 @@ public final class RPCChannel: Sendable {
     (scheme, authority) = (String(parts[0].dropLast()).lowercased(), String(parts[1]))
     do throws(SQOAuthError) {
       peer = try RPCPeer.shared(
-        RPCPeer.Key(url: url, configuration: configuration, keepAlive: options.keepAlive))
+        RPCPeer.Key(url: url, configuration: configuration, keepAlive: options.pingInterval))
     } catch {
       throw RPCError(invalidURL: error)
     }
@@ -88,12 +92,26 @@ public final class RPCChannel: Sendable {
     return origin
   }
 
-  /// Throws unless a text is the path of a method.
+  /// The fields that each call of a method begins with.
+  func block(for method: String) -> HeaderBlock {
+    if let last = lastBlock.withLock({ $0 }), last.method == method { return last.block }
+    var block = HeaderBlock([
+      ":method": "POST", ":scheme": scheme, ":path": method, ":authority": authority,
+      "te": "trailers", "content-type": "application/grpc",
+      "user-agent": "grpc-sequencing-oauth", "grpc-accept-encoding": "identity,gzip",
+    ])
+    if options.compression == .gzip { block.append("grpc-encoding", "gzip") }
+    lastBlock.withLock { [block] in $0 = (method, block) }
+    return block
+  }
+
+  /// Throws unless a text is the path of a method: `/package.Service/Method`.
   static func check(_ method: String) throws(RPCError) {
-    let parts = method.split(separator: "/", omittingEmptySubsequences: false)
+    let path = method.utf8
+    let name = path.dropFirst().drop { $0 != UInt8(ascii: "/") }
     let isWellFormed =
-      parts.count == 3 && parts[0].isEmpty && parts.dropFirst().allSatisfy { !$0.isEmpty }
-      && method.utf8.allSatisfy(isMethodByte)
+      path.first == UInt8(ascii: "/") && name.count > 1 && name.count < path.count - 1
+      && path.allSatisfy(isMethodByte) && !name.dropFirst().contains(UInt8(ascii: "/"))
     guard isWellFormed else {
       throw RPCError(.invalidArgument, "the method's name must be like /package.Service/Method")
     }

@@ -39,7 +39,7 @@ extension RPCMetadata {
   ) async throws(SQOAuthError) -> RPCMetadata {
     let token = try await module.token()
     return RPCMetadata(
-      fields: module.environment.requestAuthenticator.headerFields(for: token))
+      fields: module.requestAuthenticator.headerFields(for: token))
   }
 
   /// The text of the server's `www-authenticate`; several are joined by commas, as HTTP allows.

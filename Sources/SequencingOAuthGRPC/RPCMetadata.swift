@@ -31,6 +31,8 @@ public struct RPCMetadata: Sendable, Hashable {
   }
 
   private(set) var entries: [Entry] = []
+  /// Why a text that was set by a subscript cannot be sent, by the name in lower case.
+  private var flaws: [String: String] = [:]
 
   /// Creates metadata without entries.
   public init() {}
@@ -50,7 +52,29 @@ public struct RPCMetadata: Sendable, Hashable {
   // MARK: Reading
 
   /// The first text of a name; `nil` if it has none.
-  public subscript(name: String) -> String? { values(for: name).first }
+  ///
+  /// Setting a text replaces the values that the name had; setting `nil` removes them. A name or a
+  /// text that ``set(_:for:)-(String,_)`` would refuse is kept as a mistake: a call with it ends with
+  /// ``RPCStatus/invalidArgument``, and nothing is sent.
+  public subscript(name: String) -> String? {
+    get { values(for: name).first }
+    set {
+      let key = name.lowercased()
+      remove(name)
+      guard let newValue else { return }
+      do throws(RPCError) {
+        try set(newValue, for: name)
+      } catch {
+        flaws[key] = error.message
+      }
+    }
+  }
+
+  /// Throws if an entry cannot be sent.
+  func checkSendable() throws(RPCError) {
+    guard let flaw = flaws.min(by: { $0.key < $1.key }) else { return }
+    throw RPCError(.invalidArgument, flaw.value)
+  }
 
   /// Every text of a name, in order.
   public func values(for name: String) -> [String] {
@@ -103,6 +127,7 @@ public struct RPCMetadata: Sendable, Hashable {
   public mutating func remove(_ name: String) {
     let name = name.lowercased()
     entries.removeAll { $0.name == name }
+    flaws[name] = nil
   }
 
   private mutating func replace(_ entry: Entry) throws(RPCError) {

@@ -41,12 +41,19 @@ public struct RPCOptions: Sendable, Hashable {
   /// with more than one ping in five minutes; after that, the SDK asks half as often. `nil` means
   /// that the server is not asked.
   public var keepAlive: Duration? = .seconds(300)
+  /// The shortest time between pings, which is less in tests only.
+  ///
+  /// - SeeAlso: gRPC's proposal A8, "Client-side keepalive"
+  var shortestKeepAlive = Duration.seconds(10)
 
   /// Creates the default options.
   public init() {}
 }
 
 extension RPCOptions {
+  /// How long a connection with calls may be silent before a ping; `nil` for no pings.
+  var pingInterval: Duration? { keepAlive.map { max($0, shortestKeepAlive) } }
+
   /// The longest time for a call of a kind that sets no time of its own.
   func timeout(of kind: RPCCall.Kind) -> Duration? {
     kind == .unary ? timeout : streamTimeout

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 
 /// PostgreSQL's own program for measuring, with the statement of a bare save.
 struct PGBench: Sendable {
@@ -15,29 +14,14 @@ struct PGBench: Sendable {
       id: "convert_to('account ' || :client_id, 'UTF8')",
       value: "convert_to(repeat('x', \(value)), 'UTF8')")
     try Data("\(sql);\n".utf8).write(to: URL(filePath: script))
-    let output = try run([
-      "-n", "-M", "prepared", "-c", "\(atOnce)", "-j", "2", "-t", "\(count / atOnce)", "-f",
-      script, address,
+    let output = try ToolOutput.of([
+      program, "-n", "-M", "prepared", "-c", "\(atOnce)", "-j", "2", "-t",
+      "\(count / atOnce)", "-f", script, address,
     ])
     // Without the time of connecting: "tps = 1234.5 (without initial connection time)".
     guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("tps = ") }),
       let rate = Double(line.dropFirst(6).prefix { $0 != " " })
     else { throw BenchmarkError("pgbench said nothing") }
     return Benchmark.Sample(operations: count, duration: .seconds(Double(count) / rate))
-  }
-
-  private func run(_ arguments: [String]) throws -> String {
-    let command = ([program] + arguments).map { "'\($0)'" }.joined(separator: " ")
-    guard let stream = popen(command + " 2>/dev/null", "r") else {
-      throw BenchmarkError("pgbench does not start")
-    }
-    defer { pclose(stream) }
-    var output: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = fread(&buffer, 1, buffer.count, stream)
-      if count == 0 { return String(decoding: output, as: UTF8.self) }
-      output += buffer.prefix(count)
-    }
   }
 }

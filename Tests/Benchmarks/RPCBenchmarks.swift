@@ -42,18 +42,28 @@ struct RPCBenchmarks {
     let module = try await AuthorizedReads.pipe("http://\(address)").module
     guard let url = URL(string: "http://\(address)") else { throw BenchmarkError("no URL") }
     let channel = try RPCChannel(url: url, credential: .account(module))
-    let bare = Benchmark.Peer.rawCurl { [address] in
-      try await RawCurl.calls("http://\(address)\(Self.method)", Self.message, 2000)
+    let limit = getenv("H2LOAD").map { program in
+      H2Load(
+        program: String(cString: program), url: "http://\(address)\(Self.method)",
+        message: Self.message)
     }
-    return [(1, 2000, 1.0), (64, 12_000, nil)].flatMap { width, count, aim -> [Benchmark] in
+    return [(1, 2000, 1.0), (64, 12_000, 1.0)].flatMap { width, count, aim -> [Benchmark] in
       let name = width == 1 ? "gRPC call, one after the other" : "gRPC call, \(width) at once"
       let subject: Benchmark.Run = { try await Self.calls(channel, count, width: width) }
       return [
         Benchmark(
           name: name, peer: Self.peer("Go grpc", go, count, width), subject: subject, aim: aim),
         Benchmark(name: name, peer: Self.peer("grpcio", python, count, width), subject: subject),
-      ] + (width == 1 ? [Benchmark(name: name, peer: bare, subject: subject)] : [])
+        Benchmark(name: name, peer: Self.peer(limit, count, width), subject: subject),
+      ]
     }
+  }
+
+  /// The limit: HTTP/2 without a call around it.
+  private static func peer(_ load: H2Load?, _ count: Int, _ width: Int) -> Benchmark.Peer {
+    let name = "h2load (limit)"
+    guard let load else { return Benchmark.Peer(name: name) }
+    return Benchmark.Peer(name: name) { try load.calls(count, atOnce: width) }
   }
 
   private static func peer(

@@ -16,7 +16,11 @@ struct Compiler: Sendable {
   init() async throws {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL.appending(path: "Modules").path
-    let maps = ["CCurl", "CCrypto", "CSockets", "CZlib", "CSQLite", "CSecret", "CPostgreSQL"].map {
+    let modules = [
+      "CCurl", "CCrypto", "CTLS", "CSockets", "CNghttp2", "CZlib", "CSQLite", "CSecret",
+      "CPostgreSQL",
+    ]
+    let maps = modules.map {
       "-fmodule-map-file=" + Self.root.appending(path: "Sources/\($0)/module.modulemap").path
     }
     options = ["-I", products] + maps.flatMap { ["-Xcc", $0] }

@@ -42,7 +42,8 @@ import Testing
   static let linuxFiles: Set = [
     "SequencingOAuth/HTTP/Curl/CurlCallbacks", "SequencingOAuth/HTTP/Curl/CurlEventLoop",
     "SequencingOAuth/HTTP/Curl/CurlMulti", "SequencingOAuth/HTTP/Curl/LoneRequests",
-    "SequencingOAuth/HTTP/Curl/SocketTable",
+    "SequencingOAuth/HTTP/Curl/OpenedConnection", "SequencingOAuth/HTTP/Curl/SocketTable",
+    "HTTP2/SocketIO", "HTTP2/SocketLoop",
     "SequencingOAuthPostgreSQL/Connection", "SequencingOAuthPostgreSQL/ConnectionSettings",
     "SequencingOAuthPostgreSQL/Notices/Bell", "SequencingOAuthPostgreSQL/Notices/NoticeListener",
     "SequencingOAuthPostgreSQL/PostgreSQLTokenStore+Leases",

@@ -52,6 +52,40 @@ import Testing
     }
   }
 
+  @Test func `metadata is changed in place until the start`() async throws {
+    try await GRPCServer.running { server in
+      let call = try RPCChannel(server).test("EchoMetadata")
+      call.requestMetadata["Authorization"] = "Bearer T1"
+      call.requestMetadata["x-one"] = "1"
+      call.requestMetadata["x-two"] = "2"
+      call.requestMetadata["X-Two"] = nil
+      #expect(call.oauth2AccessToken == "T1")
+      try call.start()
+      call.requestMetadata["x-late"] = "1"
+      let seen = try JSONDecoder().decode(Seen.self, from: try await call.response())
+      #expect(seen.values("authorization") == ["Bearer T1"] && seen.values("x-one") == ["1"])
+      #expect(seen.values("x-two").isEmpty && seen.values("x-late").isEmpty)
+    }
+  }
+
+  @Test(arguments: [("grpc-status", "0"), ("x-bin", "text"), ("x", "ä"), ("", "v")])
+  func `a mistake in the metadata ends the call before it is sent`(
+    name: String, text: String
+  ) async throws {
+    try await GRPCServer.running { server in
+      let channel = try RPCChannel(server)
+      let call = try channel.test("Echo")
+      call.requestMetadata[name] = text
+      await rpcFailure(.invalidArgument) { try await call.response() }
+      let mended = try channel.test("Measure")
+      mended.requestMetadata[name] = text
+      mended.requestMetadata[name] = nil
+      _ = try await mended.response()
+      try await server.caughtUp()
+      #expect(server.count(of: "Echo") == 0)
+    }
+  }
+
   @Test func `a call that was started is not changed any more`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("EchoMetadata")

@@ -119,6 +119,35 @@ import Testing
     withExtendedLifetime(port) {}
   }
 
+  @Test func `each call to a server that is not there fails, after a pause`() async throws {
+    let port = try ClosedPort()
+    let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
+    let channel = try RPCChannel(url: url, configuration: .direct)
+    for _ in 0..<4 { await rpcFailure(.unavailable) { try await channel.test("Echo").response() } }
+    withExtendedLifetime(port) {}
+  }
+
+  @Test func `a call has its time also after a pause`() async throws {
+    try await GRPCServer.running { server in
+      let channel = try RPCChannel(server)
+      _ = try await channel.test("Echo").response()
+      server.drain()
+      try await server.line(after: "STOPPED")
+      await rpcFailure(.unavailable) { try await channel.test("Echo").response() }
+      server.restart()
+      try await eventually("it is back") { server.lines.count { $0.hasPrefix("PORT=") } == 2 }
+      // This call waits for the pause to end.
+      _ = try await channel.test("Echo").response()
+      // The server, which knows the call's time too, must not be the one that ends it.
+      server.freeze()
+      let call = try channel.test("Echo")
+      try call.setTimeout(.milliseconds(200))
+      let error = await rpcFailure(.deadlineExceeded) { try await call.response() }
+      #expect(error?.isFromServer == false)
+      server.thaw()
+    }
+  }
+
   @Test func `a server that dies ends its calls`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)

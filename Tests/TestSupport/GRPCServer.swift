@@ -2,10 +2,34 @@ import Basics
 package import Foundation
 package import Testing
 
-/// A gRPC server of Google's grpcio, which a test runs on a free port.
+/// A gRPC server of Google's grpcio or grpc-go, which a test runs on a free port.
 ///
-/// The script that runs it describes its methods.
+/// The program that runs it describes its methods and its options.
 package final class GRPCServer: Sendable {
+  /// The programs that run a server.
+  package enum Program: Sendable {
+    /// Methods for one property each, on grpcio.
+    case serve
+    /// The service of gRPC's interoperability tests, on grpcio; it understands no signals.
+    case interopOnGRPCIO
+    /// The service of gRPC's interoperability tests, on grpc-go.
+    case interopOnGRPCGo
+
+    private static let servers = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../SequencingOAuthGRPCTests/Servers").standardized
+
+    // Built once, in the first test that needs it.
+    private static let go = Task { try await GoProgram.build(servers.appending(path: "grpc-go")) }
+
+    fileprivate func path() async throws -> String {
+      switch self {
+      case .serve: Self.servers.appending(path: "grpcio/serve").path
+      case .interopOnGRPCIO: Self.servers.appending(path: "grpcio/interop").path
+      case .interopOnGRPCGo: try await Self.go.value
+      }
+    }
+  }
+
   /// The server's address: `http://127.0.0.1:PORT`, or https.
   package let url: URL
   private let process: ChildProcess
@@ -17,17 +41,14 @@ package final class GRPCServer: Sendable {
     self.process = process
   }
 
-  /// The script that runs the server.
-  private static let script = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../SequencingOAuthGRPCTests/Servers/grpcio/serve").standardized.path
-
   /// Starts a server; it ends with ``stop()``, or when its last reference is released.
   ///
   /// With certificates it serves over TLS. It asks `userInfo` for the user of each token.
   package static func start(
-    certificates: Certificates? = nil, userInfo: URL? = nil, options: [String] = []
+    _ program: Program = .serve, certificates: Certificates? = nil, userInfo: URL? = nil,
+    options: [String] = []
   ) async throws -> GRPCServer {
-    var command = [script] + options
+    var command = [try await program.path()] + options
     if let certificates {
       command += ["--tls", certificates.path("server.pem"), certificates.path("server.key")]
     }
@@ -41,11 +62,11 @@ package final class GRPCServer: Sendable {
 
   /// Runs a body with a server, and stops the server after it.
   package static func running<Result: Sendable>(
-    certificates: Certificates? = nil, userInfo: URL? = nil, options: [String] = [],
-    _ body: (GRPCServer) async throws -> Result
+    _ program: Program = .serve, certificates: Certificates? = nil, userInfo: URL? = nil,
+    options: [String] = [], _ body: (GRPCServer) async throws -> Result
   ) async throws -> Result {
     let server = try await start(
-      certificates: certificates, userInfo: userInfo, options: options)
+      program, certificates: certificates, userInfo: userInfo, options: options)
     return try await stopping({ await server.stop() }) { try await body(server) }
   }
 
@@ -81,6 +102,16 @@ package final class GRPCServer: Sendable {
   /// Starts a new server at the address of a drained one.
   package func restart() {
     process.signal(SIGUSR2)
+  }
+
+  /// Makes the server do nothing until ``thaw()``, with its connections open.
+  package func freeze() {
+    process.signal(SIGSTOP)
+  }
+
+  /// Lets a server go on after ``freeze()``.
+  package func thaw() {
+    process.signal(SIGCONT)
   }
 
   /// Kills the server, with all its connections.

@@ -46,7 +46,7 @@ package struct ProgramBuilder: Sendable {
   package init(with extras: [Extra] = []) throws {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL
-    let modules = ["CCurl", "CCrypto", "CSockets"] + extras.map(\.module)
+    let modules = ["CCurl", "CCrypto", "CSockets", "CTLS"] + extras.map(\.module)
     let maps = modules.flatMap {
       ["-Xcc", "-fmodule-map-file=\(Self.root.path)/Sources/\($0)/module.modulemap"]
     }
@@ -66,7 +66,7 @@ package struct ProgramBuilder: Sendable {
       ["-I", products.appending(path: "Modules").path, "-I", folder.path]
       + ["-warnings-as-errors", "-module-cache-path", folder.file("modules")]
       + maps + sanitizer + coverage
-    linking = ["-lcurl", "-lcrypto"] + extras.flatMap(\.links) + objects
+    linking = ["-lcurl", "-lssl", "-lcrypto"] + extras.flatMap(\.links) + objects
   }
 
   /// The package's folder, three above this file.

@@ -25,6 +25,11 @@ final class ClientContext: Sendable {
     set { state.withLock { $0.environment = newValue } }
   }
 
+  /// The part of the environment that each request needs; the rest is not copied for it.
+  var requestAuthenticator: any ResourceRequestAuthenticator {
+    state.withLock(\.environment.requestAuthenticator)
+  }
+
   var configuration: Result<ClientConfiguration, SQOAuthError> {
     get { state.withLock(\.configuration) }
     set {

@@ -25,13 +25,6 @@ public protocol HTTPClient: Sendable {
   func send(
     _ request: HTTPRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
   ) async throws -> HTTPResponse
-
-  /// Whether the client may lose the end of an HTTP/2 response and still report success.
-  ///
-  /// libcurl before 8.14 may lose it when a server answers before reading the whole request.
-  /// With such a client, the SDK refuses gRPC calls that send a stream of messages, and a call
-  /// without a status in its response fails as `unavailable`. The default is `false`.
-  var mayLoseEndOfResponse: Bool { get }
 }
 
 extension HTTPClient {
@@ -43,7 +36,4 @@ extension HTTPClient {
     whenStarted(interruption.raise)
     return try await interruption.result { try await send(request) }.get()
   }
-
-  /// `false`: either the response is complete, or the request fails.
-  public var mayLoseEndOfResponse: Bool { false }
 }

@@ -17,8 +17,6 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
     case automatic
     /// HTTP/1.1 only.
     case http1
-    /// HTTP/2 from the first byte, also over plain http, as gRPC servers use it.
-    case http2PriorKnowledge
   }
 
   /// A choice of proxy; a request to a loopback host never goes through a proxy.

@@ -57,8 +57,10 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   ///
   /// Names are ASCII tokens (RFC 9110, section 5.1), so only ASCII letters have a case.
   private static func same(_ first: String, _ second: String) -> Bool {
-    first.utf8.count == second.utf8.count
-      && zip(first.utf8, second.utf8).allSatisfy { fold($0) == fold($1) }
+    // Most names are written in lower case.
+    first == second
+      || first.utf8.count == second.utf8.count
+        && zip(first.utf8, second.utf8).allSatisfy { fold($0) == fold($1) }
   }
 
   private static func fold(_ byte: UInt8) -> UInt8 {

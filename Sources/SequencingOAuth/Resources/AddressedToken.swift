@@ -10,7 +10,7 @@ package struct AddressedToken: Sendable {
 
   /// The header fields that carry the token.
   package var fields: HTTPFields {
-    module.environment.requestAuthenticator.headerFields(for: token)
+    module.requestAuthenticator.headerFields(for: token)
   }
 
   /// This use with a fresh token, or `nil` if no other token can help.

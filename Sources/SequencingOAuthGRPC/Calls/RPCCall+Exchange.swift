@@ -14,14 +14,10 @@ extension RPCCall {
   func attempt(
     _ metadata: RPCMetadata, _ fields: HTTPFields = [:]
   ) async throws(RPCError) -> Data {
-    let secrets = SentSecrets(
-      fields.map(\.value) + metadata.values(for: "authorization")
-        + [metadata.oauth2AccessToken ?? ""] + fields.map { $0.value.afterSpace })
-    let stream = try stream(metadata, fields, secrets)
+    let stream = try stream(metadata, fields)
     let answer = try await answer(of: stream)
-    let head = RPCResponseHead(answer.head, removing: secrets)
-    let trailers = head.trailers(answer.trailers)
-    state.withLock { if case .running = $0.phase { $0.trailers = trailers } }
+    let head = RPCResponseHead(answer.head, removing: CallSecrets(fields, metadata))
+    state.withLock { if case .running = $0.phase { $0.trailers = answer.trailers } }
     if let failure = head.failure(answer.trailers) { throw failure }
     return kind.receivesMany ? try end(of: answer) : try message(of: answer, head)
   }
@@ -29,15 +25,9 @@ extension RPCCall {
   // MARK: What is sent
 
   private func stream(
-    _ metadata: RPCMetadata, _ fields: HTTPFields, _ secrets: SentSecrets
+    _ metadata: RPCMetadata, _ fields: HTTPFields
   ) throws(RPCError) -> RPCStream {
-    let options = channel.options
-    var block = HeaderBlock([
-      ":method": "POST", ":scheme": channel.scheme, ":path": method,
-      ":authority": channel.authority, "te": "trailers", "content-type": "application/grpc",
-      "user-agent": "grpc-sequencing-oauth", "grpc-accept-encoding": "identity,gzip",
-    ])
-    if options.compression == .gzip { block.append("grpc-encoding", "gzip") }
+    var block = channel.block(for: method)
     var deadline = UInt64.max
     if let end = state.withLock(\.deadline) {
       let left = ContinuousClock.now.duration(to: end)
@@ -47,9 +37,9 @@ extension RPCCall {
     }
     metadata.write(to: &block, replacing: fields)
     return RPCStream(
-      block, content: try content(), limit: options.maximumResponseBytes,
+      block, content: try content(), limit: channel.options.maximumResponseBytes,
       inbox: kind.receivesMany ? inbox : nil, deadline: deadline
-    ) { self.take(RPCResponseHead($0, removing: secrets)) }
+    ) { self.take(RPCResponseHead($0, removing: CallSecrets(fields, metadata))) }
   }
 
   private func content() throws(RPCError) -> RPCStream.Content {
@@ -69,13 +59,12 @@ extension RPCCall {
     if kind.receivesMany {
       inbox.whenRead { [weak stream] count in if let stream { peer.consume(count, of: stream) } }
     }
-    return try await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        stream.continuation = continuation
-        peer.start(stream)
-      }
-    } onCancel: {
-      peer.end(stream, .cancelled)
+    // Afterwards there is nothing more to end, and nothing to keep.
+    defer { interruption.whenRaised {} }
+    return try await withCheckedContinuation { continuation in
+      stream.continuation = continuation
+      interruption.whenRaised { peer.end(stream, .cancelled) }
+      peer.start(stream)
     }.get()
   }
 
@@ -83,12 +72,7 @@ extension RPCCall {
 
   /// Stores the headers; does nothing if the call has ended.
   private func take(_ head: RPCResponseHead) {
-    let headers = head.metadata
-    state.withLock { state in
-      guard case .running = state.phase else { return }
-      state.headers = headers
-      state.encoding = head.encoding
-    }
+    state.withLock { if case .running = $0.phase { $0.head = head } }
     // If the head is the whole answer, the server reads no further message.
     if head.isWholeAnswer { outbox.close() }
   }
@@ -114,12 +98,5 @@ extension RPCCall {
         .internal, "the server ended the call inside a message", metadata: responseMetadata)
     }
     return Data()
-  }
-}
-
-extension String {
-  /// The text after the first space: the token in `Bearer T`.
-  fileprivate var afterSpace: String {
-    firstIndex(of: " ").map { String(self[index(after: $0)...]) } ?? ""
   }
 }

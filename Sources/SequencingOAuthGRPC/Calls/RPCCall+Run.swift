@@ -21,6 +21,7 @@ extension RPCCall {
 
   private func perform() async throws(RPCError) -> Data {
     let metadata = requestMetadata
+    try metadata.checkSendable()
     if metadata["authorization"] != nil {
       // A credential that the app set for this call wins over the channel's.
       try checkOrigin()
@@ -59,7 +60,7 @@ extension RPCCall {
     } catch {
       guard kind == .unary, error.refusesToken else { throw error }
       guard let next = try await replacement(of: use) else { throw error }
-      state.withLock { ($0.headers, $0.trailers) = (nil, nil) }
+      state.withLock { ($0.head, $0.trailers) = (nil, nil) }
       return try await second(metadata, next)
     }
   }
@@ -99,17 +100,18 @@ extension RPCCall {
     }
   }
 
-  /// Runs a body; when the call's time is over, ends the call, which cancels the body.
+  /// Runs a body in a task that ends with the call, by its time or by a cancellation.
   private func inTime<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    guard let deadline = state.withLock(\.deadline) else { return try await body() }
-    let watch = Task {
-      try await Task.sleep(until: deadline, clock: .continuous)
-      end(.failure(.timeIsUp))
+    let watch = state.withLock(\.deadline).map { deadline in
+      Task {
+        try await Task.sleep(until: deadline, clock: .continuous)
+        end(.failure(.timeIsUp))
+      }
     }
-    defer { watch.cancel() }
-    return try await body()
+    defer { watch?.cancel() }
+    return try await interruption.result(of: body).get()
   }
 }
 

@@ -20,10 +20,6 @@ struct ConnectionPulse {
   static let patience: UInt64 = 20_000_000_000
   /// How long a connection without calls is kept.
   static let idleTime: UInt64 = 120_000_000_000
-  /// The shortest interval of pings.
-  ///
-  /// - SeeAlso: gRPC's proposal A8, "Client-side keepalive"
-  private static let shortest: UInt64 = 10_000_000_000
 
   /// How long a connection with calls may be silent before the server is asked.
   private(set) var interval: UInt64
@@ -37,7 +33,7 @@ struct ConnectionPulse {
 
   init(interval: Duration?) {
     let now = SocketLoop.now()
-    self.interval = interval.map { max(UInt64($0.wholeNanoseconds), Self.shortest) } ?? .max
+    self.interval = interval.map { UInt64($0.wholeNanoseconds) } ?? .max
     start = now
     lastReceived = now
     idleSince = now
@@ -66,6 +62,11 @@ struct ConnectionPulse {
   /// Doubles the interval, since the server finds it too short.
   mutating func slowDown() {
     interval = interval > .max / 2 ? .max : interval * 2
+  }
+
+  /// Makes the interval at least as long as that of an earlier connection.
+  mutating func slowDown(to other: UInt64) {
+    interval = max(interval, other)
   }
 
   /// The time at which ``task(at:)`` has something to do, if nothing happens until then.

@@ -86,9 +86,9 @@ extension RPCConnection: HTTP2SessionOwner {
         HTTPMapping.status(ofReset: code), "\(authority) reset the call: \(code)")
     }
     if code == .refusedStream {
-      let words = farewell.map { ": \($0)" } ?? ""
       return RPCError(
-        .unavailable, "\(authority) closes the connection and does not make the call\(words)")
+        .unavailable,
+        "\(authority) closes the connection and did not take the call: \(farewell ?? "\(code)")")
     }
     let rule = attempt.brokenRule ?? "\(code)"
     return RPCError(.internal, "the answer of \(authority) does not keep to HTTP/2: \(rule)")

@@ -50,8 +50,6 @@ final class RPCConnection {
 
   /// How many bytes are collected before they are sent.
   private static let outputSize = 64 * 1024
-  /// How many times the socket is read before other sockets get their turn.
-  private static let turns = 16
   /// How many attempts may end before they could be sent.
   private static let maximumAbandoned = 1000
 
@@ -123,6 +121,21 @@ final class RPCConnection {
     if streams.isEmpty { pulse.isIdle(at: SocketLoop.now()) }
   }
 
+  /// Whether a stream is the only one, and all of it was sent.
+  func hasOnly(_ stream: RPCStream) -> Bool {
+    isReady && !isBlocked && streams.count == 1 && streams[stream.id] === stream
+  }
+
+  /// Keeps the loop from the socket, because a caller's thread reads it.
+  func rest() {
+    SocketLoop.shared?.rest(socket)
+  }
+
+  /// Ends ``rest()``.
+  func watchAgain() {
+    if failure == nil { SocketLoop.shared?.watch(socket, isWriting: isBlocked) }
+  }
+
   // MARK: The end
 
   /// Ends the connection and all attempts on it; those that the server cannot have seen are moved.
@@ -174,7 +187,7 @@ final class RPCConnection {
   /// Does what is due.
   func check(at now: UInt64) {
     // The process may have been suspended, and an answer that came in that time counts.
-    if streams.values.contains(where: { $0.deadline <= now }) { read() }
+    if streams.values.contains(where: { $0.deadline <= now }) { while read() {} }
     for stream in streams.values where stream.deadline <= now { end(stream, .timeIsUp) }
     switch pulse.task(at: now) {
     case .none: break
@@ -215,26 +228,22 @@ final class RPCConnection {
     self.session = session
   }
 
-  /// Reads and writes as the socket allows.
-  func handleReadySocket() {
-    if failure == nil { read() }
-  }
-
-  /// Reads what has arrived, and answers it.
-  private func read() {
-    for _ in 0..<Self.turns where failure == nil {
-      switch wire.receive(into: rooms.0) {
-      case .bytes(let count):
-        pulse.hasReceived(at: SocketLoop.now())
-        take(UnsafeRawBufferPointer(rebasing: rooms.0[..<count]))
-        // A part of the room was enough for all there is.
-        if count < rooms.0.count { return flush() }
-      case .wait: return flush()
-      case .end: return failBroken("was closed by the server")
-      case .failed(let errno): return failBroken("broke: \(CLibrary.meaning(of: errno))")
-      }
+  /// Reads what has arrived, so many bytes at most, and answers it; returns whether there may be
+  /// more.
+  func read(_ limit: Int = .max) -> Bool {
+    guard failure == nil else { return false }
+    let room = UnsafeMutableRawBufferPointer(rebasing: rooms.0[..<min(limit, rooms.0.count)])
+    switch wire.receive(into: room) {
+    case .bytes(let count):
+      pulse.hasReceived(at: SocketLoop.now())
+      take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+      flush()
+      return count == room.count
+    case .wait: flush()
+    case .end: failBroken("was closed by the server")
+    case .failed(let errno): failBroken("broke: \(CLibrary.meaning(of: errno))")
     }
-    flush()
+    return false
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer) {

@@ -14,6 +14,16 @@ extension RPCPeer.State {
     return draining.first { $0.socket == socket }
   }
 
+  // MARK: Attempts
+
+  /// Takes an attempt, which waits until there is a connection.
+  mutating func add(_ stream: RPCStream) {
+    // It was cancelled before it started.
+    guard stream.result == nil else { return ended.append(stream) }
+    nextCheck = min(nextCheck, stream.deadline)
+    waiting.append(stream)
+  }
+
   // MARK: Opening
 
   /// Whether a connection must be opened now; the caller opens it.
@@ -30,6 +40,7 @@ extension RPCPeer.State {
       return cannotOpen(
         RPCError(.unavailable, "the system cannot watch another connection"))
     }
+    connection.pulse.slowDown(to: pingInterval)
     current = connection
     nextCheck = min(nextCheck, connection.pulse.due)
     connection.flush()
@@ -71,6 +82,10 @@ extension RPCPeer.State {
   }
 
   private mutating func collect(_ connection: RPCConnection) {
+    // What happened may make something due earlier: after the answer to a ping, the next ping; after
+    // the last call, the end of the connection.
+    nextCheck = min(nextCheck, connection.pulse.due)
+    pingInterval = max(pingInterval, connection.pulse.interval)
     if connection.failure != nil { SocketLoop.shared?.forget(connection.socket) }
     if !connection.ended.isEmpty {
       ended += connection.ended
@@ -125,7 +140,8 @@ extension RPCPeer.State {
 
   /// Does what is due, and finds out when something is due again.
   mutating func check(at now: UInt64) {
-    nextCheck = opening.due
+    // The end of a pause between attempts comes in with `mustOpen`, if a call waits for it.
+    nextCheck = .max
     for connection in (current.map { [$0] } ?? []) + draining {
       connection.check(at: now)
       nextCheck = min(nextCheck, connection.due)

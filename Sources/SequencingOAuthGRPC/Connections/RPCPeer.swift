@@ -29,16 +29,31 @@ final class RPCPeer: SocketOwner {
     /// The attempts that wait for a connection.
     var waiting: [RPCStream] = []
     var opening = ConnectionAttempts()
+    /// The longest interval of pings of a connection so far: one of them may have doubled it.
+    var pingInterval: UInt64 = 0
     /// Nothing is due before this time.
     var nextCheck = UInt64.max
+    /// The time for which ``SocketLoop`` will call; never if it has called since it was told one.
+    var alarm = UInt64.max
+    var lone = LoneCalls()
     /// The attempts that have ended, and whose callers do not know it.
     var ended: [RPCStream] = []
+  }
+
+  /// What callers leave for the loop, so that they do not wait for the lock of the state.
+  private struct Arrivals {
+    var streams: [RPCStream] = []
+    /// How many attempts were started and have not ended.
+    var count = 0
+    /// Whether the loop was asked to take the streams, and has not done so.
+    var isAnnounced = false
   }
 
   private let key: Key
   private let target: RequestTarget
   private let client: CurlHTTPClient
   private let state = Locked(State())
+  private let arrivals = Locked(Arrivals())
 
   private init(_ key: Key, _ target: RequestTarget) {
     self.key = key
@@ -69,12 +84,22 @@ final class RPCPeer: SocketOwner {
   // MARK: For calls
 
   /// Makes an attempt, whose continuation must be set, as soon as there is a connection.
+  ///
+  /// An attempt that is alone is made on the caller's thread. Of many at a time, the loop makes those
+  /// together that came together, which costs both sides less.
   func start(_ stream: RPCStream) {
-    act { state in
-      // It was cancelled before it started.
-      guard stream.result == nil else { return state.ended.append(stream) }
-      state.nextCheck = min(state.nextCheck, stream.deadline)
-      state.waiting.append(stream)
+    let (isAlone, mustAnnounce) = arrivals.withLock { arrivals in
+      arrivals.count += 1
+      if arrivals.count == 1 { return (true, false) }
+      arrivals.streams.append(stream)
+      defer { arrivals.isAnnounced = true }
+      return (false, !arrivals.isAnnounced)
+    }
+    if isAlone {
+      act { $0.add(stream) }
+      if stream.isShort { lookForAnswer(to: stream) }
+    } else if mustAnnounce {
+      SocketLoop.shared?.callSoon(self)
     }
   }
 
@@ -94,7 +119,9 @@ final class RPCPeer: SocketOwner {
   /// Sends more of an attempt, because the app has sent more messages.
   func resume(_ stream: RPCStream) {
     act { state in
-      guard stream.isWaitingForContent, let connection = state.connection(of: stream) else { return }
+      guard stream.isWaitingForContent, let connection = state.connection(of: stream) else {
+        return
+      }
       connection.session?.resume(stream.id)
       connection.flush()
     }
@@ -112,14 +139,40 @@ final class RPCPeer: SocketOwner {
   // MARK: What the network and time bring
 
   func socketIsReady(_ socket: Int32) {
-    act { $0.connection(on: socket)?.handleReadySocket() }
+    var isFirst = true
+    var hasMore = true
+    while hasMore {
+      act { state in
+        hasMore = state.connection(on: socket)?.read(isFirst ? 2048 : .max) ?? false
+      }
+      isFirst = false
+    }
   }
 
   func timeIsDue() {
     act { state in
+      state.alarm = .max
       let now = SocketLoop.now()
-      guard state.nextCheck <= now else { return }
-      state.check(at: now)
+      if state.nextCheck <= now { state.check(at: now) }
+    }
+  }
+
+  /// Makes the attempts that callers have left.
+  func isCalled() {
+    var count = 0
+    for _ in 0..<16 {
+      let next = arrivals.withLock(\.streams.count)
+      if next == count { break }
+      count = next
+      SocketIO.yield()
+    }
+    let streams = arrivals.withLock { arrivals in
+      arrivals.isAnnounced = false
+      defer { arrivals.streams = [] }
+      return arrivals.streams
+    }
+    act { state in
+      for stream in streams { state.add(stream) }
     }
   }
 
@@ -154,18 +207,23 @@ final class RPCPeer: SocketOwner {
 
   /// Changes the state and brings its parts in line with each other; then tells the callers, outside
   /// the lock.
-  private func act(_ body: (inout State) -> Void) {
+  func act(_ body: (inout State) -> Void) {
     let (ended, mustOpen) = state.withLock { state -> ([RPCStream], Bool) in
-      let before = state.nextCheck
       body(&state)
       state.settle()
       let mustOpen = state.mustOpen(at: SocketLoop.now())
-      if state.nextCheck != before { SocketLoop.shared?.wake(self, at: state.nextCheck) }
+      if state.nextCheck != state.alarm {
+        state.alarm = state.nextCheck
+        SocketLoop.shared?.wake(self, at: state.nextCheck)
+      }
       if state.ended.isEmpty { return ([], mustOpen) }
+      state.lone.ended(state.ended)
       defer { state.ended = [] }
       return (state.ended, mustOpen)
     }
     if mustOpen { open() }
+    if ended.isEmpty { return }
+    arrivals.withLock { $0.count -= ended.count }
     for stream in ended { stream.resume() }
   }
 }

@@ -61,6 +61,7 @@ final class RPCStream: @unchecked Sendable {
   /// The largest number of bytes that are kept to be sent again.
   private static let replayLimit = 256 * 1024
 
+  private var status = 0
   private var fields = HTTPFields()
   private var fieldBytes = 0
   private(set) var head: HTTPResponseHead?
@@ -84,6 +85,11 @@ final class RPCStream: @unchecked Sendable {
     self.deadline = deadline
     self.onHead = onHead
     parser = FrameParser(limit: limit)
+  }
+
+  /// Whether the server may answer at once: one message goes there, and one comes back.
+  var isShort: Bool {
+    if case .message = content, inbox == nil { true } else { false }
   }
 
   // MARK: What is sent
@@ -178,9 +184,13 @@ final class RPCStream: @unchecked Sendable {
             + "\(Self.maximumFieldBytes) bytes of them"))
       return false
     }
-    fields.append(
-      HTTPFields.Field(
-        name: String(decoding: name, as: UTF8.self), value: String(decoding: value, as: UTF8.self)))
+    let text = String(decoding: value, as: UTF8.self)
+    if name.first == UInt8(ascii: ":") {
+      // nghttp2 lets only sections pass that have one valid status or, as trailers, none.
+      status = Int(text) ?? 0
+    } else {
+      fields.append(HTTPFields.Field(name: String(decoding: name, as: UTF8.self), value: text))
+    }
     return true
   }
 
@@ -194,13 +204,12 @@ final class RPCStream: @unchecked Sendable {
       trailers = fields
       return
     }
-    // nghttp2 lets only sections with one valid status pass.
-    guard let status = fields[":status"].flatMap({ Int($0) }), status >= 200 else { return }
-    fields[":status"] = nil
+    // Heads of status 1xx come before the head.
+    guard status >= 200 else { return }
     let head = HTTPResponseHead(status: status, headers: fields)
     self.head = head
     endReplay()
-    hasMessages = RPCResponseHead(head, removing: SentSecrets([])).hasMessages
+    hasMessages = head.hasMessages
     onHead(head)
   }
 

@@ -37,10 +37,9 @@ struct MessageFrame: Sendable, Equatable {
 
   /// The bytes that are sent.
   var bytes: Data {
-    let length = UInt32(content.count)
     var data = Data(capacity: Self.prefixLength + content.count)
     data.append(isCompressed ? 1 : 0)
-    for shift in [24, 16, 8, 0] { data.append(UInt8(truncatingIfNeeded: length >> shift)) }
+    withUnsafeBytes(of: UInt32(content.count).bigEndian) { data.append(contentsOf: $0) }
     data.append(content)
     return data
   }

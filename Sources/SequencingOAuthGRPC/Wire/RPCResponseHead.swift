@@ -3,22 +3,15 @@ import SequencingOAuth
 /// The head of a response, and what it says about the rest.
 struct RPCResponseHead {
   let head: HTTPResponseHead
-  private let secrets: SentSecrets
+  private let secrets: CallSecrets
 
   /// Wraps a head; the secrets are those of the request, to remove them from the server's texts.
-  init(_ head: HTTPResponseHead, removing secrets: SentSecrets) {
+  init(_ head: HTTPResponseHead, removing secrets: CallSecrets) {
     self.head = head
     self.secrets = secrets
   }
 
-  /// Whether messages follow; an HTTP error has a page instead.
-  var hasMessages: Bool {
-    guard head.status == 200, let type = head.headers["content-type"]?.lowercased() else {
-      return false
-    }
-    return type == "application/grpc" || type.hasPrefix("application/grpc+")
-      || type.hasPrefix("application/grpc;")
-  }
+  var hasMessages: Bool { head.hasMessages }
 
   /// Whether the head is the whole response: it contains the status, or is not gRPC.
   ///
@@ -28,30 +21,35 @@ struct RPCResponseHead {
   /// The compression method of the compressed messages.
   var encoding: String? { head.headers["grpc-encoding"] }
 
-  var metadata: RPCMetadata { RPCMetadata(fields: head.headers, removing: secrets) }
+  var metadata: RPCMetadata { RPCMetadata(fields: head.headers, removing: secrets.sent) }
 
   func trailers(_ fields: HTTPFields) -> RPCMetadata {
-    RPCMetadata(fields: fields, removing: secrets)
+    RPCMetadata(fields: fields, removing: secrets.sent)
+  }
+
+  /// The metadata of the head and of the trailers together.
+  func metadata(with trailers: HTTPFields) -> RPCMetadata {
+    metadata.merged(with: self.trailers(trailers))
   }
 
   /// The error that the trailers report; `nil` if the call succeeded.
   ///
   /// A response without messages may contain everything in its head.
   func failure(_ trailers: HTTPFields) -> RPCError? {
-    let metadata = metadata.merged(with: self.trailers(trailers))
-    let hasTrailers = trailers["grpc-status"] != nil
-    guard let text = trailers["grpc-status"] ?? head.headers["grpc-status"] else {
-      return withoutStatus(metadata)
+    let last = trailers["grpc-status"]
+    guard let text = last ?? head.headers["grpc-status"] else {
+      return withoutStatus(metadata(with: trailers))
     }
-    guard let number = Int(text), number != 0 || text == "0" else {
+    if text == "0" { return nil }
+    let metadata = metadata(with: trailers)
+    guard let number = Int(text), number != 0 else {
       return RPCError(
         .unknown, "the server sent a grpc-status that is not a number", metadata: metadata,
         isFromServer: true)
     }
-    if number == 0 { return nil }
     let status = RPCStatus(rawValue: number)
-    let message = (hasTrailers ? trailers : head.headers)["grpc-message"]
-    let words = secrets.removed(from: PercentCoding.decode(message ?? ""))
+    let message = (last == nil ? head.headers : trailers)["grpc-message"]
+    let words = secrets.sent.removed(from: PercentCoding.decode(message ?? ""))
     return RPCError(
       status.isKnown ? status : .unknown,
       status.isKnown ? words : "the server sent status \(number), unknown to gRPC: \(words)",
@@ -69,5 +67,40 @@ struct RPCResponseHead {
       message = "the server's response is not gRPC: its content type is not application/grpc"
     }
     return RPCError(status, message, metadata: metadata, isFromServer: true)
+  }
+}
+
+extension HTTPResponseHead {
+  /// Whether gRPC's messages follow; an HTTP error has a page instead.
+  var hasMessages: Bool {
+    guard status == 200, let type = headers["content-type"] else { return false }
+    if type == "application/grpc" { return true }
+    let lower = type.lowercased()
+    return lower == "application/grpc" || lower.hasPrefix("application/grpc+")
+      || lower.hasPrefix("application/grpc;")
+  }
+}
+
+/// The secrets that a call sends; they are collected only when a text of the server is shown.
+struct CallSecrets {
+  private let fields: HTTPFields
+  private let metadata: RPCMetadata
+
+  init(_ fields: HTTPFields = [:], _ metadata: RPCMetadata = RPCMetadata()) {
+    self.fields = fields
+    self.metadata = metadata
+  }
+
+  var sent: SentSecrets {
+    SentSecrets(
+      fields.map(\.value) + metadata.values(for: "authorization")
+        + [metadata.oauth2AccessToken ?? ""] + fields.map { $0.value.afterSpace })
+  }
+}
+
+extension String {
+  /// The text after the first space: the token in `Bearer T`.
+  fileprivate var afterSpace: String {
+    firstIndex(of: " ").map { String(self[index(after: $0)...]) } ?? ""
   }
 }

@@ -11,7 +11,7 @@ extension Fuzzer {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let end = lines.firstIndex(of: "") ?? lines.count
     let (headers, trailers) = (fields(lines[..<end]), fields(lines[end...]))
-    let secrets = SentSecrets([secret])
+    let secrets = CallSecrets(["authorization": "Bearer \(secret)"])
     for status in [200, 401, 503] {
       let head = RPCResponseHead(
         HTTPResponseHead(status: status, headers: headers), removing: secrets)

@@ -86,7 +86,7 @@ final class FuzzedClient {
   }
 
   private func step(_ connection: RPCConnection) {
-    connection.handleReadySocket()
+    while connection.read() {}
     state.settle()
   }
 

@@ -53,7 +53,7 @@ import Testing
     let first = try Self.connection(Bytes.start + calm)
     let before = first.pulse.interval
     state.current = first
-    first.handleReadySocket()
+    while first.read() {}
     state.settle()
     #expect(state.current == nil && state.pingInterval == 2 * before)
   }
@@ -65,7 +65,7 @@ import Testing
       if index == 1 { state.waiting = [stream] }
       #expect(state.waiting.count == 1)
       let connection = try Self.connection(Bytes.start + Bytes.goAway(last: 0))
-      connection.handleReadySocket()
+      while connection.read() {}
       state.current = connection
       state.settle()
       #expect(state.current == nil)
@@ -76,7 +76,7 @@ import Testing
 
   @Test func `a connection on which nothing can begin is left before it fills the memory`() throws {
     let connection = try Self.connection(Bytes.settings((3, 0)) + Bytes.settingsAcknowledgement)
-    connection.handleReadySocket()
+    while connection.read() {}
     for _ in 0..<1000 {
       let stream = Self.stream()
       #expect(!connection.isDraining && connection.begin(stream))

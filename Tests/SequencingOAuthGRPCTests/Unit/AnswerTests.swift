@@ -108,7 +108,7 @@ import Testing
   @Test func `what a call sends besides its metadata`() async throws {
     try await ScriptedServer.answering(.grpc()) { server in
       let call = try server.channel().call(method("X"), request: Data([7]))
-      try call.setTimeout(.seconds(5))
+      try call.setTimeout(.seconds(50))
       var metadata = try RPCMetadata(["X-Key": "v"])
       try metadata.set(Data([0, 1, 255, 3]), for: "x-bin")
       try call.setRequestMetadata(metadata)

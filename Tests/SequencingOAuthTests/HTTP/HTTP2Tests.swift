@@ -10,28 +10,22 @@ import Testing
   .requires(Requirement(programs: ["nghttpd", "openssl"])))
 struct HTTP2Tests {
   private func withServer(
-    _ options: [String], isSecure: Bool = false,
-    version: HTTPClientConfiguration.Version = .http2PriorKnowledge,
+    _ options: [String], version: HTTPClientConfiguration.Version = .automatic,
     _ body: (CurlHTTPClient, URL, Program) async throws -> Void
   ) async throws {
     let certificates = try await Certificates()
     try Data("hello".utf8).write(to: certificates.folder.appending(path: "small"))
     try Data(count: 3_000_000).write(to: certificates.folder.appending(path: "large"))
     let server = try await Program.serving { port in
-      let tls =
-        isSecure
-        ? ["\(port)", certificates.path("server.key"), certificates.path("server.pem")]
-        : ["--no-tls", "\(port)"]
-      return ["nghttpd", "--address=127.0.0.1", "--htdocs=\(certificates.folder.path)", "-v"]
-        + options + tls
+      ["nghttpd", "--address=127.0.0.1", "--htdocs=\(certificates.folder.path)", "-v"] + options
+        + ["\(port)", certificates.path("server.key"), certificates.path("server.pem")]
     }
     var configuration = HTTPClientConfiguration.direct
     configuration.additionalAuthorities = try certificates.data("ca.pem")
     configuration.version = version
-    let scheme = isSecure ? "https" : "http"
     try await body(
       CurlHTTPClient(configuration: configuration),
-      try #require(URL(string: "\(scheme)://127.0.0.1:\(server.port)/small")), server)
+      try #require(URL(string: "https://127.0.0.1:\(server.port)/small")), server)
   }
 
   private func large(_ url: URL) -> URL {
@@ -43,52 +37,29 @@ struct HTTP2Tests {
     Set(server.text.matches(of: /\[id=(\d+)\].*recv HEADERS/).map { $0.output.1 }).count
   }
 
-  @Test(arguments: [false, true])
-  func `a request is answered, with its trailers`(isSecure: Bool) async throws {
-    try await withServer(
-      ["--echo-upload", "--trailer=grpc-status: 16", "--trailer=x-sum: a b"], isSecure: isSecure
-    ) { client, url, _ in
+  @Test func `a request is answered`() async throws {
+    try await withServer(["--echo-upload"]) { client, url, _ in
       let request = HTTPRequest(method: "POST", url: url, body: .bytes(Data("hello".utf8)))
       let response = try await client.send(request)
       #expect(response.status == 200)
       #expect(response.text == "hello")
-      #expect(response.trailers["grpc-status"] == "16")
-      #expect(response.trailers["x-sum"] == "a b")
     }
   }
 
   @Test func `HTTP 1 is spoken where it is asked for, and there is nothing in common`() async throws
   {
-    try await withServer([], isSecure: true, version: .http1) { client, url, _ in
+    try await withServer([], version: .http1) { client, url, _ in
       let error = await failure { try await client.send(HTTPRequest(url: url)) }
       #expect(error?.code != .tlsFailed || error?.message.contains("alert") == true)
     }
   }
 
-  @Test func `HTTP 1 behind TLS is no counterpart where HTTP 2 is presumed`() async throws {
-    let certificates = try await Certificates()
-    let server = try await Program.serving { port in
-      [
-        "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-www", "-alpn", "http/1.1",
-        "-cert", certificates.path("server.pem"), "-key", certificates.path("server.key"),
-      ]
-    }
-    var configuration = HTTPClientConfiguration.direct
-    configuration.additionalAuthorities = try certificates.data("ca.pem")
-    configuration.version = .http2PriorKnowledge
-    let client = CurlHTTPClient(configuration: configuration)
-    let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
-    await failure(.invalidResponse) { try await client.send(HTTPRequest(url: url)) }
-    withExtendedLifetime(server) {}
-  }
-
-  @Test(arguments: LibcurlVersion.hasNewHTTP2 ? [true] : [false, true])
-  func `many requests share one connection`(isSecure: Bool) async {
+  @Test func `many requests share one connection`() async {
     // In a process of its own: where an earlier test's server had the port, each of the first
     // requests looks for a connection of that one, and opens its own.
-    await #expect(processExitsWith: .success) { [isSecure = isSecure as Bool] in
+    await #expect(processExitsWith: .success) {
       let tests = HTTP2Tests()
-      try await tests.withServer([], isSecure: isSecure) { client, url, server in
+      try await tests.withServer([]) { client, url, server in
         for _ in 0..<2 {
           try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<90 {
@@ -102,9 +73,8 @@ struct HTTP2Tests {
     }
   }
 
-  @Test(arguments: [false, true])
-  func `bodies go up and come back, from memory and streamed`(isSecure: Bool) async throws {
-    try await withServer(["--echo-upload"], isSecure: isSecure) { client, url, _ in
+  @Test func `bodies go up and come back, from memory and streamed`() async throws {
+    try await withServer(["--echo-upload"]) { client, url, _ in
       for size in [0, 1, 100_000, 2_000_000] {
         let content = pattern(size)
         var request = HTTPRequest(method: "POST", url: url, body: .bytes(content))
@@ -126,10 +96,8 @@ struct HTTP2Tests {
     }
   }
 
-  @Test(arguments: [false, true])
-  func `a slow consumer holds back neither other requests nor the end`(isSecure: Bool) async throws
-  {
-    try await withServer([], isSecure: isSecure) { client, url, server in
+  @Test func `a slow consumer holds back neither other requests nor the end`() async throws {
+    try await withServer([]) { client, url, server in
       let received = Locked(0)
       let isFirst = Locked(true)
       let gate = AsyncStream.makeStream(of: Void.self)
@@ -177,7 +145,7 @@ struct HTTP2Tests {
         isUsed = true
         connection.answer(stream, [piece, piece])
       }
-    } body: { client, url, _ in
+    } body: { client, url in
       for _ in 0..<5 {
         let response = try await client.send(HTTPRequest(url: url))
         #expect(response.body == Data(piece + piece))
@@ -188,46 +156,14 @@ struct HTTP2Tests {
 
   private func withRawServer(
     _ serve: @escaping @Sendable (HTTP2Connection, RawConnection) -> Void,
-    body: (CurlHTTPClient, URL, RawServer) async throws -> Void
+    body: (CurlHTTPClient, URL) async throws -> Void
   ) async throws {
     let server = try RawServer { raw in
       if let connection = HTTP2Connection(raw) { serve(connection, raw) }
     }
     defer { server.stop() }
-    var configuration = HTTPClientConfiguration.direct
-    configuration.version = .http2PriorKnowledge
-    try await body(
-      CurlHTTPClient(configuration: configuration),
-      try #require(URL(string: "http://127.0.0.1:\(server.port)/")), server)
-  }
-
-  enum Ending: CaseIterable { case close, halfClose, goAway }
-
-  @Test(arguments: Ending.allCases)
-  func `a connection that the server has ended is not used again`(ending: Ending) async throws {
-    let answered = DispatchSemaphore(value: 0)
-    let (endings, ended) = AsyncStream.makeStream(of: Void.self)
-    try await withRawServer { connection, raw in
-      guard let stream = connection.readRequest() else { return }
-      connection.answer(stream)
-      answered.wait()
-      switch ending {
-      case .close: shutdown(raw.socket, Int32(SHUT_RDWR))
-      case .halfClose: shutdown(raw.socket, Int32(SHUT_WR))
-      case .goAway: connection.goAway(last: stream)
-      }
-      raw.isDelivered()
-      ended.yield()
-      while !raw.read().isEmpty {}
-    } body: { client, url, _ in
-      var endings = endings.makeAsyncIterator()
-      for _ in 0..<5 {
-        let response = try await client.send(HTTPRequest(method: "POST", url: url))
-        #expect(response.status == 200)
-        answered.signal()
-        await endings.next()
-      }
-    }
+    let front = try await TLSFront(before: server)
+    try await body(try front.client(), try #require(front.url))
   }
 
   @Test func `what is not idempotent is not sent again when its connection ends`() async throws {
@@ -238,7 +174,7 @@ struct HTTP2Tests {
       requests.withLock { $0 += 1 }
       connection.answer(stream)
       if connection.readRequest() != nil { requests.withLock { $0 += 1 } }
-    } body: { client, url, _ in
+    } body: { client, url in
       let request = HTTPRequest(method: "POST", url: url)
       let response = try await client.send(request)
       #expect(response.status == 200)
@@ -247,28 +183,8 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `a server that is gone is an error without TLS too`() async throws {
-    var configuration = HTTPClientConfiguration.direct
-    configuration.version = .http2PriorKnowledge
-    let client = CurlHTTPClient(configuration: configuration)
-    let first = try RawServer { raw in
-      guard let connection = HTTP2Connection(raw), let stream = connection.readRequest() else {
-        return
-      }
-      connection.answer(stream)
-      shutdown(raw.socket, Int32(SHUT_WR))
-      while !raw.read().isEmpty {}
-    }
-    let url = try #require(URL(string: "http://127.0.0.1:\(first.port)/"))
-    #expect(try await client.send(HTTPRequest(url: url)).status == 200)
-    first.stop()
-    await failure(.connectionFailed) { try await client.send(HTTPRequest(url: url)) }
-    await failure(.connectionFailed) { try await client.send(HTTPRequest(url: url)) }
-  }
-
-  @Test(arguments: [false, true])
-  func `responses that come side by side all come to their end`(isSecure: Bool) async throws {
-    try await withServer([], isSecure: isSecure) { client, url, _ in
+  @Test func `responses that come side by side all come to their end`() async throws {
+    try await withServer([]) { client, url, _ in
       var request = HTTPRequest(url: large(url))
       request.maximumResponseBytes = 3_000_000
       let large = request
@@ -281,11 +197,10 @@ struct HTTP2Tests {
     }
   }
 
-  @Test(arguments: [false, true])
-  func `cancelling one request leaves the others on its connection alone`(isSecure: Bool)
+  @Test func `cancelling one request leaves the others on its connection alone`()
     async throws
   {
-    try await withServer([], isSecure: isSecure) { client, url, _ in
+    try await withServer([]) { client, url, _ in
       for _ in 0..<30 {
         let large = large(url)
         let task = Task {
@@ -301,13 +216,5 @@ struct HTTP2Tests {
         _ = await task.result
       }
     }
-  }
-
-  @Test func `a server of HTTP 1 is no counterpart`() async throws {
-    let server = try Server.saying("HTTP/1.1 200 OK\r\n\r\n")
-    var configuration = HTTPClientConfiguration.direct
-    configuration.version = .http2PriorKnowledge
-    let client = CurlHTTPClient(configuration: configuration)
-    await failure { try await client.send(try server.request()) }
   }
 }

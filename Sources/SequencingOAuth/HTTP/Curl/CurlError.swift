@@ -24,16 +24,6 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
     self.text = text ?? String(cString: curl_easy_strerror(code))
   }
 
-  /// The code with which the server reset an HTTP/2 stream; `nil` for any other error.
-  ///
-  /// - SeeAlso: RFC 9113, section 7
-  package var streamErrorCode: UInt32? {
-    guard code == Int32(bitPattern: CURLE_HTTP2_STREAM.rawValue),
-      let start = text.firstRange(of: "(err ")?.upperBound
-    else { return nil }
-    return UInt32(text[start...].prefix { $0 != ")" })
-  }
-
   /// The text and libcurl's code.
   public var description: String { "\(text) (libcurl \(code))" }
 }

@@ -59,9 +59,6 @@ public final class CurlHTTPClient: HTTPClient {
     }
   }
 
-  /// Whether the loaded libcurl is older than 8.14.
-  public var mayLoseEndOfResponse: Bool { !LibcurlVersion.hasNewHTTP2 }
-
   /// Sends a request; `willStart` gets the transfer before it starts.
   private func transfer(
     _ request: HTTPRequest, willStart: (CurlTransfer, CurlEventLoop) -> Void

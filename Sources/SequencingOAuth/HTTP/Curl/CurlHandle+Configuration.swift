@@ -61,7 +61,6 @@ extension CurlHandle {
       switch configuration.version {
       case .automatic: CURL_HTTP_VERSION_2TLS
       case .http1: CURL_HTTP_VERSION_1_1
-      case .http2PriorKnowledge: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
       }
     let minimum =
       switch configuration.minimumTLSVersion {

@@ -22,43 +22,15 @@ extension CurlHandle {
     ignoreErrors()
     let isSet =
       setURL(target, configuration) && setMethod(transfer)
-      && setSharing(transfer)
+      // It is worth waiting for a new connection to see whether it can carry further requests.
+      && set(CURLOPT_PIPEWAIT, target.isSecure ? 1 : 0)
+      // A request that was given up has set it.
+      && set(CURLOPT_FORBID_REUSE, 0)
       && setFields(transfer.request)
     guard isSet else {
       throw SQOAuthError(.malformedRequest, "libcurl refused the request to \(target.authority)")
     }
   }
-
-  /// Sets how the request shares a connection with others.
-  private func setSharing(_ transfer: CurlTransfer) -> Bool {
-    let isSecure = transfer.target.isSecure
-    // It is worth waiting for a new connection to see whether it can carry further HTTP/2 requests.
-    let needsOwn = requiresHTTP2 && !isSecure && transfer.pool == .alone ? 1 : 0
-    guard set(CURLOPT_PIPEWAIT, isSecure || requiresHTTP2 ? 1 : 0),
-      set(CURLOPT_FORBID_REUSE, needsOwn)
-    else { return false }
-    guard requiresHTTP2 else { return true }
-    // libcurl 7.88 reads no trailers after a body with a known length.
-    return set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
-      && set(CURLOPT_FRESH_CONNECT, needsOwn) && set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
-  }
-
-  /// Makes an HTTP/2 request without TLS use a kept connection (`joins`), or open a new one.
-  ///
-  /// With the option for prior knowledge, libcurl 7.88 sends the HTTP/2 preface again on a kept
-  /// connection, which breaks it. So a request that joins a kept connection uses the option that
-  /// allows HTTP/2 but does not require it. If no connection is kept, libcurl opens a new one that
-  /// starts with HTTP/1.1; the request must not be sent there, and starts again without joining.
-  func setJoining(_ joins: Bool) {
-    set(
-      CURLOPT_HTTP_VERSION,
-      Int(joins ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
-    set(CURLOPT_FRESH_CONNECT, joins ? 0 : 1)
-    ignoreErrors()
-  }
-
-  /// Whether a connection was opened for the request.
-  var hasConnected: Bool { sq_get_long(easy, CURLINFO_NUM_CONNECTS) > 0 }
 
   private func setMethod(_ transfer: CurlTransfer) -> Bool {
     let request = transfer.request

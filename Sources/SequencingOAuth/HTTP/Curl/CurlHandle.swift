@@ -46,15 +46,8 @@ final class CurlHandle: @unchecked Sendable {
     errorText.deallocate()
   }
 
-  /// Whether the client accepts only HTTP/2; this needs options that are wrong for HTTP/1.1.
-  var requiresHTTP2: Bool { version == .http2PriorKnowledge }
-
   func maySpeakHTTP2(to target: RequestTarget) -> Bool {
-    switch version {
-    case .automatic: target.isSecure
-    case .http1: false
-    case .http2PriorKnowledge: true
-    }
+    version == .automatic && target.isSecure
   }
 
   /// libcurl's text about the request's failure, on one line.

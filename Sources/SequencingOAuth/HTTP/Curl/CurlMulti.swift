@@ -10,10 +10,6 @@ final class CurlMulti {
   private let shared: CurlConnections
   /// Connections that serve one transfer at a time.
   private let unshared: CurlConnections
-  /// Connections that speak HTTP/2 without TLS, and may serve several transfers at the same time.
-  private let presumed: CurlConnections
-  /// The servers to which a connection of `presumed` was opened; it may still be open.
-  private var presumedServers: Set<String> = []
   var sockets: SocketTable
   /// Until when the loop's thread sleeps; 0 while it is awake or was woken.
   var sleepsUntil: UInt64 = 0
@@ -35,42 +31,16 @@ final class CurlMulti {
   init(poller: Int32) throws(SQOAuthError) {
     shared = try CurlConnections(areShared: true)
     unshared = try CurlConnections(areShared: false)
-    presumed = try CurlConnections(areShared: true)
     sockets = SocketTable(poller: poller)
     let this = Unmanaged.passUnretained(self).toOpaque()
-    for connections in [shared, unshared, presumed] { connections.watchSockets(this) }
+    for connections in [shared, unshared] { connections.watchSockets(this) }
   }
 
   /// When the event loop must continue if no socket has an event before.
-  var deadline: UInt64 { min(shared.timer, unshared.timer, presumed.timer, nextCheck) }
+  var deadline: UInt64 { min(shared.timer, unshared.timer, nextCheck) }
 
   private func connections(_ transfer: CurlTransfer) -> CurlConnections {
-    switch transfer.pool {
-    case .common: shared
-    case .presumed: presumed
-    case .alone: unshared
-    }
-  }
-
-  /// Starts a transfer on the connections of its pool; returns `false` if libcurl does not take it.
-  private func attach(_ transfer: CurlTransfer) -> Bool {
-    if transfer.pool == .presumed {
-      // If a server is forgotten, the next request to it only opens a second connection.
-      if presumedServers.count >= 1000 { presumedServers = [] }
-      let (isNew, _) = presumedServers.insert(transfer.target.authority)
-      transfer.join(!isNew)
-    }
-    return connections(transfer).add(transfer.handle)
-  }
-
-  /// Lets a transfer that found no kept connection open a new one.
-  ///
-  /// Returns `false` if the transfer does not need this, or libcurl does not take it.
-  private func reattach(_ transfer: CurlTransfer) -> Bool {
-    guard transfer.foundNone, transfer.failure == nil else { return false }
-    presumed.remove(transfer.handle)
-    transfer.join(false)
-    return presumed.add(transfer.handle)
+    transfer.sharesConnection ? shared : unshared
   }
 
   // MARK: What callers ask for
@@ -86,7 +56,7 @@ final class CurlMulti {
     transfer.phase = .running(index: active.count)
     active.append(transfer)
     if transfer.progress != nil { watchedCount += 1 }
-    guard attach(transfer) else {
+    guard connections(transfer).add(transfer.handle) else {
       end(
         transfer,
         SQOAuthError(
@@ -122,7 +92,6 @@ final class CurlMulti {
     if mask == 0 { mask = CURL_CSELECT_IN | CURL_CSELECT_OUT | CURL_CSELECT_ERR }
     shared.handle(socket, mask)
     unshared.handle(socket, mask)
-    presumed.handle(socket, mask)
   }
 
   /// Does what is due now, and collects the transfers that have ended.
@@ -130,14 +99,12 @@ final class CurlMulti {
     let now = TransferClock.now()
     shared.advance(now)
     unshared.advance(now)
-    presumed.advance(now)
     gatherEnded()
     if nextCheck <= now { checkTime(now) }
   }
 
   private func gatherEnded() {
-    while let (transfer, code) = shared.nextEnded() ?? unshared.nextEnded() ?? presumed.nextEnded()
-    {
+    while let (transfer, code) = shared.nextEnded() ?? unshared.nextEnded() {
       finish(transfer, code)
     }
   }
@@ -154,7 +121,6 @@ final class CurlMulti {
   }
 
   private func finish(_ transfer: CurlTransfer, _ code: CURLcode) {
-    if reattach(transfer) { return }
     if let opening = transfer.opening, code == CURLE_OK {
       opening.take(sq_get_active_socket(transfer.handle.easy))
     }

@@ -70,19 +70,8 @@ extension CurlTransfer {
       failure = error
       return false
     }
-    if joins, handle.hasConnected {
-      foundNone = true
-      return false
-    }
     attempts.withLock { $0 += 1 }
     clock.connected()
     return true
-  }
-
-  /// Makes the transfer use a kept connection or open a new one; see ``CurlHandle/setJoining(_:)``.
-  func join(_ joins: Bool) {
-    self.joins = joins
-    foundNone = false
-    handle.setJoining(joins)
   }
 }

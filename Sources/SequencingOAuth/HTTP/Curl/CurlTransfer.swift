@@ -50,10 +50,6 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   var sentOfBytes = 0
   /// How often libcurl sent the request or tried to send it; the caller reads it too.
   let attempts = Locked(0)
-  /// Whether the transfer must use a kept connection.
-  var joins = false
-  /// Whether no connection was kept although ``joins`` asked for one.
-  var foundNone = false
   private var hasFallenSilent = false
   /// Whether the server has answered, though it may not have read the whole request.
   private(set) var isAnswered = false
@@ -73,34 +69,20 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }
 
-  /// The kinds of connections that a transfer may use.
-  enum Pool {
-    /// Connections that other transfers may use at the same time.
-    case common
-    /// Connections with HTTP/2 without TLS that other transfers may use at the same time.
-    case presumed
-    /// A connection that no other transfer uses at the same time.
-    case alone
-  }
-
-  /// The connections that this transfer may use; in three cases it shares no HTTP/2 connection.
+  /// Whether other transfers may use the connection at the same time, over HTTP/2; in three cases
+  /// they may not.
   ///
   /// - The response is streamed, so it halts when the app is not ready. On a shared connection,
   ///   other transfers would read bytes for it in the meantime, and libcurl would store them until
   ///   memory is short.
   /// - The request must not be sent twice. A server may close a connection after any number of
   ///   requests, without reading those that are under way, and libcurl does not tell which these
-  ///   are. On an unshared connection, no other request is under way. With prior knowledge of
-  ///   HTTP/2, which gRPC uses, this case does not count.
-  /// - The connection has no TLS, and libcurl has the newer HTTP/2. That version misses the end of
-  ///   a kept connection and sometimes, when another request on the connection was cancelled, the
-  ///   end of a response (seen with 8.14.1).
-  var pool: Pool {
-    guard handle.maySpeakHTTP2(to: target) else { return .common }
-    if download != nil { return .alone }
-    guard handle.requiresHTTP2 else { return request.isIdempotent ? .common : .alone }
-    guard !target.isSecure else { return .common }
-    return LibcurlVersion.hasNewHTTP2 ? .alone : .presumed
+  ///   are. On an unshared connection, no other request is under way.
+  /// - The transfer only opens a connection.
+  var sharesConnection: Bool {
+    if opening != nil { return false }
+    guard handle.maySpeakHTTP2(to: target) else { return true }
+    return download == nil && request.isIdempotent
   }
 
   /// Whether libcurl has sent the request again, or tried to.
@@ -235,10 +217,6 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   }
 
   private func takeHead() -> Bool {
-    if handle.requiresHTTP2, !reader.isHTTP2 {
-      giveUp(SQOAuthError(.invalidResponse, "\(target.authority) does not speak HTTP/2"))
-      return false
-    }
     guard let download else { return true }
     guard let head = reader.head() else {
       giveUp(malformedHead)

@@ -10,7 +10,9 @@ import Glibc
 package final class OpenedConnection: @unchecked Sendable {
   /// The socket, which does not block; it is closed with this object.
   package let socket: Int32
-  /// The `SSL_CTX` for the handshake; `nil` without TLS. It is freed with this object.
+  /// OpenSSL's context for the handshake, an `SSL_CTX`; `nil` without TLS.
+  ///
+  /// It is freed with this object.
   package let context: OpaquePointer?
 
   init(socket: Int32, context: OpaquePointer?) {
