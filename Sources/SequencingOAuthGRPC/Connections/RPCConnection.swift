@@ -50,6 +50,9 @@ final class RPCConnection {
 
   /// How many bytes are collected before they are sent.
   private static let outputSize = 64 * 1024
+  /// How many times a socket is read before other sockets, and times, get their turn: a server may
+  /// send faster than the client reads.
+  static let turns = 16
   /// How many attempts may end before they could be sent.
   private static let maximumAbandoned = 1000
 
@@ -187,7 +190,9 @@ final class RPCConnection {
   /// Does what is due.
   func check(at now: UInt64) {
     // The process may have been suspended, and an answer that came in that time counts.
-    if streams.values.contains(where: { $0.deadline <= now }) { while read() {} }
+    if streams.values.contains(where: { $0.deadline <= now }) {
+      for _ in 0..<Self.turns where !read() { break }
+    }
     for stream in streams.values where stream.deadline <= now { end(stream, .timeIsUp) }
     switch pulse.task(at: now) {
     case .none: break

@@ -34,6 +34,9 @@ extension RPCPeer.State {
     return false
   }
 
+  /// Whether nothing can be due.
+  var isIdle: Bool { current == nil && draining.isEmpty && waiting.isEmpty }
+
   mutating func begin(_ connection: RPCConnection, for peer: RPCPeer) {
     opening.isUnderWay = false
     guard SocketLoop.shared?.watch(connection.socket, for: peer) == true else {

@@ -69,6 +69,23 @@ import Testing
     }
   }
 
+  @Test func `a flood without end costs a call its time, and other servers nothing`() async throws {
+    // Too small frames for the client to read them faster than they come.
+    let flood = Step.flood(Bytes.frame(.priority, stream: 1, [0, 0, 0, 0, 16]), times: .max)
+    let steps: [Step] = [.preface, .send(Bytes.start), .wait(.headers), flood]
+    try await HostileServer.running({ _ in steps }) { server in
+      let call = try server.channel().test("X")
+      try call.setTimeout(.seconds(1))
+      try await HostileServer.running({ _ in .good }) { other in
+        try call.start()
+        let channel = try other.channel()
+        for _ in 0..<20 { #expect(try await channel.test("Good").response().isEmpty) }
+        await rpcFailure(.deadlineExceeded) { try await call.response() }
+        #expect(try await channel.test("Good").response().isEmpty)
+      }
+    }
+  }
+
   @Test func `a question is answered with its own bytes`() async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .wait(.headers), .send(Bytes.ping), .wait(.ping),

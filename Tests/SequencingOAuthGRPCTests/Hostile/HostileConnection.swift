@@ -158,22 +158,25 @@ final class HostileConnection {
 
   // MARK: Writing
 
-  private func send(_ bytes: [UInt8]) {
+  /// Sends bytes; returns `false` if the client has closed the connection, of which what came before
+  /// can still be read.
+  @discardableResult
+  private func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count, isOpen {
       let count = bytes.withUnsafeBytes {
         Sockets.send(socket, UnsafeRawBufferPointer(rebasing: $0[sent...]))
       }
-      // The client has closed the connection; what it sent before can still be read.
-      if count <= 0 { return }
+      if count <= 0 { return false }
       sent += count
     }
+    return isOpen
   }
 
   private func flood(_ bytes: [UInt8], _ times: Int) {
     let batch = max(1, 16_384 / max(bytes.count, 1))
     let piece = [UInt8](repeatElement(bytes, count: batch).joined())
-    for _ in 0..<(times / batch) { send(piece) }
+    for _ in 0..<(times / batch) where !send(piece) { return }
     send([UInt8](repeatElement(bytes, count: times % batch).joined()))
   }
 
