@@ -23,6 +23,18 @@ static inline void sq_ssl_ctx_forget_sessions(SSL_CTX *context) {
   SSL_CTX_sess_set_new_cb(context, NULL);
 }
 
+static inline void sq_ssl_forbid_renegotiation(SSL *ssl) {
+  SSL_set_options(ssl, SSL_OP_NO_RENEGOTIATION);
+}
+
+// Marks the end of this thread's queue of errors, and adds an error by which a later one is told
+// apart from those before. ERR_pop_to_mark removes it again.
+static inline unsigned long sq_err_mark(void) {
+  ERR_set_mark();
+  ERR_raise(ERR_LIB_USER, 1);
+  return ERR_peek_last_error();
+}
+
 static inline size_t sq_bio_pending(BIO *bio) { return BIO_ctrl_pending(bio); }
 
 // Makes a context trust the certificates in a PEM text, besides those that it trusts already.

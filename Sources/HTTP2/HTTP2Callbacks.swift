@@ -51,7 +51,7 @@ private func http2ReceivedField(
 }
 
 private func http2ReceivedFrame(
-  _: OpaquePointer?, _ frame: Frame?, _ context: UnsafeMutableRawPointer?
+  _ handle: OpaquePointer?, _ frame: Frame?, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
   guard let frame, let session = session(context) else { return 0 }
   let head = frame.pointee.hd
@@ -62,13 +62,17 @@ private func http2ReceivedFrame(
   case NGHTTP2_DATA:
     if isEnd(frame) { session.owner.contentEnds(of: head.stream_id) }
   case NGHTTP2_RST_STREAM:
-    session.resetRemotely.insert(head.stream_id)
+    // It may also come for a stream that is closed already, and that is not closed again.
+    if nghttp2_session_get_stream_remote_close(handle, head.stream_id) >= 0 {
+      session.resetRemotely.insert(head.stream_id)
+    }
   case NGHTTP2_SETTINGS:
     if !isAnswer { session.owner.receivedSettings() }
   case NGHTTP2_PING:
     if isAnswer { session.owner.receivedPong() }
   case NGHTTP2_GOAWAY:
     let frame = frame.pointee.goaway
+    session.hasReceivedGoAway = true
     session.owner.receivedGoAway(
       HTTP2ErrorCode(rawValue: frame.error_code),
       debug: UnsafeRawBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len))
@@ -101,6 +105,9 @@ private func http2SentFrame(
   guard let frame, let session = session(context) else { return 0 }
   if isOpening(frame) { session.owner.hasOpened(frame.pointee.hd.stream_id) }
   if session.isServer, isEndOfAnswer(frame) { session.endRequest(of: frame.pointee.hd.stream_id) }
+  if UInt32(frame.pointee.hd.type) == NGHTTP2_GOAWAY.rawValue {
+    session.noteBrokenRule(frame.pointee.goaway)
+  }
   return 0
 }
 
@@ -113,7 +120,8 @@ private func http2DidNotSend(
   _: OpaquePointer?, _ frame: Frame?, _ code: Int32, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
   guard let frame, isOpening(frame) else { return 0 }
-  session(context)?.owner.notOpened(frame.pointee.hd.stream_id)
+  session(context)?.owner.notOpened(
+    frame.pointee.hd.stream_id, isTooLarge: code == NGHTTP2_ERR_FRAME_SIZE_ERROR.rawValue)
   return 0
 }
 
@@ -125,7 +133,10 @@ private func isOpening(_ frame: Frame) -> Bool {
 private func http2ReceivedInvalid(
   _: OpaquePointer?, _ frame: Frame?, _ code: Int32, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-  session(context)?.owner.receivedInvalid(String(cString: nghttp2_strerror(code)))
+  if let frame {
+    session(context)?.owner.receivedInvalid(
+      String(cString: nghttp2_strerror(code)), of: frame.pointee.hd.stream_id)
+  }
   return 0
 }
 

@@ -41,6 +41,10 @@ package final class HTTP2Session {
   unowned(unsafe) let owner: any HTTP2SessionOwner
   /// The streams that the other side has reset, until they are closed.
   var resetRemotely: Set<Int32> = []
+  /// Whether the other side has announced the end of the connection.
+  var hasReceivedGoAway = false
+  /// The rule that the other side broke, so that this side ended the connection; in nghttp2's words.
+  package private(set) var brokenRule: String?
 
   /// Makes a session and puts its first frames into the output; `nil` if there is no memory.
   ///
@@ -55,6 +59,8 @@ package final class HTTP2Session {
     nghttp2_option_set_no_auto_window_update(options, 1)
     // Closed streams need no memory here: nobody uses priorities.
     nghttp2_option_set_no_closed_streams(options, 1)
+    // A text such as `grpc-message` may begin or end with a space, which would end the call.
+    nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(options, 1)
     let context = Unmanaged.passUnretained(self).toOpaque()
     let code =
       isServer
@@ -109,6 +115,22 @@ package final class HTTP2Session {
 
   /// Whether the other side still takes new streams, as far as is known.
   package var acceptsStreams: Bool { nghttp2_session_check_request_allowed(session) != 0 }
+
+  /// Whether a client has ended the connection, because the server broke a rule for the connection.
+  ///
+  /// Nothing more is received. ``brokenRule`` names the rule once the output is taken.
+  package var isTerminated: Bool {
+    !acceptsStreams && !hasReceivedGoAway
+      && nghttp2_session_get_next_stream_id(session) <= UInt32(Int32.max)
+  }
+
+  /// Reads the reason in a frame with which this side ends the connection.
+  func noteBrokenRule(_ frame: nghttp2_goaway) {
+    let code = HTTP2ErrorCode(rawValue: frame.error_code)
+    guard code != .noError else { return }
+    let reason = UnsafeRawBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len)
+    brokenRule = reason.isEmpty ? "\(code)" : String(decoding: reason, as: UTF8.self)
+  }
 
   // MARK: Streams
 

@@ -26,8 +26,9 @@ package protocol HTTP2SessionOwner: AnyObject {
   /// A stream is closed; `isRemote` says whether the other side has reset it.
   func closed(_ stream: Int32, _ code: HTTP2ErrorCode, isRemote: Bool)
 
-  /// A stream could not be opened, because the connection takes no further one.
-  func notOpened(_ stream: Int32)
+  /// A stream could not be opened: its header section is too large to be sent or, if not, the
+  /// connection takes no further stream.
+  func notOpened(_ stream: Int32, isTooLarge: Bool)
 
   /// The other side's settings arrived.
   func receivedSettings()
@@ -38,6 +39,8 @@ package protocol HTTP2SessionOwner: AnyObject {
   /// The answer to a ping arrived.
   func receivedPong()
 
-  /// The other side broke a rule of the protocol, in nghttp2's words.
-  func receivedInvalid(_ reason: String)
+  /// The other side broke a rule of the protocol with a frame of a stream, in nghttp2's words.
+  ///
+  /// The stream is then closed or, if ``HTTP2Session/isTerminated``, the whole connection.
+  func receivedInvalid(_ reason: String, of stream: Int32)
 }

@@ -112,9 +112,9 @@ extension HTTP2ServerConnection: HTTP2SessionOwner {
   }
 
   func hasOpened(_ stream: Int32) {}
-  func notOpened(_ stream: Int32) {}
+  func notOpened(_ stream: Int32, isTooLarge: Bool) {}
   func receivedSettings() {}
   func receivedGoAway(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
   func receivedPong() {}
-  func receivedInvalid(_ reason: String) {}
+  func receivedInvalid(_ reason: String, of stream: Int32) {}
 }

@@ -17,7 +17,7 @@ struct Fuzzer: Sendable {
 
   static let all = [
     httpRequest, redirect, form, tokenResponse, challenge, metadata, url, store, sealedStore,
-    downloadRecord, linkHeader, headerValue, frames, gzip, answer, signedText, keySet,
+    downloadRecord, linkHeader, headerValue, frames, gzip, answer, connection, signedText, keySet,
     deviceAuthorization, webSignIn, accessTokenClaims, registration,
     clientKey,
   ]

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthGRPC
 
 /// The seeds of the fuzzers, and what these have found, as ordinary tests.
 @Suite(.timeLimit(.minutes(1))) struct ReplayTests {
@@ -32,6 +33,14 @@ import Testing
     let file = try Data(contentsOf: URL(filePath: Self.folder + "sealed-store/two-accounts"))
     let document = try SealedFormat(key: Fuzzer.key).decode(file)
     #expect(try document.ids.sorted().map { try document.record($0)?.id } == ["alice", "bob"])
+  }
+
+  @Test func `the recorded answers are understood, so that there is something to break`() throws {
+    let file = try Data(contentsOf: URL(filePath: Self.folder + "grpc-connection/grpcio-answers"))
+    let client = FuzzedClient([UInt8](file), piece: 100)
+    try client.run()
+    for stream in client.streams { #expect(throws: Never.self) { try stream.result?.get() } }
+    #expect(client.streams.count == 4)
   }
 
   @Test func `each folder of seeds has a fuzzer`() throws {

@@ -5,8 +5,10 @@ import Basics
 /// The server may send only as much as the app has read, and a fixed number of bytes more.
 final class MessageInbox: Sendable {
   private struct State {
-    /// The messages in reverse: the last is read first.
+    /// The messages to read next, in reverse: the last is read first.
     var frames: [MessageFrame] = []
+    /// The messages to read after those, in order.
+    var arrived: [MessageFrame] = []
     var end: Result<Void, RPCError>?
     var readers: [CheckedContinuation<Void, Never>] = []
     /// How many bytes the app has read since the transport was told.
@@ -32,7 +34,7 @@ final class MessageInbox: Sendable {
   func put(_ frames: [MessageFrame]) {
     if frames.isEmpty { return }
     let readers = state.withLock { state in
-      if state.end == nil { state.frames = frames.reversed() + state.frames }
+      if state.end == nil { state.arrived += frames }
       return Self.takeReaders(&state)
     }
     for reader in readers { reader.resume() }
@@ -46,7 +48,9 @@ final class MessageInbox: Sendable {
     let readers = state.withLock { state in
       if state.end == nil { state.end = end }
       state.tell = nil
-      if case .failure(let error) = end, !error.isFromServer { state.frames = [] }
+      if case .failure(let error) = end, !error.isFromServer {
+        (state.frames, state.arrived) = ([], [])
+      }
       return Self.takeReaders(&state)
     }
     for reader in readers { reader.resume() }
@@ -68,6 +72,11 @@ final class MessageInbox: Sendable {
   private static func take(
     _ state: inout State
   ) -> (Result<MessageFrame?, RPCError>?, read: Int, tell: (@Sendable (Int) -> Void)?) {
+    if state.frames.isEmpty {
+      // Each message is moved once, however many wait.
+      state.frames = state.arrived.reversed()
+      state.arrived = []
+    }
     guard let frame = state.frames.popLast() else {
       return (state.end.map { $0.map { nil } }, 0, nil)
     }
@@ -81,7 +90,10 @@ final class MessageInbox: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
-          if !state.frames.isEmpty || state.end != nil || Task.isCancelled { return true }
+          if !state.frames.isEmpty || !state.arrived.isEmpty || state.end != nil || Task.isCancelled
+          {
+            return true
+          }
           state.readers.append(continuation)
           return false
         }

@@ -1,3 +1,4 @@
+import Basics
 import HTTP2
 import SequencingOAuth
 
@@ -54,8 +55,14 @@ extension RPCConnection: HTTP2SessionOwner {
     streams[stream]?.isSent = true
   }
 
-  func notOpened(_ stream: Int32) {
-    guard let attempt = streams.removeValue(forKey: stream) else { return }
+  func notOpened(_ stream: Int32, isTooLarge: Bool) {
+    guard let attempt = streams[stream] else { return }
+    if isTooLarge {
+      attempt.end(
+        RPCError(.resourceExhausted, "the call was not sent: its metadata is larger than 64 KiB"))
+      return forget(attempt)
+    }
+    streams[stream] = nil
     moved.append(attempt)
   }
 
@@ -67,11 +74,13 @@ extension RPCConnection: HTTP2SessionOwner {
       moved.append(attempt)
       return
     }
-    attempt.end(error(of: code, isRemote: isRemote))
+    attempt.end(error(of: attempt, code, isRemote: isRemote))
     forget(attempt)
   }
 
-  private func error(of code: HTTP2ErrorCode, isRemote: Bool) -> RPCError {
+  private func error(
+    of attempt: RPCStream, _ code: HTTP2ErrorCode, isRemote: Bool
+  ) -> RPCError {
     if isRemote {
       return RPCError(
         HTTPMapping.status(ofReset: code), "\(authority) reset the call: \(code)")
@@ -81,7 +90,7 @@ extension RPCConnection: HTTP2SessionOwner {
         .unavailable,
         "\(authority) closes the connection and did not take the call: \(farewell ?? "\(code)")")
     }
-    let rule = brokenRule.take() ?? "\(code)"
+    let rule = attempt.brokenRule ?? "\(code)"
     return RPCError(.internal, "the answer of \(authority) does not keep to HTTP/2: \(rule)")
   }
 
@@ -90,18 +99,16 @@ extension RPCConnection: HTTP2SessionOwner {
   }
 
   func receivedGoAway(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
-    let text = String(decoding: debug.prefix(100), as: UTF8.self).map {
-      $0.isASCII && !$0.isNewline ? $0 : " "
-    }
+    let text = String(decoding: debug.prefix(400), as: UTF8.self).printable(atMost: 100)
     if code == .enhanceYourCalm { pulse.slowDown() }
-    sayGoodbye(text.isEmpty ? "\(code)" : "\(code) (\(String(text)))")
+    sayGoodbye(text.isEmpty ? "\(code)" : "\(code) (\(text))")
   }
 
   func receivedPong() {
     pulse.isAnswered()
   }
 
-  func receivedInvalid(_ reason: String) {
-    brokenRule = reason
+  func receivedInvalid(_ reason: String, of stream: Int32) {
+    streams[stream]?.brokenRule = reason
   }
 }

@@ -12,7 +12,8 @@ import SequencingOAuth
 ///
 /// It belongs to its ``RPCPeer``, whose lock protects it.
 final class RPCConnection {
-  private let opened: OpenedConnection
+  private let wire: any Wire
+  private let settings: HTTP2Session.Settings
   private let tls: TLSLayer?
   let authority: String
   private(set) var session: HTTP2Session?
@@ -38,15 +39,22 @@ final class RPCConnection {
   private(set) var failure: RPCError?
   /// What the server said when it announced the end.
   private(set) var farewell: String?
-  /// The protocol's rule that the server broke.
-  var brokenRule: String?
   /// Whether a byte of HTTP/2 has come.
   private var hasReceived = false
+  /// Whether an attempt was made here.
+  private(set) var hasBegun = false
   /// Whether the server has answered an attempt here.
   var hasAnswered = false
+  /// How many attempts ended before they could be sent; nghttp2 keeps these.
+  private var abandoned = 0
 
   /// How many bytes are collected before they are sent.
   private static let outputSize = 64 * 1024
+  /// How many times a socket is read before other sockets, and times, get their turn: a server may
+  /// send faster than the client reads.
+  static let turns = 16
+  /// How many attempts may end before they could be sent.
+  private static let maximumAbandoned = 1000
 
   private static func allocateRoom() -> UnsafeMutableRawBufferPointer {
     .allocate(byteCount: 64 * 1024, alignment: 16)
@@ -54,12 +62,14 @@ final class RPCConnection {
 
   /// Begins the TLS handshake or, without TLS, HTTP/2.
   init(
-    _ opened: OpenedConnection, host: String, authority: String, keepAlive: Duration?
+    _ wire: any Wire, host: String, authority: String, keepAlive: Duration?,
+    settings: HTTP2Session.Settings = HTTP2Session.Settings()
   ) throws(SQOAuthError) {
-    self.opened = opened
+    self.wire = wire
+    self.settings = settings
     self.authority = authority
     pulse = ConnectionPulse(interval: keepAlive)
-    if let context = opened.context {
+    if let context = wire.context {
       tls = try TLSLayer(context: context, host: host, authority: authority)
     } else {
       tls = nil
@@ -72,7 +82,7 @@ final class RPCConnection {
     rooms.1.deallocate()
   }
 
-  var socket: Int32 { opened.socket }
+  var socket: Int32 { wire.socket }
   /// Whether attempts can be made: the TLS handshake is complete.
   var isReady: Bool { session != nil && !isDraining && failure == nil }
 
@@ -84,6 +94,7 @@ final class RPCConnection {
       isDraining = true
       return false
     }
+    hasBegun = true
     stream.id = id
     streams[id] = stream
     pulse.isBusy(at: SocketLoop.now())
@@ -100,6 +111,9 @@ final class RPCConnection {
   /// Forgets an attempt that has a result, and tells the server to stop.
   func drop(_ stream: RPCStream) {
     session?.reset(stream.id, .cancel)
+    if !stream.isSent { abandoned += 1 }
+    // A server that lets no stream begin must not fill the memory.
+    if abandoned >= Self.maximumAbandoned { isDraining = true }
     forget(stream)
   }
 
@@ -144,6 +158,10 @@ final class RPCConnection {
   }
 
   private func failBroken(_ reason: String) {
+    if let tls, session == nil {
+      return fail(
+        RPCError(transport: tls.failure("in the handshake, the connection \(reason)")))
+    }
     let words = farewell.map { "; it had announced: \($0)" } ?? ""
     fail(RPCError(.unavailable, "the connection to \(authority) \(reason)\(words)"))
   }
@@ -156,19 +174,25 @@ final class RPCConnection {
   /// Checks whether both sides are done with the connection.
   func closeIfOver() {
     guard failure == nil, let session else { return }
-    if let brokenRule, !session.isAlive {
-      fail(
-        RPCError(
-          .unavailable, "\(authority) does not keep to HTTP/2: \(brokenRule)"))
-    } else if !session.isAlive || isDraining && streams.isEmpty {
-      failBroken("is closed")
+    if let rule = session.brokenRule { return fail(breaking: rule) }
+    if !session.isAlive || isDraining && streams.isEmpty { failBroken("is closed") }
+  }
+
+  /// Ends the connection because of a rule that the server broke.
+  private func fail(breaking rule: String) {
+    if pulse.isProven {
+      fail(RPCError(.unavailable, "\(authority) does not keep to HTTP/2: \(rule)"))
+    } else {
+      fail(RPCError(transport: .noHTTP2(authority, rule)))
     }
   }
 
   /// Does what is due.
   func check(at now: UInt64) {
     // The process may have been suspended, and an answer that came in that time counts.
-    if streams.values.contains(where: { $0.deadline <= now }) { while read() {} }
+    if streams.values.contains(where: { $0.deadline <= now }) {
+      for _ in 0..<Self.turns where !read() { break }
+    }
     for stream in streams.values where stream.deadline <= now { end(stream, .timeIsUp) }
     switch pulse.task(at: now) {
     case .none: break
@@ -203,7 +227,7 @@ final class RPCConnection {
   }
 
   private func beginSession() throws(SQOAuthError) {
-    guard let session = HTTP2Session(isServer: false, owner: self) else {
+    guard let session = HTTP2Session(isServer: false, settings: settings, owner: self) else {
       throw SQOAuthError(.connectionFailed, "nghttp2 has no memory for a connection")
     }
     self.session = session
@@ -214,7 +238,7 @@ final class RPCConnection {
   func read(_ limit: Int = .max) -> Bool {
     guard failure == nil else { return false }
     let room = UnsafeMutableRawBufferPointer(rebasing: rooms.0[..<min(limit, rooms.0.count)])
-    switch SocketIO.receive(socket, into: room) {
+    switch wire.receive(into: room) {
     case .bytes(let count):
       pulse.hasReceived(at: SocketLoop.now())
       take(UnsafeRawBufferPointer(rebasing: room[..<count]))
@@ -235,10 +259,17 @@ final class RPCConnection {
       switch tls.read(into: rooms.1) {
       case .bytes(let count): takePlain(UnsafeRawBufferPointer(rebasing: rooms.1[..<count]))
       case .wait: return
-      case .end(let reason):
-        return failBroken(reason.map { "broke: \($0)" } ?? "was closed by the server")
+      case .end(let reason): return end(tls, reason)
       }
     }
+  }
+
+  /// Ends the connection as TLS has ended.
+  private func end(_ tls: TLSLayer, _ reason: String?) {
+    guard let reason else { return failBroken("was closed by the server") }
+    // With TLS 1.3, the server may refuse the client after the client's side of the handshake.
+    if !pulse.isProven { return fail(RPCError(transport: tls.failure(reason))) }
+    failBroken("broke: \(reason)")
   }
 
   private func takePlain(_ bytes: UnsafeRawBufferPointer) {
@@ -251,8 +282,17 @@ final class RPCConnection {
     do throws(HTTP2Session.Failure) {
       try session?.receive(bytes)
     } catch {
-      fail(RPCError(.unavailable, "\(authority) does not keep to HTTP/2: \(error.reason)"))
+      return fail(breaking: error.reason)
     }
+    if session?.isTerminated == true { breakOff() }
+  }
+
+  /// Tells the server which rule it broke, if the network takes that at once, and ends the
+  /// connection.
+  private func breakOff() {
+    fill()
+    if sent < output.count { _ = send() }
+    fail(breaking: session?.brokenRule ?? "the server broke a rule and reads nothing")
   }
 
   /// Sends what there is to send, as far as the network takes it.
@@ -260,10 +300,7 @@ final class RPCConnection {
     while failure == nil {
       fill()
       guard sent < output.count else { break }
-      let outcome = output.withUnsafeBytes { bytes in
-        SocketIO.send(socket, UnsafeRawBufferPointer(rebasing: bytes[sent...]))
-      }
-      switch outcome {
+      switch send() {
       case .bytes(let count): sent += count
       case .wait: return watch(isBlocked: true)
       case .end: return failBroken("was closed by the server")
@@ -274,10 +311,14 @@ final class RPCConnection {
     closeIfOver()
   }
 
+  private func send() -> SocketIO.Outcome {
+    output.withUnsafeBytes { wire.send(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+  }
+
   private func watch(isBlocked: Bool) {
     guard isBlocked != self.isBlocked else { return }
     self.isBlocked = isBlocked
-    SocketLoop.shared?.watch(socket, isWriting: isBlocked)
+    wire.watch(isWriting: isBlocked)
   }
 
   /// Fills the output after all of it was sent.
@@ -303,7 +344,8 @@ final class RPCConnection {
 }
 
 extension SQOAuthError {
-  static func noHTTP2(_ authority: String) -> Self {
-    Self(.invalidResponse, "\(authority) does not speak HTTP/2")
+  static func noHTTP2(_ authority: String, _ rule: String? = nil) -> Self {
+    let reason = rule.map { ": \($0)" } ?? ""
+    return Self(.invalidResponse, "\(authority) does not speak HTTP/2\(reason)")
   }
 }

@@ -34,6 +34,9 @@ extension RPCPeer.State {
     return false
   }
 
+  /// Whether nothing can be due.
+  var isIdle: Bool { current == nil && draining.isEmpty && waiting.isEmpty }
+
   mutating func begin(_ connection: RPCConnection, for peer: RPCPeer) {
     opening.isUnderWay = false
     guard SocketLoop.shared?.watch(connection.socket, for: peer) == true else {
@@ -113,6 +116,14 @@ extension RPCPeer.State {
     }
   }
 
+  /// Counts a connection that ended before any attempt could be made on it, so that attempts
+  /// without a deadline do not wait for ever.
+  private mutating func moveWaiting(from connection: RPCConnection) {
+    let streams = waiting
+    waiting = []
+    for stream in streams { move(stream, from: connection) }
+  }
+
   /// Takes a connection away from further attempts.
   private mutating func retire(_ connection: RPCConnection) {
     current = nil
@@ -124,6 +135,7 @@ extension RPCPeer.State {
     } else {
       opening.failed(connection.failure, at: SocketLoop.now())
     }
+    if !connection.hasBegun { moveWaiting(from: connection) }
     if connection.failure == nil { draining.append(connection) }
   }
 

@@ -139,13 +139,12 @@ final class RPCPeer: SocketOwner {
   // MARK: What the network and time bring
 
   func socketIsReady(_ socket: Int32) {
-    var isFirst = true
-    var hasMore = true
-    while hasMore {
+    for turn in 0..<RPCConnection.turns {
+      var hasMore = false
       act { state in
-        hasMore = state.connection(on: socket)?.read(isFirst ? 2048 : .max) ?? false
+        hasMore = state.connection(on: socket)?.read(turn == 0 ? 2048 : .max) ?? false
       }
-      isFirst = false
+      if !hasMore { return }
     }
   }
 
@@ -212,6 +211,8 @@ final class RPCPeer: SocketOwner {
       body(&state)
       state.settle()
       let mustOpen = state.mustOpen(at: SocketLoop.now())
+      // The loop keeps this peer while it has a time for it.
+      if state.isIdle { state.nextCheck = .max }
       if state.nextCheck != state.alarm {
         state.alarm = state.nextCheck
         SocketLoop.shared?.wake(self, at: state.nextCheck)

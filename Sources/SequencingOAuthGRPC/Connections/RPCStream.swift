@@ -48,6 +48,8 @@ final class RPCStream: @unchecked Sendable {
   var id: Int32 = 0
   /// Whether the server may have seen the request.
   var isSent = false
+  /// The rule of HTTP/2 that the server's last frame broke, in nghttp2's words.
+  var brokenRule: String?
   /// How often the attempt was made on a connection that did not take it.
   private var moves = 0
   private(set) var isWaitingForContent = false
@@ -101,6 +103,7 @@ final class RPCStream: @unchecked Sendable {
     guard moves <= Self.maximumMoves else { return false }
     id = 0
     isSent = false
+    brokenRule = nil
     position = 0
     isWaitingForContent = false
     fields = HTTPFields()

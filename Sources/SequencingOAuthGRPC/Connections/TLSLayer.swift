@@ -32,6 +32,8 @@ final class TLSLayer {
       isAddress || SSL_set1_host(tls, host) == 1 && sq_ssl_set_server_name(tls, host) == 1
     SSL_set_hostflags(tls, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
     SSL_set_verify(tls, SSL_VERIFY_PEER, nil)
+    // RFC 9113, section 9.2.1.
+    sq_ssl_forbid_renegotiation(tls)
     guard isNamed,
       SSL_set_alpn_protos(tls, Self.protocols, UInt32(Self.protocols.count)) == 0
     else { throw SQOAuthError(.connectionFailed, "OpenSSL refused the host of \(authority)") }
@@ -54,8 +56,15 @@ final class TLSLayer {
       try checkProtocol()
       return true
     }
-    if SSL_want(tls) == SSL_READING { return false }
-    throw failure(reason)
+    if isWaiting(reason) { return false }
+    throw failure(reason ?? "the server ended the handshake")
+  }
+
+  /// Whether a step that did not succeed lacks bytes; if not, it has failed.
+  ///
+  /// OpenSSL also says that it wants to read after a record that is no TLS, but with a reason.
+  private func isWaiting(_ reason: String?) -> Bool {
+    reason == nil && SSL_want(tls) == SSL_READING
   }
 
   private func checkProtocol() throws(SQOAuthError) {
@@ -68,7 +77,8 @@ final class TLSLayer {
     }
   }
 
-  private func failure(_ reason: String?) -> SQOAuthError {
+  /// The error of a handshake that failed for a reason, or that the server's certificate ended.
+  func failure(_ reason: String) -> SQOAuthError {
     let verification = SSL_get_verify_result(tls)
     if verification != X509_V_OK {
       let text = String(cString: X509_verify_cert_error_string(verification))
@@ -77,7 +87,6 @@ final class TLSLayer {
         "no trusted TLS connection to \(authority): \(text); check the server's certificate and "
           + "the authorities that the client trusts")
     }
-    let reason = reason ?? "the server ended the handshake"
     let advice =
       reason.contains("wrong version number")
       ? "perhaps the server speaks http there, and not https"
@@ -107,7 +116,7 @@ final class TLSLayer {
       SSL_read(tls, buffer.baseAddress, Int32(clamping: buffer.count))
     }
     if count > 0 { return .bytes(Int(count)) }
-    return SSL_want(tls) == SSL_READING ? .wait : .end(reason)
+    return isWaiting(reason) ? .wait : .end(reason)
   }
 
   /// Encrypts bytes; ``takeOutput(into:)`` gives the result.
@@ -129,16 +138,17 @@ final class TLSLayer {
     }
   }
 
-  /// Runs a call with an empty queue of errors, and gives its first reason if it fails.
+  /// Runs a call, and gives its last reason if it fails with one.
   ///
-  /// The errors that other code left in this thread's queue stay there.
+  /// The errors that other code left in this thread's queue do not count, and stay there unless
+  /// OpenSSL empties the queue.
   private func withCleanErrors(_ body: () -> Int32) -> (code: Int32, reason: String?) {
-    ERR_set_mark()
+    let mark = sq_err_mark()
     defer { ERR_pop_to_mark() }
     let code = body()
-    guard code <= 0, case let error = ERR_peek_last_error(), error != 0,
-      let reason = ERR_reason_error_string(error)
-    else { return (code, nil) }
-    return (code, String(cString: reason))
+    guard code <= 0, case let error = ERR_peek_last_error(), error != mark, error != 0 else {
+      return (code, nil)
+    }
+    return (code, ERR_reason_error_string(error).map { String(cString: $0) } ?? "error \(error)")
   }
 }

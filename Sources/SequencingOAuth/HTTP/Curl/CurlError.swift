@@ -37,12 +37,22 @@ extension SQOAuthError {
   /// Makes the error that the caller gets from the code of a failed transfer.
   ///
   /// `detail` is the text of libcurl's error buffer; only errors of TLS and of HTTP/2 streams use
-  /// it. `errno` is the last error of the operating system, or 0.
-  init(_ curl: CURLcode, authority: String, detail: String, errno: Int32) {
+  /// it. `errno` is the last error of the operating system, or 0. `proxyStatus` is the HTTP status
+  /// with which a proxy answered the request for a tunnel, or 0.
+  init(
+    _ curl: CURLcode, authority: String, detail: String, errno: Int32, proxyStatus: Int = 0
+  ) {
     let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
     // For an HTTP/2 stream, the detail holds the standard's name of the reason for the reset.
     let hasDetail = (isTLS || curl == CURLE_HTTP2_STREAM) && !detail.isEmpty
     let cause = CurlError(curl, text: hasDetail ? detail : nil)
+    if proxyStatus >= 300 {
+      self.init(
+        .connectionFailed,
+        "the proxy towards \(authority) refused the connection with HTTP status \(proxyStatus); "
+          + "check the proxy settings", cause: cause)
+      return
+    }
     if isTLS {
       let advice =
         detail.contains("wrong version number")

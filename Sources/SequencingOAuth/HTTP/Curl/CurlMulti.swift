@@ -132,7 +132,8 @@ final class CurlMulti {
       let handle = transfer.handle
       let errno = Int32(truncatingIfNeeded: sq_get_long(handle.easy, CURLINFO_OS_ERRNO))
       transfer.failure = SQOAuthError(
-        code, authority: transfer.target.authority, detail: handle.errorDetail, errno: errno)
+        code, authority: transfer.target.authority, detail: handle.errorDetail, errno: errno,
+        proxyStatus: Int(sq_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)))
     }
     if code == CURLE_OK { transfer.progress?.finish() }
     remove(transfer)

@@ -1,0 +1,43 @@
+@testable import HTTP2
+@testable import SequencingOAuthGRPC
+
+/// A network in memory: it brings given bytes in pieces, and keeps what is sent.
+final class MemoryWire: Wire {
+  let socket: Int32 = -1
+  let context: OpaquePointer? = nil
+
+  /// The bytes that have not come yet.
+  private(set) var rest: ArraySlice<UInt8>
+  /// The largest piece that comes at a time.
+  private let piece: Int
+  /// Whether the end comes after the bytes.
+  var isEnding = false
+  private(set) var received: [UInt8] = []
+  private(set) var sent: [UInt8] = []
+  private var sends = 0
+
+  init(_ bytes: ArraySlice<UInt8>, piece: Int) {
+    rest = bytes
+    self.piece = piece
+  }
+
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> SocketIO.Outcome {
+    let next = rest.prefix(min(piece, buffer.count))
+    if next.isEmpty { return isEnding ? .end : .wait }
+    buffer.copyBytes(from: next)
+    received += next
+    rest = rest.dropFirst(next.count)
+    return .bytes(next.count)
+  }
+
+  /// Takes a part of the bytes and, every third time, none.
+  func send(_ bytes: UnsafeRawBufferPointer) -> SocketIO.Outcome {
+    sends += 1
+    if sends % 3 == 0 { return .wait }
+    let next = bytes.prefix(1000)
+    sent += next
+    return .bytes(next.count)
+  }
+
+  func watch(isWriting: Bool) {}
+}

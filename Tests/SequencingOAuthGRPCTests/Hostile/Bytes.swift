@@ -1,0 +1,134 @@
+/// Frames of HTTP/2 as bytes, right and wrong ones.
+///
+/// - SeeAlso: RFC 9113, sections 4 and 6
+enum Bytes {
+  /// The types of frames, by their numbers.
+  enum Kind: UInt8, Sendable {
+    case data, headers, priority, reset, settings, pushPromise, ping, goAway, windowUpdate
+    case continuation
+  }
+
+  /// The flags of frames; some have the same bit.
+  struct Flags: OptionSet, Sendable {
+    let rawValue: UInt8
+    static let endStream = Self(rawValue: 1)
+    static let acknowledgement = Self(rawValue: 1)
+    static let endHeaders = Self(rawValue: 4)
+    static let padded = Self(rawValue: 8)
+    static let priority = Self(rawValue: 32)
+  }
+
+  /// The 24 bytes with which a client begins (section 3.4).
+  static let preface = [UInt8]("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+
+  static func frame(
+    _ kind: Kind, _ flags: Flags = [], stream: UInt32 = 0, _ payload: [UInt8] = []
+  ) -> [UInt8] {
+    frame(type: kind.rawValue, flags: flags.rawValue, stream: stream, payload)
+  }
+
+  /// A frame of the connection, without flags.
+  static func frame(_ kind: Kind, _ payload: [UInt8]) -> [UInt8] {
+    frame(type: kind.rawValue, payload)
+  }
+
+  static func frame(
+    type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []
+  ) -> [UInt8] {
+    number(UInt32(payload.count)).dropFirst() + [type, flags] + number(stream) + payload
+  }
+
+  /// Four bytes in network order.
+  static func number(_ value: UInt32) -> [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+  }
+
+  // MARK: Frames of the connection
+
+  /// SETTINGS with entries of a number and a value.
+  static func settings(_ entries: (UInt16, UInt32)...) -> [UInt8] {
+    frame(
+      .settings,
+      entries.flatMap { [UInt8($0.0 >> 8), UInt8(truncatingIfNeeded: $0.0)] + number($0.1) })
+  }
+
+  static let settingsAcknowledgement = frame(.settings, .acknowledgement)
+  /// The server's beginning, with the answer to the client's.
+  static let start = settings() + settingsAcknowledgement
+  static let ping = frame(.ping, [1, 2, 3, 4, 5, 6, 7, 8])
+
+  static func goAway(last: UInt32, code: UInt32 = 0, _ debug: [UInt8] = []) -> [UInt8] {
+    frame(.goAway, number(last) + number(code) + debug)
+  }
+
+  static func windowUpdate(_ increment: UInt32, stream: UInt32 = 0) -> [UInt8] {
+    frame(.windowUpdate, stream: stream, number(increment))
+  }
+
+  // MARK: Frames of a stream
+
+  static func reset(_ code: UInt32, stream: UInt32 = 1) -> [UInt8] {
+    frame(.reset, stream: stream, number(code))
+  }
+
+  static func data(_ content: [UInt8], _ flags: Flags = [], stream: UInt32 = 1) -> [UInt8] {
+    frame(.data, flags, stream: stream, content)
+  }
+
+  static func headers(
+    _ fields: KeyValuePairs<String, String>, _ flags: Flags = .endHeaders, stream: UInt32 = 1
+  ) -> [UInt8] {
+    frame(.headers, flags, stream: stream, block(fields))
+  }
+
+  // MARK: Answers of gRPC
+
+  static func head(stream: UInt32 = 1) -> [UInt8] {
+    headers([":status": "200", "content-type": "application/grpc"], stream: stream)
+  }
+
+  static func trailers(stream: UInt32 = 1) -> [UInt8] {
+    headers(["grpc-status": "0"], [.endHeaders, .endStream], stream: stream)
+  }
+
+  /// A message with its prefix.
+  static func message(_ content: [UInt8] = []) -> [UInt8] {
+    [0] + number(UInt32(content.count)) + content
+  }
+
+  /// A whole answer with one message.
+  static func answer(_ content: [UInt8] = [], stream: UInt32 = 1) -> [UInt8] {
+    head(stream: stream) + data(message(content), stream: stream) + trailers(stream: stream)
+  }
+
+  /// A head with one field of 4 kB, which enters the table, and 12,000 bytes that each repeat it.
+  static let repeatedField = frame(
+    .headers, .endHeaders, stream: 1,
+    [0x88, 0x40] + literal("x-large") + literal(String(repeating: "a", count: 4000))
+      + [UInt8](repeating: 0xBE, count: 12_000))
+
+  // MARK: Header compression
+
+  /// Fields as literals that enter no table and have new names (RFC 7541, section 6.2.2).
+  static func block(_ fields: KeyValuePairs<String, String>) -> [UInt8] {
+    fields.flatMap { [0x00] + literal($0) + literal($1) }
+  }
+
+  /// A text without Huffman code (RFC 7541, section 5.2).
+  static func literal(_ text: String) -> [UInt8] {
+    integer(text.utf8.count, bits: 7) + text.utf8
+  }
+
+  /// A number whose first byte has other bits before it (RFC 7541, section 5.1).
+  static func integer(_ value: Int, bits: Int, _ first: UInt8 = 0) -> [UInt8] {
+    let largest = 1 << bits - 1
+    guard value >= largest else { return [first | UInt8(value)] }
+    var bytes = [first | UInt8(largest)]
+    var rest = value - largest
+    while rest >= 128 {
+      bytes.append(UInt8(rest & 127) | 128)
+      rest >>= 7
+    }
+    return bytes + [UInt8(rest)]
+  }
+}
