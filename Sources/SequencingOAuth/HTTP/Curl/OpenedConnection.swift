@@ -1,3 +1,4 @@
+import Basics
 import CCurl
 import CTLS
 import Glibc
@@ -10,7 +11,7 @@ import Glibc
 package final class OpenedConnection: @unchecked Sendable {
   /// The socket, which does not block; it is closed with this object.
   package let socket: Int32
-  /// The `SSL_CTX` for the handshake; `nil` without TLS. It is freed with this object.
+  /// The `SSL_CTX` for the handshake, freed with this object; `nil` without TLS.
   package let context: OpaquePointer?
 
   init(socket: Int32, context: OpaquePointer?) {
@@ -25,12 +26,21 @@ package final class OpenedConnection: @unchecked Sendable {
 }
 
 /// The opening of a connection that libcurl does not keep; its transfer's callbacks use it.
-final class ConnectionOpening {
-  /// The sockets with which libcurl has tried to reach the server or the proxy.
-  private var sockets: [Int32] = []
-  private(set) var connection: OpenedConnection?
+///
+/// They run on the thread of libcurl, and the result is read by another one.
+final class ConnectionOpening: Sendable {
+  private struct State {
+    /// The sockets with which libcurl has tried to reach the server or the proxy.
+    var sockets: [Int32] = []
+    var connection: OpenedConnection?
+    var isProxySecure = false
+  }
+
+  private let state = Locked(State())
+
+  var connection: OpenedConnection? { state.withLock(\.connection) }
   /// Whether the proxy itself asks for TLS: then the connection cannot be handed over.
-  private(set) var isProxySecure = false
+  var isProxySecure: Bool { state.withLock(\.isProxySecure) }
 
   /// The newest version of TLS that libcurl is told to use for a proxy.
   ///
@@ -38,7 +48,7 @@ final class ConnectionOpening {
   static let proxyMark = TLS1_2_VERSION
 
   func tries(_ socket: Int32) {
-    sockets.append(socket)
+    state.withLock { $0.sockets.append(socket) }
   }
 
   /// Takes a copy of the socket; libcurl then closes its own.
@@ -46,7 +56,8 @@ final class ConnectionOpening {
     let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { return }
     if let context { SSL_CTX_up_ref(context) }
-    connection = OpenedConnection(socket: copy, context: context)
+    let connection = OpenedConnection(socket: copy, context: context)
+    state.withLock { $0.connection = connection }
   }
 
   /// Takes the socket with the context that libcurl has made for the handshake.
@@ -55,12 +66,12 @@ final class ConnectionOpening {
   /// local port that libcurl names; a second attempt may be connected too.
   func take(_ context: OpaquePointer, of handle: CurlHandle) {
     guard sq_ssl_ctx_newest_version(context) != Self.proxyMark else {
-      isProxySecure = true
+      state.withLock { $0.isProxySecure = true }
       return
     }
     sq_ssl_ctx_forget_sessions(context)
     let port = sq_get_long(handle.easy, CURLINFO_LOCAL_PORT)
-    let connected = sockets.last {
+    let connected = state.withLock(\.sockets).last {
       Self.port($0, peer: true) != nil && Self.port($0, peer: false) == port
     }
     guard let connected, handle.setAuthorities(of: context) else { return }
