@@ -63,9 +63,9 @@ import Testing
       await fixture.server.stop(grace: .seconds(50))
       #expect(try await messages.next() != nil)
       #expect(try await messages.next() == nil)
-      try await rpcFailure(.unavailable) {
-        try await channel.call(Method.unaryCall, request: everything).response()
-      }
+      // Another test's server may have got the port.
+      _ = try? await channel.call(Method.unaryCall, request: everything).response()
+      #expect(fixture.server.calls.count == 1)
     }
     try await Fixture.running { fixture in
       let long = try fixture.authorizedChannel().call(

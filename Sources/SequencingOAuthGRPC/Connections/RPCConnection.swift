@@ -158,9 +158,11 @@ final class RPCConnection {
   }
 
   private func failBroken(_ reason: String) {
-    if let tls, session == nil {
+    // With TLS 1.3, the server may refuse the client after the client's side of the handshake.
+    if let tls, !pulse.isProven {
+      let moment = session == nil ? "in" : "after"
       return fail(
-        RPCError(transport: tls.failure("in the handshake, the connection \(reason)")))
+        RPCError(transport: tls.failure("\(moment) the handshake, the connection \(reason)")))
     }
     let words = farewell.map { "; it had announced: \($0)" } ?? ""
     fail(RPCError(.unavailable, "the connection to \(authority) \(reason)\(words)"))
@@ -267,7 +269,6 @@ final class RPCConnection {
   /// Ends the connection as TLS has ended.
   private func end(_ tls: TLSLayer, _ reason: String?) {
     guard let reason else { return failBroken("was closed by the server") }
-    // With TLS 1.3, the server may refuse the client after the client's side of the handshake.
     if !pulse.isProven { return fail(RPCError(transport: tls.failure(reason))) }
     failBroken("broke: \(reason)")
   }
