@@ -60,6 +60,8 @@ extension SandboxError {
     switch error {
     case .portInUse(let port): self = .portInUse(port)
     case .addressUnavailable: self = .system(0)
+    case .malformedAnswer:
+      self = .unexpectedAnswer("a connection ended before the server's answer was whole")
     case .system(let code): self = .system(code)
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackHTTP
 import OAuthSandbox
 import Testing
 
@@ -14,6 +15,9 @@ import Testing
       ),
       (
         .unexpectedAnswer("the server's answer has no end"), "the server's answer has no end"
+      ),
+      (
+        SandboxError(.malformedAnswer), "a connection ended before the server's answer was whole"
       ),
       (
         .endedOnPage(heading: "Sign in", detail: "Wrong password."),

@@ -36,7 +36,6 @@ final class LoopbackRedirectReceiver: Sendable {
     var limits = LoopbackLimits()
     limits.connections = 16
     limits.bodyBytes = acceptsForms ? 64 * 1024 : 0
-    limits.idleTime = .seconds(5)
     let delivery = OneShot<Delivery>()
     let answer: LoopbackServer.Handler = { request in
       .response(
@@ -73,7 +72,7 @@ final class LoopbackRedirectReceiver: Sendable {
 
   /// Closes the port after the pages that are being sent.
   func stop() async {
-    for server in servers { await server.stop(handlerGrace: .seconds(5)) }
+    for server in servers { await server.stop(handlerGrace: .seconds(15)) }
   }
 
   private static func page(

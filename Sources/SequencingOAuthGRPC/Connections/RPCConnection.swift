@@ -39,6 +39,8 @@ final class RPCConnection {
   private(set) var failure: RPCError?
   /// What the server said when it announced the end.
   private(set) var farewell: String?
+  /// Whether nothing more can be sent.
+  private var isOver = false
   /// Whether a byte of HTTP/2 has come.
   private var hasReceived = false
   /// Whether an attempt was made here.
@@ -305,11 +307,23 @@ final class RPCConnection {
       case .bytes(let count): sent += count
       case .wait: return watch(isBlocked: true)
       case .end: return failBroken("was closed by the server")
-      case .failed(let errno): return failBroken("broke: \(CLibrary.meaning(of: errno))")
+      case .failed(let errno):
+        readLastWords()
+        return failBroken("broke: \(CLibrary.meaning(of: errno))")
       }
     }
     watch(isBlocked: false)
     closeIfOver()
+  }
+
+  /// Takes what the server sent before it closed the connection: an answer, or its reason.
+  private func readLastWords() {
+    if isOver { return }
+    isOver = true
+    for _ in 0..<Self.turns where failure == nil {
+      guard case .bytes(let count) = wire.receive(into: rooms.0) else { return }
+      take(UnsafeRawBufferPointer(rebasing: rooms.0[..<count]))
+    }
   }
 
   private func send() -> SocketIO.Outcome {

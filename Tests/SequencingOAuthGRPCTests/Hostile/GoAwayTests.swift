@@ -80,6 +80,44 @@ import Testing
     }
   }
 
+  @Test func `of many calls, the server makes some, and the next connection the others`()
+    async throws
+  {
+    let answers = stride(from: 1, to: 64, by: 2).flatMap { Bytes.answer([1], stream: $0) }
+    let requests = [Step](repeating: .wait(.headers), count: 64)
+    let end = [Step.send(Bytes.goAway(last: 63) + answers)]
+    try await HostileServer.once([.preface, .send(Bytes.start)] + requests + end) { server in
+      let channel = try server.channel()
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<64 {
+          group.addTask { try await channel.test("X").response().count }
+        }
+        var sum = 0
+        for try await count in group { sum += count }
+        #expect(sum == 32)
+      }
+      #expect(server.connectionCount == 2 && server.log(1).counts[.headers] == 32)
+    }
+  }
+
+  @Test(arguments: [Bytes.reset(8, stream: 0), Bytes.frame(.ping, [0])])
+  func `many calls end with their connection`(bytes: [UInt8]) async throws {
+    let requests = [Step](repeating: .wait(.headers), count: 64)
+    let steps = [.preface, .send(Bytes.start)] + requests + [.send(bytes)]
+    try await HostileServer.once(steps) { server in
+      let channel = try server.channel()
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<64 {
+          group.addTask {
+            await rpcFailure(.unavailable) { try await channel.test("X").response() }
+          }
+        }
+      }
+      #expect(try await channel.test("Good").response().isEmpty)
+      #expect(server.connectionCount == 2)
+    }
+  }
+
   @Test func `a server that announces the end at once is left after a few attempts`() async throws {
     let bytes = Bytes.settings() + Bytes.goAway(last: 0)
     try await HostileServer.running({ _ in [.preface, .send(bytes)] }) { server in

@@ -11,11 +11,12 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct PeerStateTests {
   /// A connection that gets these bytes, and loses what it sends.
   private static func connection(
-    _ bytes: [UInt8], keepAlive: Duration? = .seconds(60)
+    _ bytes: [UInt8], isClosed: Bool = false
   ) throws -> RPCConnection {
+    let wire = GivenBytes(bytes, isClosed: isClosed)
     let connection = try RPCConnection(
-      GivenBytes(bytes), host: "127.0.0.1", authority: "127.0.0.1:1", keepAlive: keepAlive)
-    connection.flush()
+      wire, host: "127.0.0.1", authority: "127.0.0.1:1", keepAlive: .seconds(60))
+    if !isClosed { connection.flush() }
     return connection
   }
 
@@ -87,6 +88,17 @@ import Testing
     #expect(connection.isDraining && connection.failure != nil)
   }
 
+  @Test func `an answer that came before the connection broke counts`() throws {
+    let connection = try Self.connection(Bytes.start + Bytes.answer([1, 2, 3]), isClosed: true)
+    let (answered, other) = (Self.stream(), Self.stream())
+    #expect(connection.begin(answered) && connection.begin(other))
+    connection.flush()
+    #expect(try answered.result?.get().frames.first?.content == Data([1, 2, 3]))
+    #expect(connection.failure?.message.contains("broke: ") == true)
+    let error = #expect(throws: RPCError.self) { _ = try other.result?.get() }
+    #expect(error?.status == .unavailable)
+  }
+
   @Test func `a call with too much metadata is not sent, and harms no other`() async throws {
     try await HostileServer.running({ _ in .good }) { server in
       let channel = try server.channel()
@@ -101,14 +113,16 @@ import Testing
   }
 }
 
-/// A network that brings bytes once, and takes all that is sent.
+/// A network that brings bytes once, and takes all that is sent or, if it is closed, nothing.
 private final class GivenBytes: Wire {
   let socket: Int32 = -1
   let context: OpaquePointer? = nil
   private var rest: ArraySlice<UInt8>
+  private let isClosed: Bool
 
-  init(_ bytes: [UInt8]) {
+  init(_ bytes: [UInt8], isClosed: Bool) {
     rest = bytes[...]
+    self.isClosed = isClosed
   }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> SocketIO.Outcome {
@@ -119,6 +133,9 @@ private final class GivenBytes: Wire {
     return .bytes(next.count)
   }
 
-  func send(_ bytes: UnsafeRawBufferPointer) -> SocketIO.Outcome { .bytes(bytes.count) }
+  func send(_ bytes: UnsafeRawBufferPointer) -> SocketIO.Outcome {
+    isClosed ? .failed(errno: EPIPE) : .bytes(bytes.count)
+  }
+
   func watch(isWriting: Bool) {}
 }

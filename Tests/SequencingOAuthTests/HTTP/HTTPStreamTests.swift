@@ -115,9 +115,9 @@ import Testing
     let server = try RawServer { connection in
       guard connection.readHead() != nil else { return }
       connection.probeOften()
-      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 20000000\r\n\r\n")
-      let piece = [UInt8](repeating: 120, count: 10_000)
-      for _ in 0..<2000 {
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n")
+      let piece = [UInt8](repeating: 120, count: 100_000)
+      for _ in 0..<1000 {
         let count = piece.withUnsafeBytes {
           send(connection.socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
@@ -128,7 +128,7 @@ import Testing
     defer { server.stop() }
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
     var request = HTTPRequest(url: url)
-    request.maximumResponseBytes = 20_000_000
+    request.maximumResponseBytes = 100_000_000
     request.idleTimeout = .seconds(10)
     let received = Locked(0)
     let largestLead = Locked(0)
@@ -143,9 +143,9 @@ import Testing
     await #expect(throws: Never.self, "\(sent.withLock { $0 }) bytes were sent") {
       try await client.send(request)
     }
-    #expect(received.withLock { $0 } == 20_000_000)
-    // What the sockets' buffers hold, and ours.
-    #expect(largestLead.withLock { $0 } < 15_000_000)
+    #expect(received.withLock { $0 } == 100_000_000)
+    // What the sockets' buffers hold, and ours; Linux lets a receiver's grow to 32 MiB.
+    #expect(largestLead.withLock { $0 } < 50_000_000)
   }
 
   @Test func `what came before the server fell silent is delivered`() async throws {
