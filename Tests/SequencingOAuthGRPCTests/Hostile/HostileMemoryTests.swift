@@ -55,6 +55,7 @@ import Testing
   }
 
   @Test(
+    .ownThreads,
     .disabled(if: isSanitized, "the sanitizer's own memory would be counted"),
     arguments: Load.allCases)
   func `a load takes no memory`(load: Load) async {
@@ -92,7 +93,7 @@ import Testing
     [.preface, .send([UInt8]("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)), .reset],
   ]
 
-  @Test(.disabled(if: isSanitized, "the sanitizer's own memory would be counted"))
+  @Test(.ownThreads, .disabled(if: isSanitized, "the sanitizer's own memory would be counted"))
   func `ten thousand hostile connections leave nothing behind`() async {
     await #expect(processExitsWith: .success) {
       try await HostileServer.running({ Self.ends[$0 % Self.ends.count] }) { server in
@@ -133,7 +134,7 @@ import Testing
     }
   }
 
-  @Test(.disabled(if: isSanitized, "the sanitizer's own memory would be counted"))
+  @Test(.ownThreads, .disabled(if: isSanitized, "the sanitizer's own memory would be counted"))
   func `ten thousand hostile streams leave nothing behind`() async {
     await #expect(processExitsWith: .success) {
       // Each way to end a stream early, and some that end it again.

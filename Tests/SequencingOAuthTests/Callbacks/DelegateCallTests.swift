@@ -84,7 +84,8 @@ import Testing
     func listen(to oauth: SQOAuth) { oauth.authorizationDelegate = self }
   }
 
-  @Test func `a conformance that cannot be called ends the program with what to write`()
+  @Test(.ownThreads)
+  func `a conformance that cannot be called ends the program with what to write`()
     async throws
   {
     let result = await #expect(
@@ -99,7 +100,9 @@ import Testing
     #expect(errors.contains("write `nonisolated` before the protocol's name"))
   }
 
-  @Test func `a callback that waits for a blocked main thread says so once`() async throws {
+  @Test(.ownThreads) func `a callback that waits for a blocked main thread says so once`()
+    async throws
+  {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {

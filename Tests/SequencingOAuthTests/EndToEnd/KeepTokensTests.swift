@@ -54,7 +54,7 @@ import Testing
     #expect(await recorder.words(1) == ["failed store_failed"])
   }
 
-  @Test func `a service's file is in the user's state folder`() async throws {
+  @Test(.ownThreads) func `a service's file is in the user's state folder`() async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) { [folder = folder.path as String] in
       setenv("XDG_STATE_HOME", folder, 1)

@@ -101,7 +101,7 @@ import Testing
   }
 
   /// An expired token, a refused one, or both at once cause one refresh for all callers.
-  @Test(arguments: [(true, false), (false, true), (true, true)])
+  @Test(.ownThreads, arguments: [(true, false), (false, true), (true, true)])
   func `two hundred operations share one refresh`(
     isExpiredHere: Bool, isRefusedThere: Bool
   ) async {

@@ -20,7 +20,7 @@ import Testing
   ///
   /// libcurl checks its idle connections at the next request of any kind. Here it finds a
   /// connection on which it must answer, but the server has gone.
-  @Test func `what befalls another connection is not taken for it`() async {
+  @Test(.ownThreads) func `what befalls another connection is not taken for it`() async {
     // In a process of its own: libcurl looks once in a second, at any request.
     await #expect(processExitsWith: .success) {
       let answered = DispatchSemaphore(value: 0)

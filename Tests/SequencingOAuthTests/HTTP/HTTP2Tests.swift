@@ -54,7 +54,7 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `many requests share one connection`() async {
+  @Test(.ownThreads) func `many requests share one connection`() async {
     // In a process of its own: where an earlier test's server had the port, each of the first
     // requests looks for a connection of that one, and opens its own.
     await #expect(processExitsWith: .success) {

@@ -110,7 +110,7 @@ import Testing
     #expect(server.connectionCount == 20)
   }
 
-  @Test(arguments: ["POST", "PATCH"], [0, 10, 100_000])
+  @Test(.ownThreads, arguments: ["POST", "PATCH"], [0, 10, 100_000])
   func `what is not idempotent is never sent twice`(method: String, size: Int) async {
     // In a process of its own: those of other tests can drive out the connection that is kept.
     await #expect(processExitsWith: .success) { [method = method as String, size = size as Int] in

@@ -68,7 +68,9 @@ import Testing
     }
   }
 
-  @Test func `a response's file can be read by its owner under any umask`() async throws {
+  @Test(.ownThreads) func `a response's file can be read by its owner under any umask`()
+    async throws
+  {
     try await withFolder {
       let server = try Server.answering(200, [], "body")
       let (url, file) = (try server.request().url, folder.appending(path: "new"))

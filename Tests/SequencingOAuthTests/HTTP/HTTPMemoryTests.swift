@@ -12,7 +12,7 @@ import Testing
 struct HTTPMemoryTests {
   private static let gigabyte: Int64 = 1 << 30
 
-  @Test func `a gigabyte into a file takes no memory`() async {
+  @Test(.ownThreads) func `a gigabyte into a file takes no memory`() async {
     await #expect(processExitsWith: .success) {
       let server = try RawServer { connection in
         guard connection.readHead() != nil else { return }
@@ -38,7 +38,7 @@ struct HTTPMemoryTests {
     }
   }
 
-  @Test func `a gigabyte from a file takes no memory`() async {
+  @Test(.ownThreads) func `a gigabyte from a file takes no memory`() async {
     await #expect(processExitsWith: .success) {
       let server = try RawServer { connection in
         guard let (_, rest) = connection.readHead() else { return }

@@ -59,7 +59,7 @@ import Testing
     #expect(proxy.requests.isEmpty)
   }
 
-  @Test func `the environment's proxy is used, but not for a loopback host`() async {
+  @Test(.ownThreads) func `the environment's proxy is used, but not for a loopback host`() async {
     await #expect(processExitsWith: .success) {
       let proxy = try Server { _, _ in
         .response(LoopbackResponse(status: 200, body: Data("from the proxy".utf8)))

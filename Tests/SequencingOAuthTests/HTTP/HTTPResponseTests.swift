@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `connections are used again`() async {
+  @Test(.ownThreads) func `connections are used again`() async {
     // In a process of its own: those of other tests can drive one out that is kept.
     await #expect(processExitsWith: .success) {
       let server = try Server.answering()

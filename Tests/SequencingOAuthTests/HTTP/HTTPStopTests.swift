@@ -120,7 +120,7 @@ import Testing
     func end() { mayGoOn.signal() }
   }
 
-  @Test func `a request whose time is over before it can be sent is not sent`() async {
+  @Test(.ownThreads) func `a request whose time is over before it can be sent is not sent`() async {
     // In a process of its own, since all requests of a process have one event loop.
     await #expect(processExitsWith: .success) {
       let hasBoth = OneShot<Void>()

@@ -144,7 +144,7 @@ struct HTTPTLSTests {
     await failure(.tlsFailed) { try await CurlHTTPClient.shared.send(HTTPRequest(url: url)) }
   }
 
-  @Test func `a process may end in the middle of handshakes`() async throws {
+  @Test(.ownThreads) func `a process may end in the middle of handshakes`() async throws {
     try await withServer { url in
       for milliseconds in stride(from: 20, to: 120, by: 10) {
         await #expect(processExitsWith: .exitCode(0)) {

@@ -1,11 +1,12 @@
 import Dispatch
 import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// The signals that ask a program to end; each case runs in its own process.
 @Suite(.timeLimit(.minutes(1))) struct TerminationSignalsTests {
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  @Test(.ownThreads, arguments: [SIGINT, SIGTERM, SIGHUP])
   func `a signal is heard while every thread of tasks and queues is busy`(
     signal: Int32
   ) async {
@@ -23,7 +24,9 @@ import Testing
     }
   }
 
-  @Test func `the second signal ends the program though the first is not done with`() async {
+  @Test(.ownThreads) func `the second signal ends the program though the first is not done with`()
+    async
+  {
     await #expect(processExitsWith: .signal(SIGTERM)) {
       let signals = TerminationSignals { _ in
         kill(getpid(), SIGTERM)
@@ -35,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `signals end the program again after the last listener stops`() async {
+  @Test(.ownThreads) func `signals end the program again after the last listener stops`() async {
     await #expect(processExitsWith: .signal(SIGINT)) {
       // A shell ignores it for programs in the background.
       signal(SIGINT, SIG_DFL)
@@ -49,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `every listener hears the signal, and a later one the next`() async {
+  @Test(.ownThreads) func `every listener hears the signal, and a later one the next`() async {
     await #expect(processExitsWith: .exitCode(7)) {
       let heard = DispatchSemaphore(value: 0)
       for _ in 0..<3 { _ = TerminationSignals { _ in heard.signal() } }

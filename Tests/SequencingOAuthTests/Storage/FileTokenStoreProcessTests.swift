@@ -6,7 +6,7 @@ import Testing
 
 /// One account and many real processes: each body runs in a child of its own.
 @Suite(.timeLimit(.minutes(2))) struct FileTokenStoreProcessTests {
-  @Test func `a token is there after the process that saved it`() async throws {
+  @Test(.ownThreads) func `a token is there after the process that saved it`() async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) { [path = folder.file("tokens.json") as String] in
       try await FileTokenStore(path: path).save(record("a"))
@@ -14,7 +14,7 @@ import Testing
     #expect(try await FileTokenStore(path: folder.file("tokens.json")).load("a") == record("a"))
   }
 
-  @Test func `two services under one state folder are apart`() async throws {
+  @Test(.ownThreads) func `two services under one state folder are apart`() async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) { [state = folder.path as String] in
       setenv("XDG_STATE_HOME", state, 1)
@@ -29,7 +29,7 @@ import Testing
         == "2")
   }
 
-  @Test func `saves from two processes at once all last`() async throws {
+  @Test(.ownThreads) func `saves from two processes at once all last`() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("tokens.json")
     async let first: Void = Self.saveMany("first", path)
@@ -47,7 +47,7 @@ import Testing
   }
 
   /// No mask of the user's makes the file wider, and none so narrow that it cannot be read.
-  @Test(arguments: [0o000, 0o022, 0o077, 0o177, 0o777])
+  @Test(.ownThreads, arguments: [0o000, 0o022, 0o077, 0o177, 0o777])
   func `the modes do not depend on the umask`(mask: Int) async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) {
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// Root may write everywhere, so a child of root first becomes another user.
-  @Test func `a folder that may not be written is a typed error`() async throws {
+  @Test(.ownThreads) func `a folder that may not be written is a typed error`() async throws {
     let folder = try TemporaryFolder()
     for path in [folder.path, folder.file("shut")] {
       try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -83,7 +83,9 @@ import Testing
       [.posixPermissions: 0o700], ofItemAtPath: folder.file("shut"))
   }
 
-  @Test func `a file that may not be read is a typed error and no empty store`() async throws {
+  @Test(.ownThreads) func `a file that may not be read is a typed error and no empty store`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     try await FileTokenStore(path: folder.file("tokens.json")).save(record("a"))
     for path in [folder.path] {

@@ -1,0 +1,39 @@
+import Dispatch
+public import Testing
+
+/// Runs a test outside Swift's thread pool: `@Test(.ownThreads)`.
+///
+/// A test that expects its process to exit (`#expect(processExitsWith:)`) reads the output of that
+/// process in calls that block. On a machine with two cores, one such test holds the whole pool, and
+/// every other test waits until that process has ended.
+public struct OwnThreads: TestTrait, SuiteTrait, TestScoping {
+  private static let executor = ThreadExecutor()
+
+  /// Whether a suite's tests get it, too.
+  public var isRecursive: Bool { true }
+
+  /// Runs the test with an executor that gives each of its jobs a thread.
+  public func provideScope(
+    for test: Test, testCase: Test.Case?,
+    performing work: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    try await withTaskExecutorPreference(Self.executor) { try await work() }
+  }
+}
+
+extension Trait where Self == OwnThreads {
+  /// Runs a test outside Swift's thread pool, for as long as it waits for a process of its own.
+  public static var ownThreads: Self { OwnThreads() }
+}
+
+/// Gives each job a thread for as long as it needs one.
+private final class ThreadExecutor: TaskExecutor {
+  private let queue = DispatchQueue(
+    label: "tests with threads of their own", attributes: .concurrent)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let executor = asUnownedTaskExecutor()
+    queue.async { job.runSynchronously(on: executor) }
+  }
+}
