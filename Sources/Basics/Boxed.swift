@@ -20,9 +20,12 @@ package struct Boxed<Value: Sendable>: Sendable {
   }
 
   /// The value, which can be set without a change of other copies.
+  ///
+  /// It is lent and not copied: to read one field of a large value by a getter would retain and
+  /// release all of them.
   @inlinable
   package var value: Value {
-    get { box.value }
+    _read { yield box.value }
     set { box = Box(newValue) }
   }
 

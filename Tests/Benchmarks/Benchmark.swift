@@ -75,7 +75,7 @@ func sample(_ operations: Int, _ work: () async throws -> Void) async rethrows -
   return Benchmark.Sample(operations: operations, duration: clock.now - start)
 }
 
-private func median(_ values: [Double]) -> Double? {
+func median(_ values: [Double]) -> Double? {
   let sorted = values.sorted()
   guard !sorted.isEmpty else { return nil }
   let middle = sorted.count / 2

@@ -23,7 +23,7 @@ struct Table {
     value < 100 ? fixed(value) + "/s" : "\(Int(value.rounded()))/s"
   }
 
-  private static func fixed(_ value: Double) -> String {
+  static func fixed(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
     let rest = hundredths % 100
     return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"

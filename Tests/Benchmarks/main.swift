@@ -52,6 +52,7 @@ defer { go?.stop() }
 for benchmark in try TokenBenchmarks.all(server, go) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
+if isWanted(GrantParts.name) { try await GrantParts.report(server) }
 for benchmark in try AuthorizedReads.all(server, go) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }

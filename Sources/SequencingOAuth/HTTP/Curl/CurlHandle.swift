@@ -19,6 +19,13 @@ final class CurlHandle: @unchecked Sendable {
   unowned(unsafe) var transfer: CurlTransfer?
   /// The size of libcurl's buffer for a response, in bytes.
   var bufferSize = CurlHandle.ownChoice
+  /// How long the content of the next response is expected to be: as long as that of the last one.
+  ///
+  /// The caller's thread makes that much room before it passes the transfer to the event loop. If
+  /// the loop's thread made it, each thread would free the other's memory, and the C library's
+  /// allocator takes a lock for that.
+  var usualLength = 0
+  static let largestUsualLength = 64 * 1024
   /// The URL that is set; `nil` if none is.
   var url: String?
   /// Certificates in PEM that replace the system's file of authorities; `nil` if none do.

@@ -66,6 +66,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     self.opening = opening
     clock = TransferClock(
       total: request.timeout, idle: request.idleTimeout, connection: request.limits.connection)
+    if download == nil { body.reserveCapacity(handle.usualLength) }
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }
 
@@ -95,6 +96,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   func response() throws(SQOAuthError) -> HTTPResponse {
     if let failure { throw failure }
     guard let head = reader.head(), let trailers = reader.trailers() else { throw malformedHead }
+    handle.usualLength = min(body.count, CurlHandle.largestUsualLength)
     return HTTPResponse(
       status: head.status, headers: head.headers, body: body, trailers: trailers)
   }

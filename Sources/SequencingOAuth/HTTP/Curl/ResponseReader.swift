@@ -25,6 +25,11 @@ struct ResponseReader {
   /// server has closed it properly.
   var isOver: Bool { isHTTP2 && !trailerLines.isEmpty }
 
+  /// Makes a reader with room for an ordinary head, on the thread that will free it.
+  init() {
+    headLines.reserveCapacity(512)
+  }
+
   /// Takes a line with its line end.
   ///
   /// - Returns: `false` if the response has too many fields, or too many bytes in them.
@@ -38,7 +43,6 @@ struct ResponseReader {
     } else if line.starts(with: "HTTP/".utf8) {
       // A head of status 1xx came before this one.
       headLines.removeAll(keepingCapacity: true)
-      headLines.reserveCapacity(512)
       status = Self.status(line)
       isHTTP2 = line.starts(with: "HTTP/2".utf8)
     } else if isEmpty {

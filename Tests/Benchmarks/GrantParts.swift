@@ -1,0 +1,101 @@
+import FoundationEssentials
+import SequencingOAuth
+
+/// What a client credentials grant takes beside its POST, part by part.
+///
+/// Nothing inside the SDK is timed. Each part is the difference between two ways to work that differ
+/// in this part only.
+enum GrantParts {
+  static let name = "parts of a grant"
+  private static let count = 4000
+  private static let rounds = 9
+
+  /// Measures the ways in turn and prints the parts, in microseconds.
+  static func report(_ server: ByteServer) async throws {
+    let url = try server.tokenURL
+    let post = RawCurl.Post(url: url.absoluteString, body: TokenBenchmarks.credentials)
+    let canned = CannedClient(try await CurlHTTPClient.shared.send(request(url)))
+    let ways: [Benchmark.Run] = [
+      { try await RawCurl.posts(post, count) },
+      { try await posts(url) },
+      { try await grants(url, by: nil) },
+      { try await grants(url, by: canned) },
+      { try await exchanges(url, by: canned) },
+    ]
+    var times = ways.map { _ in [Double]() }
+    for _ in 0...rounds {
+      for (way, run) in ways.enumerated() { times[way].append(1e6 / (try await run().rate)) }
+    }
+    // The first round is for caches to fill.
+    let medians = times.map { median(Array($0.dropFirst())) ?? 0 }
+    let (bare, sent, whole, answered, read) =
+      (medians[0], medians[1], medians[2], medians[3], medians[4])
+    print(
+      "\(name): \(Table.fixed(whole)) µs. Its POST alone takes the client \(Table.fixed(sent)) µs, and "
+        + "libcurl \(Table.fixed(bare)); to make the request and to read and check its answer "
+        + "\(Table.fixed(read)); to store the token and to tell of it \(Table.fixed(answered - read))"
+    )
+  }
+
+  /// What the grant sends.
+  private static func request(_ url: URL) -> HTTPRequest {
+    var request = HTTPRequest(url: url)
+    request.method = "POST"
+    request.headers["Accept"] = "application/json"
+    request.headers["Content-Type"] = "application/x-www-form-urlencoded"
+    request.body = .bytes(Data(TokenBenchmarks.credentials.utf8))
+    return request
+  }
+
+  /// The POST by the SDK's HTTP client, and no more.
+  private static func posts(_ url: URL) async throws -> Benchmark.Sample {
+    let request = request(url)
+    return try await sample(count) {
+      for _ in 0..<count { _ = try await CurlHTTPClient.shared.send(request) }
+    }
+  }
+
+  private static func module(
+    _ url: URL, by client: CannedClient?
+  ) throws -> AuthorizationModule {
+    let module = try TokenBenchmarks.module(url, secret: "sandbox-secret")
+    if let client { module.environment.httpClient = client }
+    return module
+  }
+
+  /// Whole grants; with a client, without the network.
+  private static func grants(
+    _ url: URL, by client: CannedClient?
+  ) async throws -> Benchmark.Sample {
+    let module = try module(url, by: client)
+    return try await sample(count) {
+      for _ in 0..<count { _ = try await module.requestAccessTokenAsClient() }
+    }
+  }
+
+  /// Tokens that are asked for, read and checked as in a grant, and not kept.
+  private static func exchanges(
+    _ url: URL, by client: CannedClient
+  ) async throws -> Benchmark.Sample {
+    let module = try module(url, by: client)
+    _ = try await module.requestAccessTokenAsClient()
+    let exchange = TokenExchange()
+    return try await sample(count) {
+      for _ in 0..<count { _ = try await module.exchangeToken(exchange) }
+    }
+  }
+}
+
+/// Gives every request the same answer at once, which also answers a token exchange.
+private struct CannedClient: HTTPClient {
+  private let answer: HTTPResponse
+
+  init(_ answer: HTTPResponse) {
+    let kind = #","issued_token_type":"urn:ietf:params:oauth:token-type:access_token"}"#
+    var answer = answer
+    answer.body = answer.body.dropLast() + Data(kind.utf8)
+    self.answer = answer
+  }
+
+  func send(_ request: HTTPRequest) async -> HTTPResponse { answer }
+}
