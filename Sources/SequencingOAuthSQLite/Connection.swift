@@ -7,6 +7,7 @@ import SequencingOAuth
 final class Connection {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
+  private var keepsLog = false
 
   /// Opens a database file by a path without links, and takes no lock yet.
   ///
@@ -33,6 +34,8 @@ final class Connection {
   }
 
   deinit {
+    // If this is the last connection, its log becomes empty.
+    if keepsLog { try? execute("PRAGMA journal_size_limit=0") }
     for statement in statements.values { sqlite3_finalize(statement.pointer) }
     sqlite3_close_v2(handle)
   }
@@ -45,11 +48,13 @@ final class Connection {
 
   /// Keeps the emptied log and its index in the folder when the last connection closes.
   ///
-  /// Creating them again takes space, so on a full disk not even loading a record would work.
-  func keepLog() throws(SQOAuthError) {
+  /// Creating them again takes space, so on a full disk not even loading a record would work. Until
+  /// then the log keeps the size that it once had, at most some megabytes: to save into a file that
+  /// grows takes the disk twice as long.
+  func keepLog() {
     var isKept: Int32 = 1
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
-    try execute("PRAGMA journal_size_limit=0")
+    keepsLog = true
   }
 
   /// The first 100 bytes of the file, read without a lock and without the log.

@@ -57,6 +57,25 @@ import Testing
       try files.names() == ["tokens.sqlite", "tokens.sqlite-shm", "tokens.sqlite-wal"])
   }
 
+  /// A log that shrinks has to grow again, at each save.
+  @Test func `the log keeps its size until the database is closed`() async throws {
+    let files = try SQLiteFolder()
+    try await {
+      let store = files.store()
+      var size = 0
+      // Each changes 120 pages, and SQLite begins the log anew after a thousand.
+      for number in 0..<30 {
+        let text = String(repeating: "\(number % 2)", count: 500_000)
+        try await store.save(record("a", token: SQToken(accessToken: text)))
+        let next = try files.size("-wal")
+        #expect(next >= size)
+        size = next
+      }
+      #expect(size > 4_000_000 && size < 8_000_000)
+    }()
+    try await eventually("the log is empty") { try files.bytes("-wal").isEmpty }
+  }
+
   @Test(arguments: ["", "-wal", "-shm"])
   func `a symbolic link is refused and its target left alone`(suffix: String) async throws {
     let files = try SQLiteFolder()
