@@ -40,14 +40,12 @@ struct StoreBenchmarks {
 
   // MARK: Saves
 
-  /// So many that SQLite's log has its size after the first round: to write over it takes the disk
-  /// half the time of letting it grow, as in a program that has just begun.
-  private static let saves = 1200
-
-  private static func saves(in store: any TokenStore) async throws -> Benchmark.Sample {
+  private static func saves(_ count: Int, in store: any TokenStore) async throws
+    -> Benchmark.Sample
+  {
     // Made beforehand: a thousand characters take as long as a system call.
-    let records = (0..<saves).map { record("alice", $0) }
-    return try await sample(saves) {
+    let records = (0..<count).map { record("alice", $0) }
+    return try await sample(count) {
       for record in records { try await store.save(record) }
     }
   }
@@ -55,20 +53,20 @@ struct StoreBenchmarks {
   /// A store's saves beside the bare work, and beside the same work on a thread that may wait, from
   /// which a task must be woken: what a store can reach that blocks no thread of Swift's pool.
   private static func saves(
-    in store: any TokenStore, _ name: String, bare: String,
+    _ count: Int, in store: any TokenStore, _ name: String, bare: String,
     _ save: @escaping @Sendable () throws -> Void
   ) -> [Benchmark] {
     let queue = BlockingQueue("benchmark")
     let peers: [(Benchmark.Peer, aim: Double)] = [
       (
         Benchmark.Peer(name: bare) {
-          try await sample(saves) { for _ in 0..<saves { try save() } }
+          try await sample(count) { for _ in 0..<count { try save() } }
         }, 0.8
       ),
       (
         Benchmark.Peer(name: "\(bare), queue") {
-          try await sample(saves) {
-            for _ in 0..<saves {
+          try await sample(count) {
+            for _ in 0..<count {
               try await queue.run { () throws(SQOAuthError) in
                 do { try save() } catch { throw SQOAuthError(.storeFailed, "\(error)") }
               }
@@ -78,22 +76,25 @@ struct StoreBenchmarks {
       ),
     ]
     return peers.map { peer, aim in
-      Benchmark(name: name, peer: peer, subject: { try await saves(in: store) }, aim: aim)
+      Benchmark(name: name, peer: peer, subject: { try await saves(count, in: store) }, aim: aim)
     }
   }
 
   private func fileSaves() throws -> [Benchmark] {
     let bare = try BareFile(folder: folder, size: JSONEncoder().encode(Self.record("alice")).count)
     return Self.saves(
-      in: FileTokenStore(path: "\(folder)/tokens.json"), "durable save, file", bare: "bare calls",
+      100, in: FileTokenStore(path: "\(folder)/tokens.json"), "durable save, file",
+      bare: "bare calls",
       bare.save)
   }
 
   private func databaseSaves() throws -> [Benchmark] {
     let bare = try BareDatabase(
       path: "\(folder)/bare.sqlite", value: JSONEncoder().encode(Self.record("alice")))
+    // So many that SQLite's log has its size after the first round: to write over it takes the disk
+    // half the time of letting it grow, as in a program that has just begun.
     return Self.saves(
-      in: SQLiteTokenStore(path: "\(folder)/tokens.sqlite"), "durable save, SQLite",
+      1200, in: SQLiteTokenStore(path: "\(folder)/tokens.sqlite"), "durable save, SQLite",
       bare: "bare upsert", bare.save)
   }
 
