@@ -20,10 +20,7 @@ final class RPCConnection {
   var streams: [Int32: RPCStream] = [:]
   var pulse: ConnectionPulse
 
-  /// Bytes for the network that it has not taken yet.
-  private var output: [UInt8] = []
-  /// How many bytes of the output the network has taken.
-  private var sent = 0
+  private var unsent = UnsentBytes()
   /// Whether the socket is watched for writing, too.
   private var isBlocked = false
   /// Room for bytes of the network, and for the same bytes without TLS.
@@ -50,8 +47,6 @@ final class RPCConnection {
   /// How many attempts ended before they could be sent; nghttp2 keeps these.
   private var abandoned = 0
 
-  /// How many bytes are collected before they are sent.
-  private static let outputSize = 64 * 1024
   /// How many times a socket is read before other sockets, and times, get their turn: a server may
   /// send faster than the client reads.
   static let turns = 16
@@ -294,7 +289,7 @@ final class RPCConnection {
   /// connection.
   private func breakOff() {
     fill()
-    if sent < output.count { _ = send() }
+    if !unsent.isEmpty { _ = unsent.send(on: wire) }
     fail(breaking: session?.brokenRule ?? "the server broke a rule and reads nothing")
   }
 
@@ -302,9 +297,9 @@ final class RPCConnection {
   func flush() {
     while failure == nil {
       fill()
-      guard sent < output.count else { break }
-      switch send() {
-      case .bytes(let count): sent += count
+      guard !unsent.isEmpty else { break }
+      switch unsent.send(on: wire) {
+      case .bytes: break
       case .wait: return watch(isBlocked: true)
       case .end: return failBroken("was closed by the server")
       case .failed(let errno):
@@ -326,35 +321,14 @@ final class RPCConnection {
     }
   }
 
-  private func send() -> SocketIO.Outcome {
-    output.withUnsafeBytes { wire.send(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
-  }
-
   private func watch(isBlocked: Bool) {
     guard isBlocked != self.isBlocked else { return }
     self.isBlocked = isBlocked
     wire.watch(isWriting: isBlocked)
   }
 
-  /// Fills the output after all of it was sent.
   private func fill() {
-    guard sent == output.count else { return }
-    output.removeAll(keepingCapacity: true)
-    sent = 0
-    do throws(HTTP2Session.Failure) {
-      guard let tls else {
-        try session?.takeOutput(into: &output, limit: Self.outputSize)
-        return
-      }
-      var plain: [UInt8] = []
-      try session?.takeOutput(into: &plain, limit: Self.outputSize)
-      guard plain.withUnsafeBytes(tls.write) else {
-        return failBroken("broke: OpenSSL cannot encrypt any more")
-      }
-      tls.takeOutput(into: &output)
-    } catch {
-      failBroken("broke: \(error.reason)")
-    }
+    if let reason = unsent.refill(from: session, tls) { failBroken("broke: \(reason)") }
   }
 }
 
