@@ -37,7 +37,7 @@ final class AccountTable {
     coding = try RecordCoding(key, header: try DatabaseFormat.header(connection))
     // Nothing is written before this, so that a damaged or foreign database stays as it is.
     try connection.beginWriting()
-    connection.keepLog()
+    try connection.keepLog()
   }
 
   /// Whether the database's path no longer leads to the open file.

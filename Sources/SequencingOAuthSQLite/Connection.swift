@@ -7,7 +7,6 @@ import SequencingOAuth
 final class Connection {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
-  private var keepsLog = false
 
   /// Opens a database file by a path without links, and takes no lock yet.
   ///
@@ -34,8 +33,6 @@ final class Connection {
   }
 
   deinit {
-    // If this is the last connection, its log becomes empty.
-    if keepsLog { try? execute("PRAGMA journal_size_limit=0") }
     for statement in statements.values { sqlite3_finalize(statement.pointer) }
     sqlite3_close_v2(handle)
   }
@@ -49,12 +46,13 @@ final class Connection {
   /// Keeps the emptied log and its index in the folder when the last connection closes.
   ///
   /// Creating them again takes space, so on a full disk not even loading a record would work. Until
-  /// then the log keeps the size that it once had, at most some megabytes: to save into a file that
+  /// then the log keeps up to twice the size at which SQLite begins it anew: to save into a file that
   /// grows takes the disk twice as long.
-  func keepLog() {
+  func keepLog() throws(SQOAuthError) {
     var isKept: Int32 = 1
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
-    keepsLog = true
+    // With any limit, SQLite empties a log that is kept when the last connection closes.
+    try execute("PRAGMA journal_size_limit=\(8 * 1024 * 1024)")
   }
 
   /// The first 100 bytes of the file, read without a lock and without the log.

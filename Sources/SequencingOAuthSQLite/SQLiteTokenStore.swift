@@ -2,7 +2,7 @@ public import SequencingOAuth
 
 /// Keeps tokens in an SQLite database that only its owner can read.
 ///
-/// Use it for many accounts: the time to load or save one account does not grow with their number.
+/// Use it for many accounts: the time to load or save one account hardly grows with their number.
 /// Only the first call takes longer, since it checks the whole database for damage: a quarter of a
 /// second for 100,000 accounts.
 ///
