@@ -283,7 +283,9 @@ import Testing
     sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 600_000))
     let path = folder.file("genome")
     let demo = try DemoProcess(["files", "get", "genome", "-o", path] + kept, in: folder)
-    try await eventually("most of it is here") { size(path + ".partial") == 600_000 }
+    try await eventually("most of it is here") {
+      (try? TemporaryFolder.size(path + ".partial")) == 600_000
+    }
     demo.send(SIGINT)
     let outcome = await demo.outcome()
     #expect(outcome.status == 3 && !outcome.isKilled)
@@ -303,10 +305,6 @@ import Testing
       ])
     #expect(!folder.exists("genome.partial"))
     await sandbox.stop()
-  }
-
-  private func size(_ path: String) -> Int? {
-    (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
   }
 
   @Test(arguments: ["get", "put"])

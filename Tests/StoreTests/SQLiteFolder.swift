@@ -42,12 +42,6 @@ struct SQLiteFolder {
     try Data(contentsOf: URL(filePath: path + suffix))
   }
 
-  /// The size of a file, which is not opened: to close it would end the locks of this process.
-  func size(_ suffix: String) throws -> Int {
-    let attributes = try FileManager.default.attributesOfItem(atPath: path + suffix)
-    return try #require(attributes[.size] as? Int)
-  }
-
   /// The files that hold a text.
   func files(with text: String) throws -> [String] {
     try names().filter { name in

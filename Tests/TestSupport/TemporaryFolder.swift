@@ -25,4 +25,10 @@ package final class TemporaryFolder: Sendable {
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     return try #require(attributes[.posixPermissions] as? NSNumber).intValue
   }
+
+  /// The size of a file at any path, which is not opened.
+  package static func size(_ path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return try #require(attributes[.size] as? NSNumber).intValue
+  }
 }
