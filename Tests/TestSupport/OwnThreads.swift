@@ -6,11 +6,8 @@ public import Testing
 /// A test that expects its process to exit (`#expect(processExitsWith:)`) reads the output of that
 /// process in calls that block. On a machine with two cores, one such test holds the whole pool, and
 /// every other test waits until that process has ended.
-public struct OwnThreads: TestTrait, SuiteTrait, TestScoping {
+public struct OwnThreads: TestTrait, TestScoping {
   private static let executor = ThreadExecutor()
-
-  /// Whether a suite's tests get it, too.
-  public var isRecursive: Bool { true }
 
   /// Runs the test with an executor that gives each of its jobs a thread.
   public func provideScope(
