@@ -18,8 +18,8 @@ enum GrantParts {
     let ways: [Benchmark.Run] = [
       { try await RawCurl.posts(post, count) },
       { try await posts(url) },
-      { try await grants(url, by: nil) },
-      { try await grants(url, by: canned) },
+      { try await TokenBenchmarks.tokenRequests(url, count) },
+      { try await TokenBenchmarks.tokenRequests(url, count, by: canned) },
       { try await exchanges(url, by: canned) },
     ]
     var times = ways.map { _ in [Double]() }
@@ -43,6 +43,7 @@ enum GrantParts {
     request.method = "POST"
     request.headers["Accept"] = "application/json"
     request.headers["Content-Type"] = "application/x-www-form-urlencoded"
+    request.headers["Cache-Control"] = "no-store"
     request.body = .bytes(Data(TokenBenchmarks.credentials.utf8))
     return request
   }
@@ -55,29 +56,12 @@ enum GrantParts {
     }
   }
 
-  private static func module(
-    _ url: URL, by client: CannedClient?
-  ) throws -> AuthorizationModule {
-    let module = try TokenBenchmarks.module(url, secret: "sandbox-secret")
-    if let client { module.environment.httpClient = client }
-    return module
-  }
-
-  /// Whole grants; with a client, without the network.
-  private static func grants(
-    _ url: URL, by client: CannedClient?
-  ) async throws -> Benchmark.Sample {
-    let module = try module(url, by: client)
-    return try await sample(count) {
-      for _ in 0..<count { _ = try await module.requestAccessTokenAsClient() }
-    }
-  }
-
   /// Tokens that are asked for, read and checked as in a grant, and not kept.
   private static func exchanges(
     _ url: URL, by client: CannedClient
   ) async throws -> Benchmark.Sample {
-    let module = try module(url, by: client)
+    let module = try TokenBenchmarks.serviceModule(url)
+    module.environment.httpClient = client
     _ = try await module.requestAccessTokenAsClient()
     let exchange = TokenExchange()
     return try await sample(count) {

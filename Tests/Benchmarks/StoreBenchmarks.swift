@@ -40,9 +40,9 @@ struct StoreBenchmarks {
 
   // MARK: Saves
 
-  private static func saves(_ count: Int, in store: any TokenStore) async throws
-    -> Benchmark.Sample
-  {
+  private static func saves(
+    _ count: Int, in store: any TokenStore
+  ) async throws -> Benchmark.Sample {
     // Made beforehand: a thousand characters take as long as a system call.
     let records = (0..<count).map { record("alice", $0) }
     return try await sample(count) {
@@ -56,28 +56,20 @@ struct StoreBenchmarks {
     _ count: Int, in store: any TokenStore, _ name: String, bare: String,
     _ save: @escaping @Sendable () throws -> Void
   ) -> [Benchmark] {
-    let queue = BlockingQueue("benchmark")
-    let peers: [(Benchmark.Peer, aim: Double)] = [
-      (
-        Benchmark.Peer(name: bare) {
-          try await sample(count) { for _ in 0..<count { try save() } }
-        }, 0.8
-      ),
-      (
-        Benchmark.Peer(name: "\(bare), queue") {
-          try await sample(count) {
-            for _ in 0..<count {
-              try await queue.run { () throws(SQOAuthError) in
-                do { try save() } catch { throw SQOAuthError(.storeFailed, "\(error)") }
-              }
-            }
-          }
-        }, 0.9
-      ),
-    ]
-    return peers.map { peer, aim in
-      Benchmark(name: name, peer: peer, subject: { try await saves(count, in: store) }, aim: aim)
+    let direct = Benchmark.Peer(name: bare) {
+      try await sample(count) { for _ in 0..<count { try save() } }
     }
+    let queue = BlockingQueue("benchmark")
+    let queued = Benchmark.Peer(name: "\(bare), queue") {
+      try await sample(count) {
+        for _ in 0..<count { try await queue.run { Result(catching: save) }.get() }
+      }
+    }
+    let subject: Benchmark.Run = { try await saves(count, in: store) }
+    return [
+      Benchmark(name: name, peer: direct, subject: subject, aim: 0.8),
+      Benchmark(name: name, peer: queued, subject: subject, aim: 0.9),
+    ]
   }
 
   private func fileSaves() throws -> [Benchmark] {

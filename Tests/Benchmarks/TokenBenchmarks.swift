@@ -26,14 +26,24 @@ enum TokenBenchmarks {
     "grant_type=client_credentials&client_id=sandbox-service&client_secret=sandbox-secret"
 
   /// The whole grant: the request, its answer, and the token in the store and in memory.
-  private static func tokenRequests(_ url: URL, _ count: Int) async throws -> Benchmark.Sample {
-    let module = try module(url, secret: "sandbox-secret")
+  ///
+  /// With an HTTP client, that client gives the answers.
+  static func tokenRequests(
+    _ url: URL, _ count: Int, by client: (any HTTPClient)? = nil
+  ) async throws -> Benchmark.Sample {
+    let module = try serviceModule(url)
+    if let client { module.environment.httpClient = client }
     return try await sample(count) {
       for _ in 0..<count { _ = try await module.requestAccessTokenAsClient() }
     }
   }
 
-  static func module(_ url: URL, secret: String? = nil) throws -> AuthorizationModule {
+  /// A module of the client whose ``credentials`` these are.
+  static func serviceModule(_ url: URL) throws -> AuthorizationModule {
+    try module(url, secret: "sandbox-secret")
+  }
+
+  private static func module(_ url: URL, secret: String? = nil) throws -> AuthorizationModule {
     AuthorizationModule(
       configuration: try ClientConfiguration(
         clientID: "sandbox-service", clientSecret: secret,
