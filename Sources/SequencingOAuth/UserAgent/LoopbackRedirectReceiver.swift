@@ -70,7 +70,7 @@ final class LoopbackRedirectReceiver: Sendable {
     for server in servers { await server.settle() }
   }
 
-  /// Closes the port after the pages that are being sent.
+  /// Closes the port after the pages that are being sent; the sign-in has 15 s to make each of them.
   func stop() async {
     for server in servers { await server.stop(handlerGrace: .seconds(15)) }
   }
