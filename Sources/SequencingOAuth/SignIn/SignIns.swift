@@ -39,8 +39,11 @@ final class SignIns: Sendable {
   typealias Screen = @Sendable (DeviceAuthorization, @escaping @Sendable () -> Bool) async -> Void
 
   private let state = Locked(State())
+  /// Held from the moment at which a sign-in ends until its outcome has been told.
+  private let telling = Locked(())
 
-  /// Sets the closure that gets each sign-in's outcome, once for each sign-in.
+  /// Sets the closure that gets each sign-in's outcome, once for each sign-in, in the order in which
+  /// they end.
   func onEnd(_ onEnd: @escaping @Sendable (SignIn.Outcome) -> Void) {
     state.withLock { $0.onEnd = onEnd }
   }
@@ -68,11 +71,12 @@ final class SignIns: Sendable {
   /// From then on the sign-in continues even if all waiting callers give up. Without options, any
   /// sign-in that shows its pages will do.
   func start(_ wish: SignIn.Wish, _ run: @escaping Run) {
-    let entered = state.withLock { ($0.enter(wish, isKept: true), $0.onEnd) }
-    switch entered.0 {
-    case .success(let entry): begin(entry, run)
-    case .failure(let error): entered.1?(.failure(error))
+    let entry = tell { state in
+      let entry = state.enter(wish, isKept: true)
+      guard case .failure(let error) = entry else { return (entry, nil) }
+      return (entry, .failure(error))
     }
+    if case .success(let entry) = entry { begin(entry, run) }
   }
 
   /// Signs in, or joins the sign-in under way; when its last caller is cancelled, the sign-in ends.
@@ -150,16 +154,26 @@ final class SignIns: Sendable {
     guard entry.isNew else { return }
     let signIn = entry.signIn
     signIn.work.start {
-      // The cancelled sign-in may hold the port that this one needs.
-      _ = await entry.previous?.work.outcome.value()
+      // The cancelled sign-in may hold the port that this one needs, or the next one after it.
+      _ = await entry.previous?.work.outcome.wait()
       let outcome = await run(signIn)
-      let onEnd = self.state.withLock { state in
+      self.tell { state in
         state.end(signIn, outcome)
-        return state.onEnd
+        return ((), outcome)
       }
       signIn.authorization.resolve(nil)
-      onEnd?(outcome)
       signIn.work.outcome.resolve(outcome)
+    }
+  }
+
+  /// Changes the state and tells the outcome that comes of it, before another change has one.
+  private func tell<Value: Sendable>(
+    _ change: (inout State) -> (Value, SignIn.Outcome?)
+  ) -> Value {
+    telling.withLock { _ in
+      let ((value, outcome), onEnd) = state.withLock { (change(&$0), $0.onEnd) }
+      if let outcome { onEnd?(outcome) }
+      return value
     }
   }
 
