@@ -59,6 +59,9 @@ final class HostileConnection {
 
   private func run(_ step: Step) {
     switch step {
+    case .contact:
+      var byte: UInt8 = 0
+      if recv(socket, &byte, 1, Int32(MSG_PEEK)) <= 0 { isOpen = false }
     case .preface: _ = take(Bytes.preface.count)
     case .wait(let kind, let stream): wait(for: kind, stream)
     case .anything: if received.isEmpty { read() }

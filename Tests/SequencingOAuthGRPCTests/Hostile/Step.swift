@@ -4,6 +4,9 @@ import TestSupport
 ///
 /// After the last step it reads until the client closes the connection.
 enum Step: Sendable {
+  /// Waits for the client's first byte, and reads nothing: the client then knows that it is
+  /// connected.
+  case contact
   /// Reads the client's preface.
   case preface
   /// Reads until a frame of a type has come, on a stream or on any.
