@@ -43,6 +43,8 @@ let package = Package(
       name: "SequencingOAuthSecretService",
       dependencies: ["SequencingOAuth", "Basics", "CSecret"],
       swiftSettings: settings),
+    // It declares libsecret by itself and loads it, so it needs neither headers nor a linker's flag.
+    .target(name: "CSecret"),
     .target(
       name: "SequencingOAuthGRPC",
       dependencies: ["SequencingOAuth", "HTTP2", "Basics", "CTLS", "CZlib"],
@@ -76,8 +78,6 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    // Without pkg-config: GLib's flags there make SwiftPM warn in every build of every app.
-    .systemLibrary(name: "CSecret"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .executableTarget(
       name: "sq-demo",

@@ -65,14 +65,15 @@ public final class DesktopTokenStore: TokenStore {
       hasDisplay: ["WAYLAND_DISPLAY", "DISPLAY"].contains { environment[$0]?.isEmpty == false })
   }
 
-  /// Makes a store on a bus and in a folder of a test's choice.
+  /// Makes a store with a bus, a folder and a library of a test's choice.
   package convenience init(
     service: String, folder: String, bus: String, hasDisplay: Bool,
-    limit: Duration = .seconds(120)
+    limit: Duration = .seconds(120), library: String? = nil
   ) {
     self.init(
-      keyring: Keyring(service: service, bus: bus, limit: limit), folder: folder,
-      hasDisplay: hasDisplay)
+      keyring: Keyring(
+        service: service, bus: bus, limit: limit, library: library ?? KeyringLibrary.file),
+      folder: folder, hasDisplay: hasDisplay)
   }
 
   private init(keyring: Keyring, folder: String, hasDisplay: Bool) {

@@ -31,6 +31,8 @@ struct Keyring: Sendable {
   var bus: String?
   /// How long one call may take, including the user's answer to a prompt.
   var limit: Duration = .seconds(120)
+  /// The file of the library that asks the keyring.
+  var library = KeyringLibrary.file
 
   func load(_ id: String) throws(SQOAuthError) -> AccountRecord? {
     try run { session throws(KeyringFailure) in try records(session, attributes(id)).first }
@@ -84,13 +86,15 @@ struct Keyring: Sendable {
   /// Reads the keyring's state without a question to the user; `nil` if there is no keyring.
   func state() throws(SQOAuthError) -> KeyringState? {
     do throws(KeyringFailure) {
-      return try KeyringSession.with(bus: bus, limit: limit) { session throws(KeyringFailure) in
+      return try KeyringSession.with(
+        bus: bus, library: library, limit: limit
+      ) { session throws(KeyringFailure) in
         KeyringState(
           holdsAccounts: try !session.items(attributes()).isEmpty, isOpen: try session.isOpen())
       }
     } catch {
       switch error {
-      case .noBus, .noService: return nil
+      case .noLibrary, .noFunction, .noBus, .noService: return nil
       // There is a keyring, but what it contains is not known.
       default: throw error.error
       }
@@ -99,7 +103,7 @@ struct Keyring: Sendable {
 
   /// Whether a keyring answers, locked or not.
   func answers() -> Bool {
-    (try? KeyringSession.with(bus: bus, limit: limit) { _ in true }) ?? false
+    (try? KeyringSession.with(bus: bus, library: library, limit: limit) { _ in true }) ?? false
   }
 }
 
@@ -110,7 +114,7 @@ extension Keyring {
     var attempts = 3
     while true {
       do throws(KeyringFailure) {
-        return try KeyringSession.with(bus: bus, limit: limit, body)
+        return try KeyringSession.with(bus: bus, library: library, limit: limit, body)
       } catch {
         attempts -= 1
         // Another process erased an item after the search had found it.

@@ -8,6 +8,10 @@ import SequencingOAuth
 enum KeyringFailure: Error, Hashable {
   /// There is no session bus, for the reason that GLib gives.
   case noBus(String)
+  /// The library libsecret cannot be loaded, for the reason that the system gives.
+  case noLibrary(String)
+  /// The library libsecret has no function of this name.
+  case noFunction(String)
   /// No program on the bus offers the Secret Service.
   case noService
   /// The keyring does not answer, or ended during the call.
@@ -33,23 +37,23 @@ enum KeyringFailure: Error, Hashable {
       self = .noAnswer
       return
     }
-    defer { g_error_free(error) }
+    let library = limit.library
+    defer { library.c.g_error_free(error) }
     if limit.isOver {
       self = .tooLong(limit.seconds)
       return
     }
     let code = error.pointee.code
     switch error.pointee.domain {
-    case secret_error_get_quark(): self = Self(secret: code)
-    case g_io_error_quark(): self = Self(io: code)
-    case g_dbus_error_quark(): self = Self(bus: code)
-    default: self = Self.other(error)
+    case library.c.secret_error_get_quark(): self = Self(secret: code)
+    case library.c.g_io_error_quark(): self = Self(io: code)
+    case library.c.g_dbus_error_quark(): self = Self(bus: code)
+    default: self = .other("", code)
     }
-    if case .other = self { self = Self.other(error) }
-  }
-
-  private static func other(_ error: UnsafeMutablePointer<GError>) -> Self {
-    .other(String(cString: g_quark_to_string(error.pointee.domain)), error.pointee.code)
+    if case .other = self {
+      let domain = library.c.g_quark_to_string(error.pointee.domain)
+      self = .other(domain.map { String(cString: $0) } ?? "", code)
+    }
   }
 
   private init(secret code: Int32) {
@@ -108,6 +112,16 @@ extension KeyringFailure {
       """
       cannot be asked: there is no D-Bus session (\(reason.printable)); run the program \
       in a desktop session or under dbus-run-session, or choose another store
+      """
+    case .noLibrary(let reason):
+      """
+      cannot be asked: its library cannot be loaded (\(reason.printable)); install it, on Debian \
+      with the package libsecret-1-0, or choose another store
+      """
+    case .noFunction(let name):
+      """
+      cannot be asked: the library libsecret has no \(name.printable); install a newer one, on \
+      Debian with the package libsecret-1-0, or choose another store
       """
     case .noService:
       """

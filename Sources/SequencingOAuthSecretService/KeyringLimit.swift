@@ -9,29 +9,32 @@ final class KeyringLimit {
   /// How long a cancelled call has to end by itself.
   private static let grace = Duration.seconds(2)
 
+  let library: KeyringLibrary
   let duration: Duration
-  let cancellable: UnsafeMutablePointer<GCancellable>
+  let cancellable: UnsafeMutablePointer<GCancellable>?
   private var timers: [any DispatchSourceTimer] = []
 
   /// Starts the time.
-  init(_ duration: Duration) {
+  init(_ duration: Duration, _ library: KeyringLibrary) {
+    self.library = library
     self.duration = duration
-    cancellable = g_cancellable_new()
-    let shared = Shared(cancellable: g_object_ref(cancellable))
+    cancellable = library.c.g_cancellable_new()
+    let shared = Shared(cancellable: library.c.g_object_ref(cancellable))
     after(duration) {
-      g_cancellable_cancel(shared.cancellable.assumingMemoryBound(to: GCancellable.self))
+      library.c.g_cancellable_cancel(
+        shared.cancellable?.assumingMemoryBound(to: GCancellable.self))
     } end: {
-      g_object_unref(shared.cancellable)
+      library.c.g_object_unref(shared.cancellable)
     }
   }
 
   deinit {
     for timer in timers { timer.cancel() }
-    g_object_unref(cancellable)
+    library.c.g_object_unref(cancellable)
   }
 
   /// Whether the time is over.
-  var isOver: Bool { g_cancellable_is_cancelled(cancellable) != 0 }
+  var isOver: Bool { library.c.g_cancellable_is_cancelled(cancellable) != 0 }
 
   /// The limit in whole seconds for a message, at least 1.
   var seconds: Int { max(1, Int(duration.components.seconds)) }
@@ -58,6 +61,6 @@ final class KeyringLimit {
 
   /// Carries the cancellable object to the timer's thread; GLib lets any thread cancel.
   private struct Shared: @unchecked Sendable {
-    let cancellable: UnsafeMutableRawPointer
+    let cancellable: UnsafeMutableRawPointer?
   }
 }

@@ -13,33 +13,37 @@ import CSecret
 ///
 /// - SeeAlso: Secret Service API specification, freedesktop.org
 final class KeyringSession {
+  private let library: KeyringLibrary
   private let limit: KeyringLimit
   private let connection: KeyringConnection
   private let service: UnsafeMutablePointer<SecretService>
 
   /// Opens a session, runs a body with it, and closes it.
   ///
-  /// If `bus` is `nil`, the address of the bus comes from the environment.
+  /// If `bus` is `nil`, the address of the bus comes from the environment. The first session of a
+  /// process loads the library.
   static func with<Value>(
-    bus: String?, limit duration: Duration,
+    bus: String?, library file: String, limit duration: Duration,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
+    let library = try KeyringLibrary.load(file)
     // Signals go to this context and end with it. So they neither reach the app's main loop, nor
     // collect in memory if the app has no main loop.
-    let context = g_main_context_new()
-    g_main_context_push_thread_default(context)
+    let context = library.c.g_main_context_new()
+    library.c.g_main_context_push_thread_default(context)
     defer {
       // Signals that stay in the context would keep it alive.
-      while g_main_context_iteration(context, 0) != 0 {}
-      g_main_context_pop_thread_default(context)
-      g_main_context_unref(context)
+      while library.c.g_main_context_iteration(context, 0) != 0 {}
+      library.c.g_main_context_pop_thread_default(context)
+      library.c.g_main_context_unref(context)
     }
-    let session = try KeyringSession(bus: bus, limit: KeyringLimit(duration))
+    let session = try KeyringSession(bus: bus, limit: KeyringLimit(duration, library))
     defer { session.close() }
     return try body(session)
   }
 
   private init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
+    library = limit.library
     self.limit = limit
     connection = try KeyringConnection(bus: bus, limit: limit)
     limit.govern(connection)
@@ -55,7 +59,7 @@ final class KeyringSession {
   }
 
   private func close() {
-    g_object_unref(service)
+    library.c.g_object_unref(service)
     connection.close()
   }
 }
@@ -64,10 +68,10 @@ extension KeyringSession {
   /// Finds the items that have these attributes, in all collections, locked or not.
   func items(_ attributes: [String: String]) throws(KeyringFailure) -> [KeyringItem] {
     let list = try withTable(attributes) { table, error in
-      secret_service_search_sync(
+      library.c.secret_service_search_sync(
         service, sq_account_schema(), table, SECRET_SEARCH_ALL, limit.cancellable, error)
     }
-    return Self.adopt(list, KeyringItem.init(adopting:))
+    return adopt(list) { KeyringItem(adopting: $0, of: library) }
   }
 
   /// Finds the items that have these attributes, unlocks them, and loads their secrets.
@@ -83,21 +87,23 @@ extension KeyringSession {
       guard !items.contains(where: \.isLocked) else { throw refusal }
     }
     guard !items.isEmpty else { return [] }
-    let list = Self.list(items)
-    defer { g_list_free(list) }
-    try call { error in secret_item_load_secrets_sync(list, limit.cancellable, error) != 0 }
+    let list = list(items)
+    defer { library.c.g_list_free(list) }
+    try call { error in
+      library.c.secret_item_load_secrets_sync(list, limit.cancellable, error) != 0
+    }
     return items
   }
 
   private func unlock(_ items: [KeyringItem]) throws(KeyringFailure) {
-    let list = Self.list(items)
-    defer { g_list_free(list) }
+    let list = list(items)
+    defer { library.c.g_list_free(list) }
     try unlock(list, count: items.count)
   }
 
   private func unlock(_ object: UnsafeMutableRawPointer) throws(KeyringFailure) {
-    let list = g_list_prepend(nil, object)
-    defer { g_list_free(list) }
+    let list = library.c.g_list_prepend(nil, object)
+    defer { library.c.g_list_free(list) }
     try unlock(list, count: 1)
   }
 
@@ -105,7 +111,8 @@ extension KeyringSession {
     _ list: UnsafeMutablePointer<GList>?, count: Int
   ) throws(KeyringFailure) {
     var error: UnsafeMutablePointer<GError>?
-    let unlocked = secret_service_unlock_sync(service, list, limit.cancellable, nil, &error)
+    let unlocked = library.c.secret_service_unlock_sync(
+      service, list, limit.cancellable, nil, &error)
     if let error { throw KeyringFailure(adopting: error, limit: limit) }
     // If the user refuses, libsecret reports no error.
     guard unlocked == count else { throw refusal }
@@ -121,7 +128,7 @@ extension KeyringSession {
     try withSecret(secret) { value throws(KeyringFailure) in
       do throws(KeyringFailure) {
         let stored = try withTable(attributes) { table, error in
-          secret_service_store_sync(
+          library.c.secret_service_store_sync(
             service, sq_account_schema(), table, "default", label, value, limit.cancellable, error)
         }
         // If the user refuses, there need not be an error.
@@ -138,7 +145,7 @@ extension KeyringSession {
   func replace(_ item: KeyringItem, by secret: Data) throws(KeyringFailure) {
     try withSecret(secret) { value throws(KeyringFailure) in
       try call { error in
-        secret_item_set_secret_sync(item.pointer, value, limit.cancellable, error) != 0
+        library.c.secret_item_set_secret_sync(item.pointer, value, limit.cancellable, error) != 0
       }
     }
   }
@@ -146,14 +153,16 @@ extension KeyringSession {
   /// Removes an item; unlocks it first, which may ask the user.
   func delete(_ item: KeyringItem) throws(KeyringFailure) {
     if item.isLocked { try unlock([item]) }
-    try call { error in secret_item_delete_sync(item.pointer, limit.cancellable, error) != 0 }
+    try call { error in
+      library.c.secret_item_delete_sync(item.pointer, limit.cancellable, error) != 0
+    }
   }
 
   /// Whether the default collection exists and is unlocked, so a save does not ask the user.
   func isOpen() throws(KeyringFailure) -> Bool {
     guard let collection = try defaultCollection() else { return false }
-    defer { g_object_unref(collection) }
-    return secret_collection_get_locked(collection) == 0
+    defer { library.c.g_object_unref(collection) }
+    return library.c.secret_collection_get_locked(collection) == 0
   }
 
   /// Unlocks the default collection, which may ask the user.
@@ -161,15 +170,15 @@ extension KeyringSession {
   /// Without a default collection, it does nothing: the first save creates the collection.
   func open() throws(KeyringFailure) {
     guard let collection = try defaultCollection() else { return }
-    defer { g_object_unref(collection) }
-    guard secret_collection_get_locked(collection) != 0 else { return }
+    defer { library.c.g_object_unref(collection) }
+    guard library.c.secret_collection_get_locked(collection) != 0 else { return }
     try unlock(UnsafeMutableRawPointer(collection))
   }
 
   private func defaultCollection() throws(KeyringFailure) -> UnsafeMutablePointer<SecretCollection>?
   {
     var error: UnsafeMutablePointer<GError>?
-    let collection = secret_collection_for_alias_sync(
+    let collection = library.c.secret_collection_for_alias_sync(
       service, "default", SECRET_COLLECTION_NONE, limit.cancellable, &error)
     if let error { throw KeyringFailure(adopting: error, limit: limit) }
     return collection
@@ -189,9 +198,12 @@ extension KeyringSession {
   private func withTable<Value>(
     _ attributes: [String: String], _ body: (OpaquePointer?, ErrorPointer) -> Value
   ) throws(KeyringFailure) -> Value {
-    let table = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)
-    defer { g_hash_table_unref(table) }
-    for (name, value) in attributes { g_hash_table_insert(table, g_strdup(name), g_strdup(value)) }
+    let c = library.c
+    let table = c.g_hash_table_new_full(c.g_str_hash, c.g_str_equal, c.g_free, c.g_free)
+    defer { c.g_hash_table_unref(table) }
+    for (name, value) in attributes {
+      _ = c.g_hash_table_insert(table, c.g_strdup(name), c.g_strdup(value))
+    }
     var error: UnsafeMutablePointer<GError>?
     let result = body(table, &error)
     if let error { throw KeyringFailure(adopting: error, limit: limit) }
@@ -203,22 +215,22 @@ extension KeyringSession {
     _ secret: Data, _ body: (OpaquePointer?) throws(KeyringFailure) -> Void
   ) throws(KeyringFailure) {
     let value = secret.withUnsafeBytes { bytes in
-      secret_value_new(
+      library.c.secret_value_new(
         bytes.bindMemory(to: CChar.self).baseAddress, gssize(bytes.count), "text/plain")
     }
-    defer { secret_value_unref(UnsafeMutableRawPointer(value)) }
+    defer { library.c.secret_value_unref(UnsafeMutableRawPointer(value)) }
     try body(value)
   }
 
-  private static func list(_ items: [KeyringItem]) -> UnsafeMutablePointer<GList>? {
-    items.reversed().reduce(nil) { g_list_prepend($0, $1.pointer) }
+  private func list(_ items: [KeyringItem]) -> UnsafeMutablePointer<GList>? {
+    items.reversed().reduce(nil) { library.c.g_list_prepend($0, $1.pointer) }
   }
 
   /// Takes over the elements of a list, and frees the list.
-  private static func adopt<Element>(
+  private func adopt<Element>(
     _ list: UnsafeMutablePointer<GList>?, _ adopt: (UnsafeMutableRawPointer) -> Element
   ) -> [Element] {
-    defer { g_list_free(list) }
+    defer { library.c.g_list_free(list) }
     return sequence(first: list) { $0?.pointee.next }.prefix { $0 != nil }
       .compactMap { $0?.pointee.data }.map(adopt)
   }

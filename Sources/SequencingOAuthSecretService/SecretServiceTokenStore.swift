@@ -42,11 +42,15 @@ public final class SecretServiceTokenStore: TokenStore {
     self.init(keyring: Keyring(service: service), folder: try StateFolder.path(service: service))
   }
 
-  /// Makes a store on a bus and with a time limit of a test's choice.
+  /// Makes a store with a bus, a time limit and a library of a test's choice.
   package convenience init(
-    service: String, folder: String, bus: String, limit: Duration = .seconds(120)
+    service: String, folder: String, bus: String, limit: Duration = .seconds(120),
+    library: String? = nil
   ) {
-    self.init(keyring: Keyring(service: service, bus: bus, limit: limit), folder: folder)
+    self.init(
+      keyring: Keyring(
+        service: service, bus: bus, limit: limit, library: library ?? KeyringLibrary.file),
+      folder: folder)
   }
 
   init(keyring: Keyring, folder: String) {
@@ -62,12 +66,12 @@ public final class SecretServiceTokenStore: TokenStore {
     await isAvailable(bus: nil)
   }
 
-  /// Whether a keyring answers on a bus of a test's choice.
-  package static func isAvailable(bus: String?) async -> Bool {
+  /// Whether a keyring answers, with a bus and a library of a test's choice.
+  package static func isAvailable(bus: String?, library: String? = nil) async -> Bool {
     let answers = OneShot<Bool>()
-    DispatchQueue.global().async {
-      answers.resolve(Keyring(service: "", bus: bus, limit: .seconds(10)).answers())
-    }
+    let keyring = Keyring(
+      service: "", bus: bus, limit: .seconds(10), library: library ?? KeyringLibrary.file)
+    DispatchQueue.global().async { answers.resolve(keyring.answers()) }
     return await answers.wait()
   }
 

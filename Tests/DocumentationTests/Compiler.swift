@@ -17,7 +17,7 @@ struct Compiler: Sendable {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL.appending(path: "Modules").path
     let modules = [
-      "CCurl", "CCrypto", "CTLS", "CSockets", "CNghttp2", "CZlib", "CSQLite", "CSecret",
+      "CCurl", "CCrypto", "CTLS", "CSockets", "CNghttp2", "CZlib", "CSQLite", "CSecret/include",
       "CPostgreSQL",
     ]
     let maps = modules.map {

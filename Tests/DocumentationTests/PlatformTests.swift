@@ -48,6 +48,7 @@ import Testing
     "SequencingOAuthPostgreSQL/Notices/Bell", "SequencingOAuthPostgreSQL/Notices/NoticeListener",
     "SequencingOAuthPostgreSQL/PostgreSQLTokenStore+Leases",
     "SequencingOAuthPostgreSQL/ResultReader", "SequencingOAuthPostgreSQL/SocketWatch",
+    "SequencingOAuthSecretService/KeyringLibrary",
     "HTTP2/SocketIO", "HTTP2/SocketLoop",
     "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
   ]

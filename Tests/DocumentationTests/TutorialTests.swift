@@ -18,7 +18,7 @@ struct TutorialTests {
     // The SDK needs no more than what this program imports.
     let needed = try await second.libraries()
     #expect(needed.contains { $0.hasPrefix("libcurl.so.") }, "\(needed)")
-    for other in UnusedLibraries.names + ["libglib-2.0", "libFoundation"] {
+    for other in UnusedLibraries.names + ["libsecret-1", "libglib-2.0", "libFoundation"] {
       #expect(!needed.contains { $0.hasPrefix("\(other).so") }, "\(needed)")
     }
 

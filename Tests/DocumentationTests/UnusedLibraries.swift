@@ -6,7 +6,7 @@ import TestSupport
 /// Files of their names that nothing can be built with are found before the real ones, so that a
 /// build that touches them fails, although they are installed.
 enum UnusedLibraries {
-  static let names = ["libpq", "libsqlite3", "libsecret-1", "libz", "libnghttp2"]
+  static let names = ["libpq", "libsqlite3", "libz", "libnghttp2"]
   /// The modules that include their headers.
   static let modules = ["CPostgreSQL", "CSQLite", "CZlib", "CNghttp2"]
   static let complaint = "a library that is not used here"

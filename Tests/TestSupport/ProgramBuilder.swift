@@ -22,18 +22,28 @@ package struct ProgramBuilder: Sendable {
       }
     }
 
-    /// The name of the module with the headers of the system's library.
+    /// The folder of the module with the declarations of the system's library.
     fileprivate var module: String {
       switch self {
-      case .keyring: "CSecret"
+      case .keyring: "CSecret/include"
       case .sqlite: "CSQLite"
       }
     }
 
     fileprivate var links: [String] {
       switch self {
-      case .keyring: ["-lsecret-1", "-lgio-2.0", "-lgobject-2.0", "-lglib-2.0"]
+      case .keyring: []
       case .sqlite: ["-lsqlite3"]
+      }
+    }
+
+    /// The objects of its files in C, in the folder of a build.
+    fileprivate func objects(in products: URL) throws -> [String] {
+      guard self == .keyring else { return [] }
+      let sources = try FileManager.default.contentsOfDirectory(
+        atPath: ProgramBuilder.root.path + "/Sources/CSecret")
+      return sources.filter { $0.hasSuffix(".c") }.sorted().map {
+        products.appending(path: "CSecret.build/\($0).o").path
       }
     }
   }
@@ -66,7 +76,8 @@ package struct ProgramBuilder: Sendable {
       ["-I", products.appending(path: "Modules").path, "-I", folder.path]
       + ["-warnings-as-errors", "-module-cache-path", folder.file("modules")]
       + maps + sanitizer + coverage
-    linking = ["-lcurl", "-lssl", "-lcrypto"] + extras.flatMap(\.links) + objects
+    let objectsOfC = try extras.flatMap { try $0.objects(in: products) }
+    linking = ["-lcurl", "-lssl", "-lcrypto"] + extras.flatMap(\.links) + objects + objectsOfC
   }
 
   /// The package's folder, three above this file.

@@ -3,9 +3,9 @@
 
 // The types of GLib, GIO and libsecret that the library uses, as their headers have them.
 //
-// They are written out here because those headers lie in folders that only pkg-config can name, and
-// GLib's answer to pkg-config holds a flag at which SwiftPM warns in every build of every app. A test
-// compiles these declarations beside the real ones.
+// They are written out here so that no build needs those headers. These lie in folders that only
+// pkg-config can name, and GLib's answer to pkg-config holds a flag at which SwiftPM warns in every
+// build of every app. A test compiles these declarations beside the real ones.
 
 typedef char gchar;
 typedef int gint;

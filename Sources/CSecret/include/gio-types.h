@@ -62,5 +62,3 @@ typedef enum {
   G_DBUS_ERROR_SPAWN_SERVICE_NOT_FOUND = 31,
   G_DBUS_ERROR_UNKNOWN_OBJECT = 41
 } GDBusError;
-
-#define G_IO_ERROR g_io_error_quark()

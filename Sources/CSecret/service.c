@@ -1,0 +1,84 @@
+#include "service.h"
+
+#include <stddef.h>
+
+// A SecretService that differs from libsecret's in two ways, which only a subclass can: it is given
+// its D-Bus connection, and a prompt always ends. Its calls have no limit of their own, which would
+// be 25 s; the caller's is set by the cancellable.
+
+/// The functions of the library that the class was registered with.
+static const SQSecretFunctions *secret;
+/// The class, or 0 until it was registered.
+static GType class;
+
+static gpointer parent_class(void) {
+  return secret->g_type_class_peek_static(secret->secret_service_get_type());
+}
+
+static GObject *construct(GType type, guint count, GObjectConstructParam *parameters) {
+  GObjectClass *parent = (GObjectClass *)parent_class();
+  GObject *service = parent->constructor(type, count, parameters);
+  // The parent has just chosen the connection that the process shares.
+  secret->g_object_set(service, "g-bus-type", G_BUS_TYPE_NONE, NULL);
+  return service;
+}
+
+/// Makes an error of a prompt that ended without an answer, because the keyring went away.
+///
+/// libsecret 0.20 takes neither an answer nor an error for a sign to wait, and does so for ever.
+static GVariant *prompt_answer(GVariant *answer, GError **error) {
+  if (answer == NULL && error != NULL && *error == NULL)
+    secret->g_set_error_literal(error, secret->g_io_error_quark(), G_IO_ERROR_CANCELLED,
+                                "the prompt has no answer");
+  return answer;
+}
+
+static GVariant *prompt_sync(SecretService *self, SecretPrompt *prompt, GCancellable *cancellable,
+                             const GVariantType *type, GError **error) {
+  SecretServiceClass *parent = (SecretServiceClass *)parent_class();
+  return prompt_answer(parent->prompt_sync(self, prompt, cancellable, type, error), error);
+}
+
+static void prompt_done(GObject *prompt, GAsyncResult *result, gpointer task) {
+  GError *error = NULL;
+  GVariant *answer = secret->secret_prompt_perform_finish((SecretPrompt *)prompt, result, &error);
+  if (prompt_answer(answer, &error) != NULL)
+    secret->g_task_return_pointer((GTask *)task, answer, (GDestroyNotify)secret->g_variant_unref);
+  else
+    secret->g_task_return_error((GTask *)task, error);
+  secret->g_object_unref(task);
+}
+
+static void prompt_async(SecretService *self, SecretPrompt *prompt, const GVariantType *type,
+                         GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data) {
+  GTask *task = secret->g_task_new(self, cancellable, callback, data);
+  // A prompt that is cancelled ends by being dismissed.
+  secret->g_task_set_check_cancellable(task, 0);
+  secret->secret_prompt_perform(prompt, NULL, type, cancellable, prompt_done, task);
+}
+
+static GVariant *prompt_finish(SecretService *self, GAsyncResult *result, GError **error) {
+  return (GVariant *)secret->g_task_propagate_pointer((GTask *)result, error);
+}
+
+static void prepare_class(gpointer type, gpointer data) {
+  ((GObjectClass *)type)->constructor = construct;
+  ((SecretServiceClass *)type)->prompt_sync = prompt_sync;
+  ((SecretServiceClass *)type)->prompt_async = prompt_async;
+  ((SecretServiceClass *)type)->prompt_finish = prompt_finish;
+}
+
+void sq_secret_service_register(const SQSecretFunctions *functions) {
+  if (secret != NULL) return;
+  secret = functions;
+  class = secret->g_type_register_static_simple(
+      secret->secret_service_get_type(), "SQSecretService", sizeof(SecretServiceClass),
+      prepare_class, sizeof(SecretService), NULL, G_TYPE_FLAG_NONE);
+}
+
+SecretService *sq_secret_service_open(GDBusConnection *connection, GCancellable *cancellable,
+                                      GError **error) {
+  return (SecretService *)secret->g_initable_new(
+      class, cancellable, error, "g-connection", connection, "g-default-timeout", G_MAXINT,
+      "flags", SECRET_SERVICE_OPEN_SESSION, NULL);
+}
