@@ -94,12 +94,14 @@ let package = Package(
       name: "benchmarks",
       dependencies: [
         "SequencingOAuth", "SequencingOAuthGRPC", "SequencingOAuthSQLite",
-        "SequencingOAuthPostgreSQL", "OAuthSandbox", "Basics", "LoopbackHTTP", "CCrypto", "CCurl",
-        "CPostgreSQL", "CSQLite",
+        "SequencingOAuthPostgreSQL", "OAuthSandbox", "Basics", "Charts", "LoopbackHTTP", "CCrypto",
+        "CCurl", "CPostgreSQL", "CSQLite",
       ],
       path: "Tests/Benchmarks",
       exclude: ["Peers"],
       swiftSettings: settings),
+    .target(name: "Charts", path: "Tests/Charts", swiftSettings: settings),
+    .testTarget(name: "ChartsTests", dependencies: ["Charts"], swiftSettings: settings),
     .target(
       name: "TestSupport",
       dependencies: ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "CNghttp2"],

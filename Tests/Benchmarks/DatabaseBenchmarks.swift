@@ -106,9 +106,13 @@ struct DatabaseBenchmarks {
 
   // MARK: Many accounts
 
+  func filled(_ schema: String, _ count: Int) -> FilledSchema {
+    FilledSchema(store(schema), bare, schema: schema, count: count)
+  }
+
   private func manyAccounts() -> [Benchmark] {
-    let few = Accounts(store("few"), bare, schema: "few", count: 1000)
-    let many = Accounts(store("many"), bare, schema: "many", count: 1_000_000)
+    let few = filled("few", 1000)
+    let many = filled("many", 1_000_000)
     return [
       Benchmark(
         name: Self.names[3],
@@ -119,73 +123,5 @@ struct DatabaseBenchmarks {
         peer: Benchmark.Peer(name: "1,000 accounts") { try await few.dues(200) },
         subject: { try await many.dues(200) }, aim: 1 / 1.3),
     ]
-  }
-
-  /// A schema with so many accounts, which is filled when it is first used.
-  private actor Accounts {
-    private let store: PostgreSQLTokenStore
-    private let bare: BarePostgreSQL
-    private let schema: String
-    private let count: Int
-    private var isFilled = false
-
-    /// How many of the rows can be opened; the others are copies, which are only in the way.
-    private static let real = 1000
-
-    init(_ store: PostgreSQLTokenStore, _ bare: BarePostgreSQL, schema: String, count: Int) {
-      self.store = store
-      self.bare = bare
-      self.schema = schema
-      self.count = count
-    }
-
-    private func fill() async throws {
-      guard !isFilled else { return }
-      isFilled = true
-      for number in 0..<Self.real {
-        try await store.save(StoreBenchmarks.record("account \(number)"))
-      }
-      // The ids of the copies lie between the others.
-      try bare.execute(
-        """
-        INSERT INTO \(schema).accounts (id, version, key_number, value, server, due)
-        SELECT convert_to('account ' || n % 1000 || ' copy ' || n, 'UTF8'), 1, 1, a.value,
-          a.server, now() + n * interval '1 minute'
-        FROM \(schema).accounts a, generate_series(1, \(count - Self.real)) n
-        WHERE a.id = convert_to('account 0', 'UTF8')
-        """)
-      try bare.execute("VACUUM ANALYZE \(schema).accounts")
-    }
-
-    func loads(_ operations: Int) async throws -> Benchmark.Sample {
-      try await fill()
-      let store = store
-      return try await sample(operations) {
-        for number in 0..<operations {
-          guard try await store.load("account \(number * 7919 % Self.real)") != nil else {
-            throw BenchmarkError("an account is not there")
-          }
-        }
-      }
-    }
-
-    /// Takes one account that is due after the other.
-    func dues(_ operations: Int) async throws -> Benchmark.Sample {
-      try await fill()
-      try bare.execute(
-        """
-        UPDATE \(schema).accounts SET due = now() - interval '1 s'
-        WHERE id = ANY (SELECT convert_to('account ' || n, 'UTF8') FROM generate_series(0, 999) n)
-        """)
-      try bare.execute("VACUUM \(schema).accounts")
-      let store = store
-      return try await sample(operations) {
-        for _ in 0..<operations {
-          guard try await store.take(atMost: 1, for: .seconds(3600)).accounts.count == 1 else {
-            throw BenchmarkError("no account is due")
-          }
-        }
-      }
-    }
   }
 }

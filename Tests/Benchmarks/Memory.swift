@@ -35,9 +35,16 @@ enum Memory {
         + "libraries included; its own: \(own) MB")
   }
 
-  /// Has many accounts whose refreshes are scheduled and prints what each takes besides its record.
-  static func keepAccounts() async throws {
+  /// Prints what one of many accounts takes besides its record.
+  static func reportAccounts() async throws {
     let count = 100_000
+    let own = try await keepAccounts(count).own * 1024 / count
+    print("memory of an account, one of \(count), besides its record: \(own) bytes")
+  }
+
+  /// Keeps accounts whose refreshes are scheduled, and returns the kilobytes that they take besides
+  /// their records, and those of the whole process.
+  static func keepAccounts(_ count: Int) async throws -> (own: Int, process: Int) {
     let store = MemoryTokenStore()
     let now = Date()
     let configuration = try ClientConfiguration(
@@ -58,8 +65,8 @@ enum Memory {
       account.refreshesAutomatically = true
       guard account.isAuthorized else { throw BenchmarkError("an account without its token") }
     }
-    let own = (try kilobytes("VmRSS:") - before) * 1024 / count
-    print("memory of an account, one of \(count), besides its record: \(own) bytes")
+    let process = try kilobytes("VmRSS:")
+    return (process - before, process)
   }
 
   static func megabytes(_ name: String) throws -> Int {

@@ -39,9 +39,7 @@ struct RPCBenchmarks {
   }
 
   func all() async throws -> [Benchmark] {
-    let module = try await AuthorizedReads.pipe("http://\(address)").module
-    guard let url = URL(string: "http://\(address)") else { throw BenchmarkError("no URL") }
-    let channel = try RPCChannel(url: url, credential: .account(module))
+    let channel = try await channel()
     let limit = getenv("H2LOAD").map { program in
       H2Load(
         program: String(cString: program), url: "http://\(address)\(Self.method)",
@@ -51,12 +49,22 @@ struct RPCBenchmarks {
       let name = width == 1 ? "gRPC call, one after the other" : "gRPC call, \(width) at once"
       let subject: Benchmark.Run = { try await Self.calls(channel, count, width: width) }
       return [
-        Benchmark(
-          name: name, peer: Self.peer("Go grpc", go, count, width), subject: subject, aim: aim),
+        Benchmark(name: name, peer: goCalls(count, width), subject: subject, aim: aim),
         Benchmark(name: name, peer: Self.peer("grpcio", python, count, width), subject: subject),
         Benchmark(name: name, peer: Self.peer(limit, count, width), subject: subject),
       ]
     }
+  }
+
+  /// A channel to the server, whose calls carry a token.
+  func channel() async throws -> RPCChannel {
+    let module = try await AuthorizedReads.pipe("http://\(address)").module
+    guard let url = URL(string: "http://\(address)") else { throw BenchmarkError("no URL") }
+    return try RPCChannel(url: url, credential: .account(module))
+  }
+
+  func goCalls(_ count: Int, _ width: Int) -> Benchmark.Peer {
+    Self.peer("Go grpc", go, count, width)
   }
 
   /// The limit: HTTP/2 without a call around it.
@@ -82,7 +90,7 @@ struct RPCBenchmarks {
   private static let method = "/grpc.testing.TestService/UnaryCall"
   private static let message: [UInt8] = [32, 1, 40, 1]
 
-  private static func calls(
+  static func calls(
     _ channel: RPCChannel, _ count: Int, width: Int
   ) async throws -> Benchmark.Sample {
     let request = Data(message)

@@ -7,7 +7,7 @@ import SequencingOAuthSQLite
 ///
 /// They are on the disk of the temporary folder, whose `fsync` sets the pace of a save.
 struct StoreBenchmarks {
-  private let folder: String
+  let folder: String
 
   /// With files in a folder of their own.
   init() throws {
@@ -95,55 +95,11 @@ struct StoreBenchmarks {
   private static let loads = 5000
 
   private func databaseLoad() throws -> Benchmark {
-    let few = Accounts(folder: folder, count: 100)
-    let many = Accounts(folder: folder, count: 100_000)
+    let few = FilledDatabase(folder: folder, count: 100)
+    let many = FilledDatabase(folder: folder, count: 100_000)
     return Benchmark(
       name: "load, 100,000 accounts, SQLite",
       peer: Benchmark.Peer(name: "100 accounts") { try await few.loads(Self.loads) },
       subject: { try await many.loads(Self.loads) }, aim: 1 / 1.3)
-  }
-
-  /// A database with so many accounts, which is filled when it is first used.
-  private actor Accounts {
-    private let path: String
-    private let count: Int
-    private var store: SQLiteTokenStore?
-
-    init(folder: String, count: Int) {
-      path = "\(folder)/\(count).sqlite"
-      self.count = count
-    }
-
-    func loads(_ operations: Int) async throws -> Benchmark.Sample {
-      let store = try await filled()
-      let count = count
-      return try await sample(operations) {
-        for number in 0..<operations {
-          // Here and there.
-          guard try await store.load("account \(number * 7919 % count)") != nil else {
-            throw BenchmarkError("an account is not there")
-          }
-        }
-      }
-    }
-
-    private func filled() async throws -> SQLiteTokenStore {
-      if let store { return store }
-      let store = SQLiteTokenStore(path: path)
-      try await store.save(record("account 0"))
-      // By SQL, since each save would be written through to the disk. The rows are what `save`
-      // writes.
-      for first in stride(from: 1, to: count, by: 1000) {
-        let rows = try (first..<min(first + 1000, count)).map { number in
-          let json = try record("account \(number)").json()
-          let value = String(decoding: EmbeddedDigest.appended(to: json), as: UTF8.self)
-          return "('account \(number)', CAST('\(value)' AS BLOB))"
-        }
-        try BareDatabase.execute(
-          "INSERT INTO accounts VALUES \(rows.joined(separator: ", "))", path: path)
-      }
-      self.store = store
-      return store
-    }
   }
 }

@@ -11,9 +11,9 @@ enum TokenBenchmarks {
       tokenRequest(.rawCurl { try await RawCurl.posts(post, 1000) }, subject, aim: 0.9),
       tokenRequest(.go(go) { try await $0.tokenRequests(1000, url) }, subject, aim: 1),
       validTokenRead(go) { try await validTokens() },
-      try failingStorm(server, go) { try await storm($0, fails: true) },
+      try failingStorm(server, go) { try await storm($0, callers, fails: true) },
     ]
-    return rows + (try storms(server, go) { try await storm($0) })
+    return rows + (try storms(server, go) { try await storm($0, callers) })
   }
 
   private static func tokenRequest(
@@ -77,7 +77,9 @@ enum TokenBenchmarks {
   }
 
   /// One operation: every caller has a token, or has failed.
-  private static func storm(_ url: URL, fails: Bool = false) async throws -> Benchmark.Sample {
+  static func storm(
+    _ url: URL, _ callers: Int, fails: Bool = false
+  ) async throws -> Benchmark.Sample {
     let now = Date()
     let token = SQToken(
       accessToken: "access", expirationDate: now - 1, refreshToken: "refresh",
@@ -152,7 +154,7 @@ enum TokenBenchmarks {
   private static let refresh =
     "grant_type=refresh_token&refresh_token=refresh&client_id=sandbox-app"
 
-  private static func countingOnePost(
+  static func countingOnePost(
     _ server: ByteServer, _ work: () async throws -> Benchmark.Sample
   ) async throws -> Benchmark.Sample {
     let before = try server.posts

@@ -4,7 +4,7 @@ import OAuthSandbox
 
 // Prints a table of what the SDK does in a second beside what its peer does: the bare work that it
 // cannot avoid, or another library. Build it with optimization; it ends by itself within minutes.
-// A word as argument picks the rows that have it.
+// A word as argument picks the rows that have it; the word "scale" draws charts instead.
 
 if CommandLine.arguments.contains(ByteServer.argument) {
   var loop = ByteServerLoop()
@@ -17,6 +17,11 @@ if let place = CommandLine.arguments.firstIndex(of: FleetBenchmarks.argument) {
   exit(0)
 }
 
+if let place = CommandLine.arguments.firstIndex(of: ScaleMemory.argument) {
+  try await ScaleMemory.report(CommandLine.arguments[place + 1])
+  exit(0)
+}
+
 let server = try ByteServer()
 defer { server.stop() }
 if CommandLine.arguments.contains(Memory.argument) {
@@ -24,11 +29,15 @@ if CommandLine.arguments.contains(Memory.argument) {
   exit(0)
 }
 if CommandLine.arguments.contains(Memory.accountsArgument) {
-  try await Memory.keepAccounts()
+  try await Memory.reportAccounts()
   exit(0)
 }
 
 let word = CommandLine.arguments.dropFirst().first ?? ""
+if word == Scale.word {
+  try await Scale.run(server)
+  exit(0)
+}
 func isWanted(_ name: String) -> Bool { word.isEmpty || name.contains(word) }
 
 print(Table.header())

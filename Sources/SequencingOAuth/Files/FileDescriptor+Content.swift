@@ -14,7 +14,8 @@
 extension FileDescriptor {
   /// Reads from the current position to the end of the file, but at most `limit` bytes.
   func content(atMost limit: Int) throws(FileError) -> Data {
-    var content = Data()
+    // Otherwise a large file would be moved in memory again and again while it is read.
+    var content = Data(capacity: min(limit, Int(try status().size)))
     var buffer = Data(count: min(limit, 64 * 1024))
     while content.count < limit {
       let count = try fill(&buffer)

@@ -37,10 +37,17 @@ public struct EncryptionService: Sendable {
   public func seal(
     _ plaintext: Data, authenticating context: Data = Data()
   ) throws(SQOAuthError) -> Data {
+    try seal(plaintext, authenticating: [context])
+  }
+
+  /// Encrypts a text with a context in several parts, which counts as one text.
+  ///
+  /// A part may be a whole file, and joining it with others would copy it.
+  func seal(_ plaintext: Data, authenticating context: [Data]) throws(SQOAuthError) -> Data {
     let nonce = try RandomBytes.make(Self.nonceSize)
     let cipher = try CipherContext(key: key, nonce: nonce, isEncrypting: true)
     var box = nonce
-    try cipher.authenticate(context)
+    for part in context { try cipher.authenticate(part) }
     box += try cipher.update(plaintext)
     guard cipher.finish() else { throw CipherContext.failure }
     box += try cipher.tag()
@@ -53,12 +60,17 @@ public struct EncryptionService: Sendable {
   public func open(
     _ box: Data, authenticating context: Data = Data()
   ) throws(SQOAuthError) -> Data {
+    try open(box, authenticating: [context])
+  }
+
+  /// Decrypts a box whose context is in several parts, which counts as one text.
+  func open(_ box: Data, authenticating context: [Data]) throws(SQOAuthError) -> Data {
     let damaged = SQOAuthError(
       .storeDamaged, "a sealed box is damaged, or was sealed with another key or context")
     guard box.count >= Self.nonceSize + CipherContext.tagSize else { throw damaged }
     let cipher = try CipherContext(
       key: key, nonce: box.prefix(Self.nonceSize), isEncrypting: false)
-    try cipher.authenticate(context)
+    for part in context { try cipher.authenticate(part) }
     let plaintext = try cipher.update(box.dropFirst(Self.nonceSize).dropLast(CipherContext.tagSize))
     try cipher.expect(tag: box.suffix(CipherContext.tagSize))
     // The plaintext must not be used before its tag is checked.

@@ -66,17 +66,17 @@ package struct RecordSealer: Sendable {
   ///
   /// The name reveals nothing about the account's id to a program without the key.
   func name(of id: String) throws(SQOAuthError) -> Data {
-    try sealing.service.fingerprint(of: Self.context("name", Data(id.utf8)))
+    try sealing.service.fingerprint(of: Data(Self.context("name", Data(id.utf8)).joined()))
   }
 
-  private static func context(_ id: String) -> Data {
+  private static func context(_ id: String) -> [Data] {
     context("record", Data(id.utf8))
   }
 
-  /// Makes the context of a box; two contexts are equal only if all their parts are.
+  /// Makes the context of a box, in parts; two contexts are equal only if all their parts are.
   ///
   /// This holds because no purpose contains a line break.
-  private static func context(_ purpose: String, _ content: Data) -> Data {
-    Data("SequencingOAuth \(purpose) \(SealHeader.currentVersion)\n".utf8) + content
+  private static func context(_ purpose: String, _ content: Data) -> [Data] {
+    [Data("SequencingOAuth \(purpose) \(SealHeader.currentVersion)\n".utf8), content]
   }
 }

@@ -1,16 +1,16 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// The content of an encrypted token file: one sealed box for each account.
-struct SealedDocument: TokenFileContent {
+package struct SealedDocument: TokenFileContent {
   let sealer: RecordSealer
   private var boxes: [String: Data] = [:]
 
   /// Makes a document without accounts.
-  init(_ sealer: RecordSealer) {
+  package init(_ sealer: RecordSealer) {
     self.sealer = sealer
   }
 
@@ -23,7 +23,7 @@ struct SealedDocument: TokenFileContent {
     return try sealer.open(boxes[index].value, id: boxes[index].key)
   }
 
-  mutating func save(_ record: AccountRecord) throws(SQOAuthError) {
+  package mutating func save(_ record: AccountRecord) throws(SQOAuthError) {
     let box = try sealer.seal(record)
     boxes[record.id] = nil
     boxes[record.id] = box
@@ -62,7 +62,7 @@ extension SealedDocument {
     for (id, box) in zip(ids, file.boxes) { boxes[id] = box }
   }
 
-  func encoded() throws(SQOAuthError) -> Data {
+  package func encoded() throws(SQOAuthError) -> Data {
     let entries = boxes.sorted { $0.key < $1.key }
     let names: Data
     do {
@@ -70,15 +70,18 @@ extension SealedDocument {
     } catch {
       throw SQOAuthError(.storeFailed, "the accounts' names cannot be encoded", cause: error)
     }
-    let bytes = SealedFile.joined(header: sealer.header, boxes: entries.map(\.value))
-    return bytes + SealedFile.framed(try sealer.seal(names, as: Self.purpose, with: bytes))
+    var bytes = SealedFile.joined(header: sealer.header, boxes: entries.map(\.value))
+    let seal = try sealer.seal(names, as: Self.purpose, with: bytes)
+    SealedFile.append(seal, to: &bytes)
+    return bytes
   }
 }
 
 /// The layout of an encrypted token file: a header line, then boxes, each after its length in 4
 /// bytes.
 ///
-/// The last box is the seal over all bytes before it.
+/// The last box is the seal over all bytes before it. The parts of a file that was split share its
+/// memory: with many accounts, copies of the boxes took longer than opening the seal.
 struct SealedFile {
   let header: Data
   let boxes: [Data]
@@ -95,27 +98,32 @@ struct SealedFile {
     var start = rest.startIndex
     while !rest.isEmpty {
       start = rest.startIndex
-      guard rest.count >= 4 else { return nil }
-      let count = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-      rest = rest.dropFirst(4)
+      guard rest.count >= Self.lengthSize else { return nil }
+      let count = rest.prefix(Self.lengthSize).reduce(0) { $0 << 8 | Int($1) }
+      rest = rest.dropFirst(Self.lengthSize)
       guard count <= rest.count else { return nil }
-      boxes.append(Data(rest.prefix(count)))
+      boxes.append(rest.prefix(count))
       rest = rest.dropFirst(count)
     }
     guard let seal = boxes.popLast() else { return nil }
     (self.boxes, self.seal) = (boxes, seal)
-    sealed = Data(bytes[..<start])
+    sealed = bytes[..<start]
   }
 
   /// Joins the header and the boxes into the bytes before the seal.
   static func joined(header: Data, boxes: [Data]) -> Data {
-    boxes.reduce(into: header + Data("\n".utf8)) { $0 += framed($1) }
+    var bytes = Data(capacity: boxes.reduce(header.count + 1) { $0 + lengthSize + $1.count })
+    bytes += header
+    bytes.append(UInt8(ascii: "\n"))
+    for box in boxes { append(box, to: &bytes) }
+    return bytes
   }
 
-  /// Puts the length of a box before the box.
-  static func framed(_ box: Data) -> Data {
-    var bytes = Data(capacity: 4 + box.count)
+  /// Appends a box after its length.
+  static func append(_ box: Data, to bytes: inout Data) {
     withUnsafeBytes(of: UInt32(box.count).bigEndian) { bytes.append(contentsOf: $0) }
-    return bytes + box
+    bytes += box
   }
+
+  private static let lengthSize = 4
 }

@@ -18,7 +18,7 @@ struct TokenDocument: Codable, Sendable {
     accounts = [:]
   }
 
-  /// The version and the names of the members, which are checked before the accounts are read.
+  /// The version and the names of the members, which can be read also if the accounts cannot.
   private struct Outline: Decodable {
     let version: Int
     let names: Set<String>
@@ -53,6 +53,9 @@ extension TokenDocument: TokenFileContent {
 extension TokenDocument {
   /// Reads and writes the document as JSON.
   struct Format: TokenFileFormat {
+    private static let damaged = SQOAuthError(
+      .storeDamaged, "it is damaged; it is left as it is")
+
     var sealer: RecordSealer? { nil }
 
     func checkKey() {}
@@ -60,29 +63,39 @@ extension TokenDocument {
     func create() -> TokenDocument { TokenDocument() }
 
     func decode(_ bytes: Data) throws(SQOAuthError) -> TokenDocument {
-      let decoder = JSONDecoder()
-      guard let outline = try? decoder.decode(Outline.self, from: bytes) else {
-        throw SQOAuthError(.storeDamaged, "it is not a token file; it is left as it is")
-      }
-      guard outline.version <= currentVersion else {
-        throw SQOAuthError(
-          .storeTooNew, "version \(outline.version) of its format is newer than this program")
-      }
-      guard outline.version == currentVersion,
-        let document = try? decoder.decode(TokenDocument.self, from: bytes),
+      guard let document = try? JSONDecoder().decode(TokenDocument.self, from: bytes),
+        document.version == currentVersion,
         // A record under another id would stay, with its refresh token, when it is saved under its
         // own id.
-        document.accounts.allSatisfy({ $0.key == $0.value.id }),
-        // Without a digest, either an older version wrote the file or the digest's name is damaged.
-        document.sha256 != nil || outline.names == ["accounts", "version"]
-      else { throw SQOAuthError(.storeDamaged, "it is damaged; it is left as it is") }
-      guard document.sha256.map({ EmbeddedDigest.fits($0, bytes) }) ?? true else {
+        document.accounts.allSatisfy({ $0.key == $0.value.id })
+      else {
+        _ = try outline(of: bytes)
+        throw Self.damaged
+      }
+      guard let digest = document.sha256 else {
+        // Either an older version wrote the file or the digest's name is damaged.
+        guard try outline(of: bytes).names == ["accounts", "version"] else { throw Self.damaged }
+        return document
+      }
+      guard EmbeddedDigest.fits(digest, bytes) else {
         throw SQOAuthError(
           .storeDamaged,
           "its content does not fit its digest: it is damaged or was edited; it is left as it is; "
             + "if you edited it yourself, remove its member \"sha256\"")
       }
       return document
+    }
+
+    /// Reads what tells why the whole file cannot be used; reading it takes a second pass.
+    private func outline(of bytes: Data) throws(SQOAuthError) -> Outline {
+      guard let outline = try? JSONDecoder().decode(Outline.self, from: bytes) else {
+        throw SQOAuthError(.storeDamaged, "it is not a token file; it is left as it is")
+      }
+      guard outline.version <= currentVersion else {
+        throw SQOAuthError(
+          .storeTooNew, "version \(outline.version) of its format is newer than this program")
+      }
+      return outline
     }
 
     func encode(_ document: TokenDocument) throws(SQOAuthError) -> Data {

@@ -1,0 +1,61 @@
+import SequencingOAuth
+import SequencingOAuthSQLite
+
+/// A database of SQLite with so many accounts, which is filled when it is first used.
+actor FilledDatabase {
+  private let path: String
+  private let count: Int
+  /// How many of the rows can be opened; the others are copies, which are only in the way.
+  private let real: Int
+  private var store: SQLiteTokenStore?
+
+  init(folder: String, count: Int) {
+    path = "\(folder)/\(count).sqlite"
+    self.count = count
+    real = min(count, 100_000)
+  }
+
+  func saves(_ operations: Int) async throws -> Benchmark.Sample {
+    try await filled().saves(operations, of: real)
+  }
+
+  func loads(_ operations: Int) async throws -> Benchmark.Sample {
+    try await filled().loads(operations, of: real)
+  }
+
+  /// Loads pages of 100 accounts.
+  func pages(_ operations: Int) async throws -> Benchmark.Sample {
+    try await filled().pages(operations, of: 100)
+  }
+
+  private func filled() async throws -> SQLiteTokenStore {
+    if let store { return store }
+    let store = SQLiteTokenStore(path: path)
+    try await store.save(StoreBenchmarks.record("account 0"))
+    // By SQL, since each save would be written through to the disk. The rows are what `save`
+    // writes.
+    for first in stride(from: 1, to: real, by: 1000) {
+      let rows = try (first..<min(first + 1000, real)).map { number in
+        let json = try StoreBenchmarks.record("account \(number)").json()
+        let value = String(decoding: EmbeddedDigest.appended(to: json), as: UTF8.self)
+        return "('account \(number)', CAST('\(value)' AS BLOB))"
+      }
+      try BareDatabase.execute(
+        "INSERT INTO accounts VALUES \(rows.joined(separator: ", "))", path: path)
+    }
+    // The ids of the copies lie between the others.
+    for first in stride(from: real, to: count, by: 10_000) {
+      try BareDatabase.execute(
+        """
+        WITH RECURSIVE numbers(n) AS (
+          SELECT \(first) UNION ALL
+          SELECT n + 1 FROM numbers WHERE n + 1 < \(min(first + 10_000, count)))
+        INSERT INTO accounts
+        SELECT 'account ' || (n % \(real)) || ' copy ' || n, value FROM numbers, accounts
+        WHERE id = 'account 0'
+        """, path: path)
+    }
+    self.store = store
+    return store
+  }
+}

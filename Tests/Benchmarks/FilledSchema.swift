@@ -1,0 +1,70 @@
+import SequencingOAuth
+import SequencingOAuthPostgreSQL
+
+/// A schema of PostgreSQL with so many accounts, which is filled when it is first used.
+actor FilledSchema {
+  private let store: PostgreSQLTokenStore
+  private let bare: BarePostgreSQL
+  private let schema: String
+  private let count: Int
+  /// How many of the rows can be opened; the others are copies, which are only in the way.
+  private let real: Int
+  private var isFilled = false
+
+  init(_ store: PostgreSQLTokenStore, _ bare: BarePostgreSQL, schema: String, count: Int) {
+    self.store = store
+    self.bare = bare
+    self.schema = schema
+    self.count = count
+    real = min(count, 1000)
+  }
+
+  private func fill() async throws {
+    guard !isFilled else { return }
+    isFilled = true
+    for number in 0..<real {
+      try await store.save(StoreBenchmarks.record("account \(number)"))
+    }
+    // The ids of the copies lie between the others.
+    try bare.execute(
+      """
+      INSERT INTO \(schema).accounts (id, version, key_number, value, server, due)
+      SELECT convert_to('account ' || n % \(real) || ' copy ' || n, 'UTF8'), 1, 1, a.value,
+        a.server, now() + n * interval '1 minute'
+      FROM \(schema).accounts a, generate_series(1, \(count - real)) n
+      WHERE a.id = convert_to('account 0', 'UTF8')
+      """)
+    try bare.execute("VACUUM ANALYZE \(schema).accounts")
+    // Or the server would write all this to the disk while something else is measured.
+    try bare.execute("CHECKPOINT")
+  }
+
+  func saves(_ operations: Int) async throws -> Benchmark.Sample {
+    try await fill()
+    return try await store.saves(operations, of: real)
+  }
+
+  func loads(_ operations: Int) async throws -> Benchmark.Sample {
+    try await fill()
+    return try await store.loads(operations, of: real)
+  }
+
+  /// Takes one account that is due after the other.
+  func dues(_ operations: Int) async throws -> Benchmark.Sample {
+    try await fill()
+    try bare.execute(
+      """
+      UPDATE \(schema).accounts SET due = now() - interval '1 s'
+      WHERE id = ANY (SELECT convert_to('account ' || n, 'UTF8') FROM generate_series(0, 999) n)
+      """)
+    try bare.execute("VACUUM \(schema).accounts")
+    let store = store
+    return try await sample(operations) {
+      for _ in 0..<operations {
+        guard try await store.take(atMost: 1, for: .seconds(3600)).accounts.count == 1 else {
+          throw BenchmarkError("no account is due")
+        }
+      }
+    }
+  }
+}

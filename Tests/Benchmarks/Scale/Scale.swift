@@ -1,0 +1,78 @@
+import Charts
+import FoundationEssentials
+
+/// What a call costs as the work around it grows: the charts of the documentation.
+enum Scale {
+  static let word = "scale"
+
+  /// Measures everything in four minutes, prints it, and draws the charts into `PICTURES`.
+  static func run(_ server: ByteServer) async throws {
+    guard let folder = ProcessInfo.processInfo.environment["PICTURES"] else {
+      throw BenchmarkError("PICTURES names no folder for the charts")
+    }
+    try draw([try await ScaleCallers.chart(server)], "callers", folder)
+    try draw([try await ScaleCalls.chart()], "calls", folder)
+    try draw([try await ScaleRecords.chart()], "records", folder)
+    let accounts = try await ScaleAccounts.chart()
+    try draw([accounts, try ScaleMemory.chart()], "accounts", folder)
+  }
+
+  private static func draw(_ charts: [Chart], _ name: String, _ folder: String) throws {
+    for theme in ChartTheme.allCases {
+      // By this name DocC knows the picture for a dark page.
+      let file = "\(folder)/scale-\(name)\(theme == .dark ? "~dark" : "").svg"
+      try Data(ChartPicture(charts).svg(theme).utf8).write(to: URL(filePath: file))
+    }
+  }
+
+  /// The error where something is missing without which a chart would have fewer lines.
+  static func missing(_ what: String) -> BenchmarkError {
+    BenchmarkError("\(what) is missing for the charts: Scripts/install test benchmark")
+  }
+
+  // MARK: Lines
+
+  /// What a line shows at one of its sizes.
+  struct Work {
+    let line: Chart.Line
+    let run: Benchmark.Run
+  }
+
+  /// Measures the works of each size, and returns their lines, in seconds for an operation.
+  static func lines(
+    at sizes: [Int], _ works: (Int) async throws -> [Work]
+  ) async throws -> [Chart.Line] {
+    var lines: [Chart.Line] = []
+    for size in sizes {
+      let works = try await works(size)
+      for (work, seconds) in zip(works, try await medians(works)) {
+        print("\(size)  \(work.line.name)  \(ChartUnit.seconds.text(seconds))")
+        let point = Chart.Point(size: Double(size), value: seconds)
+        if let place = lines.firstIndex(where: { $0.name == work.line.name }) {
+          lines[place].points.append(point)
+        } else {
+          lines.append(work.line)
+          lines[lines.count - 1].points.append(point)
+        }
+      }
+    }
+    return lines
+  }
+
+  /// The seconds of an operation: the median of nine rounds, or of as many as four seconds allow,
+  /// but of three at least.
+  ///
+  /// The works take turns, so that whatever else the machine does hits all of them.
+  private static func medians(_ works: [Work]) async throws -> [Double] {
+    for work in works { _ = try await work.run() }
+    var seconds = works.map { _ in [Double]() }
+    let end = ContinuousClock.now + .seconds(4)
+    for round in 0..<9 where round < 3 || ContinuousClock.now < end {
+      for turn in works.indices {
+        let place = round.isMultiple(of: 2) ? turn : works.count - 1 - turn
+        seconds[place].append(1 / (try await works[place].run().rate))
+      }
+    }
+    return seconds.map { median($0) ?? 0 }
+  }
+}

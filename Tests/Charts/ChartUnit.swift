@@ -1,0 +1,48 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// How a value reads.
+package enum ChartUnit: Sendable {
+  case count
+  case perSecond
+  case seconds
+  case bytes
+
+  /// The value with two digits that count, and the unit that suits its size: `3.6 s`.
+  package func text(_ value: Double) -> String {
+    switch self {
+    case .count: Self.number(value)
+    case .perSecond: Self.number(value) + "/s"
+    case .seconds: Self.text(value, [(1e-6, "µs"), (1e-3, "ms"), (1, "s")])
+    case .bytes: Self.text(value, [(1e3, "kB"), (1e6, "MB"), (1e9, "GB")])
+    }
+  }
+
+  /// The value in the largest of the units, which ascend, that leaves at least 1 of it.
+  private static func text(_ value: Double, _ units: [(size: Double, name: String)]) -> String {
+    let value = rounded(value)
+    // A tick such as 1e-6 may be a little less than its unit.
+    let unit = units.last { value / $0.size > 0.999 } ?? units[0]
+    return "\(number(value / unit.size)) \(unit.name)"
+  }
+
+  private static func rounded(_ value: Double) -> Double {
+    let last = pow(10, (log10(value) + 1e-9).rounded(.down) - 1)
+    return (value / last).rounded() * last
+  }
+
+  private static func number(_ value: Double) -> String {
+    let tenths = Int((rounded(value) * 10).rounded())
+    if tenths < 100, !tenths.isMultiple(of: 10) { return "\(tenths / 10).\(tenths % 10)" }
+    var digits = String((tenths + 5) / 10)
+    var place = digits.count - 3
+    while place > 0 {
+      digits.insert(",", at: digits.index(digits.startIndex, offsetBy: place))
+      place -= 3
+    }
+    return digits
+  }
+}

@@ -1,0 +1,46 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A logarithmic axis: which values it has space for, and which of them get a label.
+package struct LogScale: Sendable {
+  package let first: Double
+  package let last: Double
+  package let ticks: [Double]
+
+  /// Makes the shortest scale between two ticks that has space for all values.
+  ///
+  /// The ticks are powers of ten, and on a scale over less than two of them also 2 and 5 times these.
+  /// The scale is at least as long as `atLeast` says, or noise would look like growth.
+  package init(_ values: [Double], atLeast factor: Double = 1) {
+    let least = values.min() ?? 1
+    let most = values.max() ?? 10
+    let powers = Int(log10(least).rounded(.down)) - 1...Int(log10(most).rounded(.up)) + 1
+    let coarse = powers.map { pow(10, Double($0)) }
+    let fine = coarse.flatMap { [$0, 2 * $0, 5 * $0] }
+    let isShort = most / least < 100
+    // A power of ten is not exact, and a value on a tick must find that tick.
+    let margin = 1 + 1e-9
+    let (first, last) = Self.ends(least, most, isShort ? fine : coarse, margin)
+    (self.first, self.last) =
+      last / first * margin < factor ? Self.ends(least, most, coarse, margin) : (first, last)
+    let (start, end) = (self.first / margin, self.last * margin)
+    ticks = (isShort ? fine : coarse).filter { $0 >= start && $0 <= end }
+  }
+
+  private static func ends(
+    _ least: Double, _ most: Double, _ ticks: [Double], _ margin: Double
+  ) -> (Double, Double) {
+    (
+      ticks.last { $0 <= least * margin } ?? least,
+      ticks.first { $0 * margin >= most } ?? most
+    )
+  }
+
+  /// Where a value is: 0 at the scale's start, and 1 at its end.
+  package func position(_ value: Double) -> Double {
+    log(value / first) / log(last / first)
+  }
+}

@@ -1,0 +1,28 @@
+import Charts
+import Testing
+
+/// Whether the labels of a chart's lines can be read.
+struct LabelColumnTests {
+  @Test func `labels with space between them stay where they are`() {
+    #expect(heights([50, 10, 90]) == [50, 10, 90])
+  }
+
+  @Test func `labels that would overlap move apart by the same way`() {
+    #expect(heights([50, 52]) == [46, 56])
+    #expect(heights([52, 50]) == [56, 46])
+  }
+
+  @Test func `labels that were moved push their neighbours`() {
+    // The three want 50, 42 and 40 for the first of them, and get the mean.
+    #expect(heights([30, 50, 52, 60]) == [30, 44, 54, 64])
+  }
+
+  @Test func `labels stay within the picture`() {
+    #expect(heights([0, 0, 0]) == [0, 10, 20])
+    #expect(heights([100, 100]) == [90, 100])
+  }
+
+  private func heights(_ wanted: [Double]) -> [Double] {
+    LabelColumn.heights(wanted, distance: 10, in: 0...100)
+  }
+}

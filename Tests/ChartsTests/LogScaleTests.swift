@@ -1,0 +1,36 @@
+import Charts
+import Testing
+
+/// Whether a chart's axis shows what it must, and is easy to read.
+struct LogScaleTests {
+  @Test func `a long scale goes from power of ten to power of ten`() {
+    let scale = LogScale([14e-6, 3.6])
+    #expect(texts(scale, .seconds).first == "10 µs")
+    #expect(texts(scale, .seconds).last == "10 s")
+    #expect(scale.ticks.count == 7)
+    #expect(abs(scale.position(1e-5)) < 1e-9)
+    #expect(abs(scale.position(10) - 1) < 1e-9)
+    #expect(abs(scale.position(1e-2) - 0.5) < 1e-9)
+  }
+
+  @Test func `a short scale has ticks between the powers of ten`() {
+    #expect(
+      texts(LogScale([12_000, 76_000]), .perSecond) == [
+        "10,000/s", "20,000/s", "50,000/s", "100,000/s",
+      ])
+  }
+
+  @Test func `values on ticks need no other ticks`() {
+    let sizes = LogScale([1, 10, 100, 1000, 10_000])
+    #expect(texts(sizes, .count) == ["1", "10", "100", "1,000", "10,000"])
+  }
+
+  @Test func `a scale for values that hardly differ is a power of ten long`() {
+    let scale = LogScale([0.0201, 0.045], atLeast: 10)
+    #expect(texts(scale, .seconds) == ["10 ms", "20 ms", "50 ms", "100 ms"])
+  }
+
+  private func texts(_ scale: LogScale, _ unit: ChartUnit) -> [String] {
+    scale.ticks.map(unit.text)
+  }
+}
