@@ -3,27 +3,26 @@ import Glibc
 import SequencingOAuth
 
 /// The time of `sq-demo token` from the start of its process to its end, with a stored and valid
-/// token, beside a program in Go that does the same with the same file.
+/// token, beside programs that do the same, and beside a program that only loads its libraries.
 ///
-/// Almost all of it is loading, before the first line of ours. These parts were measured when the
-/// sums were 10 and 7.3 times Go's 2 ms, with Swift's runtime shared and linked in:
+/// Most of it is loading, before the first line of ours. These medians were measured in ms, with
+/// Swift's runtime shared and linked in:
 ///
-/// - libcurl and the thirty or so libraries that it loads: 2.9 and 2.5
-/// - libsecret, with GLib and GIO: 1.3 and 1.0
-/// - libcrypto and SQLite: 0.9 and 0.8
-/// - a Swift program with its runtime, tasks and FoundationEssentials: 3.5 and 1.9
-/// - `token` itself: arguments, the file, JSON, the session: 1.4 and 1.1
+/// - the libraries alone, thirty of which libcurl loads: 9.1 and 6.5
+/// - a `main` with tasks, and the arguments: 0.7 and 0.8
+/// - `token` itself: the file, JSON, the session, five threads: 4.0 and 2.5
 ///
 /// The last part does nothing that `token` does not need: the first request starts libcurl, the
-/// first encrypted store OpenSSL, and the keyring D-Bus. Most of it is Swift's runtime, which makes
-/// each generic type at its first use. Another linker saves nothing, packed relocations save 1 %,
-/// and a fixed address saves 4 % but gives up a protection.
+/// first encrypted store OpenSSL, and the first use of a keyring loads libsecret, which took 1.7 and
+/// 2.3 while it was linked. The token file is read twice, but decoded once. A third of the part is
+/// page faults; most of the rest is Swift's runtime, which makes each generic type and looks for each
+/// conformance at its first use. A smaller buffer for the file, no timer at the end and no stream
+/// for signals saved 40 page faults and no time that could be measured. Another linker saves
+/// nothing, packed relocations save 1 %, and a fixed address saves 4 % but gives up a protection.
 ///
-/// To reach less, the SDK would have to load the libraries at their first use: 5.8 and 3.8 times
-/// Go's time without libcurl and libsecret, 4.9 and 2.9 without any library of C. That takes
-/// `dlopen` and a pointer for each of more than eighty functions, whose types nothing would compare
-/// with the headers. So it is not done; a program that needs its token often keeps running, as
-/// `sq-demo watch` does.
+/// To reach less, the SDK would have to load libcurl at its first use too. Its functions have
+/// variable parameters, and nearly every program calls them. So it is not done; a program that needs
+/// its token often keeps running, as `sq-demo watch` does.
 struct StartUp {
   /// Each start is a sample of its own, since the machine disturbs few of them and those for long.
   static let rounds = 201
