@@ -139,7 +139,7 @@ import Testing
       // This call waits for the pause to end.
       _ = try await channel.test("Echo").response()
       // The server, which knows the call's time too, must not be the one that ends it.
-      server.freeze()
+      try await server.freeze()
       let call = try channel.test("Echo")
       try call.setTimeout(.milliseconds(200))
       let error = await rpcFailure(.deadlineExceeded) { try await call.response() }

@@ -124,13 +124,13 @@ import Testing
         "/org/freedesktop/secrets/prompt", "org.freedesktop.DBus.Introspectable.Introspect"
       ).contains("<node name=")
     }
-    if freezes { desktop.freezeKeyring() } else { try await desktop.killKeyring() }
+    if freezes { try await desktop.freezeKeyring() } else { try await desktop.killKeyring() }
     let error = await loading.value
     // The question is there before the store has had it shown; the keyring may die in between.
     let reasons = freezes ? ["did not answer within"] : ["was not unlocked", "cannot be asked"]
     #expect(
       reasons.contains { error?.message.contains($0) == true }, "\(String(describing: error))")
-    desktop.freezeKeyring(false)
+    desktop.thawKeyring()
     await prompter.stop()
     await desktop.stop()
   }
@@ -138,10 +138,10 @@ import Testing
   @Test func `a keyring that hangs ends with the limit`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop, limit: .milliseconds(500))
-    desktop.freezeKeyring()
+    try await desktop.freezeKeyring()
     let error = await failure(.storeFailed) { try await store.save(record("a")) }
     #expect(error?.message.contains("did not answer within") == true)
-    desktop.freezeKeyring(false)
+    desktop.thawKeyring()
     try await eventually("it works again") { (try? await store.save(record("b"))) != nil }
     await desktop.stop()
   }

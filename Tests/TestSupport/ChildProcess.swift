@@ -123,12 +123,24 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Whether the program is stopped, as after SIGSTOP.
-  package var isStopped: Bool { Self.state(of: processID) == "T" }
+  /// Whether the program is stopped, as after SIGSTOP, with all its threads.
+  package var isStopped: Bool {
+    let tasks = "/proc/\(processID)/task"
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+    return !threads.isEmpty && threads.allSatisfy { Self.state(at: "\(tasks)/\($0)") == "T" }
+  }
+
+  /// Stops the program; returns when its last thread stands still, a moment after the signal.
+  package func freeze() async throws {
+    signal(SIGSTOP)
+    try await eventually("\(command) stands still") { isStopped || !isRunning }
+  }
 
   /// The letter for the state of any process, or `nil` after its end: `T` stopped, `Z` zombie.
-  static func state(of processID: pid_t) -> Character? {
-    let line = (try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)) ?? ""
+  static func state(of processID: pid_t) -> Character? { state(at: "/proc/\(processID)") }
+
+  private static func state(at folder: String) -> Character? {
+    let line = (try? String(contentsOfFile: "\(folder)/stat", encoding: .utf8)) ?? ""
     // The name before it may hold anything.
     return line.split(separator: ")").last?.dropFirst().first
   }

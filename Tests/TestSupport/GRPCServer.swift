@@ -105,8 +105,8 @@ package final class GRPCServer: Sendable {
   }
 
   /// Makes the server do nothing until ``thaw()``, with its connections open.
-  package func freeze() {
-    process.signal(SIGSTOP)
+  package func freeze() async throws {
+    try await process.freeze()
   }
 
   /// Lets a server go on after ``freeze()``.

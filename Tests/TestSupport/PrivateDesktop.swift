@@ -69,9 +69,14 @@ package final class PrivateDesktop: Sendable {
     try await eventually("the keyring is gone") { try await !hasKeyring() }
   }
 
-  /// Stops the keyring without ending it, or lets it continue.
-  package func freezeKeyring(_ frozen: Bool = true) {
-    keyring.withLock { $0?.signal(frozen ? SIGSTOP : SIGCONT) }
+  /// Makes the keyring do nothing until ``thawKeyring()``, without ending it.
+  package func freezeKeyring() async throws {
+    try await keyring.withLock(\.self)?.freeze()
+  }
+
+  /// Lets the keyring go on after ``freezeKeyring()``.
+  package func thawKeyring() {
+    keyring.withLock(\.self)?.signal(SIGCONT)
   }
 
   /// Starts a program that should ask the user and never answers; the caller must stop it.

@@ -52,7 +52,9 @@ struct SymbolGraph: Decodable {
   static func extract(from module: String, in folder: String) async throws -> Self {
     let sources = root.appending(path: "Sources").path
     let maps = try FileManager.default.contentsOfDirectory(atPath: sources)
-      .map { "\(sources)/\($0)/module.modulemap" }
+      .flatMap { module in
+        ["", "/include"].map { "\(sources)/\(module)\($0)/module.modulemap" }
+      }
       .filter(FileManager.default.fileExists)
     let result = try await ChildProcess.run(
       [
