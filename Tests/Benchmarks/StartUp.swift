@@ -13,8 +13,8 @@ import SequencingOAuth
 /// - `token` itself: the file, JSON, the session, five threads: 4.0 and 2.5
 ///
 /// The last part does nothing that `token` does not need: the first request starts libcurl, the
-/// first encrypted store OpenSSL, and the first use of a keyring loads libsecret, which took 1.7 and
-/// 2.3 while it was linked. The token file is read twice, but decoded once. A third of the part is
+/// first encrypted store OpenSSL, and the first use of a keyring loads libsecret, which takes 1.7 and
+/// 2.3 if it is loaded at the start, by LD_PRELOAD. The token file is read twice, but decoded once. A third of the part is
 /// page faults; most of the rest is Swift's runtime, which makes each generic type and looks for each
 /// conformance at its first use. A smaller buffer for the file, no timer at the end and no stream
 /// for signals saved 40 page faults and no time that could be measured. Another linker saves
@@ -71,7 +71,7 @@ struct StartUp {
   /// Programs that print the same token, a tool that loads the same libcurl, and the limit.
   private func peers(of program: Program) -> [(Benchmark.Peer, aim: Double)] {
     [
-      (Benchmark.Peer(name: GoPeer.name, run: run(Self.path("GO_TOKEN_PEER"), [file])), 0.2),
+      (Benchmark.Peer(name: GoPeer.name, run: run(Self.path("GO_TOKEN_PEER"), [file])), 0.5),
       (Benchmark.Peer(name: "gh auth token", run: run(Self.path("GH"), ["auth", "token"])), 1),
       (
         Benchmark.Peer(
