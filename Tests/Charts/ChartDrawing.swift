@@ -1,7 +1,7 @@
 /// The drawing of one chart, at a height of the picture.
 struct ChartDrawing {
   static let width = 760.0
-  private static let plot = (left: 74.0, right: 524.0)
+  private static let plot = (left: 82.0, right: 524.0)
   /// Above the lines: the title, and the name of the values' axis.
   private static let head = 66.0
   /// Below the lines: the ticks, and the name of the sizes' axis.
