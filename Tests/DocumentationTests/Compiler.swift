@@ -5,10 +5,6 @@ import TestSupport
 ///
 /// Most of the time goes into the modules of C that a program imports, so all samples share them.
 struct Compiler: Sendable {
-  /// The package's folder, three above this file.
-  static let root = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
   private let folder: TemporaryFolder
   private let options: [String]
   private let manifestOptions: [String]
@@ -16,14 +12,8 @@ struct Compiler: Sendable {
   init() async throws {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL.appending(path: "Modules").path
-    let modules = [
-      "CCurl", "CCrypto", "CTLS", "CSockets", "CNghttp2", "CZlib", "CSQLite", "CSecret/include",
-      "CPostgreSQL",
-    ]
-    let maps = modules.map {
-      "-fmodule-map-file=" + Self.root.appending(path: "Sources/\($0)/module.modulemap").path
-    }
-    options = ["-I", products] + maps.flatMap { ["-Xcc", $0] }
+    options =
+      ["-I", products] + PackageSources.options(for: try PackageSources.moduleMaps().values)
     let compiler = try await Self.output(of: ["bash", "-c", "realpath $(command -v swiftc)"])
     let toolchain = URL(filePath: compiler).deletingLastPathComponent().deletingLastPathComponent()
     manifestOptions = [

@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func `the samples that are run are those of the article`() throws {
-    let file = Compiler.root.appending(path: "Tests/DocumentationTests/ErrorSamples.swift")
+    let file = PackageSources.root.appending(path: "Tests/DocumentationTests/ErrorSamples.swift")
     let run = try String(contentsOf: file, encoding: .utf8)
     let samples = try Sample.all().filter { $0.document.hasSuffix("/HandlingErrors.md") }
     #expect(samples.count == 5)

@@ -37,7 +37,7 @@ struct Example: Sendable {
       input: input)
   }
 
-  static let folder = Compiler.root.appending(path: "Demo/Examples")
+  static let folder = PackageSources.root.appending(path: "Demo/Examples")
 
   /// The code of every example, without the comment on top, by the name of its file.
   static func all() throws -> [String: String] {

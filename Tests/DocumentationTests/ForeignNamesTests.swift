@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The spellings that are kept for apps of other libraries: the documentation says for whom each
@@ -34,7 +35,7 @@ import Testing
 
   // MARK: The sources
 
-  private static let sources = Compiler.root.appending(path: "Sources/SequencingOAuth")
+  private static let sources = PackageSources.root.appending(path: "Sources/SequencingOAuth")
 
   private static func deprecated() throws -> Set<Name> {
     let files =

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Reads what the package promises about platforms, while it runs on Linux only.
@@ -16,7 +17,7 @@ import Testing
   }
 
   @Test func `every migration guide is among those that say so`() throws {
-    let sources = Compiler.root.appending(path: "Sources").path
+    let sources = PackageSources.root.appending(path: "Sources").path
     let files = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
     #expect(files.count { $0.contains("/MigratingFrom") && $0.hasSuffix(".md") } == 4)
   }
@@ -62,7 +63,7 @@ import Testing
 
   /// The sources that a pattern occurs in, as paths without their ending.
   private static func sources(with pattern: some RegexComponent) throws -> Set<String> {
-    let folder = Compiler.root.appending(path: "Sources").path
+    let folder = PackageSources.root.appending(path: "Sources").path
     let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
     return Set(
       try files.filter { file in
@@ -72,6 +73,6 @@ import Testing
   }
 
   private static func text(of document: String) throws -> String {
-    try String(contentsOf: Compiler.root.appending(path: document), encoding: .utf8)
+    try String(contentsOf: PackageSources.root.appending(path: document), encoding: .utf8)
   }
 }

@@ -17,7 +17,7 @@ struct ReaderPackage: Sendable {
     root = folder.file("greeter")
     let files = FileManager.default
     try files.createSymbolicLink(
-      atPath: folder.file("sequencing-oauth"), withDestinationPath: Compiler.root.path)
+      atPath: folder.file("sequencing-oauth"), withDestinationPath: PackageSources.root.path)
     try files.createDirectory(
       atPath: root + "/Sources/greeter", withIntermediateDirectories: true)
     try Data(manifest.utf8).write(to: URL(filePath: root + "/Package.swift"))

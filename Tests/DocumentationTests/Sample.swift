@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A Swift block of a document that imports something: a whole program, or a file of one.
 ///
@@ -51,13 +52,14 @@ struct Sample: Sendable, CustomStringConvertible {
   }
 
   private static func documents() throws -> [String] {
-    let sources = Compiler.root.appending(path: "Sources").path
+    let sources = PackageSources.root.appending(path: "Sources").path
     let files = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
     return ["README.md"] + files.filter { $0.hasSuffix(".md") }.sorted().map { "Sources/" + $0 }
   }
 
   private static func samples(in document: String) throws -> [Sample] {
-    let text = try String(contentsOf: Compiler.root.appending(path: document), encoding: .utf8)
+    let file = PackageSources.root.appending(path: document)
+    let text = try String(contentsOf: file, encoding: .utf8)
     return samples(in: text, of: document)
   }
 

@@ -34,7 +34,7 @@ enum UnusedLibraries {
   static func compile(_ module: String) async throws -> ChildProcess.Result {
     let folder = try TemporaryFolder()
     try write(to: folder)
-    let header = Compiler.root.appending(path: "Sources/\(module)/shim.h").path
+    let header = PackageSources.root.appending(path: "Sources/\(module)/shim.h").path
     return try await ChildProcess.run(
       ["clang", "-fsyntax-only", "-x", "c", "-I" + folder.file("include"), header])
   }

@@ -26,8 +26,7 @@ struct WebExample: Sendable {
   }
 
   private static func files() throws -> [String: String] {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Demo/Examples/Web")
+    let folder = PackageSources.root.appending(path: "Demo/Examples/Web")
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     return try Dictionary(
       uniqueKeysWithValues: names.map {

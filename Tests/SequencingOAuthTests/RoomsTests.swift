@@ -1,12 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The arrows between the folders of the library point one way: down the table of the Design
 /// article.
 @Suite struct RoomsTests {
-  private static let package = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-  private static let module = package.appending(path: "Sources/SequencingOAuth")
+  private static let module = PackageSources.root.appending(path: "Sources/SequencingOAuth")
 
   /// What of the module's root every room may use.
   private static let values: Set = [

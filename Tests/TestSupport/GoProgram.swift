@@ -5,9 +5,6 @@ package import Testing
 enum GoProgram {
   /// Debian's libraries: sources in one tree, which must be built without modules.
   private static let libraries = "/usr/share/gocode"
-  /// The package's folder, three above this file.
-  private static let root = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   /// Whether there is Go and a library.
   static func canUse(_ library: String) -> Bool {
@@ -28,7 +25,7 @@ enum GoProgram {
       ["go", "build", "-o", unfinished] + sources,
       environment: [
         "GO111MODULE": "off", "GOFLAGS": "", "GOTOOLCHAIN": "local", "GOPATH": libraries,
-        "GOCACHE": root.appending(path: ".build/go").path, "CGO_ENABLED": "0",
+        "GOCACHE": PackageSources.root.appending(path: ".build/go").path, "CGO_ENABLED": "0",
       ], within: .seconds(240))
     guard result.status == 0, rename(unfinished, program) == 0 else {
       throw ChildProcessError(message: "\(program) cannot be built: \(result.errors)")

@@ -22,10 +22,10 @@ package struct ProgramBuilder: Sendable {
       }
     }
 
-    /// The folder of the module with the declarations of the system's library.
+    /// The name of the module with the declarations of the system's library.
     fileprivate var module: String {
       switch self {
-      case .keyring: "CSecret/include"
+      case .keyring: "CSecret"
       case .sqlite: "CSQLite"
       }
     }
@@ -41,7 +41,7 @@ package struct ProgramBuilder: Sendable {
     fileprivate func objects(in products: URL) throws -> [String] {
       guard self == .keyring else { return [] }
       let sources = try FileManager.default.contentsOfDirectory(
-        atPath: ProgramBuilder.root.path + "/Sources/CSecret")
+        atPath: PackageSources.root.appending(path: "Sources/CSecret").path)
       return sources.filter { $0.hasSuffix(".c") }.sorted().map {
         products.appending(path: "CSecret.build/\($0).o").path
       }
@@ -57,9 +57,7 @@ package struct ProgramBuilder: Sendable {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL
     let modules = ["CCurl", "CCrypto", "CSockets", "CTLS"] + extras.map(\.module)
-    let maps = modules.flatMap {
-      ["-Xcc", "-fmodule-map-file=\(Self.root.path)/Sources/\($0)/module.modulemap"]
-    }
+    let maps = try PackageSources.moduleMaps().filter { modules.contains($0.key) }.values
     // The folder may also contain objects of removed sources.
     let libraries = Self.libraries + extras.map(\.library)
     let objects = try libraries.flatMap { library in
@@ -75,14 +73,10 @@ package struct ProgramBuilder: Sendable {
     compiling =
       ["-I", products.appending(path: "Modules").path, "-I", folder.path]
       + ["-warnings-as-errors", "-module-cache-path", folder.file("modules")]
-      + maps + sanitizer + coverage
+      + PackageSources.options(for: maps) + sanitizer + coverage
     let objectsOfC = try extras.flatMap { try $0.objects(in: products) }
     linking = ["-lcurl", "-lssl", "-lcrypto"] + extras.flatMap(\.links) + objects + objectsOfC
   }
-
-  /// The package's folder, three above this file.
-  private static let root = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   /// Compiles and links a program; returns its path.
   ///

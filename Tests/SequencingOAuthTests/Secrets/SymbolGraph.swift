@@ -34,35 +34,23 @@ struct SymbolGraph: Decodable {
   let symbols: [Symbol]
   let relationships: [Relationship]
 
-  /// The package's folder, four above this file.
-  static let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in
-    url.deletingLastPathComponent()
-  }
-
   /// The modules with sources in Swift that a user's program or the demo is made of.
   static func modules() throws -> [String] {
-    let sources = root.appending(path: "Sources")
-    let folders = try FileManager.default.contentsOfDirectory(atPath: sources.path).filter {
-      !FileManager.default.fileExists(atPath: sources.appending(path: "\($0)/shim.h").path)
-    }
-    return folders.sorted() + ["sq_demo"]
+    let sources = PackageSources.root.appending(path: "Sources").path
+    let folders = try FileManager.default.contentsOfDirectory(atPath: sources)
+    return Set(folders).subtracting(try PackageSources.moduleMaps().keys).sorted() + ["sq_demo"]
   }
 
   /// Reads a module of the build that runs this test, by means of a folder for the tool's files.
   static func extract(from module: String, in folder: String) async throws -> Self {
-    let sources = root.appending(path: "Sources").path
-    let maps = try FileManager.default.contentsOfDirectory(atPath: sources)
-      .flatMap { module in
-        ["", "/include"].map { "\(sources)/\(module)\($0)/module.modulemap" }
-      }
-      .filter(FileManager.default.fileExists)
     let result = try await ChildProcess.run(
       [
         "swift-symbolgraph-extract", "-module-name", module, "-minimum-access-level", "private",
         "-skip-synthesized-members", "-output-dir", folder,
         "-module-cache-path", "\(folder)/cache",
         "-I", Bundle.main.bundleURL.appending(path: "Modules").path,
-      ] + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }, within: .seconds(240))
+      ] + PackageSources.options(for: try PackageSources.moduleMaps().values),
+      within: .seconds(240))
     guard result.status == 0 else { throw Unreadable(message: result.output + result.errors) }
     let graph = try Data(contentsOf: URL(filePath: "\(folder)/\(module).symbols.json"))
     return try JSONDecoder().decode(Self.self, from: graph)

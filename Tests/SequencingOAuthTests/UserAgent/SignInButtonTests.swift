@@ -1,13 +1,12 @@
 import Foundation
 import FoundationXML
 import SequencingOAuth
+import TestSupport
 import Testing
 
 /// The button's picture: the files that come with the library, and titles of any kind.
 @Suite(.timeLimit(.minutes(1))) struct SignInButtonTests {
-  static let sources = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Sources/SequencingOAuth")
+  static let sources = PackageSources.root.appending(path: "Sources/SequencingOAuth")
   static let images = sources.appending(path: "SignInButton/Images")
 
   static let buttons = SignInButton.Appearance.allCases.flatMap { appearance in
