@@ -71,8 +71,7 @@ public final class DesktopTokenStore: TokenStore {
     limit: Duration = .seconds(120), library: String? = nil
   ) {
     self.init(
-      keyring: Keyring(
-        service: service, bus: bus, limit: limit, library: library ?? KeyringLibrary.file),
+      keyring: Keyring(service: service, bus: bus, limit: limit, library: library),
       folder: folder, hasDisplay: hasDisplay)
   }
 

@@ -31,8 +31,8 @@ struct Keyring: Sendable {
   var bus: String?
   /// How long one call may take, including the user's answer to a prompt.
   var limit: Duration = .seconds(120)
-  /// The file of the library that asks the keyring.
-  var library = KeyringLibrary.file
+  /// The file of the library that asks the keyring; `nil` for the system's.
+  var library: String?
 
   func load(_ id: String) throws(SQOAuthError) -> AccountRecord? {
     try run { session throws(KeyringFailure) in try records(session, attributes(id)).first }

@@ -7,9 +7,6 @@ import Glibc
 /// No program links them, since to load them takes an eighth of the start of a program that keeps
 /// its token in a file, and a machine without a keyring need not have them.
 final class KeyringLibrary: @unchecked Sendable {
-  /// The name of the library's file; the libraries that it needs come with it.
-  static let file = "libsecret-1.so.0"
-
   /// The libraries that were loaded, by the names of their files; tests load others than apps do.
   private static let loaded = Locked<[String: KeyringLibrary]>([:])
 
@@ -17,12 +14,15 @@ final class KeyringLibrary: @unchecked Sendable {
   var c: SQSecretFunctions { functions.pointee }
   private let functions: UnsafePointer<SQSecretFunctions>
 
-  /// Loads the library, unless it is loaded; it stays loaded until the process ends.
+  /// Loads the system's library or the one in a file, unless it is loaded; it stays loaded until the
+  /// process ends.
   ///
   /// Any thread may call this. A failure is not remembered: a program that runs for long finds the
   /// library after it was installed.
-  static func load(_ file: String = file) throws(KeyringFailure) -> KeyringLibrary {
-    try loaded.withLock { loaded throws(KeyringFailure) in
+  static func load(_ file: String?) throws(KeyringFailure) -> KeyringLibrary {
+    // The libraries that it needs come with it.
+    let file = file ?? "libsecret-1.so.0"
+    return try loaded.withLock { loaded throws(KeyringFailure) in
       if let library = loaded[file] { return library }
       let library = try KeyringLibrary(opening: file)
       loaded[file] = library

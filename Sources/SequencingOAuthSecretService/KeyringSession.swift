@@ -13,7 +13,6 @@ import CSecret
 ///
 /// - SeeAlso: Secret Service API specification, freedesktop.org
 final class KeyringSession {
-  private let library: KeyringLibrary
   private let limit: KeyringLimit
   private let connection: KeyringConnection
   private let service: UnsafeMutablePointer<SecretService>
@@ -23,7 +22,7 @@ final class KeyringSession {
   /// If `bus` is `nil`, the address of the bus comes from the environment. The first session of a
   /// process loads the library.
   static func with<Value>(
-    bus: String?, library file: String, limit duration: Duration,
+    bus: String?, library file: String?, limit duration: Duration,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
     let library = try KeyringLibrary.load(file)
@@ -43,7 +42,6 @@ final class KeyringSession {
   }
 
   private init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
-    library = limit.library
     self.limit = limit
     connection = try KeyringConnection(bus: bus, limit: limit)
     limit.govern(connection)
@@ -57,6 +55,8 @@ final class KeyringSession {
     }
     self.service = service
   }
+
+  private var library: KeyringLibrary { limit.library }
 
   private func close() {
     library.c.g_object_unref(service)

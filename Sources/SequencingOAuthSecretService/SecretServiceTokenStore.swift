@@ -48,9 +48,7 @@ public final class SecretServiceTokenStore: TokenStore {
     library: String? = nil
   ) {
     self.init(
-      keyring: Keyring(
-        service: service, bus: bus, limit: limit, library: library ?? KeyringLibrary.file),
-      folder: folder)
+      keyring: Keyring(service: service, bus: bus, limit: limit, library: library), folder: folder)
   }
 
   init(keyring: Keyring, folder: String) {
@@ -69,8 +67,7 @@ public final class SecretServiceTokenStore: TokenStore {
   /// Whether a keyring answers, with a bus and a library of a test's choice.
   package static func isAvailable(bus: String?, library: String? = nil) async -> Bool {
     let answers = OneShot<Bool>()
-    let keyring = Keyring(
-      service: "", bus: bus, limit: .seconds(10), library: library ?? KeyringLibrary.file)
+    let keyring = Keyring(service: "", bus: bus, limit: .seconds(10), library: library)
     DispatchQueue.global().async { answers.resolve(keyring.answers()) }
     return await answers.wait()
   }
