@@ -75,6 +75,26 @@ func sample(_ operations: Int, _ work: () async throws -> Void) async rethrows -
   return Benchmark.Sample(operations: operations, duration: clock.now - start)
 }
 
+/// The seconds of an operation of each run: the median of nine rounds, or of as many as the limit
+/// allows, but of three at least.
+///
+/// The runs take turns, so that whatever else the machine does hits all of them. A round before these
+/// is for caches to fill.
+func secondsInTurns(
+  _ runs: [Benchmark.Run], within limit: Duration = .seconds(60)
+) async throws -> [Double] {
+  for run in runs { _ = try await run() }
+  var seconds = runs.map { _ in [Double]() }
+  let end = ContinuousClock.now + limit
+  for round in 0..<9 where round < 3 || ContinuousClock.now < end {
+    for turn in runs.indices {
+      let place = round.isMultiple(of: 2) ? turn : runs.count - 1 - turn
+      seconds[place].append(1 / (try await runs[place]().rate))
+    }
+  }
+  return seconds.map { median($0) ?? 0 }
+}
+
 func median(_ values: [Double]) -> Double? {
   let sorted = values.sorted()
   guard !sorted.isEmpty else { return nil }

@@ -16,7 +16,7 @@ struct DatabaseBenchmarks {
       let address = ProcessInfo.processInfo.environment["DATABASE"]
     else { return nil }
     self.address = address
-    record = StoreBenchmarks.record("alice")
+    record = StoreBenchmarks.record()
     // As large as a sealed record.
     bare = try BarePostgreSQL(address, size: JSONEncoder().encode(record).count + 40)
   }
@@ -39,7 +39,6 @@ struct DatabaseBenchmarks {
 
   private func save() -> Benchmark {
     let (store, bare) = (store("saves"), bare)
-    let records = (0..<Self.saves).map { StoreBenchmarks.record("alice", $0) }
     return Benchmark(
       name: Self.names[0],
       peer: Benchmark.Peer(name: "bare libpq upsert") {
@@ -47,11 +46,7 @@ struct DatabaseBenchmarks {
           for _ in 0..<Self.saves { try bare.save("alice") }
         }
       },
-      subject: {
-        try await sample(Self.saves) {
-          for record in records { try await store.save(record) }
-        }
-      }, aim: 1 / 1.3)
+      subject: { try await store.saves(Self.saves, of: 1) }, aim: 1 / 1.3)
   }
 
   private static let manySaves = 3200
@@ -98,9 +93,7 @@ struct DatabaseBenchmarks {
       },
       subject: {
         try await store.save(record)
-        return try await sample(Self.loads) {
-          for _ in 0..<Self.loads { _ = try await store.load("alice") }
-        }
+        return try await store.loads(Self.loads, of: 1)
       }, aim: 1 / 1.3)
   }
 

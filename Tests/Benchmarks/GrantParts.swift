@@ -8,7 +8,6 @@ import SequencingOAuth
 enum GrantParts {
   static let name = "parts of a grant"
   private static let count = 4000
-  private static let rounds = 9
 
   /// Measures the ways in turn and prints the parts, in microseconds.
   static func report(_ server: ByteServer) async throws {
@@ -22,14 +21,8 @@ enum GrantParts {
       { try await TokenBenchmarks.tokenRequests(url, count, by: canned) },
       { try await exchanges(url, by: canned) },
     ]
-    var times = ways.map { _ in [Double]() }
-    for _ in 0...rounds {
-      for (way, run) in ways.enumerated() { times[way].append(1e6 / (try await run().rate)) }
-    }
-    // The first round is for caches to fill.
-    let medians = times.map { median(Array($0.dropFirst())) ?? 0 }
-    let (bare, sent, whole, answered, read) =
-      (medians[0], medians[1], medians[2], medians[3], medians[4])
+    let times = try await secondsInTurns(ways).map { 1e6 * $0 }
+    let (bare, sent, whole, answered, read) = (times[0], times[1], times[2], times[3], times[4])
     print(
       "\(name): \(Table.fixed(whole)) µs. Its POST alone takes the client \(Table.fixed(sent)) µs, and "
         + "libcurl \(Table.fixed(bare)); to make the request and to read and check its answer "

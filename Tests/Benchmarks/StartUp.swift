@@ -14,11 +14,12 @@ import SequencingOAuth
 ///
 /// The last part does nothing that `token` does not need: the first request starts libcurl, the
 /// first encrypted store OpenSSL, and the first use of a keyring loads libsecret, which takes 1.7 and
-/// 2.3 if it is loaded at the start, by LD_PRELOAD. The token file is read twice, but decoded once. A third of the part is
-/// page faults; most of the rest is Swift's runtime, which makes each generic type and looks for each
-/// conformance at its first use. A smaller buffer for the file, no timer at the end and no stream
-/// for signals saved 40 page faults and no time that could be measured. Another linker saves
-/// nothing, packed relocations save 1 %, and a fixed address saves 4 % but gives up a protection.
+/// 2.3 if it is loaded at the start, by LD_PRELOAD. The token file is read twice, but decoded once.
+/// A third of the part is page faults; most of the rest is Swift's runtime, which makes each generic
+/// type and looks for each conformance at its first use. A smaller buffer for the file, no timer at
+/// the end and no stream for signals saved 40 page faults and no time that could be measured.
+/// Another linker saves nothing, packed relocations save 1 %, and a fixed address saves 4 % but
+/// gives up a protection.
 ///
 /// To reach less, the SDK would have to load libcurl at its first use too. Its functions have
 /// variable parameters, and nearly every program calls them. So it is not done; a program that needs

@@ -27,7 +27,7 @@ struct StoreBenchmarks {
   }
 
   /// An access token as they often are, and a refresh token.
-  static func record(_ id: String, _ number: Int = 0) -> AccountRecord {
+  static func record(_ id: String = "account 0", _ number: Int = 0) -> AccountRecord {
     let token = SQToken(
       accessToken: "\(number)." + String(repeating: "x", count: 1000),
       expirationDate: Date(timeIntervalSince1970: 2_000_000_000), scope: "demo",
@@ -39,16 +39,6 @@ struct StoreBenchmarks {
   }
 
   // MARK: Saves
-
-  private static func saves(
-    _ count: Int, in store: any TokenStore
-  ) async throws -> Benchmark.Sample {
-    // Made beforehand: a thousand characters take as long as a system call.
-    let records = (0..<count).map { record("alice", $0) }
-    return try await sample(count) {
-      for record in records { try await store.save(record) }
-    }
-  }
 
   /// A store's saves beside the bare work, and beside the same work on a thread that may wait, from
   /// which a task must be woken: what a store can reach that blocks no thread of Swift's pool.
@@ -65,7 +55,7 @@ struct StoreBenchmarks {
         for _ in 0..<count { try await queue.run { Result(catching: save) }.get() }
       }
     }
-    let subject: Benchmark.Run = { try await saves(count, in: store) }
+    let subject: Benchmark.Run = { try await store.saves(count, of: 1) }
     return [
       Benchmark(name: name, peer: direct, subject: subject, aim: 0.8),
       Benchmark(name: name, peer: queued, subject: subject, aim: 0.9),
@@ -73,16 +63,16 @@ struct StoreBenchmarks {
   }
 
   private func fileSaves() throws -> [Benchmark] {
-    let bare = try BareFile(folder: folder, size: JSONEncoder().encode(Self.record("alice")).count)
+    let value = try JSONEncoder().encode(Self.record())
+    let bare = BareFile(folder: folder, size: value.count)
     return Self.saves(
       100, in: FileTokenStore(path: "\(folder)/tokens.json"), "durable save, file",
-      bare: "bare calls",
-      bare.save)
+      bare: "bare calls", bare.save)
   }
 
   private func databaseSaves() throws -> [Benchmark] {
     let bare = try BareDatabase(
-      path: "\(folder)/bare.sqlite", value: JSONEncoder().encode(Self.record("alice")))
+      path: "\(folder)/bare.sqlite", value: JSONEncoder().encode(Self.record()))
     // So many that SQLite's log has its size after the first round: to write over it takes the disk
     // half the time of letting it grow, as in a program that has just begun.
     return Self.saves(

@@ -13,7 +13,8 @@ extension TokenStore {
   }
 
   func saves(_ operations: Int, of count: Int) async throws -> Benchmark.Sample {
-    // Each with a new token, since a store may leave out what it has already.
+    // Made beforehand: a thousand characters take as long as a system call. Each has a new token,
+    // since a store may leave out what it has already.
     let first = Int.random(in: 0..<1_000_000)
     let records = (0..<operations).map { StoreBenchmarks.record(place($0, of: count), first + $0) }
     return try await sample(operations) {

@@ -3,7 +3,7 @@ import SequencingOAuth
 
 /// Token files with so many accounts, written at once: each save would write the whole file.
 enum FilledFile {
-  /// What an older version of the SDK wrote: without a digest, which the first save adds.
+  /// The file's members; the digest is added to them.
   private struct Content: Encodable {
     let version = 1
     let accounts: [String: AccountRecord]
@@ -11,7 +11,8 @@ enum FilledFile {
 
   static func plain(_ path: String, _ count: Int) throws -> FileTokenStore {
     let accounts = Dictionary(uniqueKeysWithValues: records(count).map { ($0.id, $0) })
-    try JSONEncoder().encode(Content(accounts: accounts)).write(to: URL(filePath: path))
+    let json = try JSONEncoder().encode(Content(accounts: accounts))
+    try EmbeddedDigest.appended(to: json).write(to: URL(filePath: path))
     return FileTokenStore(path: path)
   }
 

@@ -45,7 +45,8 @@ enum Scale {
     var lines: [Chart.Line] = []
     for size in sizes {
       let works = try await works(size)
-      for (work, seconds) in zip(works, try await medians(works)) {
+      let times = try await secondsInTurns(works.map(\.run), within: .seconds(4))
+      for (work, seconds) in zip(works, times) {
         print("\(size)  \(work.line.name)  \(ChartUnit.seconds.text(seconds))")
         let point = Chart.Point(size: Double(size), value: seconds)
         if let place = lines.firstIndex(where: { $0.name == work.line.name }) {
@@ -57,22 +58,5 @@ enum Scale {
       }
     }
     return lines
-  }
-
-  /// The seconds of an operation: the median of nine rounds, or of as many as four seconds allow,
-  /// but of three at least.
-  ///
-  /// The works take turns, so that whatever else the machine does hits all of them.
-  private static func medians(_ works: [Work]) async throws -> [Double] {
-    for work in works { _ = try await work.run() }
-    var seconds = works.map { _ in [Double]() }
-    let end = ContinuousClock.now + .seconds(4)
-    for round in 0..<9 where round < 3 || ContinuousClock.now < end {
-      for turn in works.indices {
-        let place = round.isMultiple(of: 2) ? turn : works.count - 1 - turn
-        seconds[place].append(1 / (try await works[place].run().rate))
-      }
-    }
-    return seconds.map { median($0) ?? 0 }
   }
 }
