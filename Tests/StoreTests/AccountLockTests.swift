@@ -142,6 +142,17 @@ import Testing
     }
   }
 
+  /// A process has a lease for a moment when it removes a lock file, and a file server for longer.
+  @Test func `a file on which another program has a lease is not free`() throws {
+    let path = folder.file("lock")
+    let leased = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    // The commands F_SETSIG and F_SETLEASE, which Swift does not import; SIGIO would end the tests.
+    #expect(fcntl(leased, 10, SIGURG) == 0 && fcntl(leased, 1024, Int32(F_WRLCK)) == 0)
+    #expect(try FileLock.ifFree(path) == nil)
+    close(leased)
+    try #require(try FileLock.ifFree(path)).remove()
+  }
+
   @Test func `a file that was removed by hand while it was locked is nobody's lock`() throws {
     let lock = try #require(try FileLock.ifFree(folder.file("lock")))
     try FileManager.default.removeItem(atPath: folder.file("lock"))

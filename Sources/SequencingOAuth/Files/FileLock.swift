@@ -41,11 +41,18 @@ package struct FileLock: Sendable {
   /// Takes the lock without waiting; returns `nil` while another holder has it.
   ///
   /// A lock counts only on the file to which the path leads. Between the moments in which this
-  /// function opens the file and locks it, the last holder may have removed the file.
+  /// function opens the file and locks it, the last holder may have removed the file. Nor can a file
+  /// be opened while another process has a lease on it, as one does for a moment that removes it.
   package static func ifFree(_ path: String) throws(FileError) -> FileLock? {
     // Other holders cannot come in between as often as this.
     for _ in 0..<1000 {
-      let file = try FileDescriptor.locking(path)
+      let file: FileDescriptor
+      do throws(FileError) {
+        file = try FileDescriptor.locking(path)
+      } catch {
+        guard error.isLocked else { throw error }
+        return nil
+      }
       do throws(FileError) {
         // Otherwise the process's umask might leave a mode with which other runs cannot open it.
         if try file.status().isOwn { try? file.setOwnersMode() }
