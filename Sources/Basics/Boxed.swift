@@ -2,7 +2,7 @@
 ///
 /// A large value that is copied often then costs one reference for each copy, and many accounts of
 /// one client keep its configuration only once.
-package struct Boxed<Value: Sendable>: Sendable {
+public struct Boxed<Value: Sendable>: Sendable {
   @usableFromInline final class Box: Sendable {
     @usableFromInline let value: Value
 
@@ -15,7 +15,7 @@ package struct Boxed<Value: Sendable>: Sendable {
 
   /// Puts a value on the heap.
   @inlinable
-  package init(_ value: Value) {
+  public init(_ value: Value) {
     box = Box(value)
   }
 
@@ -24,21 +24,23 @@ package struct Boxed<Value: Sendable>: Sendable {
   /// It is lent and not copied: to read one field of a large value by a getter would retain and
   /// release all of them.
   @inlinable
-  package var value: Value {
+  public var value: Value {
     _read { yield box.value }
     set { box = Box(newValue) }
   }
 
   /// Whether two copies share the value.
-  package func isShared(with other: Self) -> Bool { box === other.box }
+  public func isShared(with other: Self) -> Bool { box === other.box }
 }
 
 extension Boxed: Equatable where Value: Equatable {
-  package static func == (one: Self, other: Self) -> Bool {
+  /// Whether two values are equal.
+  public static func == (one: Self, other: Self) -> Bool {
     one.isShared(with: other) || one.value == other.value
   }
 }
 
 extension Boxed: Hashable where Value: Hashable {
-  package func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
+  /// Hashes the value.
+  public func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
 }

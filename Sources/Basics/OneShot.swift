@@ -2,20 +2,28 @@
 ///
 /// A waiting task is woken first and then reads the value under the lock. ThreadSanitizer does not
 /// see every value that a continuation passes on, but it sees the lock.
-package final class OneShot<Value: Sendable>: Sendable {
-  private struct State {
-    var value: Value?
-    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-    var lastWaiter = 0
+///
+/// It is public, like ``Locked`` and ``Boxed``, because the compiler specializes generic code for
+/// the types of another module only if that code is public and inlinable.
+public final class OneShot<Value: Sendable>: Sendable {
+  @usableFromInline struct State {
+    @usableFromInline var value: Value?
+    @usableFromInline var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    @usableFromInline var lastWaiter = 0
+
+    @inlinable init() {}
   }
 
-  private let state = Locked(State())
+  @usableFromInline let state = Locked(State())
 
-  package init() {}
+  /// Makes one without a value.
+  @inlinable
+  public init() {}
 
   /// Sets the value; only the first call counts, and only that call returns `true`.
   @discardableResult
-  package func resolve(_ value: Value) -> Bool {
+  @inlinable
+  public func resolve(_ value: Value) -> Bool {
     let waiters: [CheckedContinuation<Void, Never>]? = state.withLock { state in
       guard state.value == nil else { return nil }
       state.value = value
@@ -27,10 +35,12 @@ package final class OneShot<Value: Sendable>: Sendable {
   }
 
   /// The value, or `nil` if it has not arrived yet.
-  package var current: Value? { state.withLock { $0.value } }
+  @inlinable
+  public var current: Value? { state.withLock { $0.value } }
 
   /// Waits for the value; cancelling the waiting task does not end the wait.
-  package func wait() async -> Value {
+  @inlinable
+  public func wait() async -> Value {
     while true {
       if let value = current { return value }
       await withCheckedContinuation { continuation in
@@ -46,12 +56,13 @@ package final class OneShot<Value: Sendable>: Sendable {
   }
 
   /// Waits for the value; returns `nil` if the waiting task is cancelled first.
-  package func value() async -> Value? {
-    let (id, value) = state.withLock { state in
+  @inlinable
+  public func value() async -> Value? {
+    if let value = current { return value }
+    let id = state.withLock { state in
       state.lastWaiter += 1
-      return (state.lastWaiter, state.value)
+      return state.lastWaiter
     }
-    if let value { return value }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
@@ -70,7 +81,7 @@ package final class OneShot<Value: Sendable>: Sendable {
   /// Waits for the value, but not longer than until a time.
   ///
   /// Returns `nil` at that time, or if the waiting task is cancelled first.
-  package func wait(until end: ContinuousClock.Instant) async -> Value? {
+  public func wait(until end: ContinuousClock.Instant) async -> Value? {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { _ = await self.value() }
       group.addTask { try? await Task.sleep(until: end, clock: .continuous) }

@@ -28,7 +28,7 @@ extension RPCCall {
 
   /// Waits for the next message; returns `nil` at the end.
   func nextMessage() async throws(RPCError) -> Data? {
-    guard kind.receivesMany else {
+    guard let inbox else {
       throw RPCError(
         .failedPrecondition,
         "the server sends one message: read the call's response, not its messages")
@@ -59,7 +59,7 @@ extension RPCCall {
   /// - Throws: the call's error if the call has failed; ``RPCStatus/failedPrecondition`` after
   ///   ``finishSending()``; ``RPCStatus/resourceExhausted`` if the message is too large.
   public func send(_ message: Data) async throws(RPCError) {
-    guard kind.sendsMany else {
+    guard let outbox else {
       throw RPCError(
         .failedPrecondition,
         "the call sends one message, the request it was created with; nothing more can be sent")
@@ -92,7 +92,7 @@ extension RPCCall {
   ///
   /// - Throws: ``RPCStatus/failedPrecondition`` if the call sends only one message.
   public func finishSending() throws(RPCError) {
-    guard kind.sendsMany else {
+    guard let outbox else {
       throw RPCError(
         .failedPrecondition,
         "the call sends one message, the request it was created with; it has no end to announce")

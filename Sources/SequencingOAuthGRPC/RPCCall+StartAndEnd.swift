@@ -123,8 +123,8 @@ extension RPCCall {
     }
     guard isEnd else { return false }
     outcome.resolve(result)
-    inbox.finish(result.map { _ in })
-    outbox.close()
+    inbox?.finish(result.map { _ in })
+    outbox?.close()
     interruption.raise()
     if let completion {
       Task { await channel.callbacks.call(completion, with: result) }

@@ -1,4 +1,5 @@
 import Basics
+import HTTP2
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -32,16 +33,18 @@ public final class RPCCall: Sendable {
   public let channel: RPCChannel
   /// The path of the method: `/package.Service/Method`.
   public let method: String
+  /// The fields that each call of the method begins with.
+  let block: HeaderBlock
   /// How many messages the client and the server send in this call.
   public let kind: Kind
   let request: Data
   let state: Locked<State>
   /// Ends what the call waits for.
   let interruption = Interruption()
-  /// The messages from the server, if it sends any number.
-  let inbox = MessageInbox()
-  /// The messages to the server, if the call sends any number.
-  let outbox = MessageOutbox()
+  /// The messages from the server; `nil` if it sends one.
+  let inbox: MessageInbox?
+  /// The messages to the server; `nil` if the call sends one.
+  let outbox: MessageOutbox?
   /// The result of the call: the server's one message or, if it sends any number, empty data.
   let outcome = OneShot<Result<Data, RPCError>>()
 
@@ -58,7 +61,9 @@ public final class RPCCall: Sendable {
     self.method = method
     self.kind = kind
     self.request = request
-    try RPCChannel.check(method)
+    block = try channel.block(for: method)
+    inbox = kind.receivesMany ? MessageInbox() : nil
+    outbox = kind.sendsMany ? MessageOutbox() : nil
     state = Locked(State(timeout: channel.options.timeout(of: kind)))
   }
 

@@ -93,8 +93,11 @@ public final class RPCChannel: Sendable {
   }
 
   /// The fields that each call of a method begins with.
-  func block(for method: String) -> HeaderBlock {
+  ///
+  /// - Throws: ``RPCStatus/invalidArgument`` if the text is not the path of a method.
+  func block(for method: String) throws(RPCError) -> HeaderBlock {
     if let last = lastBlock.withLock({ $0 }), last.method == method { return last.block }
+    try Self.check(method)
     var block = HeaderBlock([
       ":method": "POST", ":scheme": scheme, ":path": method, ":authority": authority,
       "te": "trailers", "content-type": "application/grpc",
@@ -106,7 +109,7 @@ public final class RPCChannel: Sendable {
   }
 
   /// Throws unless a text is the path of a method: `/package.Service/Method`.
-  static func check(_ method: String) throws(RPCError) {
+  private static func check(_ method: String) throws(RPCError) {
     let path = method.utf8
     let name = path.dropFirst().drop { $0 != UInt8(ascii: "/") }
     let isWellFormed =

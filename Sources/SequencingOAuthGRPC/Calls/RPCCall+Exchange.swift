@@ -27,7 +27,7 @@ extension RPCCall {
   private func stream(
     _ metadata: RPCMetadata, _ fields: HTTPFields
   ) throws(RPCError) -> RPCStream {
-    var block = channel.block(for: method)
+    var block = block
     var deadline = UInt64.max
     if let end = state.withLock(\.deadline) {
       let left = ContinuousClock.now.duration(to: end)
@@ -38,12 +38,12 @@ extension RPCCall {
     metadata.write(to: &block, replacing: fields)
     return RPCStream(
       block, content: try content(), limit: channel.options.maximumResponseBytes,
-      inbox: kind.receivesMany ? inbox : nil, deadline: deadline
+      inbox: inbox, deadline: deadline
     ) { self.take(RPCResponseHead($0, removing: CallSecrets(fields, metadata))) }
   }
 
   private func content() throws(RPCError) -> RPCStream.Content {
-    if kind.sendsMany { return .outbox(outbox) }
+    if let outbox { return .outbox(outbox) }
     let options = channel.options
     return .message(
       try MessageFrame(
@@ -53,12 +53,8 @@ extension RPCCall {
 
   private func answer(of stream: RPCStream) async throws(RPCError) -> RPCStream.Answer {
     let peer = channel.peer
-    if kind.sendsMany {
-      outbox.whenFilled { [weak stream] in if let stream { peer.resume(stream) } }
-    }
-    if kind.receivesMany {
-      inbox.whenRead { [weak stream] count in if let stream { peer.consume(count, of: stream) } }
-    }
+    outbox?.whenFilled { [weak stream] in if let stream { peer.resume(stream) } }
+    inbox?.whenRead { [weak stream] count in if let stream { peer.consume(count, of: stream) } }
     // Afterwards there is nothing more to end, and nothing to keep.
     defer { interruption.whenRaised {} }
     return try await withCheckedContinuation { continuation in
@@ -74,7 +70,7 @@ extension RPCCall {
   private func take(_ head: RPCResponseHead) {
     state.withLock { if case .running = $0.phase { $0.head = head } }
     // If the head is the whole answer, the server reads no further message.
-    if head.isWholeAnswer { outbox.close() }
+    if head.isWholeAnswer { outbox?.close() }
   }
 
   /// The one message of a call that succeeded.

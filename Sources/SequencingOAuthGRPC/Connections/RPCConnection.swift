@@ -86,7 +86,7 @@ final class RPCConnection {
   // MARK: Attempts
 
   /// Makes an attempt; returns `false` if the connection takes no further one.
-  func begin(_ stream: RPCStream) -> Bool {
+  func begin(_ stream: RPCStream, at now: UInt64) -> Bool {
     guard let session, session.acceptsStreams, let id = session.request(stream.block) else {
       isDraining = true
       return false
@@ -94,7 +94,7 @@ final class RPCConnection {
     hasBegun = true
     stream.id = id
     streams[id] = stream
-    pulse.isBusy(at: SocketLoop.now())
+    pulse.isBusy(at: now)
     return true
   }
 

@@ -27,9 +27,9 @@ extension RPCPeer.State {
   // MARK: Opening
 
   /// Whether a connection must be opened now; the caller opens it.
-  mutating func mustOpen(at now: UInt64) -> Bool {
+  mutating func mustOpen() -> Bool {
     guard !waiting.isEmpty, current == nil else { return false }
-    if opening.mayBegin(at: now) { return true }
+    if opening.mayBegin(at: SocketLoop.now()) { return true }
     nextCheck = min(nextCheck, opening.due)
     return false
   }
@@ -79,7 +79,8 @@ extension RPCPeer.State {
   private mutating func begin(on connection: RPCConnection) {
     let streams = waiting
     waiting.removeAll(keepingCapacity: true)
-    for stream in streams where !connection.begin(stream) { waiting.append(stream) }
+    let now = SocketLoop.now()
+    for stream in streams where !connection.begin(stream, at: now) { waiting.append(stream) }
     nextCheck = min(nextCheck, connection.pulse.due)
     connection.flush()
   }

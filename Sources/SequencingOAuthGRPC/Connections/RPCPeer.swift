@@ -160,7 +160,7 @@ final class RPCPeer: SocketOwner {
   func isCalled() {
     var count = 0
     for _ in 0..<16 {
-      let next = arrivals.withLock(\.streams.count)
+      let next = arrivals.withLock { $0.streams.count }
       if next == count { break }
       count = next
       SocketIO.yield()
@@ -210,7 +210,7 @@ final class RPCPeer: SocketOwner {
     let (ended, mustOpen) = state.withLock { state -> ([RPCStream], Bool) in
       body(&state)
       state.settle()
-      let mustOpen = state.mustOpen(at: SocketLoop.now())
+      let mustOpen = state.mustOpen()
       // The loop keeps this peer while it has a time for it.
       if state.isIdle { state.nextCheck = .max }
       if state.nextCheck != state.alarm {

@@ -61,9 +61,7 @@ final class RPCStream: @unchecked Sendable {
   /// The largest number of bytes that are kept to be sent again.
   private static let replayLimit = 256 * 1024
 
-  private var status = 0
-  private var fields = HTTPFields()
-  private var fieldBytes = 0
+  private var section = ReceivedSection()
   private(set) var head: HTTPResponseHead?
   private var trailers = HTTPFields()
   private var hasMessages = false
@@ -106,8 +104,7 @@ final class RPCStream: @unchecked Sendable {
     brokenRule = nil
     position = 0
     isWaitingForContent = false
-    fields = HTTPFields()
-    fieldBytes = 0
+    section = ReceivedSection()
     return true
   }
 
@@ -129,8 +126,9 @@ final class RPCStream: @unchecked Sendable {
 
   private func copy(_ data: Data, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let count = min(data.count - position, buffer.count)
-    data.copyBytes(
-      to: buffer, from: (data.startIndex + position)..<(data.startIndex + position + count))
+    data.withUnsafeBytes { bytes in
+      buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[position..<position + count]))
+    }
     position += count
     return count
   }
@@ -170,43 +168,24 @@ final class RPCStream: @unchecked Sendable {
   // MARK: What comes back
 
   func sectionBegins() {
-    fields = HTTPFields()
+    section.begin()
   }
 
   /// Takes a field; returns `false` if the response has too many, which ends the attempt.
   func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-    fieldBytes += name.count + value.count + 32
-    guard fieldBytes <= Self.maximumFieldBytes, fields.count < Self.maximumFields else {
-      end(
-        RPCError(
-          .resourceExhausted,
-          "the server sent more than \(Self.maximumFields) metadata fields or "
-            + "\(Self.maximumFieldBytes) bytes of them"))
-      return false
-    }
-    let text = String(decoding: value, as: UTF8.self)
-    if name.first == UInt8(ascii: ":") {
-      // nghttp2 lets only sections pass that have one valid status or, as trailers, none.
-      status = Int(text) ?? 0
-    } else {
-      fields.append(HTTPFields.Field(name: String(decoding: name, as: UTF8.self), value: text))
-    }
-    return true
+    if section.take(name, value) { return true }
+    end(.tooManyFields)
+    return false
   }
-
-  /// How many fields a response may have in one section.
-  private static let maximumFields = 256
-  /// How many bytes all fields of a response may have, each with 32 bytes more.
-  private static let maximumFieldBytes = 256 * 1024
 
   func sectionEnds() {
     if head != nil {
-      trailers = fields
+      trailers = section.fields
       return
     }
     // Heads of status 1xx come before the head.
-    guard status >= 200 else { return }
-    let head = HTTPResponseHead(status: status, headers: fields)
+    guard section.status >= 200 else { return }
+    let head = HTTPResponseHead(status: section.status, headers: section.fields)
     self.head = head
     endReplay()
     hasMessages = head.hasMessages
@@ -219,7 +198,7 @@ final class RPCStream: @unchecked Sendable {
     guard hasMessages else { return discard(bytes.count) }
     received += bytes.count
     do throws(RPCError) {
-      let frames = try parser.take(Data(bytes))
+      let frames = try parser.take(bytes)
       if let inbox {
         unread += frames.reduce(0) { $0 + $1.wireLength }
         inbox.put(frames)

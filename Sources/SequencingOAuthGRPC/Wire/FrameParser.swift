@@ -8,11 +8,13 @@
 struct FrameParser {
   /// The largest message in bytes as it is sent, which may be compressed.
   private let limit: Int
-  /// The first bytes of a message, as far as they are here.
-  private var prefix: [UInt8] = []
+  /// How many bytes of a message's prefix are here: the flag and the length.
+  private var prefixCount = 0
+  private var isCompressed = false
   /// The content of a message whose prefix is complete, as far as it is here.
   private var content = Data()
-  /// How many bytes of the content are still to come; 0 while the prefix is not complete.
+  /// How many bytes of the content are still to come; before the prefix is complete, the length as
+  /// far as it is here.
   private var missing = 0
 
   /// How much memory is taken for a message before its bytes are here.
@@ -23,55 +25,55 @@ struct FrameParser {
   }
 
   /// Whether the last message is complete.
-  var isAtEnd: Bool { prefix.isEmpty }
+  var isAtEnd: Bool { prefixCount == 0 }
 
   /// Adds a piece and returns the messages that are complete now.
-  mutating func take(_ piece: Data) throws(RPCError) -> [MessageFrame] {
+  mutating func take(_ piece: UnsafeRawBufferPointer) throws(RPCError) -> [MessageFrame] {
     var frames: [MessageFrame] = []
-    var rest = piece[...]
-    while !rest.isEmpty {
-      if missing == 0 {
-        takePrefix(&rest)
-        guard try isPrefixComplete() else { continue }
+    var position = 0
+    while position < piece.count {
+      if prefixCount < MessageFrame.prefixLength {
+        try takePrefix(piece[position])
+        position += 1
+        if prefixCount < MessageFrame.prefixLength { continue }
       }
-      if let frame = takeContent(&rest) { frames.append(frame) }
+      let end = min(position + missing, piece.count)
+      if let frame = takeContent(UnsafeRawBufferPointer(rebasing: piece[position..<end])) {
+        frames.append(frame)
+      }
+      position = end
     }
     return frames
   }
 
-  private mutating func takePrefix(_ rest: inout Data) {
-    let piece = rest.prefix(MessageFrame.prefixLength - prefix.count)
-    prefix.append(contentsOf: piece)
-    rest = rest.dropFirst(piece.count)
-  }
-
-  /// Reads the prefix; returns whether it is complete.
-  private mutating func isPrefixComplete() throws(RPCError) -> Bool {
-    guard prefix[0] <= 1 else {
-      throw RPCError(.internal, "the server sent bytes that are not a gRPC message")
+  private mutating func takePrefix(_ byte: UInt8) throws(RPCError) {
+    prefixCount += 1
+    if prefixCount == 1 {
+      guard byte <= 1 else {
+        throw RPCError(.internal, "the server sent bytes that are not a gRPC message")
+      }
+      isCompressed = byte == 1
+      return
     }
-    guard prefix.count == MessageFrame.prefixLength else { return false }
-    missing = prefix.dropFirst().reduce(0) { $0 << 8 | Int($1) }
+    missing = missing << 8 | Int(byte)
+    guard prefixCount == MessageFrame.prefixLength else { return }
     guard missing <= limit else {
       throw RPCError(
         .resourceExhausted,
         "the server sent a message of \(missing) bytes; the limit is \(limit) bytes")
     }
     content.reserveCapacity(min(missing, Self.advance))
-    return true
   }
 
   /// Takes content, and returns the message if that is complete.
-  private mutating func takeContent(_ rest: inout Data) -> MessageFrame? {
-    let piece = rest.prefix(missing)
-    content.append(piece)
+  private mutating func takeContent(_ piece: UnsafeRawBufferPointer) -> MessageFrame? {
+    content.append(contentsOf: piece)
     missing -= piece.count
-    rest = rest.dropFirst(piece.count)
     guard missing == 0 else { return nil }
     defer {
-      prefix.removeAll(keepingCapacity: true)
+      prefixCount = 0
       content = Data()
     }
-    return MessageFrame(isCompressed: prefix[0] == 1, content: content)
+    return MessageFrame(isCompressed: isCompressed, content: content)
   }
 }

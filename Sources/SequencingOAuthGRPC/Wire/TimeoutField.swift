@@ -7,7 +7,8 @@ enum TimeoutField {
   /// Writes a duration in the finest unit in which eight digits are enough; `nil` if it is not
   /// positive.
   ///
-  /// It is rounded up, so that the server never gives up before the caller.
+  /// It is rounded up to three digits and zeros, so that the server never gives up before the
+  /// caller. Many calls then have the same text, of which HPACK sends only the number.
   static func text(_ duration: Duration) -> String? {
     let (seconds, attoseconds) = duration.components
     guard duration > .zero else { return nil }
@@ -17,9 +18,17 @@ enum TimeoutField {
       if isTooLarge { continue }
       let attosecondsEach = 1_000_000_000_000_000_000 / perSecond
       let part = (attoseconds + attosecondsEach - 1) / attosecondsEach
-      if whole <= largest, whole + part <= largest { return "\(whole + part)\(unit)" }
+      guard whole <= largest else { continue }
+      let value = roundedUp(whole + part)
+      if value <= largest { return "\(value)\(unit)" }
     }
     let hours = seconds / 3600 + 1
     return hours <= largest ? "\(hours)H" : "\(largest)H"
+  }
+
+  private static func roundedUp(_ value: Int64) -> Int64 {
+    var step: Int64 = 1
+    while value / step >= 1000 { step *= 10 }
+    return (value + step - 1) / step * step
   }
 }

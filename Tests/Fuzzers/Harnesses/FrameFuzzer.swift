@@ -55,7 +55,9 @@ private struct Frames {
     do throws(RPCError) {
       while !rest.isEmpty {
         // A slice, whose indices do not begin at 0.
-        frames += try parser.take(rest.prefix(piece))
+        frames += try rest.prefix(piece).withUnsafeBytes { bytes in
+          Result { () throws(RPCError) in try parser.take(bytes) }
+        }.get()
         rest = rest.dropFirst(piece)
       }
       isAtEnd = parser.isAtEnd

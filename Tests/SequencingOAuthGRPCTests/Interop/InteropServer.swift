@@ -105,7 +105,7 @@ extension RPCCall {
   func compressedFlags() async throws -> [Bool] {
     try start()
     var flags: [Bool] = []
-    while let frame = try await inbox.next()?.get() { flags.append(frame.isCompressed) }
+    while let frame = try await inbox?.next()?.get() { flags.append(frame.isCompressed) }
     return flags
   }
 }

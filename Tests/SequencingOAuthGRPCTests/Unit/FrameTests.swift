@@ -3,6 +3,14 @@ import Testing
 
 @testable import SequencingOAuthGRPC
 
+extension FrameParser {
+  fileprivate mutating func take(_ piece: Data) throws(RPCError) -> [MessageFrame] {
+    try piece.withUnsafeBytes { bytes in
+      Result { () throws(RPCError) in try take(bytes) }
+    }.get()
+  }
+}
+
 /// Messages cut out of a stream of bytes, however it is cut up itself.
 @Suite struct FrameTests {
   private static let messages = [
