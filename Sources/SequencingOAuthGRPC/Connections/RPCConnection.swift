@@ -12,19 +12,13 @@ import SequencingOAuth
 ///
 /// It belongs to its ``RPCPeer``, whose lock protects it.
 final class RPCConnection {
-  private let wire: any Wire
-  private let settings: HTTP2Session.Settings
-  private let tls: TLSLayer?
+  let bytes: ConnectionBytes
+  let settings: HTTP2Session.Settings
   let authority: String
-  private(set) var session: HTTP2Session?
+  /// What speaks HTTP/2; `nil` before the TLS handshake is complete.
+  var session: HTTP2Session?
   var streams: [Int32: RPCStream] = [:]
   var pulse: ConnectionPulse
-
-  private var unsent = UnsentBytes()
-  /// Whether the socket is watched for writing, too.
-  private var isBlocked = false
-  /// Room for bytes of the network, and for the same bytes without TLS.
-  private let rooms = (allocateRoom(), allocateRoom())
 
   /// The attempts that have ended since the peer looked.
   var ended: [RPCStream] = []
@@ -36,10 +30,10 @@ final class RPCConnection {
   private(set) var failure: RPCError?
   /// What the server said when it announced the end.
   private(set) var farewell: String?
-  /// Whether nothing more can be sent.
-  private var isOver = false
   /// Whether a byte of HTTP/2 has come.
-  private var hasReceived = false
+  var hasReceived = false
+  /// Whether nothing more can be sent.
+  var isOver = false
   /// Whether an attempt was made here.
   private(set) var hasBegun = false
   /// Whether the server has answered an attempt here.
@@ -53,33 +47,19 @@ final class RPCConnection {
   /// How many attempts may end before they could be sent.
   private static let maximumAbandoned = 1000
 
-  private static func allocateRoom() -> UnsafeMutableRawBufferPointer {
-    .allocate(byteCount: 64 * 1024, alignment: 16)
-  }
-
   /// Begins the TLS handshake or, without TLS, HTTP/2.
   init(
     _ wire: any Wire, host: String, authority: String, keepAlive: Duration?,
     settings: HTTP2Session.Settings = HTTP2Session.Settings()
   ) throws(SQOAuthError) {
-    self.wire = wire
+    bytes = try ConnectionBytes(wire, host: host, authority: authority)
     self.settings = settings
     self.authority = authority
     pulse = ConnectionPulse(interval: keepAlive)
-    if let context = wire.context {
-      tls = try TLSLayer(context: context, host: host, authority: authority)
-    } else {
-      tls = nil
-    }
     advance()
   }
 
-  deinit {
-    rooms.0.deallocate()
-    rooms.1.deallocate()
-  }
-
-  var socket: Int32 { wire.socket }
+  var socket: Int32 { bytes.socket }
   /// Whether attempts can be made: the TLS handshake is complete.
   var isReady: Bool { session != nil && !isDraining && failure == nil }
 
@@ -123,7 +103,7 @@ final class RPCConnection {
 
   /// Whether a stream is the only one, and all of it was sent.
   func hasOnly(_ stream: RPCStream) -> Bool {
-    isReady && !isBlocked && streams.count == 1 && streams[stream.id] === stream
+    isReady && !bytes.isBlocked && streams.count == 1 && streams[stream.id] === stream
   }
 
   /// Keeps the loop from the socket, because a caller's thread reads it.
@@ -133,7 +113,7 @@ final class RPCConnection {
 
   /// Ends ``rest()``.
   func watchAgain() {
-    if failure == nil { SocketLoop.shared?.watch(socket, isWriting: isBlocked) }
+    if failure == nil { SocketLoop.shared?.watch(socket, isWriting: bytes.isBlocked) }
   }
 
   // MARK: The end
@@ -154,9 +134,9 @@ final class RPCConnection {
     streams = [:]
   }
 
-  private func failBroken(_ reason: String) {
+  func failBroken(_ reason: String) {
     // With TLS 1.3, the server may refuse the client after the client's side of the handshake.
-    if let tls, !pulse.isProven {
+    if let tls = bytes.tls, !pulse.isProven {
       let moment = session == nil ? "in" : "after"
       return fail(
         RPCError(transport: tls.failure("\(moment) the handshake, the connection \(reason)")))
@@ -178,7 +158,7 @@ final class RPCConnection {
   }
 
   /// Ends the connection because of a rule that the server broke.
-  private func fail(breaking rule: String) {
+  func fail(breaking rule: String) {
     if pulse.isProven {
       fail(RPCError(.unavailable, "\(authority) does not keep to HTTP/2: \(rule)"))
     } else {
@@ -208,133 +188,5 @@ final class RPCConnection {
   /// When something is due, by the clock of `SocketLoop`.
   var due: UInt64 {
     streams.values.reduce(pulse.due) { min($0, $1.deadline) }
-  }
-
-  // MARK: Bytes
-
-  /// Continues the handshake, and begins HTTP/2 after it.
-  private func advance() {
-    guard session == nil, failure == nil else { return }
-    do throws(SQOAuthError) {
-      let isDone = try tls?.advanceHandshake() ?? true
-      if isDone { try beginSession() }
-    } catch {
-      // The alert that tells the server why.
-      flush()
-      fail(RPCError(transport: error))
-    }
-  }
-
-  private func beginSession() throws(SQOAuthError) {
-    guard let session = HTTP2Session(isServer: false, settings: settings, owner: self) else {
-      throw SQOAuthError(.connectionFailed, "nghttp2 has no memory for a connection")
-    }
-    self.session = session
-  }
-
-  /// Reads what has arrived, so many bytes at most, and answers it; returns whether there may be
-  /// more.
-  func read(_ limit: Int = .max) -> Bool {
-    guard failure == nil else { return false }
-    let room = UnsafeMutableRawBufferPointer(rebasing: rooms.0[..<min(limit, rooms.0.count)])
-    switch wire.receive(into: room) {
-    case .bytes(let count):
-      pulse.hasReceived(at: SocketLoop.now())
-      take(UnsafeRawBufferPointer(rebasing: room[..<count]))
-      flush()
-      return count == room.count
-    case .wait: flush()
-    case .end: failBroken("was closed by the server")
-    case .failed(let errno): failBroken("broke: \(CLibrary.meaning(of: errno))")
-    }
-    return false
-  }
-
-  private func take(_ bytes: UnsafeRawBufferPointer) {
-    guard let tls else { return takePlain(bytes) }
-    tls.feed(bytes)
-    advance()
-    while failure == nil, session != nil {
-      switch tls.read(into: rooms.1) {
-      case .bytes(let count): takePlain(UnsafeRawBufferPointer(rebasing: rooms.1[..<count]))
-      case .wait: return
-      case .end(let reason): return end(tls, reason)
-      }
-    }
-  }
-
-  /// Ends the connection as TLS has ended.
-  private func end(_ tls: TLSLayer, _ reason: String?) {
-    guard let reason else { return failBroken("was closed by the server") }
-    if !pulse.isProven { return fail(RPCError(transport: tls.failure(reason))) }
-    failBroken("broke: \(reason)")
-  }
-
-  private func takePlain(_ bytes: UnsafeRawBufferPointer) {
-    if !hasReceived {
-      hasReceived = true
-      if bytes.starts(with: "HTTP/1".utf8) {
-        return fail(RPCError(transport: .noHTTP2(authority)))
-      }
-    }
-    do throws(HTTP2Session.Failure) {
-      try session?.receive(bytes)
-    } catch {
-      return fail(breaking: error.reason)
-    }
-    if session?.isTerminated == true { breakOff() }
-  }
-
-  /// Tells the server which rule it broke, if the network takes that at once, and ends the
-  /// connection.
-  private func breakOff() {
-    fill()
-    if !unsent.isEmpty { _ = unsent.send(on: wire) }
-    fail(breaking: session?.brokenRule ?? "the server broke a rule and reads nothing")
-  }
-
-  /// Sends what there is to send, as far as the network takes it.
-  func flush() {
-    while failure == nil {
-      fill()
-      guard !unsent.isEmpty else { break }
-      switch unsent.send(on: wire) {
-      case .bytes: break
-      case .wait: return watch(isBlocked: true)
-      case .end: return failBroken("was closed by the server")
-      case .failed(let errno):
-        readLastWords()
-        return failBroken("broke: \(CLibrary.meaning(of: errno))")
-      }
-    }
-    watch(isBlocked: false)
-    closeIfOver()
-  }
-
-  /// Takes what the server sent before it closed the connection: an answer, or its reason.
-  private func readLastWords() {
-    if isOver { return }
-    isOver = true
-    for _ in 0..<Self.turns where failure == nil {
-      guard case .bytes(let count) = wire.receive(into: rooms.0) else { return }
-      take(UnsafeRawBufferPointer(rebasing: rooms.0[..<count]))
-    }
-  }
-
-  private func watch(isBlocked: Bool) {
-    guard isBlocked != self.isBlocked else { return }
-    self.isBlocked = isBlocked
-    wire.watch(isWriting: isBlocked)
-  }
-
-  private func fill() {
-    if let reason = unsent.refill(from: session, tls) { failBroken("broke: \(reason)") }
-  }
-}
-
-extension SQOAuthError {
-  static func noHTTP2(_ authority: String, _ rule: String? = nil) -> Self {
-    let reason = rule.map { ": \($0)" } ?? ""
-    return Self(.invalidResponse, "\(authority) does not speak HTTP/2\(reason)")
   }
 }

@@ -140,10 +140,10 @@ final class RPCPeer: SocketOwner {
 
   func socketIsReady(_ socket: Int32) {
     for turn in 0..<RPCConnection.turns {
+      // Few bytes first, so that the callers of the first answers go on while more is read.
+      let limit = turn == 0 ? 2048 : ConnectionBytes.capacity
       var hasMore = false
-      act { state in
-        hasMore = state.connection(on: socket)?.read(turn == 0 ? 2048 : .max) ?? false
-      }
+      act { hasMore = $0.connection(on: socket)?.read(limit) ?? false }
       if !hasMore { return }
     }
   }

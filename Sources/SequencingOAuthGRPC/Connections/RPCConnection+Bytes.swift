@@ -1,0 +1,128 @@
+import HTTP2
+import SequencingOAuth
+
+/// The bytes of a connection: the handshake, what is read and what is sent.
+extension RPCConnection {
+  // MARK: The beginning
+
+  /// Continues the handshake, and begins HTTP/2 after it.
+  func advance() {
+    guard session == nil, failure == nil else { return }
+    do throws(SQOAuthError) {
+      let isDone = try bytes.tls?.advanceHandshake() ?? true
+      if isDone { try beginSession() }
+    } catch {
+      // The alert that tells the server why.
+      flush()
+      fail(RPCError(transport: error))
+    }
+  }
+
+  private func beginSession() throws(SQOAuthError) {
+    guard let session = HTTP2Session(isServer: false, settings: settings, owner: self) else {
+      throw SQOAuthError(.connectionFailed, "nghttp2 has no memory for a connection")
+    }
+    self.session = session
+  }
+
+  // MARK: What comes
+
+  /// Reads what has arrived, so many bytes at most, and answers it; returns whether there may be
+  /// more.
+  func read(_ limit: Int = ConnectionBytes.capacity) -> Bool {
+    guard failure == nil else { return false }
+    switch bytes.receive(limit) {
+    case .bytes(let count):
+      pulse.hasReceived(at: SocketLoop.now())
+      takeArrived()
+      flush()
+      return count == limit
+    case .wait: flush()
+    case .end: failBroken("was closed by the server")
+    case .failed(let errno): failBroken("broke: \(CLibrary.meaning(of: errno))")
+    }
+    return false
+  }
+
+  private func takeArrived() {
+    advance()
+    while failure == nil, session != nil {
+      switch bytes.read() {
+      case .bytes(let bytes): take(bytes)
+      case .wait: return
+      case .end(let tls, let reason): return end(tls, reason)
+      }
+    }
+  }
+
+  /// Ends the connection as TLS has ended.
+  private func end(_ tls: TLSLayer, _ reason: String?) {
+    guard let reason else { return failBroken("was closed by the server") }
+    if !pulse.isProven { return fail(RPCError(transport: tls.failure(reason))) }
+    failBroken("broke: \(reason)")
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) {
+    if !hasReceived {
+      hasReceived = true
+      if bytes.starts(with: "HTTP/1".utf8) {
+        return fail(RPCError(transport: .noHTTP2(authority)))
+      }
+    }
+    do throws(HTTP2Session.Failure) {
+      try session?.receive(bytes)
+    } catch {
+      return fail(breaking: error.reason)
+    }
+    if session?.isTerminated == true { breakOff() }
+  }
+
+  /// Tells the server which rule it broke, if the network takes that at once, and ends the
+  /// connection.
+  private func breakOff() {
+    fill()
+    if !bytes.isSent { _ = bytes.send() }
+    fail(breaking: session?.brokenRule ?? "the server broke a rule and reads nothing")
+  }
+
+  // MARK: What goes
+
+  /// Sends what there is to send, as far as the network takes it.
+  func flush() {
+    while failure == nil {
+      fill()
+      guard !bytes.isSent else { break }
+      switch bytes.send() {
+      case .bytes: break
+      case .wait: return bytes.watch(isBlocked: true)
+      case .end: return failBroken("was closed by the server")
+      case .failed(let errno):
+        readLastWords()
+        return failBroken("broke: \(CLibrary.meaning(of: errno))")
+      }
+    }
+    bytes.watch(isBlocked: false)
+    closeIfOver()
+  }
+
+  private func fill() {
+    if let reason = bytes.refill(from: session) { failBroken("broke: \(reason)") }
+  }
+
+  /// Takes what the server sent before it closed the connection: an answer, or its reason.
+  private func readLastWords() {
+    if isOver { return }
+    isOver = true
+    for _ in 0..<Self.turns where failure == nil {
+      guard case .bytes = bytes.receive() else { return }
+      takeArrived()
+    }
+  }
+}
+
+extension SQOAuthError {
+  static func noHTTP2(_ authority: String, _ rule: String? = nil) -> Self {
+    let reason = rule.map { ": \($0)" } ?? ""
+    return Self(.invalidResponse, "\(authority) does not speak HTTP/2\(reason)")
+  }
+}
