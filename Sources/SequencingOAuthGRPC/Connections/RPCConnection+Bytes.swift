@@ -1,3 +1,4 @@
+import Basics
 import HTTP2
 import SequencingOAuth
 

@@ -1,12 +1,5 @@
-import Basics
 import HTTP2
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// One HTTP/2 connection to a server, with the attempts on it.
 ///
