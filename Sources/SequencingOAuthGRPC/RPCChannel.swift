@@ -96,7 +96,9 @@ public final class RPCChannel: Sendable {
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the text is not the path of a method.
   func block(for method: String) throws(RPCError) -> HeaderBlock {
-    if let last = lastBlock.withLock({ $0 }), last.method == method { return last.block }
+    if let last = lastBlock.withLock({ $0 }), last.method.utf8.elementsEqual(method.utf8) {
+      return last.block
+    }
     try Self.check(method)
     var block = HeaderBlock([
       ":method": "POST", ":scheme": scheme, ":path": method, ":authority": authority,

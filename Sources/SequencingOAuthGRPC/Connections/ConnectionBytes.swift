@@ -8,7 +8,7 @@ final class ConnectionBytes {
   /// The TLS of the connection; `nil` in clear.
   let tls: TLSLayer?
   /// Room for bytes of the network, and for the same bytes without TLS.
-  private let rooms = (allocateRoom(), allocateRoom())
+  private let rooms: (UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer)
   /// What has arrived in clear, until it is read.
   private var arrived: UnsafeRawBufferPointer?
   private var unsent = UnsentBytes()
@@ -29,6 +29,7 @@ final class ConnectionBytes {
     } else {
       tls = nil
     }
+    rooms = (Self.allocateRoom(), Self.allocateRoom())
   }
 
   deinit {
@@ -76,9 +77,7 @@ final class ConnectionBytes {
   /// Whether the network has all that was taken from the session.
   var isSent: Bool { unsent.isEmpty }
 
-  /// Takes what a session has to say, once the network has all that was taken before.
-  ///
-  /// Returns the reason if the connection cannot go on.
+  /// Takes what a session has to say; see ``UnsentBytes``.
   func refill(from session: HTTP2Session?) -> String? {
     unsent.refill(from: session, tls)
   }

@@ -22,8 +22,7 @@ enum TimeoutField {
       let value = roundedUp(whole + part)
       if value <= largest { return "\(value)\(unit)" }
     }
-    let hours = seconds / 3600 + 1
-    return hours <= largest ? "\(hours)H" : "\(largest)H"
+    return "\(min(roundedUp(seconds / 3600 + 1), largest))H"
   }
 
   private static func roundedUp(_ value: Int64) -> Int64 {

@@ -54,7 +54,6 @@ private struct Frames {
     var rest = input
     do throws(RPCError) {
       while !rest.isEmpty {
-        // A slice, whose indices do not begin at 0.
         frames += try rest.prefix(piece).withUnsafeBytes { bytes in
           Result { () throws(RPCError) in try parser.take(bytes) }
         }.get()

@@ -164,6 +164,13 @@ import Testing
     rpcFailure(.invalidArgument) { try channel.call(name) }
   }
 
+  @Test func `a name that only looks like the last method's is refused`() throws {
+    let channel = try RPCChannel(url: try #require(URL(string: "http://127.0.0.1:1")))
+    _ = try channel.call("/p.S/K")
+    // The Kelvin sign, which is equal to K for Swift.
+    rpcFailure(.invalidArgument) { try channel.call("/p.S/\u{212A}") }
+  }
+
   @Test(arguments: [
     "ftp://host", "https://", "https://host/path", "https://host?x", "https://u@host",
   ])

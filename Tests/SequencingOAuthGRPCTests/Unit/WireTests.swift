@@ -22,10 +22,10 @@ import Testing
       (.nanoseconds(100_000_001), "101000u"), (.seconds(100_000), "100000S"),
       (.milliseconds(59_998), "60000000u"), (.milliseconds(99_950), "100000m"),
       (.milliseconds(1_001), "1010000u"), (.seconds(99_900_000), "99900000S"),
-      (.seconds(99_999_999), "27778H"), (.seconds(100_000_000), "27778H"),
+      (.seconds(99_999_999), "27800H"), (.seconds(100_000_000), "27800H"),
       (.seconds(Int64.max), "99999999H"), (.zero, nil), (.seconds(-1), nil),
     ] as [(Duration, String?)])
-  func `a time has at most eight digits, three of them not zeros, and is never cut short`(
+  func `a time is rounded up to three digits, within the eight that are allowed`(
     duration: Duration, expected: String?
   ) {
     #expect(TimeoutField.text(duration) == expected)
