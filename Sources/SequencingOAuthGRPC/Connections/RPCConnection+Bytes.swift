@@ -49,7 +49,7 @@ extension RPCConnection {
     advance()
     while failure == nil, session != nil {
       switch bytes.read() {
-      case .bytes(let bytes): take(bytes)
+      case .bytes(let content): take(content)
       case .wait: return
       case .end(let tls, let reason): return end(tls, reason)
       }
@@ -63,15 +63,15 @@ extension RPCConnection {
     failBroken("broke: \(reason)")
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) {
+  private func take(_ content: UnsafeRawBufferPointer) {
     if !hasReceived {
       hasReceived = true
-      if bytes.starts(with: "HTTP/1".utf8) {
+      if content.starts(with: "HTTP/1".utf8) {
         return fail(RPCError(transport: .noHTTP2(authority)))
       }
     }
     do throws(HTTP2Session.Failure) {
-      try session?.receive(bytes)
+      try session?.receive(content)
     } catch {
       return fail(breaking: error.reason)
     }

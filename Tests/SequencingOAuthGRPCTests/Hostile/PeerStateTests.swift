@@ -11,12 +11,12 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct PeerStateTests {
   /// A connection that gets these bytes, and loses what it sends.
   private static func connection(
-    _ bytes: [UInt8], isClosed: Bool = false
+    _ bytes: [UInt8], refusing refusal: SocketIO.Outcome? = nil
   ) throws -> RPCConnection {
-    let wire = GivenBytes(bytes, isClosed: isClosed)
+    let wire = GivenBytes(bytes, refusing: refusal)
     let connection = try RPCConnection(
       wire, host: "127.0.0.1", authority: "127.0.0.1:1", keepAlive: .seconds(60))
-    if !isClosed { connection.flush() }
+    if refusal == nil { connection.flush() }
     return connection
   }
 
@@ -89,7 +89,8 @@ import Testing
   }
 
   @Test func `an answer that came before the connection broke counts`() throws {
-    let connection = try Self.connection(Bytes.start + Bytes.answer([1, 2, 3]), isClosed: true)
+    let connection = try Self.connection(
+      Bytes.start + Bytes.answer([1, 2, 3]), refusing: .failed(errno: EPIPE))
     let (answered, other) = (Self.stream(), Self.stream())
     for stream in [answered, other] { #expect(connection.begin(stream, at: SocketLoop.now())) }
     connection.flush()
@@ -97,6 +98,14 @@ import Testing
     #expect(connection.failure?.message.contains("broke: ") == true)
     let error = #expect(throws: RPCError.self) { _ = try other.result?.get() }
     #expect(error?.status == .unavailable)
+  }
+
+  @Test func `a broken rule ends a connection whose network takes nothing`() throws {
+    let bytes = Bytes.start + Bytes.reset(8, stream: 0)
+    let connection = try Self.connection(bytes, refusing: .wait)
+    connection.flush()
+    #expect(!connection.read())
+    #expect(connection.failure?.message.contains("does not keep to HTTP/2") == true)
   }
 
   @Test func `a call with too much metadata is not sent, and harms no other`() async throws {
@@ -113,16 +122,16 @@ import Testing
   }
 }
 
-/// A network that brings bytes once, and takes all that is sent or, if it is closed, nothing.
+/// A network that brings bytes once, and takes all that is sent or, if it refuses, nothing.
 private final class GivenBytes: Wire {
   let socket: Int32 = -1
   let context: OpaquePointer? = nil
   private var rest: ArraySlice<UInt8>
-  private let isClosed: Bool
+  private let refusal: SocketIO.Outcome?
 
-  init(_ bytes: [UInt8], isClosed: Bool) {
+  init(_ bytes: [UInt8], refusing refusal: SocketIO.Outcome?) {
     rest = bytes[...]
-    self.isClosed = isClosed
+    self.refusal = refusal
   }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> SocketIO.Outcome {
@@ -134,7 +143,7 @@ private final class GivenBytes: Wire {
   }
 
   func send(_ bytes: UnsafeRawBufferPointer) -> SocketIO.Outcome {
-    isClosed ? .failed(errno: EPIPE) : .bytes(bytes.count)
+    refusal ?? .bytes(bytes.count)
   }
 
   func watch(isWriting: Bool) {}
