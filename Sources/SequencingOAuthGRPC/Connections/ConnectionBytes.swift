@@ -11,11 +11,13 @@ final class ConnectionBytes {
   private let rooms: (UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer)
   /// What has arrived in clear, until it is read.
   private var arrived: UnsafeRawBufferPointer?
-  private var unsent = UnsentBytes()
+  /// What the network takes next, and how many bytes of it the network has taken.
+  private var output: [UInt8] = []
+  private var sent = 0
   /// Whether the network takes nothing at present; then the socket is watched for writing, too.
   private(set) var isBlocked = false
 
-  /// How many bytes are received at once.
+  /// How many bytes are received at once, and how many are collected before they are sent.
   static let capacity = 64 * 1024
 
   private static func allocateRoom() -> UnsafeMutableRawBufferPointer {
@@ -75,16 +77,37 @@ final class ConnectionBytes {
   // MARK: What goes
 
   /// Whether the network has all that was taken from the session.
-  var isSent: Bool { unsent.isEmpty }
+  var isSent: Bool { sent == output.count }
 
-  /// Takes what a session has to say; see ``UnsentBytes``.
+  /// Takes what a session has to say, once the network has all that was taken before.
+  ///
+  /// Returns the reason if the connection cannot go on.
   func refill(from session: HTTP2Session?) -> String? {
-    unsent.refill(from: session, tls)
+    guard isSent else { return nil }
+    output.removeAll(keepingCapacity: true)
+    sent = 0
+    do throws(HTTP2Session.Failure) {
+      guard let tls else {
+        try session?.takeOutput(into: &output, limit: Self.capacity)
+        return nil
+      }
+      var plain: [UInt8] = []
+      try session?.takeOutput(into: &plain, limit: Self.capacity)
+      guard plain.withUnsafeBytes(tls.write) else { return "OpenSSL cannot encrypt any more" }
+      tls.takeOutput(into: &output)
+      return nil
+    } catch {
+      return error.reason
+    }
   }
 
   /// Sends as much as the network takes.
   func send() -> SocketIO.Outcome {
-    unsent.send(on: wire)
+    let outcome = output.withUnsafeBytes {
+      wire.send(UnsafeRawBufferPointer(rebasing: $0[sent...]))
+    }
+    if case .bytes(let count) = outcome { sent += count }
+    return outcome
   }
 
   /// Watches the socket for writing, or no longer.

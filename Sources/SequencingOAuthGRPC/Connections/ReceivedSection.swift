@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// The fields of one section of a response: a head or the trailers.
+/// The section of a response that is being received, a head or the trailers, within limits.
 struct ReceivedSection {
   private(set) var status = 0
   private(set) var fields = HTTPFields()

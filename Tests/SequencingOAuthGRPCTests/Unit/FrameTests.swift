@@ -4,10 +4,8 @@ import Testing
 @testable import SequencingOAuthGRPC
 
 extension FrameParser {
-  fileprivate mutating func take(_ piece: Data) throws(RPCError) -> [MessageFrame] {
-    try piece.withUnsafeBytes { bytes in
-      Result { () throws(RPCError) in try take(bytes) }
-    }.get()
+  fileprivate mutating func take(_ piece: Data) throws -> [MessageFrame] {
+    try piece.withUnsafeBytes { try take($0) }
   }
 }
 
