@@ -58,11 +58,11 @@ public final class OneShot<Value: Sendable>: Sendable {
   /// Waits for the value; returns `nil` if the waiting task is cancelled first.
   @inlinable
   public func value() async -> Value? {
-    if let value = current { return value }
-    let id = state.withLock { state in
+    let (id, value) = state.withLock { state in
       state.lastWaiter += 1
-      return state.lastWaiter
+      return (state.lastWaiter, state.value)
     }
+    if let value { return value }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
