@@ -5,9 +5,7 @@ import TestSupport
 import Testing
 
 /// HTTP/2 against nghttp2's server.
-@Suite(
-  .timeLimit(.minutes(3)), .serialized,
-  .requires(Requirement(programs: ["nghttpd", "openssl"])))
+@Suite(.timeLimit(.minutes(3)), .requires(Requirement(programs: ["nghttpd", "openssl"])))
 struct HTTP2Tests {
   private func withServer(
     _ options: [String], version: HTTPClientConfiguration.Version = .automatic,

@@ -5,9 +5,7 @@ import TestSupport
 import Testing
 
 /// Trust, as openssl's own server puts it to the test.
-@Suite(
-  .timeLimit(.minutes(3)), .serialized,
-  .requires(Requirement(programs: ["openssl"])))
+@Suite(.timeLimit(.minutes(3)), .requires(Requirement(programs: ["openssl"])))
 struct HTTPTLSTests {
   let certificates: Certificates
 

@@ -8,7 +8,7 @@ import Testing
 /// A fleet goes through faults of its workers, of the network and of the database.
 ///
 /// `FLEET_ROTATIONS=10000` in the environment makes each run as long as that, with more accounts.
-@Suite(.requires(.postgreSQL), .serialized, .timeLimit(.minutes(20))) struct FleetTests {
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(20))) struct FleetTests {
   /// How many refreshes a test makes at least.
   private static let rotations =
     ProcessInfo.processInfo.environment["FLEET_ROTATIONS"].flatMap { Int($0) } ?? 60
