@@ -1,7 +1,12 @@
 import Basics
 
-/// The keys of a sandbox: one for each algorithm, made when it is first needed.
+/// The keys of a sandbox: one for each algorithm, from when it is first needed.
 struct SigningKeys: Redacted {
+  /// The keys with which every sandbox of the process begins.
+  ///
+  /// A new RSA key takes a tenth of a second, and the tests of an app start hundreds of sandboxes.
+  private static let firstKeys = Locked<[SandboxSigningAlgorithm: SigningKey]>([:])
+
   /// The keys that sign now.
   private var current: [SandboxSigningAlgorithm: SigningKey] = [:]
   /// The keys that the key set contains, the oldest first.
@@ -10,10 +15,18 @@ struct SigningKeys: Redacted {
   /// The key for an algorithm other than an HMAC.
   mutating func key(for algorithm: SandboxSigningAlgorithm) -> SigningKey {
     if let key = current[algorithm] { return key }
-    let key = SigningKey(generating: algorithm)
-    current[algorithm] = key
-    published.append(key)
+    let key = Self.firstKeys.withLock { keys in
+      let key = keys[algorithm] ?? SigningKey(generating: algorithm)
+      keys[algorithm] = key
+      return key
+    }
+    sign(with: key)
     return key
+  }
+
+  private mutating func sign(with key: SigningKey) {
+    current[key.algorithm] = key
+    published.append(key)
   }
 
   /// Adds a key that signs nothing by itself to the key set.
@@ -26,7 +39,7 @@ struct SigningKeys: Redacted {
     let algorithms = SandboxSigningAlgorithm.allCases.filter { current[$0] != nil }
     current = [:]
     if !keepsOld { published = [] }
-    for algorithm in algorithms { _ = key(for: algorithm) }
+    for algorithm in algorithms { sign(with: SigningKey(generating: algorithm)) }
   }
 }
 

@@ -62,6 +62,18 @@ import Testing
     await plain.stop()
   }
 
+  @Test func `sandboxes begin with the same keys, until one of them changes its own`() async throws {
+    var ids: [SandboxJSON?] = []
+    for rotates in [false, true, false] {
+      let sandbox = try await SandboxServer.start(Self.algorithm(.rs256))
+      _ = sandbox.issueTokens(scopes: ["openid"])
+      if rotates { sandbox.rotateSigningKeys() }
+      ids.append(try await RawClient(sandbox: sandbox).keys().last?["kid"])
+      await sandbox.stop()
+    }
+    #expect(ids[0] != nil && ids[0] == ids[2] && ids[0] != ids[1])
+  }
+
   @Test func `new keys sign after a rotation, and the old ones stay or go`() async throws {
     let sandbox = try await SandboxServer.start(Self.algorithm(.edDSA))
     let client = RawClient(sandbox: sandbox)

@@ -20,7 +20,7 @@ struct KeyedClientFixture {
   ) async throws {
     let clock = ManualClock(now: Date())
     self.clock = clock
-    key = try ClientKey(generating: algorithm)
+    key = try MadeKeys.key(for: algorithm)
     var options = SandboxOptions()
     options.now = { clock.now }
     options.clients.append(SandboxClient(id: Self.id, key: try Self.json(key)))

@@ -12,7 +12,7 @@ import Testing
     _ algorithm: JWSAlgorithm = .es256, knowsPublicKey: Bool = true,
     change: @escaping @Sendable (Data) -> Data = { $0 }
   ) throws -> ClientKey {
-    let own = try ClientKey(generating: algorithm)
+    let own = try MadeKeys.key(for: algorithm)
     guard case .here(let privateKey) = own.signer else { throw CancellationError() }
     let jwk = try own.publicJWK.map { try JSONEncoder().encode($0) }
     return try ClientKey(
