@@ -62,7 +62,8 @@ import Testing
     await plain.stop()
   }
 
-  @Test func `sandboxes begin with the same keys, until one of them changes its own`() async throws {
+  @Test func `sandboxes begin with the same keys, until one of them changes its own`() async throws
+  {
     var ids: [SandboxJSON?] = []
     for rotates in [false, true, false] {
       let sandbox = try await SandboxServer.start(Self.algorithm(.rs256))
