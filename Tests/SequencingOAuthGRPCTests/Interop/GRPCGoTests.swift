@@ -147,12 +147,19 @@ import Testing
 
   // MARK: Pings
 
+  /// How long a server is silent before a ``pingingChannel(_:)`` first asks whether it is there.
+  private static let silence = Duration.milliseconds(20)
+
+  private static func pingingChannel(_ server: InteropServer) throws -> RPCChannel {
+    try server.channel {
+      $0.keepAlive = silence
+      $0.shortestKeepAlive = silence
+    }
+  }
+
   @Test func `a silent stream is asked about again and again`() async throws {
     try await InteropKind.grpcGo.running(options: ["--pings", "1"]) { server in
-      let channel = try server.channel {
-        $0.keepAlive = .milliseconds(20)
-        $0.shortestKeepAlive = .milliseconds(20)
-      }
+      let channel = try Self.pingingChannel(server)
       let stream = try channel.fullDuplexCall()
       var outputs = stream.outputs.makeAsyncIterator()
       try await Self.pingPong(stream, &outputs)
@@ -166,11 +173,8 @@ import Testing
   @Test func `a server that gets too many pings gets half as many`() async throws {
     // To this server, every ping but the first of a connection comes an hour too early.
     try await InteropKind.grpcGo.running(options: ["--pings", "3600000"]) { server in
-      var interval = Duration.milliseconds(20)
-      let channel = try server.channel { [interval] in
-        $0.keepAlive = interval
-        $0.shortestKeepAlive = interval
-      }
+      let channel = try Self.pingingChannel(server)
+      var interval = Self.silence
       for number in 1...4 {
         let start = ContinuousClock.now
         let stream = try channel.fullDuplexCall()
@@ -183,6 +187,29 @@ import Testing
         try await server.process.line(after: "PING \(number) 4")
         #expect(ContinuousClock.now - start >= interval * 4)
         interval *= 2
+      }
+    }
+  }
+
+  @Test func `a server that finds pings too frequent gets fewer, until it takes them`() async throws
+  {
+    try await InteropKind.grpcGo.running(options: ["--pings", "100"]) { server in
+      let channel = try Self.pingingChannel(server)
+      // On a busy machine even the first connection's pings may come late enough.
+      var refusals = 0
+      while true {
+        let stream = try channel.fullDuplexCall()
+        var outputs = stream.outputs.makeAsyncIterator()
+        try? await Self.pingPong(stream, &outputs)
+        let hasLasted = try await eventually("the stream ends, or sees more pings") { () -> Bool? in
+          if server.process.lines.contains("PING \(refusals + 1) 6") { return true }
+          return stream.status == nil ? nil : false
+        }
+        if hasLasted { break }
+        let error = await rpcFailure(.unavailable) { try await outputs.next() }
+        #expect(error?.message.contains("ENHANCE_YOUR_CALM (too_many_pings)") == true)
+        refusals += 1
+        try #require(refusals < 9)
       }
     }
   }

@@ -1,4 +1,4 @@
-import SequencingOAuth
+@testable import SequencingOAuth
 
 /// Keys of clients that may be the same in all tests, since a new RSA key takes a tenth of a second.
 enum MadeKeys {
@@ -6,10 +6,8 @@ enum MadeKeys {
 
   /// A key for an algorithm; one with RSA is the same for all algorithms and tests.
   static func key(for algorithm: JWSAlgorithm) throws -> ClientKey {
-    switch algorithm {
-    case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512:
-      try ClientKey(pem: rsa.get(), algorithm: algorithm)
-    default: try ClientKey(generating: algorithm)
-    }
+    algorithm.keyType == .rsa
+      ? try ClientKey(pem: rsa.get(), algorithm: algorithm)
+      : try ClientKey(generating: algorithm)
   }
 }
