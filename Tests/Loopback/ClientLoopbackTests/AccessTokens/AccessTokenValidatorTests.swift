@@ -1,0 +1,211 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Access tokens that a resource server validates by itself (RFC 9068).
+@Suite(.timeLimit(.minutes(2))) struct AccessTokenValidatorTests {
+  @Test(arguments: SandboxSigningAlgorithm.allCases.filter { !$0.rawValue.hasPrefix("HS") })
+  func `a token of the server is accepted`(algorithm: SandboxSigningAlgorithm) async throws {
+    let server = try await ResourceServerFixture(algorithm)
+    let validator = try server.validator()
+    let claims = try await validator.validate(server.token())
+    #expect(claims.issuer == server.sandbox.issuer.absoluteString)
+    #expect(claims.subject == SandboxUser.alice.subject)
+    #expect(claims.clientID == SandboxClient.app.id && claims.scopes == ["profile", "demo"])
+    #expect(claims.audience == [ResourceServerFixture.audience] && claims.identifier != nil)
+    #expect(claims.expirationDate == claims.issueDate?.addingTimeInterval(3600))
+    try claims.require(scopes: "demo", "profile")
+    failure(.insufficientScope) { try claims.require(scopes: "demo", "files") }
+    // One request for the metadata and one for the keys serve all tokens.
+    let others = [server.token(audiences: ["x", ResourceServerFixture.audience]), server.token()]
+    for token in others { _ = try await validator.validate(token) }
+    #expect(server.sandbox.requests.count == 2)
+    #expect(!"\(claims)".contains(SandboxUser.alice.subject))
+  }
+
+  @Test(
+    arguments: [
+      SandboxIDTokenFault.empty, .tooLong, .malformedBase64, .twoParts, .encrypted,
+      .headerNotJSON, .claimsNotJSON, .unsigned, .noSignature, .wrongSignature,
+      .hmacWithPublicKey, .unknownKeyID, .unpublishedKey, .weakKey, .critical, .embeddedKey,
+      .keyAddress, .doubledAlgorithm,
+    ])
+  func `a token with a wrong form or signature is refused`(
+    fault: SandboxIDTokenFault
+  ) async throws {
+    let server = try await ResourceServerFixture()
+    let token =
+      fault == .tooLong
+      ? server.token() + String(repeating: "A", count: 1 << 20) : server.token(.jwt(fault))
+    try await refuse(token, server)
+  }
+
+  @Test(arguments: Change.all)
+  func `a token with a wrong claim is refused`(change: Change) async throws {
+    let server = try await ResourceServerFixture()
+    try await refuse(server.token(.jwt(altered: change.apply)), server)
+  }
+
+  struct Change: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let apply: @Sendable (inout SandboxJWT) -> Void
+
+    init(_ name: String, _ apply: @escaping @Sendable (inout SandboxJWT) -> Void) {
+      testDescription = name
+      self.apply = apply
+    }
+
+    static let all =
+      ["iss", "exp", "aud", "sub", "client_id", "iat", "jti"].map { name in
+        Change("\(name) is missing") { $0.claims[name] = nil }
+      } + [
+        Change("typ is JWT") { $0.header["typ"] = "JWT" },
+        Change("typ is missing") { $0.header["typ"] = nil },
+        Change("iss has a slash more") { $0.claims["iss"] = .string("\($0.issuer)/") },
+        Change("iss is that of another server") { $0.claims["iss"] = "https://other.example" },
+        Change("aud is another service") { $0.claims["aud"] = "https://other.example" },
+        Change("aud is the service in other letters") {
+          $0.claims["aud"] = "https://FILES.example.com"
+        },
+        Change("aud is empty") { $0.claims["aud"] = [] },
+        Change("aud is a number") { $0.claims["aud"] = 1 },
+        Change("exp is past") { token in
+          // The token's time of issue is that of the validator's clock.
+          if case .integer(let now)? = token.claims["iat"] {
+            token.claims["exp"] = .integer(now - 90)
+          }
+        },
+        Change("exp is a text") { $0.claims["exp"] = "tomorrow" },
+        Change("exp is in milliseconds") { $0.claims["exp"] = .integer(1_750_000_000_000) },
+        Change("iat is in the future") {
+          $0.claims["iat"] = .integer(Int(Date().timeIntervalSince1970) + 90)
+        },
+        Change("nbf is in the future") {
+          $0.claims["nbf"] = .integer(Int(Date().timeIntervalSince1970) + 90)
+        },
+        Change("sub is a number") { $0.claims["sub"] = 1 },
+      ]
+  }
+
+  private func refuse(
+    _ token: String, _ server: ResourceServerFixture,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let validator = try server.validator()
+    let error = await failure(.accessTokenInvalid, sourceLocation: sourceLocation) {
+      try await validator.validate(token)
+    }
+    if let error, token.count > 20 {
+      #expect(!everyText(of: error).contains(token), sourceLocation: sourceLocation)
+    }
+    // The next good token is accepted.
+    _ = try await validator.validate(server.token())
+  }
+
+  @Test func `clocks may differ by the tolerance, and a token ends at its end`() async throws {
+    let server = try await ResourceServerFixture()
+    let validator = try server.validator()
+    let token = server.token()
+    server.clock.advance(by: 3659)
+    _ = try await validator.validate(token)
+    server.clock.advance(by: 2)
+    await failure(.accessTokenInvalid) { try await validator.validate(token) }
+  }
+
+  @Test func `an algorithm that is not accepted is refused`() async throws {
+    let server = try await ResourceServerFixture(.es256)
+    let validator = try AccessTokenValidator(
+      provider: server.provider, audience: ResourceServerFixture.audience,
+      algorithms: [.rs256, .ps256], environment: server.environment)
+    await failure(.accessTokenInvalid) { try await validator.validate(server.token()) }
+  }
+
+  @Test func `an ID token of the server is no access token`() async throws {
+    let server = try await ResourceServerFixture()
+    let tokens = server.sandbox.issueTokens(scopes: ["openid"])
+    let idToken = try #require(tokens.idToken)
+    for profile in [AccessTokenValidator.Profile.rfc9068, .anyJWT] {
+      let validator = try AccessTokenValidator(
+        provider: server.provider, audience: SandboxClient.app.id, profile: profile,
+        environment: server.environment)
+      await failure(.accessTokenInvalid) { try await validator.validate(idToken) }
+    }
+  }
+
+  @Test func `a server without a profile is accepted only where the service says so`()
+    async throws
+  {
+    let server = try await ResourceServerFixture()
+    let plain = server.token(
+      .jwt {
+        $0.header["typ"] = "JWT"
+        $0.claims["client_id"] = nil
+        $0.claims["jti"] = nil
+      })
+    await failure(.accessTokenInvalid) { try await server.validator().validate(plain) }
+    let claims = try await server.validator(.anyJWT).validate(plain)
+    #expect(claims.clientID == nil && claims.subject == SandboxUser.alice.subject)
+    let other = server.token(.jwt { $0.claims["aud"] = "https://other.example" })
+    await failure(.accessTokenInvalid) { try await server.validator(.anyJWT).validate(other) }
+  }
+
+  @Test func `the server changes its keys`() async throws {
+    let server = try await ResourceServerFixture()
+    let validator = try server.validator()
+    _ = try await validator.validate(server.token())
+    server.sandbox.rotateSigningKeys(keepingOld: false)
+    _ = try await validator.validate(server.token())
+    #expect(server.sandbox.requests(to: .keys).count == 2)
+  }
+
+  @Test func `keys that cannot be fetched say nothing about the token`() async throws {
+    let server = try await ResourceServerFixture()
+    server.sandbox.misbehave(at: .keys, .keySet(.serverError))
+    let validator = try server.validator()
+    let token = server.token()
+    await failure(.serverError) { try await validator.validate(token) }
+    server.clock.advance(by: 1)
+    _ = try await validator.validate(token)
+  }
+
+  @Test func `while the server is down, good tokens are valid and forged ones are not`()
+    async throws
+  {
+    let server = try await ResourceServerFixture { $0.accessTokenLifetime = .seconds(86_400) }
+    let validator = try server.validator()
+    let token = server.token()
+    _ = try await validator.validate(token)
+    server.sandbox.misbehave(at: .keys, .keySet(.serverError), times: 3)
+    for _ in 0..<3 {
+      await failure(.accessTokenInvalid) {
+        try await validator.validate(server.token(.jwt(.unknownKeyID)))
+      }
+      _ = try await validator.validate(token)
+    }
+    #expect(server.sandbox.requests(to: .keys).count == 2)
+    server.clock.advance(by: 4000)
+    _ = try await validator.validate(token)
+    #expect(server.sandbox.requests(to: .keys).count == 3)
+  }
+
+  @Test func `a validator that could prove nothing is not made`() throws {
+    let provider = Provider.issuer("https://id.example")
+    for algorithms: Set<JWSAlgorithm> in [[], [.hs256], [.rs256, .hs512]] {
+      failure(.invalidConfiguration) {
+        try AccessTokenValidator(provider: provider, audience: "x", algorithms: algorithms)
+      }
+    }
+    failure(.invalidConfiguration) {
+      try AccessTokenValidator(provider: provider, audience: "")
+    }
+  }
+}
+
+extension SandboxJWT {
+  fileprivate var issuer: String {
+    if case .string(let text)? = claims["iss"] { text } else { "" }
+  }
+}

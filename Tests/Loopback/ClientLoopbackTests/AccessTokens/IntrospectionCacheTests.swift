@@ -1,0 +1,105 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// How long an answer about a token is kept, and who shares it.
+@Suite(.timeLimit(.minutes(2))) struct IntrospectionCacheTests {
+  @Test func `many requests with one token are one question`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let token = server.token()
+    server.sandbox.misbehave(at: .introspection, .delay(.milliseconds(100)))
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for _ in 0..<100 { group.addTask { try await introspector.claims(of: token) != nil } }
+      for try await isActive in group { #expect(isActive) }
+    }
+    #expect(server.questions == 1)
+    server.clock.advance(by: 29)
+    _ = try await introspector.claims(of: token)
+    #expect(server.questions == 1)
+    server.clock.advance(by: 1)
+    _ = try await introspector.claims(of: token)
+    #expect(server.questions == 2)
+    introspector.forget(token)
+    _ = try await introspector.claims(of: token)
+    server.clock.advance(by: -5)
+    _ = try await introspector.claims(of: token)
+    #expect(server.questions == 4, "a clock that was moved back proves nothing")
+  }
+
+  @Test func `an answer from before a token was forgotten is not kept`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let (token, other) = (server.token(), server.token())
+    let gate = Gate(isOpen: false)
+    server.sandbox.misbehave(at: .introspection, .hold { await gate.pass() }, times: 2)
+    let early = [token, other].map { token in Task { try await introspector.claims(of: token) } }
+    try await eventually("the questions arrive") { server.questions == 2 }
+    introspector.forget(token)
+    // A later caller does not wait for the question from before.
+    _ = try await introspector.claims(of: token)
+    #expect(server.questions == 3)
+    introspector.forget(token)
+    gate.open()
+    for task in early { #expect(try await task.value != nil) }
+    _ = try await introspector.claims(of: token)
+    #expect(server.questions == 4)
+    _ = try await introspector.claims(of: other)
+    #expect(server.questions == 4, "other tokens are still known")
+  }
+
+  @Test func `no answer is served beyond the token's end`() async throws {
+    let server = try await ResourceServerFixture(nil) { $0.accessTokenLifetime = .seconds(10) }
+    let introspector = try server.introspector(cacheTime: .seconds(3600))
+    let token = server.token()
+    let claims = try #require(try await introspector.claims(of: token))
+    let left = try #require(claims.expirationDate).timeIntervalSince(server.clock.now)
+    server.clock.advance(by: left - 0.5)
+    #expect(try await introspector.claims(of: token) != nil && server.questions == 1)
+    // `exp` names the second in which the token ends, and the server knows the moment.
+    server.clock.advance(by: 1.5)
+    #expect(try await introspector.claims(of: token) == nil && server.questions == 2)
+  }
+
+  @Test func `a server that forgets a token's end is not believed`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let past = Int(server.clock.now.timeIntervalSince1970) - 61
+    server.sandbox.misbehave(at: .introspection, .member("exp", .integer(past)))
+    #expect(try await introspector.claims(of: server.token()) == nil)
+    server.sandbox.misbehave(at: .introspection, .member("nbf", .integer(past + 200)))
+    #expect(try await introspector.claims(of: server.token()) == nil)
+  }
+
+  @Test func `the cache keeps as many answers as it may, and those in use`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector(cacheLimit: 20)
+    let used = server.token()
+    for number in 0..<100 {
+      _ = try await introspector.claims(of: used)
+      _ = try await introspector.claims(of: "made-up-\(number)")
+    }
+    #expect(server.questions == 101)
+    _ = try await introspector.claims(of: "made-up-99")
+    #expect(server.questions == 101)
+    _ = try await introspector.claims(of: "made-up-0")
+    #expect(server.questions == 102)
+  }
+
+  @Test func `a caller who gives up does not end the question of the others`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let token = server.token()
+    let gate = Gate(isOpen: false)
+    server.sandbox.misbehave(at: .introspection, .hold { await gate.pass() })
+    let tasks = (0..<2).map { _ in Task { try await introspector.claims(of: token) } }
+    try await eventually("the question arrives") { server.questions == 1 }
+    tasks[0].cancel()
+    await failure(.cancelled) { try await tasks[0].value }
+    gate.open()
+    #expect(try await tasks[1].value != nil)
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+
+@testable import TestSupport
+
+/// A service that checks the access tokens of its callers, at a sandbox.
+struct ResourceServerFixture {
+  static let audience = "https://files.example.com"
+
+  let sandbox: SandboxServer
+  let clock: ManualClock
+  let environment: ClientEnvironment
+
+  /// Makes a sandbox whose access tokens are JWTs if there is an algorithm for them.
+  init(
+    _ algorithm: SandboxSigningAlgorithm? = .rs256,
+    change: (inout SandboxOptions) -> Void = { _ in }
+  ) async throws {
+    let clock = ManualClock(now: Date())
+    self.clock = clock
+    var options = SandboxOptions()
+    options.now = { clock.now }
+    options.accessTokenFormat = algorithm.map { .jwt($0) } ?? .opaque
+    change(&options)
+    sandbox = try await SandboxServer.start(options)
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    self.environment = environment
+  }
+
+  var provider: Provider { .issuer(sandbox.issuer.absoluteString) }
+
+  /// An access token for this service.
+  func token(
+    scopes: [String] = ["profile", "demo"], audiences: [String] = [audience],
+    _ misbehaviour: SandboxMisbehaviour? = nil
+  ) -> String {
+    if let misbehaviour { sandbox.misbehave(at: .token, misbehaviour) }
+    return sandbox.issueTokens(scopes: scopes, audiences: audiences).accessToken
+  }
+
+  func validator(
+    _ profile: AccessTokenValidator.Profile = .rfc9068
+  ) throws -> AccessTokenValidator {
+    try AccessTokenValidator(
+      provider: provider, audience: Self.audience, profile: profile, environment: environment)
+  }
+
+  func introspector(
+    cacheTime: Duration = .seconds(30), cacheLimit: Int = 10_000,
+    signatureAlgorithms: Set<JWSAlgorithm>? = nil, requiresTokenType: Bool = false,
+    secret: String? = SandboxClient.service.secret
+  ) throws -> TokenIntrospector {
+    TokenIntrospector(
+      try ClientConfiguration(
+        clientID: SandboxClient.service.id, clientSecret: secret, provider: provider),
+      cacheTime: cacheTime, cacheLimit: cacheLimit, signatureAlgorithms: signatureAlgorithms,
+      requiresTokenType: requiresTokenType, environment: environment)
+  }
+
+  /// How many questions the sandbox has got.
+  var questions: Int { sandbox.requests(to: .introspection).count }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// What a resource server asks the authorization server about tokens (RFC 7662 and RFC 9701).
+@Suite(.timeLimit(.minutes(2))) struct TokenIntrospectorTests {
+  @Test(arguments: [nil, SandboxSigningAlgorithm.es256])
+  func `an active token is explained`(algorithm: SandboxSigningAlgorithm?) async throws {
+    let server = try await ResourceServerFixture(algorithm)
+    let introspector = try server.introspector()
+    let claims = try #require(try await introspector.claims(of: server.token()))
+    #expect(claims.subject == SandboxUser.alice.subject && claims.username == "alice")
+    #expect(claims.clientID == SandboxClient.app.id && claims.scopes == ["profile", "demo"])
+    #expect(claims.audience == [ResourceServerFixture.audience])
+    #expect(claims.expirationDate != nil && claims.issueDate != nil)
+    let request = try #require(server.sandbox.requests(to: .introspection).last)
+    #expect(request.form("token_type_hint") == "access_token" && request.query.isEmpty)
+    #expect(request.header("authorization")?.hasPrefix("Basic ") == true)
+  }
+
+  @Test func `what is no token of the server is not active`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector(cacheTime: .zero)
+    #expect(try await introspector.claims(of: "made-up") == nil)
+    #expect(try await introspector.claims(of: "") == nil)
+    let token = server.token()
+    #expect(try await introspector.claims(of: token) != nil)
+    server.clock.advance(by: 3601)
+    #expect(try await introspector.claims(of: token) == nil)
+    #expect(server.questions == 3)
+  }
+
+  @Test func `a refresh token is no access token`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let tokens = server.sandbox.issueTokens()
+    let introspector = try server.introspector()
+    let error = await failure(.unexpectedTokenType) {
+      try await introspector.claims(of: tokens.refreshToken)
+    }
+    #expect(error.map { !everyText(of: $0).contains(tokens.refreshToken) } == true)
+    for type: SandboxJSON in ["ID", "Refresh", "Offline"] {
+      server.sandbox.misbehave(at: .introspection, .member("typ", type))
+      await failure(.unexpectedTokenType) {
+        try await introspector.claims(of: tokens.accessToken)
+      }
+    }
+    for use: SandboxJSON in ["refresh_token", "id", "", 1] {
+      // Ory Hydra calls both kinds of tokens Bearer tokens.
+      server.sandbox.misbehave(at: .introspection, .member("token_use", use))
+      await failure(.unexpectedTokenType) {
+        try await introspector.claims(of: tokens.accessToken)
+      }
+    }
+    server.sandbox.misbehave(at: .introspection, .member("token_type", 1))
+    await failure(.unexpectedTokenType) { try await introspector.claims(of: tokens.accessToken) }
+  }
+
+  @Test(
+    arguments: [
+      ("token_type", "access_token"), ("token_type", nil), ("token_type", .null),
+      ("token_use", "access_token"), ("token_use", "access"), ("token_use", .null),
+      ("typ", "Bearer"),
+    ] as [(String, SandboxJSON?)])
+  func `servers name an access token in several ways`(
+    name: String, value: SandboxJSON?
+  ) async throws {
+    let server = try await ResourceServerFixture(nil)
+    server.sandbox.misbehave(at: .introspection, .member(name, value))
+    #expect(try await server.introspector().claims(of: server.token()) != nil)
+  }
+
+  @Test func `a service can require the type of a token`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector(requiresTokenType: true)
+    let token = server.token()
+    for missing: SandboxJSON? in [nil, .null] {
+      server.sandbox.misbehave(at: .introspection, .member("token_type", missing))
+      await failure(.unexpectedTokenType) { try await introspector.claims(of: token) }
+    }
+    #expect(try await introspector.claims(of: token) != nil)
+    #expect(try await introspector.claims(of: "made-up") == nil)
+  }
+
+  // MARK: Failures
+
+  @Test(arguments: [
+    (SandboxMisbehaviour.member("active", nil), SQOAuthError.Code.invalidResponse),
+    (.member("active", "true"), .invalidResponse), (.member("active", 1), .invalidResponse),
+    (.member("exp", "soon"), .invalidResponse), (.member("aud", [1]), .invalidResponse),
+    (.member("iss", "https://other.example"), .invalidResponse), (.html, .invalidResponse),
+    (.truncatedJSON, .invalidResponse), (.status(503), .temporarilyUnavailable),
+    (.redirect(302, to: "http://127.0.0.1:1/"), .redirectRefused),
+    (.error("invalid_client", status: 401), .invalidClient), (.endless, .responseTooLarge),
+  ])
+  func `an answer that cannot be believed is an error, and is not kept`(
+    misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
+  ) async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let token = server.token()
+    server.sandbox.misbehave(at: .introspection, misbehaviour)
+    let error = await failure(code) { try await introspector.claims(of: token) }
+    if let error { #expect(!everyText(of: error).contains(token)) }
+    #expect(try await introspector.claims(of: token) != nil)
+  }
+
+  @Test func `a wrong secret, and a server without the endpoint, have errors of their own`()
+    async throws
+  {
+    let server = try await ResourceServerFixture(nil)
+    let token = server.token()
+    let wrong = try server.introspector(secret: "wrong")
+    await failure(.invalidClient) { try await wrong.claims(of: token) }
+    server.sandbox.misbehave(at: .metadata, .member("introspection_endpoint", nil))
+    var environment = ClientEnvironment()
+    environment.clock = server.clock
+    let other = TokenIntrospector(
+      try ClientConfiguration(clientID: "x", clientSecret: "y", provider: server.provider),
+      environment: environment)
+    await failure(.introspectionUnsupported) { try await other.claims(of: token) }
+  }
+}

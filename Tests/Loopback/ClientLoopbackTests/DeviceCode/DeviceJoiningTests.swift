@@ -1,0 +1,133 @@
+import Basics
+import Foundation
+import OAuthSandbox
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Several callers, a delegate, and the two ways to sign in at once.
+@Suite(.timeLimit(.minutes(1))) struct DeviceJoiningTests {
+  @Test func `a second call joins, and shows the code too`() async throws {
+    let fixture = try await DeviceFixture()
+    let (first, authorization) = try await fixture.begin()
+    let (second, again) = try await fixture.begin()
+    #expect(authorization == again && fixture.sandbox.requests(to: .deviceAuthorization).count == 1)
+    first.cancel()
+    await failure(.cancelled) { try await first.value }
+    #expect(fixture.oauth.isSigningIn, "the second caller still waits")
+    // A call that asks for no place joins too.
+    let third = Task.immediate { () async throws in try await fixture.oauth.signIn() }
+    try await fixture.user(enters: authorization)
+    try await fixture.passUntilNextPoll()
+    #expect(try await second.value.accessToken == third.value.accessToken)
+    #expect(fixture.polls.count == 1)
+  }
+
+  @Test func `when the last caller gives up, the sign-in ends`() async throws {
+    let fixture = try await DeviceFixture()
+    let (first, _) = try await fixture.begin()
+    first.cancel()
+    await failure(.cancelled) { try await first.value }
+    #expect(!fixture.oauth.isSigningIn)
+  }
+
+  @Test func `a sign-in in the browser is not joined`() async throws {
+    let fixture = try await DeviceFixture()
+    let redirectURI = "com.example.sandbox:/callback"
+    fixture.oauth.register(
+      try ClientConfiguration(
+        clientID: "sandbox-app", redirectURI: redirectURI,
+        provider: .issuer(fixture.sandbox.issuer.absoluteString)))
+    fixture.oauth.environment.userAgent = CustomUserAgent { _ in }
+    let browser = Task { () async throws in try await fixture.oauth.signIn() }
+    try await eventually { fixture.oauth.isSigningIn }
+    await failure(.signInUnderWay) { try await fixture.signIn() }
+    browser.cancel()
+    await failure(.cancelled) { try await browser.value }
+    // And the other way round, if options are given.
+    let (device, _) = try await fixture.begin()
+    await failure(.signInUnderWay) { try await fixture.oauth.signIn(with: SignInOptions()) }
+    device.cancel()
+    await failure(.cancelled) { try await device.value }
+  }
+
+  @Test func `the code is asked for only if there is no valid token`() async throws {
+    let fixture = try await DeviceFixture()
+    let (signIn, authorization) = try await fixture.begin()
+    let waiting = Task { () async throws in try await fixture.requestAccess() }
+    try await eventually { fixture.shown.count == 2 }
+    try await fixture.user(enters: authorization)
+    try await fixture.passUntilNextPoll()
+    let token = try await signIn.value
+    #expect(try await waiting.value == token)
+    #expect(try await fixture.requestAccess() == token && fixture.shown.count == 2)
+  }
+
+  @Test func `a completion is called after the code was shown`() async throws {
+    let fixture = try await DeviceFixture()
+    fixture.oauth.callbackQueue = DispatchQueue(label: "callbacks")
+    let calls = Locked<[String]>([])
+    fixture.oauth.signInWithDeviceCode { authorization in
+      calls.withLock { $0.append(authorization.userCode) }
+    } completion: { result in
+      calls.withLock { $0.append((try? result.get()) == nil ? "failure" : "token") }
+    }
+    let code = try await eventually { calls.withLock(\.first) }
+    try await SandboxVisitor().enterCode(code, at: fixture.sandbox.url(.device))
+    try await fixture.passUntilNextPoll()
+    try await eventually { calls.withLock { $0.count == 2 } }
+    #expect(calls.withLock(\.self) == [code, "token"])
+  }
+
+  // MARK: Delegates
+
+  @Test func `a delegate shows the code and learns the end`() async throws {
+    let fixture = try await DeviceFixture()
+    let delegate = CodeScreen()
+    fixture.oauth.callbackQueue = DispatchQueue(label: "callbacks")
+    fixture.oauth.authorizationDelegate = delegate
+    fixture.oauth.authorizeUserWithDeviceCode()
+    fixture.oauth.authorizeUserWithDeviceCode()
+    let authorization = try await eventually { delegate.shown.last }
+    try await fixture.user(enters: authorization)
+    try await fixture.passUntilNextPoll()
+    try await eventually { delegate.ends == ["signed in"] }
+    #expect(delegate.shown == [authorization])
+  }
+
+  @Test func `a delegate without a screen ends the sign-in, unless a closure shows the code`()
+    async throws
+  {
+    let fixture = try await DeviceFixture()
+    fixture.oauth.callbackQueue = DispatchQueue(label: "callbacks")
+    fixture.oauth.authorizationDelegate = fixture.delegate
+    fixture.oauth.authorizeUserWithDeviceCode()
+    #expect(await fixture.delegate.events(1) == [.failed(.invalidConfiguration)])
+    #expect(fixture.delegate.errors.first?.message.contains("userMustEnterCode") == true)
+    let (signIn, authorization) = try await fixture.begin()
+    fixture.oauth.authorizeUserWithDeviceCode()
+    try await fixture.user(enters: authorization)
+    try await fixture.passUntilNextPoll()
+    let token = try await signIn.value
+    #expect(await fixture.delegate.events(2).last == .authorized(token.accessToken))
+  }
+}
+
+/// A delegate that shows codes.
+private final class CodeScreen: AuthorizationDelegate, Sendable {
+  private let state = Locked((shown: [DeviceAuthorization](), ends: [String]()))
+
+  var shown: [DeviceAuthorization] { state.withLock(\.shown) }
+  var ends: [String] { state.withLock(\.ends) }
+
+  func userMustEnterCode(_ authorization: DeviceAuthorization) {
+    state.withLock { $0.shown.append(authorization) }
+  }
+
+  func userIsSuccessfullyAuthorized(_ token: SQToken) {
+    state.withLock { $0.ends.append("signed in") }
+  }
+
+  func userIsNotAuthorized() { state.withLock { $0.ends.append("not signed in") } }
+}

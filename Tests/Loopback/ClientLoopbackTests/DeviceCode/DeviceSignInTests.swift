@@ -1,0 +1,175 @@
+import Foundation
+import OAuthSandbox
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Whole sign-ins with a code on another device, at a sandbox (RFC 8628).
+@Suite(.timeLimit(.minutes(1))) struct DeviceSignInTests {
+  @Test(arguments: [false, true])
+  func `a user signs in on another device`(isConfidential: Bool) async throws {
+    let fixture = try await DeviceFixture(scope: "openid demo", isConfidential: isConfidential)
+    let (signIn, authorization) = try await fixture.begin()
+    #expect(authorization.verificationURI == fixture.sandbox.url(.device))
+    #expect(
+      authorization.verificationURIComplete?.query() == "user_code=\(authorization.userCode)")
+    #expect(authorization.expirationDate == fixture.clock.now.addingTimeInterval(600))
+    #expect(fixture.oauth.isSigningIn && fixture.polls.isEmpty)
+    try await fixture.user(enters: authorization)
+    try await fixture.passUntilNextPoll()
+    let token = try await signIn.value
+    #expect(fixture.sandbox.isActive(token.accessToken) && token.scopes == ["openid", "demo"])
+    #expect(token.idToken?.subject == SandboxUser.alice.subject)
+    #expect(fixture.oauth.result.token?.accessToken == token.accessToken)
+    #expect(!fixture.oauth.isSigningIn)
+    let request = try #require(fixture.sandbox.requests(to: .deviceAuthorization).last)
+    #expect(request.form("scope") == "openid demo")
+    #expect(request.form("client_id") == (isConfidential ? nil : "sandbox-app"))
+    #expect((request.header("authorization") != nil) == isConfidential)
+    // A refresh shows that the session is like any other.
+    #expect(try await fixture.oauth.refresh().accessToken != token.accessToken)
+  }
+
+  @Test func `the SDK asks at the server's pace, and slower for good after slow_down`()
+    async throws
+  {
+    let fixture = try await DeviceFixture()
+    let (signIn, authorization) = try await fixture.begin()
+    let start = fixture.clock.now
+    fixture.sandbox.misbehave(at: .token, .error("slow_down"))
+    var dates = [start]
+    for _ in 0..<4 { dates.append(try await fixture.passUntilNextPoll()) }
+    let steps = zip(dates.dropFirst(), dates).map { Int($0.timeIntervalSince($1).rounded()) }
+    #expect(steps == [5, 10, 10, 10])
+    try await fixture.user(enters: authorization)
+    try await fixture.passUntilNextPoll()
+    _ = try await signIn.value
+  }
+
+  @Test func `a Retry-After counts for the next request alone`() async throws {
+    let fixture = try await DeviceFixture()
+    let (signIn, _) = try await fixture.begin()
+    fixture.sandbox.misbehave(at: .token, .tooManyRequests(retryAfter: 42))
+    var dates: [Date] = []
+    for _ in 0..<3 { dates.append(try await fixture.passUntilNextPoll()) }
+    let steps = zip(dates.dropFirst(), dates).map { Int($0.timeIntervalSince($1).rounded()) }
+    #expect(steps == [42, 5])
+    signIn.cancel()
+    await failure(.cancelled) { try await signIn.value }
+  }
+
+  @Test func `a server in trouble is asked less often, and the sign-in goes on`() async throws {
+    let fixture = try await DeviceFixture()
+    let (signIn, authorization) = try await fixture.begin()
+    fixture.sandbox.misbehave(at: .token, .cut(.beforeProcessing))
+    fixture.sandbox.misbehave(at: .token, .status(502))
+    fixture.sandbox.misbehave(at: .token, .error("temporarily_unavailable", status: 503))
+    var dates: [Date] = []
+    for _ in 0..<5 { dates.append(try await fixture.passUntilNextPoll()) }
+    let steps = zip(dates.dropFirst(), dates).map { Int($0.timeIntervalSince($1).rounded()) }
+    #expect(steps == [10, 20, 40, 5])
+    try await fixture.user(enters: authorization)
+    try await fixture.passUntilNextPoll()
+    _ = try await signIn.value
+  }
+
+  @Test func `a refusal by the user is a cancellation, and nothing is kept`() async throws {
+    let fixture = try await DeviceFixture()
+    let (signIn, authorization) = try await fixture.begin()
+    try await fixture.user(.deny, enters: authorization)
+    try await fixture.passUntilNextPoll()
+    let error = await failure(.accessDenied) { try await signIn.value }
+    #expect(error?.isCancellation == true)
+    #expect(fixture.oauth.result.token == nil && !fixture.oauth.isSigningIn)
+  }
+
+  @Test(arguments: [true, false])
+  func `a code that expires ends the sign-in`(serverKnowsFirst: Bool) async throws {
+    let fixture = try await DeviceFixture { $0.deviceCodeLifetime = .seconds(12) }
+    let (signIn, authorization) = try await fixture.begin()
+    #expect(authorization.expirationDate == fixture.clock.now.addingTimeInterval(12))
+    if serverKnowsFirst {
+      fixture.sandbox.advance(by: .seconds(60))
+      try await fixture.passUntilNextPoll()
+    } else {
+      for _ in 0..<2 { try await fixture.passUntilNextPoll() }
+      try await eventually("the SDK waits") { fixture.clock.sleepers > 0 }
+      fixture.clock.advance(by: 5)
+    }
+    let error = await failure(.expiredToken) { try await signIn.value }
+    #expect(error?.isCancellation == true && (error?.response != nil) == serverKnowsFirst)
+    #expect(fixture.polls.count == (serverKnowsFirst ? 1 : 2))
+  }
+
+  @Test(arguments: [
+    SandboxMisbehaviour.error("invalid_grant"), .error("invalid_client", status: 401), .html,
+    .member("access_token", nil),
+  ])
+  func `any other answer ends the sign-in at once`(_ answer: SandboxMisbehaviour) async throws {
+    let fixture = try await DeviceFixture()
+    let (signIn, authorization) = try await fixture.begin()
+    try await fixture.user(enters: authorization)
+    fixture.sandbox.misbehave(at: .token, answer)
+    try await fixture.passUntilNextPoll()
+    let error = await failure { try await signIn.value }
+    #expect(error?.isCancellation == false)
+    #expect(fixture.polls.count == 1 && fixture.oauth.result.token == nil)
+  }
+
+  @Test func `a cancelled sign-in asks no more`() async throws {
+    let fixture = try await DeviceFixture()
+    let (signIn, _) = try await fixture.begin()
+    try await eventually("the SDK waits") { fixture.clock.sleepers > 0 }
+    fixture.oauth.cancelSignIn()
+    await failure(.cancelled) { try await signIn.value }
+    fixture.clock.advance(by: 100)
+    let (next, _) = try await fixture.begin()
+    next.cancel()
+    await failure(.cancelled) { try await next.value }
+    #expect(fixture.polls.isEmpty && fixture.shown.count == 2)
+  }
+
+  @Test func `an ID token of the answer is verified`() async throws {
+    let fixture = try await DeviceFixture(scope: "openid")
+    let (signIn, authorization) = try await fixture.begin()
+    try await fixture.user(enters: authorization)
+    fixture.sandbox.misbehave(at: .token, .idToken(.wrongSignature))
+    try await fixture.passUntilNextPoll()
+    await failure(.idTokenSignature) { try await signIn.value }
+    #expect(fixture.oauth.result.token == nil)
+  }
+
+  @Test func `options are parameters of the request`() async throws {
+    let fixture = try await DeviceFixture()
+    var options = SignInOptions()
+    options.scope = "openid"
+    options.loginHint = "alice"
+    options.nonceThatTheAppMakesAnew = "once"
+    let signIn = Task { [options] () async throws in try await fixture.signIn(with: options) }
+    let authorization = try await eventually { fixture.shown.last }
+    let form = try #require(fixture.sandbox.requests(to: .deviceAuthorization).last)
+    #expect(form.form("scope") == "openid" && form.form("login_hint") == "alice")
+    #expect(form.form("nonce") == "once")
+    try await fixture.user(enters: authorization)
+    try await fixture.passUntilNextPoll()
+    #expect(try await signIn.value.idToken?.claims["nonce"] == "once")
+    options.responseMode = .formPost
+    await failure(.invalidConfiguration) { try await fixture.signIn(with: options) }
+  }
+
+  @Test func `a server without the endpoint is an error before anything is shown`() async throws {
+    let fixture = try await DeviceFixture()
+    fixture.sandbox.misbehave(at: .metadata, .member("device_authorization_endpoint", nil))
+    await failure(.deviceAuthorizationUnsupported) { try await fixture.signIn() }
+    #expect(fixture.shown.isEmpty)
+  }
+
+  @Test func `no text of the value shows the code`() async throws {
+    let fixture = try await DeviceFixture()
+    let (signIn, authorization) = try await fixture.begin()
+    #expect(!everyText(of: authorization).contains(authorization.userCode))
+    signIn.cancel()
+    await failure(.cancelled) { try await signIn.value }
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Discovery: nothing opens unless the document is right.
+@Suite("End to end: spoilt metadata", .timeLimit(.minutes(1))) struct MetadataMisbehaviourTests {
+  func expect(
+    _ misbehaviour: SandboxMisbehaviour, ends codes: Set<SQOAuthError.Code>,
+    timeout: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let fixture = try await SandboxFixture().register { $0.timeout = timeout }
+    fixture.sandbox.misbehave(at: .metadata, misbehaviour, times: nil)
+    let error = try #require(
+      await failure(sourceLocation: sourceLocation) {
+        try await fixture.oauth.signIn()
+      })
+    #expect(codes.contains(error.code), "\(error)", sourceLocation: sourceLocation)
+    #expect(fixture.visited.isEmpty, "a browser was opened", sourceLocation: sourceLocation)
+    #expect(
+      fixture.endpoints.allSatisfy { $0 == .metadata }, "something else was asked",
+      sourceLocation: sourceLocation)
+    #expect(
+      await fixture.delegate.events(1) == [.failed(error.code)], sourceLocation: sourceLocation)
+    fixture.sandbox.behave()
+    // A limit that was to be exceeded soon is too short for a sign-in that is to succeed.
+    if timeout < .seconds(20) { try fixture.register { $0.timeout = .seconds(20) } }
+    _ = try await fixture.oauth.signIn()
+  }
+
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func `a redirect is not followed`(status: Int) async throws {
+    let other = try await SandboxFixture()
+    try await expect(
+      .redirect(status, to: other.sandbox.url(.metadata).absoluteString), ends: [.redirectRefused])
+    #expect(other.sandbox.requests.isEmpty)
+  }
+
+  @Test func `a document of another issuer is refused`() async throws {
+    for issuer: SandboxJSON? in ["http://127.0.0.1:1", "", nil, .null] {
+      try await expect(.member("issuer", issuer), ends: [.issuerMismatch, .invalidResponse])
+    }
+  }
+
+  @Test(arguments: ["authorization_endpoint", "token_endpoint"])
+  func `a missing or unprotected endpoint is refused`(name: String) async throws {
+    for value: SandboxJSON? in [nil, "", 1, "http://server.example/x", "/token", "javascript:x"] {
+      try await expect(
+        .member(name, value), ends: [.invalidResponse, .insecureEndpoint, .invalidConfiguration])
+    }
+  }
+
+  @Test func `what is no JSON or too much of it is refused`() async throws {
+    try await expect(.html, ends: [.invalidResponse])
+    try await expect(.notJSON, ends: [.invalidResponse])
+    try await expect(.truncatedJSON, ends: [.invalidResponse])
+    try await expect(.endless, ends: [.responseTooLarge])
+    try await expect(.oversize((1 << 20) + 1), ends: [.responseTooLarge])
+    try await expect(.delay(.seconds(50)), ends: [.requestTimedOut], timeout: .seconds(1))
+  }
+
+  @Test func `a server without PKCE is refused`() async throws {
+    try await expect(
+      .member("code_challenge_methods_supported", ["plain"]), ends: [.pkceUnsupported])
+  }
+
+  /// As a daemon must, which runs for months.
+  @Test func `an endpoint that moved is found without a restart`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let clock = ManualClock(now: Date())
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    var client = try ClientConfiguration(
+      clientID: SandboxClient.service.id, clientSecret: SandboxClient.service.secret,
+      provider: .issuer(sandbox.issuer.absoluteString))
+    client.usesClientCredentials = true
+    let account = AuthorizationModule(configuration: client, environment: environment)
+    let places = {
+      sandbox.requests(to: .token).map { $0.header("host")?.hasPrefix("localhost") }
+    }
+    _ = try await account.requestAccessTokenAsClient()
+    let place = sandbox.url(.token).absoluteString.replacing("127.0.0.1", with: "localhost")
+    sandbox.misbehave(at: .metadata, .member("token_endpoint", .string(place)), times: nil)
+    _ = try await account.refresh()
+    #expect(places() == [false, false])
+    clock.advance(by: 3600)
+    _ = try await account.refresh()
+    #expect(places() == [false, false, true])
+    // The known endpoint serves while the document cannot be had.
+    sandbox.misbehave(at: .metadata, .status(503), times: nil)
+    clock.advance(by: 3600)
+    _ = try await account.refresh()
+    #expect(places() == [false, false, true, true])
+  }
+}

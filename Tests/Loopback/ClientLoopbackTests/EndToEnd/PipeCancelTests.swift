@@ -1,0 +1,174 @@
+import Basics
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// At a server: a cancelled call leaves nothing behind, and does not cancel other calls.
+@Suite("End to end: a pipe's end", .timeLimit(.minutes(1))) struct PipeCancelTests {
+  enum Way: CaseIterable {
+    case pipe, task
+  }
+
+  /// Ends an operation that is under way, in one way or another.
+  private func end<Value: Sendable>(
+    _ way: Way, _ pipe: Pipeline.Pipe, when isReady: () async throws -> Void,
+    _ operation: @escaping @Sendable () async throws(PipeError) -> Value
+  ) async throws {
+    let task = begin { () -> PipeError? in await pipeFailure(of: operation) }
+    try await isReady()
+    switch way {
+    case .pipe: pipe.cancel()
+    case .task: task.cancel()
+    }
+    guard case .cancelled? = try await task.value else {
+      Issue.record("not cancelled")
+      return
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `a read that is cancelled leaves the server, and the next one works`(way: Way) async throws {
+    let drive = try await DriveFixture()
+    let hold = HeldAnswer()
+    drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour)
+    try await end(way, drive.files) {
+      _ = try await drive.sandbox.requests(to: .driveFiles, atLeast: 1)
+    } _: { () async throws(PipeError) in
+      try await drive.files.read()
+    }
+    try await hold.isLeft()
+    _ = try await drive.files.read()
+    #expect(drive.asked == ["GET /drive/v2/files", "GET /drive/v2/files"])
+  }
+
+  @Test(arguments: Way.allCases)
+  func `an upload that is cancelled leaves the server, and the next one works`(
+    way: Way
+  ) async throws {
+    let drive = try await DriveFixture()
+    let server = ReadingServer()
+    let pipeline = try Pipeline(server.start(), module: drive.module)
+    let endless = try pipeline.add("files")
+    let isLetGo = Locked(false)
+    try await end(way, endless) {
+      try await eventually("it is under way") { server.receivedBytes > 1_000_000 }
+    } _: { () async throws(PipeError) in
+      try await endless.upload([
+        .stream("file", filename: "f") {
+          let guardian = Guardian { isLetGo.withLock { $0 = true } }
+          return { guardian.chunk }
+        }
+      ])
+    }
+    try await eventually("the server sees the end") { server.hasEnded }
+    try await eventually("the stream is let go") { isLetGo.withLock(\.self) }
+    server.stop()
+    try await drive.uploads.upload([.data("file", pattern(10), filename: "f")])
+    #expect(drive.sandbox.files().count == 6)
+  }
+
+  @Test(arguments: Way.allCases)
+  func `a download that is cancelled leaves the server, and the next one works`(
+    way: Way
+  ) async throws {
+    let drive = try await DriveFixture()
+    let folder = try TemporaryFolder()
+    let destination = URL(filePath: folder.file("f"))
+    let id = drive.sandbox.addFile("f", content: pattern(1000)).id
+    let hold = HeldAnswer()
+    drive.sandbox.misbehave(at: .driveContent, hold.misbehaviour)
+    let media = ["alt": "media"]
+    try await end(way, drive.files) {
+      _ = try await drive.sandbox.requests(to: .driveContent, atLeast: 1)
+    } _: { () async throws(PipeError) in
+      try await drive.files.download(id: id, parameters: media, to: destination)
+    }
+    try await hold.isLeft()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    try await drive.files.download(id: id, parameters: media, to: destination)
+    #expect(try Data(contentsOf: destination) == pattern(1000))
+  }
+
+  @Test func `an upload may be cancelled by what is told of its progress`() async throws {
+    let drive = try await DriveFixture()
+    // The upload does not wait for what is told of it, so the server does not read all of it.
+    let hold = HeldAnswer()
+    drive.sandbox.misbehave(at: .driveUpload, .unread(hold.misbehaviour))
+    let error = await pipeFailure { () async throws(PipeError) in
+      try await drive.uploads.upload(
+        [.data("file", pattern(20_000_000), filename: "f")],
+        progress: { if $0.completed > 0 { drive.uploads.cancel() } })
+    }
+    guard case .cancelled? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    _ = try await drive.files.read()
+  }
+
+  @Test func `one that waits for a sign-in ends it, unless somebody else waits`() async throws {
+    let drive = try await DriveFixture(isSignedIn: false)
+    let page = HeldAnswer()
+    // The first visit ends there: two at once would be one user with two tabs.
+    drive.sandbox.misbehave(at: .authorization, page.misbehaviour(then: .status(500)))
+    let error = begin { () -> PipeError? in
+      await pipeFailure { () async throws(PipeError) in try await drive.files.read() }
+    }
+    _ = try await drive.sandbox.requests(to: .authorization, atLeast: 1)
+    #expect(drive.fixture.oauth.isSigningIn)
+    drive.files.cancel()
+    guard case .cancelled? = try await error.value else {
+      Issue.record("not cancelled")
+      return
+    }
+    try await eventually("the sign-in is over") { !drive.fixture.oauth.isSigningIn }
+    page.release()
+    _ = try await drive.files.read()
+    #expect(drive.sandbox.requests(to: .driveFiles).count == 1)
+  }
+
+  @Test func `a cancelled operation leaves the refresh to the others`() async throws {
+    let drive = try await DriveFixture()
+    let hold = HeldAnswer()
+    drive.sandbox.misbehave(at: .token, hold.misbehaviour)
+    drive.fixture.clock.advance(by: 3600)
+    let cancelled = begin { () -> PipeError? in
+      await pipeFailure { () async throws(PipeError) in try await drive.uploads.read() }
+    }
+    let other = begin { try await drive.files.read() }
+    _ = try await drive.sandbox.requests(to: .token, atLeast: 1)
+    drive.uploads.cancel()
+    guard case .cancelled? = try await cancelled.value else {
+      Issue.record("not cancelled")
+      return
+    }
+    hold.release()
+    _ = try await other.value
+    #expect(drive.asked == ["POST /token refresh_token", "GET /drive/v2/files"])
+  }
+
+  @Test func `a completion of a cancelled operation comes once`() async throws {
+    let drive = try await DriveFixture()
+    let hold = HeldAnswer()
+    drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour, times: nil)
+    let calls = Locked<[PipeError?]>([])
+    for _ in 0..<20 {
+      drive.files.read(JSONValue.self) { result in calls.withLock { $0.append(result.error) } }
+    }
+    _ = try await drive.sandbox.requests(to: .driveFiles, atLeast: 20)
+    drive.files.cancel()
+    drive.files.cancel()
+    try await eventually("all have come") { calls.withLock(\.count) >= 20 }
+    hold.release()
+    drive.sandbox.behave()
+    _ = try await drive.files.read()
+    drive.pipeline.callbackQueue.sync {}
+    let errors = calls.withLock(\.self)
+    #expect(errors.count == 20)
+    #expect(errors.allSatisfy { if case .cancelled? = $0 { true } else { false } })
+  }
+}

@@ -1,0 +1,228 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Downloads from a drive that breaks off, ignores ranges and changes its files.
+@Suite("End to end: downloads", .timeLimit(.minutes(1))) struct PipeDownloadTests {
+  private static let media = ["alt": "media"]
+
+  /// A drive with a file, and the path for its download.
+  struct Place {
+    let drive: DriveFixture
+    let folder: TemporaryFolder
+    let file: SandboxFile
+    let progress = PipeUploadTests.Progress()
+
+    init(_ content: Data = pattern(1_000_000), _ configuration: PipeConfiguration = .init())
+      async throws
+    {
+      drive = try await DriveFixture(configuration)
+      folder = try TemporaryFolder()
+      file = drive.sandbox.addFile("f", content: content)
+    }
+
+    var destination: URL { URL(filePath: folder.file("f")) }
+
+    func download() async throws(PipeError) {
+      try await drive.files.download(id: file.id, parameters: media, to: destination) {
+        [progress] in progress.note($0)
+      }
+    }
+
+    /// The ranges that were asked for, in order.
+    var ranges: [String?] { drive.sandbox.requests(to: .driveContent).map { $0.header("range") } }
+
+    var contents: [String] {
+      get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    }
+
+    /// The file is there, and nothing else.
+    func expect(_ content: Data, sourceLocation: SourceLocation = #_sourceLocation) throws {
+      #expect(try Data(contentsOf: destination) == content, sourceLocation: sourceLocation)
+      #expect(try contents == ["f"], sourceLocation: sourceLocation)
+      progress.expectRise(sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test(arguments: [0, 1, 1_000_000])
+  func `a file comes whole, in one request`(size: Int) async throws {
+    let place = try await Place(pattern(size))
+    try await place.download()
+    try place.expect(pattern(size))
+    #expect(place.drive.asked == ["GET /drive/v2/files/\(place.file.id)?alt=media"])
+    #expect(place.ranges == [nil])
+  }
+
+  @Test func `a connection that is lost is resumed where it broke off`() async throws {
+    let place = try await Place()
+    place.drive.sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 300_000))
+    place.drive.sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 200_000))
+    try await place.download()
+    try place.expect(pattern(1_000_000))
+    // Not a byte that came was lost with the connection.
+    #expect(place.ranges == [nil, "bytes=300000-", "bytes=500000-"])
+    let conditions = place.drive.sandbox.requests(to: .driveContent).map { $0.header("if-range") }
+    #expect(conditions == [nil, place.file.etag, place.file.etag])
+    #expect(place.drive.tokensUsed.count == 1)
+  }
+
+  @Test func `a later call goes on where one was cancelled`() async throws {
+    let place = try await Place()
+    place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 400_000))
+    let first = begin { () -> PipeError? in
+      await pipeFailure { () async throws(PipeError) in try await place.download() }
+    }
+    try await eventually("it halts") { place.progress.all.last?.completed == 400_000 }
+    place.drive.files.cancel()
+    guard case .cancelled? = try await first.value else {
+      Issue.record("not cancelled")
+      return
+    }
+    #expect(try place.contents == ["f.partial", "f.partial.info"])
+    let second = PipeUploadTests.Progress()
+    try await place.drive.files.download(
+      id: place.file.id, parameters: Self.media, to: place.destination, progress: second.note)
+    #expect(try Data(contentsOf: place.destination) == pattern(1_000_000))
+    #expect(place.ranges == [nil, "bytes=400000-"])
+    #expect(second.all.allSatisfy { $0.completed >= 400_000 })
+    second.expectRise()
+  }
+
+  @Test func `a server that ignores ranges sends all of it again`() async throws {
+    let place = try await Place()
+    place.drive.sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 300_000))
+    place.drive.sandbox.misbehave(at: .driveContent, .ignoringRange)
+    try await place.download()
+    try place.expect(pattern(1_000_000))
+    #expect(place.ranges == [nil, "bytes=300000-"])
+  }
+
+  @Test(arguments: [false, true])
+  func `a file that changed meanwhile is never mixed with what it was`(
+    serverIgnoresCondition: Bool
+  ) async throws {
+    let place = try await Place()
+    let sandbox = place.drive.sandbox
+    let changed = Data(pattern(900_000).reversed())
+    sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 300_000))
+    sandbox.misbehave(
+      at: .driveContent,
+      .hold(
+        until: { sandbox.replaceContent(of: place.file.id, with: changed) },
+        then: serverIgnoresCondition ? .ignoring("If-Range") : nil))
+    try await place.download()
+    #expect(try Data(contentsOf: place.destination) == changed)
+    #expect(try place.contents == ["f"])
+    #expect(place.ranges == [nil, "bytes=300000-"] + (serverIgnoresCondition ? [nil] : []))
+  }
+
+  @Test func `a token that is refused between two attempts is refreshed`() async throws {
+    let place = try await Place()
+    let sandbox = place.drive.sandbox
+    sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 300_000))
+    sandbox.misbehave(at: .driveContent, .hold(until: { sandbox.expireAccessTokens() }))
+    try await place.download()
+    try place.expect(pattern(1_000_000))
+    let request = "GET /drive/v2/files/\(place.file.id)?alt=media"
+    #expect(place.drive.asked == [request, request, "POST /token refresh_token", request])
+    #expect(place.ranges == [nil, "bytes=300000-", "bytes=300000-"])
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let misbehaviour: SandboxMisbehaviour
+    let status: Int
+    var requests = 1
+  }
+
+  @Test(arguments: [
+    Row(
+      testDescription: "404", misbehaviour: .status(404, body: "what it says"), status: 404),
+    Row(
+      testDescription: "500", misbehaviour: .status(500, body: "what it says"), status: 500),
+    Row(
+      testDescription: "a redirect",
+      misbehaviour: .status(302, headers: ["Location": "/x"], body: "what it says"), status: 302),
+    Row(
+      testDescription: "scope",
+      misbehaviour: .status(
+        403, headers: ["WWW-Authenticate": #"Bearer error="insufficient_scope", scope="x""#],
+        body: "what it says"), status: 403),
+    Row(
+      testDescription: "401 twice",
+      misbehaviour: .status(
+        401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#],
+        body: "what it says"), status: 401, requests: 2),
+  ])
+  func `a refusal is told with what the server says, and no file is made`(row: Row) async throws {
+    let place = try await Place()
+    try Data("before".utf8).write(to: place.destination)
+    place.drive.sandbox.misbehave(at: .driveContent, row.misbehaviour, times: 2)
+    let error = await pipeFailure { () async throws(PipeError) in try await place.download() }
+    #expect(error?.refusal?.status == row.status, "\(String(describing: error))")
+    #expect(error?.refusal?.body == Data("what it says".utf8))
+    #expect((error?.refusal?.challenge != nil) == [401, 403].contains(row.status))
+    #expect(try Data(contentsOf: place.destination) == Data("before".utf8))
+    #expect(try place.contents == ["f"] && place.ranges.count == row.requests)
+    #expect(place.progress.all.allSatisfy { $0.fraction ?? 0 < 1 })
+  }
+
+  @Test func `a refusal that is too long is a refusal`() async throws {
+    var configuration = PipeConfiguration()
+    configuration.maximumResponseBytes = 1000
+    let place = try await Place(pattern(10), configuration)
+    place.drive.sandbox.misbehave(
+      at: .driveContent, .status(502, body: String(repeating: "x", count: 10_000)))
+    let error = await pipeFailure { () async throws(PipeError) in try await place.download() }
+    #expect(error?.refusal?.status == 502, "\(String(describing: error))")
+    #expect(try place.contents.isEmpty)
+    // The limit is not one of the file's length.
+    try await place.drive.files.download(
+      id: place.file.id, parameters: Self.media, to: place.destination)
+  }
+
+  @Test func `a server that falls silent before the first byte is too late`() async throws {
+    var configuration = PipeConfiguration()
+    configuration.timeout = .seconds(4)
+    let place = try await Place(pattern(1000), configuration)
+    place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 0))
+    let error = await pipeFailure { () async throws(PipeError) in try await place.download() }
+    guard case .timedOut? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(try place.contents.isEmpty)
+  }
+
+  @Test func `one that falls silent in the middle is asked for the rest`() async throws {
+    var configuration = PipeConfiguration()
+    configuration.timeout = .seconds(5)
+    let place = try await Place(pattern(1_000_000), configuration)
+    place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 500_000))
+    try await place.download()
+    try place.expect(pattern(1_000_000))
+    #expect(place.ranges == [nil, "bytes=500000-"])
+  }
+
+  @Test func `two downloads to one file do not meet`() async throws {
+    let place = try await Place()
+    place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 1000))
+    let first = begin { () -> PipeError? in
+      await pipeFailure { () async throws(PipeError) in try await place.download() }
+    }
+    try await eventually("it halts") { place.progress.all.last?.completed == 1000 }
+    let second = await pipeFailure { () async throws(PipeError) in try await place.download() }
+    #expect(second?.cause?.code == .fileInUse)
+    first.cancel()
+    guard case .cancelled? = try await first.value else {
+      Issue.record("not cancelled")
+      return
+    }
+    try await place.download()
+    #expect(try Data(contentsOf: place.destination) == pattern(1_000_000))
+  }
+}

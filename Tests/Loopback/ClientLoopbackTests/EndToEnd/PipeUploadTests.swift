@@ -1,0 +1,242 @@
+import Basics
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Uploads to a drive: forms with parts of every kind, whole or not at all.
+@Suite("End to end: uploads", .timeLimit(.minutes(1))) struct PipeUploadTests {
+  typealias File = DriveFixture.File
+
+  /// Keeps what an upload or a download says of itself.
+  final class Progress: Sendable {
+    private let state = Locked<[TransferProgress]>([])
+    var all: [TransferProgress] { state.withLock(\.self) }
+
+    func note(_ progress: TransferProgress) { state.withLock { $0.append(progress) } }
+
+    /// Never back, and the whole once, at the end.
+    func expectRise(sourceLocation: SourceLocation = #_sourceLocation) {
+      let fractions = all.compactMap(\.fraction)
+      #expect(fractions == fractions.sorted(), sourceLocation: sourceLocation)
+      #expect(
+        all.map(\.completed) == all.map(\.completed).sorted(), sourceLocation: sourceLocation)
+      #expect(fractions.last == 1, sourceLocation: sourceLocation)
+      #expect(fractions.count { $0 == 1 } == 1, sourceLocation: sourceLocation)
+    }
+  }
+
+  /// Chunks of some bytes, created again for each attempt.
+  private func chunks(_ data: Data, of size: Int = 50_000) -> @Sendable () -> @Sendable () -> Data?
+  {
+    {
+      let rest = Locked(data)
+      return {
+        rest.withLock { rest in
+          guard !rest.isEmpty else { return nil }
+          defer { rest = Data(rest.dropFirst(size)) }
+          return Data(rest.prefix(size))
+        }
+      }
+    }
+  }
+
+  private func file(_ content: Data, in folder: TemporaryFolder) throws -> URL {
+    let url = URL(filePath: folder.file("photo \"1\".bin"))
+    try content.write(to: url)
+    return url
+  }
+
+  @Test func `a form has parts of every kind, and the server finds them all`() async throws {
+    let drive = try await DriveFixture()
+    let folder = try TemporaryFolder()
+    let content = pattern(3_000_000)
+    let progress = Progress()
+    let form: MultipartForm = [
+      .field("note", "a\r\n--b\r\n ü"), .data("title", Data("Ferien ⛱".utf8)),
+      .stream("description", length: 9, makeChunks: chunks(Data("described".utf8), of: 2)),
+      .file("file", try file(content, in: folder), contentType: "image/x-test"),
+    ]
+    let created = try await drive.uploads.upload(form, returning: File.self) {
+      progress.note($0)
+    }
+    let stored = try #require(drive.stored(created.id))
+    #expect(stored.title == "Ferien ⛱" && stored.description == "described")
+    #expect(stored.contentType == "image/x-test" && stored.content == content)
+    #expect(drive.asked == ["POST /upload/drive/v2/files"])
+    let request = drive.sandbox.requests[0]
+    #expect(request.header("content-length") == String(request.bodyLength))
+    progress.expectRise()
+    #expect(progress.all.last?.total == Int64(request.bodyLength))
+  }
+
+  @Test func `a stream of unknown length is sent as it comes`() async throws {
+    let drive = try await DriveFixture()
+    let content = pattern(700_000)
+    let progress = Progress()
+    let created = try await drive.uploads.upload(
+      [.field("title", "t"), .stream("file", filename: "s", makeChunks: chunks(content))],
+      returning: File.self, progress: { progress.note($0) })
+    #expect(drive.stored(created.id)?.content == content)
+    #expect(drive.sandbox.requests[0].header("transfer-encoding") == "chunked")
+    progress.expectRise()
+  }
+
+  @Test func `a file replaces the content of a record, as it is`() async throws {
+    let drive = try await DriveFixture()
+    let folder = try TemporaryFolder()
+    let id = drive.sandbox.addFile("old", content: Data("old".utf8)).id
+    try await drive.uploads.upload(
+      .file(file(pattern(5000), in: folder)), contentType: "text/x-new", id: id)
+    let stored = drive.stored(id)
+    #expect(stored?.content == pattern(5000) && stored?.contentType == "text/x-new")
+    #expect(stored?.title == "old" && drive.asked == ["PUT /upload/drive/v2/files/\(id)"])
+  }
+
+  @Test func `an expired token is refreshed before a byte is sent`() async throws {
+    let drive = try await DriveFixture()
+    drive.fixture.clock.advance(by: 3600)
+    let stream = chunks(pattern(100_000))()
+    let created = try await drive.uploads.upload(
+      [.stream("file", filename: "once", once: { stream() })], returning: File.self)
+    #expect(drive.stored(created.id)?.content == pattern(100_000))
+    #expect(drive.asked == ["POST /token refresh_token", "POST /upload/drive/v2/files"])
+  }
+
+  /// A small body is read before it is refused; a large one is refused while it is being sent.
+  @Test(arguments: [1000, 3_000_000])
+  func `a form that was refused for its token is sent again, whole`(size: Int) async throws {
+    let drive = try await DriveFixture()
+    let folder = try TemporaryFolder()
+    drive.revokeAccessToken()
+    let progress = Progress()
+    let form: MultipartForm = [
+      .stream("description", makeChunks: chunks(Data("described".utf8), of: 4)),
+      .file("file", try file(pattern(size), in: folder)),
+    ]
+    let created = try await drive.uploads.upload(form, returning: File.self) {
+      progress.note($0)
+    }
+    #expect(drive.stored(created.id)?.content == pattern(size))
+    #expect(drive.stored(created.id)?.description == "described")
+    #expect(drive.sandbox.files().count == 6)
+    #expect(
+      drive.asked == [
+        "POST /upload/drive/v2/files", "POST /token refresh_token", "POST /upload/drive/v2/files",
+      ])
+    #expect(drive.tokensUsed.count == 2)
+    progress.expectRise()
+  }
+
+  @Test(arguments: [1000, 3_000_000])
+  func `what can be read once only is not sent in halves`(size: Int) async throws {
+    let drive = try await DriveFixture()
+    // The server refuses it when it has begun.
+    let gate = Gate(isOpen: false)
+    drive.sandbox.misbehave(
+      at: .driveUpload,
+      .unread(.hold(until: { await gate.opened() }, then: .bearerError("invalid_token"))))
+    let progress = Progress()
+    let stream = chunks(pattern(size))()
+    let form: MultipartForm = [
+      .stream(
+        "file", filename: "once", length: Int64(size),
+        once: {
+          gate.open()
+          return stream()
+        })
+    ]
+    let error = await pipeFailure { () async throws(PipeError) in
+      try await drive.uploads.upload(form) { progress.note($0) }
+    }
+    guard case .failed(let cause)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .bodyNotReplayable && cause.message.contains("file"))
+    #expect(drive.sandbox.files().count == 5, "nothing of it became a file")
+    #expect(
+      drive.asked == ["POST /upload/drive/v2/files", "POST /token refresh_token"],
+      "the token is good for whoever comes next, and the form was not sent again")
+    #expect(progress.all.allSatisfy { $0.fraction ?? 0 < 1 })
+    // The same form is spent for good; one that is made anew goes through.
+    let spent = await pipeFailure { () async throws(PipeError) in
+      try await drive.uploads.upload(form)
+    }
+    #expect(spent?.cause?.code == .bodyNotReplayable && drive.asked.count == 2)
+    let again = chunks(pattern(size))()
+    try await drive.uploads.upload([.stream("file", filename: "once", once: { again() })])
+    #expect(drive.sandbox.files().last?.content == pattern(size))
+  }
+
+  /// How far it gets before the refusal comes is the machine's affair.
+  @Test func `what can be read once only is sent whole or not at all`() async throws {
+    for _ in 0..<10 {
+      let drive = try await DriveFixture()
+      drive.revokeAccessToken()
+      let stream = chunks(pattern(2_000_000))()
+      do throws(PipeError) {
+        try await drive.uploads.upload([.stream("file", filename: "once", once: { stream() })])
+        #expect(drive.sandbox.files().last?.content == pattern(2_000_000))
+      } catch {
+        #expect(error.cause?.code == .bodyNotReplayable && drive.sandbox.files().count == 5)
+      }
+    }
+  }
+
+  @Test func `a refusal before the body is read is the API's answer`() async throws {
+    var options = SandboxOptions()
+    options.driveBytes = 100_000
+    let drive = try await DriveFixture(options: options)
+    let progress = Progress()
+    let error = await pipeFailure { () async throws(PipeError) in
+      try await drive.uploads.upload(
+        [.data("file", pattern(8_000_000), filename: "large")], progress: { progress.note($0) })
+    }
+    #expect(error?.refusal?.status == 413, "\(String(describing: error))")
+    #expect(error?.refusal?.body.isEmpty == false && drive.asked.count == 1)
+    #expect(progress.all.allSatisfy { $0.fraction ?? 0 < 1 })
+  }
+
+  @Test func `an upload that breaks off is not sent again`() async throws {
+    let drive = try await DriveFixture()
+    drive.sandbox.misbehave(at: .driveUpload, .unread(.cut(.beforeProcessing, reset: true)))
+    let error = await pipeFailure { () async throws(PipeError) in
+      try await drive.uploads.upload([.data("file", pattern(8_000_000), filename: "large")])
+    }
+    guard case .failed(let cause)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .connectionFailed && drive.asked.count == 1)
+    #expect(drive.sandbox.files().count == 5)
+  }
+
+  @Test func `a file that is not there is not asked for at the server`() async throws {
+    let drive = try await DriveFixture(isSignedIn: false)
+    let error = await pipeFailure { () async throws(PipeError) in
+      try await drive.uploads.upload([.file("file", URL(filePath: "/nonexistent/file"))])
+    }
+    #expect(error?.cause?.code == .malformedRequest && drive.asked.isEmpty)
+    #expect(drive.fixture.visited.isEmpty, "nobody signs in for it")
+  }
+
+  @Test func `what the app's stream throws is what the app gets`() async throws {
+    let drive = try await DriveFixture()
+    let error = await pipeFailure { () async throws(PipeError) in
+      try await drive.uploads.upload([
+        .stream("file", filename: "f", makeChunks: { { throw URLError(.fileDoesNotExist) } })
+      ])
+    }
+    guard case .failed(let cause)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.cause is URLError, "\(cause)")
+    #expect(drive.sandbox.files().count == 5)
+    _ = try await drive.files.read()
+  }
+}

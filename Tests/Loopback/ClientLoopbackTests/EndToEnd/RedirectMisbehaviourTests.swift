@@ -1,0 +1,105 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// A spoilt redirect from a real server, and no token request after it.
+@Suite("End to end: spoilt redirects", .timeLimit(.minutes(1))) struct RedirectMisbehaviourTests {
+  static let alterations: [SandboxMisbehaviour.Alteration] = [
+    .wrong, .missing, .empty, .doubled, .value("x"),
+  ]
+
+  func expect(
+    _ misbehaviour: SandboxMisbehaviour, ends code: SQOAuthError.Code, byHand: Bool = false,
+    knowsIssuer: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    for redirectURI in ["http://127.0.0.1/callback", "com.example.sandbox:/callback"] {
+      let fixture = try await SandboxFixture()
+        .register(redirectURI: redirectURI, byHand: byHand, knowsIssuer: knowsIssuer)
+      fixture.sandbox.misbehave(at: .authorization, misbehaviour)
+      let error = await fixture.fail(code, sourceLocation: sourceLocation)
+      #expect(error?.isCancellation == (code == .accessDenied), sourceLocation: sourceLocation)
+      #expect(fixture.tokenRequests.isEmpty, "the code was sent", sourceLocation: sourceLocation)
+      #expect(
+        await fixture.delegate.events(1)
+          == [code == .accessDenied ? .cancelled : .failed(code)], sourceLocation: sourceLocation)
+      // The server behaves again, and so does everything else.
+      let token = try await fixture.oauth.signIn()
+      #expect(fixture.sandbox.isActive(token.accessToken), sourceLocation: sourceLocation)
+      #expect(fixture.tokenRequests.count == 1, sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test(arguments: alterations)
+  func `a spoilt state ends in state_mismatch and the code is never sent`(
+    alteration: SandboxMisbehaviour.Alteration
+  ) async throws {
+    try await expect(.state(alteration), ends: .stateMismatch)
+  }
+
+  @Test(arguments: alterations)
+  func `a spoilt issuer is refused where the metadata promised one`(
+    alteration: SandboxMisbehaviour.Alteration
+  ) async throws {
+    try await expect(
+      .issuer(alteration),
+      ends: alteration == .doubled ? .invalidAuthorizationResponse : .issuerMismatch)
+  }
+
+  @Test func `a denial is a denial though it lacks the promised issuer`() async throws {
+    for alteration in [SandboxMisbehaviour.Alteration.missing, .wrong] {
+      let fixture = try await SandboxFixture(decision: .deny).register()
+      fixture.sandbox.misbehave(at: .authorization, .issuer(alteration))
+      let isMissing = alteration == .missing
+      let error = await fixture.fail(isMissing ? .accessDenied : .issuerMismatch)
+      #expect(error?.isCancellation == isMissing)
+      #expect(
+        await fixture.delegate.events(1) == [isMissing ? .cancelled : .failed(.issuerMismatch)])
+      #expect(fixture.tokenRequests.isEmpty)
+    }
+  }
+
+  @Test(arguments: [SandboxMisbehaviour.Alteration.wrong, .empty, .value("http://127.0.0.1:1")])
+  func `a wrong issuer is refused where the app named the right one`(
+    alteration: SandboxMisbehaviour.Alteration
+  ) async throws {
+    try await expect(.issuer(alteration), ends: .issuerMismatch, byHand: true)
+  }
+
+  @Test func `a missing issuer is accepted where nobody promised one`() async throws {
+    let fixture = try await SandboxFixture().register(byHand: true)
+    fixture.sandbox.misbehave(at: .authorization, .issuer(.missing))
+    _ = try await fixture.oauth.signIn()
+    // Without a known issuer there is nothing to compare with.
+    let unknowing = try await SandboxFixture().register(byHand: true, knowsIssuer: false)
+    _ = try await unknowing.oauth.signIn()
+  }
+
+  @Test(arguments: [SandboxMisbehaviour.Alteration.missing, .empty, .doubled])
+  func `a spoilt code is malformed`(alteration: SandboxMisbehaviour.Alteration) async throws {
+    try await expect(.code(alteration), ends: .invalidAuthorizationResponse)
+  }
+
+  @Test func `a wrong code is refused by the server`() async throws {
+    let fixture = try await SandboxFixture().register()
+    fixture.sandbox.misbehave(at: .authorization, .code(.wrong))
+    _ = await fixture.fail(.invalidGrant)
+    #expect(fixture.tokenRequests.count == 1)
+  }
+
+  @Test func `a token in the redirect is refused`() async throws {
+    try await expect(.tokenInRedirect, ends: .invalidAuthorizationResponse)
+  }
+
+  @Test(arguments: [
+    "access_denied", "server_error", "temporarily_unavailable", "invalid_scope",
+    "unauthorized_client", "unsupported_response_type", "invalid_request", "own_code",
+  ])
+  func `an error is told with its code`(code: String) async throws {
+    try await expect(
+      .errorRedirect(code, description: "<script>why</script>"), ends: .init(rawValue: code))
+  }
+}

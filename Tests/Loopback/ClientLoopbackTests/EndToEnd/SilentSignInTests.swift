@@ -1,0 +1,134 @@
+import Foundation
+import OAuthSandbox
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Sign-ins that show no page, and sign-ins whose options differ.
+@Suite("Sign-ins with options", .timeLimit(.minutes(2))) struct SilentSignInTests {
+  @Test func `a user whom the provider knows is signed in without a page`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    // One browser, which keeps the provider's cookies.
+    let visitor = SandboxVisitor()
+    party.oauth.environment.userAgent = CustomUserAgent { _ = try await visitor.visit($0) }
+    let user = try await party.signIn()
+    party.sandbox.forgetRequests()
+    let again = try #require(try await party.oauth.signInSilently().idToken)
+    #expect(again.subject == user.subject && again != user)
+    let request = try #require(party.sandbox.requests(to: .authorization).first)
+    #expect(request.query("prompt") == "none")
+    #expect(request.query("id_token_hint") == user.compactForm)
+    #expect(party.sandbox.requests(to: .login).isEmpty)
+    #expect(party.sandbox.requests(to: .consent).isEmpty)
+  }
+
+  @Test func `a provider that would have to ask says so, and no page follows`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    let error = await failure(.loginRequired) { try await party.oauth.signInSilently() }
+    #expect(error?.isCancellation == false)
+    #expect(party.sandbox.requests(to: .authorization).count == 1)
+    #expect(party.sandbox.requests(to: .login).isEmpty)
+    #expect(party.fixture.tokenRequests.isEmpty)
+  }
+
+  @Test func `max_age makes the user log in again`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    let visitor = SandboxVisitor()
+    party.oauth.environment.userAgent = CustomUserAgent { _ = try await visitor.visit($0) }
+    try await party.signIn()
+    party.sandbox.forgetRequests()
+    var options = SignInOptions()
+    options.maxAge = .zero
+    let user = try await party.signIn(options)
+    #expect(user.authenticationDate != nil)
+    #expect(!party.sandbox.requests(to: .login).isEmpty)
+  }
+
+  @Test func `a sign-in with other options is refused while one is under way`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    let gate = Gate(isOpen: false)
+    let visitor = SandboxVisitor()
+    party.oauth.environment.userAgent = CustomUserAgent { url in
+      await gate.pass()
+      _ = try await visitor.visit(url)
+    }
+    var options = SignInOptions()
+    options.loginHint = "alice"
+    let first = begin { [oauth = party.oauth, options] in
+      try await oauth.signIn(with: options)
+    }
+    try await gate.isHolding()
+    var others = SignInOptions()
+    others.loginHint = "bob"
+    await failure(.signInUnderWay) { try await party.oauth.signIn(with: others) }
+    await failure(.signInUnderWay) { try await party.oauth.signInSilently() }
+    // The same options join it, and so does a call that has none.
+    let same = begin { [oauth = party.oauth, options] in
+      try await oauth.signIn(with: options)
+    }
+    let any = begin { [oauth = party.oauth] in try await oauth.signIn() }
+    gate.open()
+    let token = try await first.value
+    #expect(try await same.value == token)
+    #expect(try await any.value == token)
+    #expect(party.fixture.tokenRequests.count == 1)
+  }
+
+  @Test func `a sign-in with pages waits for the end of a silent one`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    let gate = Gate(isOpen: false)
+    let visitor = SandboxVisitor()
+    party.oauth.environment.userAgent = CustomUserAgent { url in
+      if url.query()?.contains("prompt=none") == true { await gate.pass() }
+      _ = try await visitor.visit(url)
+    }
+    let silent = begin { [oauth = party.oauth] in try await oauth.signInSilently() }
+    try await gate.isHolding()
+    let shown = begin { [oauth = party.oauth] in try await oauth.signIn() }
+    gate.open()
+    await failure(.loginRequired) { try await silent.value }
+    #expect(try await shown.value.idToken != nil)
+  }
+
+  // MARK: The form post
+
+  @Test func `a provider may post its answer to the SDK's receiver`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    var options = SignInOptions()
+    options.responseMode = .formPost
+    let user = try await party.signIn(options)
+    #expect(user.subject.isEmpty == false)
+    let request = try #require(party.sandbox.requests(to: .authorization).first)
+    #expect(request.query("response_mode") == "form_post")
+  }
+
+  @Test func `an app that receives the post itself passes the form on`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    try party.fixture.register(
+      clientID: "relying-party", secret: OpenIDFixture.secret,
+      redirectURI: "com.example.app:/callback", scope: "openid"
+    ) { $0.idTokenAlgorithm = .es256 }
+    var client = SandboxClient(
+      id: "relying-party", secret: OpenIDFixture.secret,
+      redirectURIs: ["com.example.app:/callback"])
+    client.idTokenAlgorithm = .es256
+    party.sandbox.register(client)
+    let visitor = SandboxVisitor()
+    let oauth = party.oauth
+    oauth.environment.userAgent = CustomUserAgent { [weak oauth] url in
+      let visit = try await visitor.visit(url)
+      let form = Data(
+        visit.form.map { "\($0.name)=\(FormCoding.encodeValue($0.value))" }
+          .joined(separator: "&").utf8)
+      #expect(oauth?.receiveRedirect(form: form, at: "com.example.app:/other") == .foreignAddress)
+      #expect(
+        oauth?.receiveRedirect(form: Data("<html>".utf8), at: visit.redirect) == .foreignAddress)
+      #expect(oauth?.receiveRedirect(form: form, at: visit.redirect) == .answered)
+    }
+    var options = SignInOptions()
+    options.responseMode = .formPost
+    #expect(try await oauth.signIn(with: options).idToken != nil)
+  }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import OAuthSandbox
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Tokens for what the client has signed (RFC 7523, section 2.1), at a sandbox.
+@Suite(.timeLimit(.minutes(2))) struct JWTBearerGrantTests {
+  @Test func `a service gets a token in its own name, and the next ones too`() async throws {
+    let client = try await KeyedClientFixture()
+    let account = try client.account()
+    let token = try await account.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
+    #expect(token.scopes == ["demo"] && token.refreshToken == nil)
+    let request = try client.last()
+    #expect(request.form("grant_type") == JWTAssertion.grantType)
+    #expect(request.form("scope") == "demo")
+    let claims = try client.claims(of: "assertion", in: request)
+    #expect(claims["iss"]?.string == KeyedClientFixture.id && claims["sub"] == claims["iss"])
+    #expect(try client.claims(in: request)["jti"] != claims["jti"])
+    client.clock.advance(by: 3600)
+    let next = try await account.token()
+    #expect(next.accessToken != token.accessToken)
+    let later = try client.claims(of: "assertion", in: client.last())
+    #expect(later["jti"] != claims["jti"])
+  }
+
+  @Test(arguments: [1e300, -1e300, 7200])
+  func `a lifetime that no duration holds is bounded`(seconds: Double) throws {
+    let assertion = try JSONDecoder().decode(
+      JWTAssertion.self, from: Data("{\"lifetime\":\(seconds)}".utf8))
+    #expect(assertion.lifetime == .seconds(seconds < 0 ? 0 : 3600))
+  }
+
+  @Test func `a service gets a token for a user, and who the user is`() async throws {
+    let client = try await KeyedClientFixture { $0.issuesRefreshTokens = false }
+    let account = try client.account()
+    let token = try await account.requestAccessToken(
+      asserting: JWTAssertion(subject: "bob"), scope: "openid demo")
+    #expect(token.idToken?.subject == SandboxUser.bob.subject)
+    client.clock.advance(by: 3600)
+    #expect(try await account.token().idToken?.subject == SandboxUser.bob.subject)
+    #expect(client.signed("assertion").count == 2)
+    let error = await failure(.invalidGrant) {
+      try await account.requestAccessToken(asserting: JWTAssertion(subject: "nobody"))
+    }
+    let sent = try #require(try client.last().form("assertion"))
+    if let error { #expect(!everyText(of: error).contains(sent)) }
+  }
+
+  @Test func `another process with the store goes on in the same way`() async throws {
+    var client = try await KeyedClientFixture { $0.issuesRefreshTokens = false }
+    let folder = try TemporaryFolder()
+    let store = FileTokenStore(path: folder.file("tokens"))
+    client.environment.tokenStore = store
+    let assertion = JWTAssertion(
+      subject: "alice", lifetime: .seconds(10), additionalClaims: ["department": ["a", 1, .null]])
+    try await client.account().requestAccessToken(asserting: assertion, scope: "demo")
+    let text = try String(contentsOfFile: folder.file("tokens"), encoding: .utf8)
+    #expect(!text.contains(try #require(try client.last().form("assertion"))))
+    client.clock.advance(by: 3600)
+    client.environment.tokenStore = FileTokenStore(path: folder.file("tokens"))
+    let other = try client.account()
+    _ = try await other.token()
+    let requests = client.signed("assertion")
+    #expect(requests.count == 2)
+    let claims = try requests.map { try client.claims(of: "assertion", in: $0) }
+    #expect(claims.map { $0["sub"]?.string } == ["alice", "alice"])
+    #expect(claims.map { $0["department"] } == [["a", 1, .null], ["a", 1, .null]])
+    #expect(claims[1]["exp"]?.integer.map { $0 - (claims[1]["iat"]?.integer ?? 0) } == 70)
+  }
+
+  @Test func `a client that proves nothing else sends the assertion alone`() async throws {
+    let client = try await KeyedClientFixture()
+    let account = try client.account(client.configuration(authentication: .publicClient))
+    try await account.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
+    let request = try client.last()
+    #expect(Set(request.form.map(\.name)) == ["grant_type", "assertion", "scope"])
+    #expect(request.header("authorization") == nil)
+  }
+
+  /// What a service account of Google's signs, whose scope is a claim.
+  @Test func `every claim can be set or left out`() async throws {
+    let client = try await KeyedClientFixture(.rs256)
+    let account = try client.account(client.configuration(authentication: .publicClient))
+    var assertion = JWTAssertion(
+      issuer: "service@project.example", audience: "https://as.example/token",
+      additionalClaims: ["scope": "a b", "sub": .null, "exp": 5, "iat": .null])
+    assertion.lifetime = .seconds(1_000_000)
+    #expect(assertion.lifetime == .seconds(3600))
+    await failure(.invalidGrant) { try await account.requestAccessToken(asserting: assertion) }
+    let claims = try client.claims(of: "assertion", in: client.last())
+    #expect(
+      claims.filter { $0.key != "jti" } == [
+        "iss": "service@project.example", "aud": "https://as.example/token", "scope": "a b",
+        "exp": 5,
+      ])
+  }
+
+  @Test func `a client without a key sends nothing`() async throws {
+    let client = try await KeyedClientFixture()
+    let account = try client.account(
+      ClientConfiguration(
+        clientID: "sandbox-service", clientSecret: "sandbox-secret", provider: client.provider))
+    await failure(.invalidConfiguration) {
+      try await account.requestAccessToken(asserting: JWTAssertion())
+    }
+    #expect(client.sandbox.requests(to: .token).isEmpty)
+  }
+
+  @Test func `the sandbox takes each assertion once`() async throws {
+    let client = try await KeyedClientFixture()
+    let account = try client.account(client.configuration(authentication: .publicClient))
+    let assertion = JWTAssertion(additionalClaims: ["jti": "always the same"])
+    try await account.requestAccessToken(asserting: assertion)
+    let error = await failure(.invalidGrant) {
+      try await account.requestAccessToken(asserting: assertion)
+    }
+    #expect(error?.message.contains("used before") == true)
+  }
+
+  @Test func `the shared SQOAuth has it, with a completion too`() async throws {
+    let client = try await KeyedClientFixture()
+    let oauth = SQOAuth()
+    oauth.environment = client.environment
+    oauth.register(try client.configuration())
+    let own = try await oauth.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
+    let token = await withCheckedContinuation { continuation in
+      oauth.requestAccessToken(asserting: JWTAssertion(), scope: "demo") {
+        continuation.resume(returning: $0)
+      }
+    }
+    #expect(try token.get().accessToken != own.accessToken)
+    let exchange = TokenExchange(audiences: ["x"])
+    #expect(try await oauth.exchangeToken(exchange).type == .accessToken)
+    let exchanged = await withCheckedContinuation { continuation in
+      oauth.exchangeToken(exchange) { continuation.resume(returning: $0) }
+    }
+    #expect(try exchanged.get().type == .accessToken)
+  }
+}

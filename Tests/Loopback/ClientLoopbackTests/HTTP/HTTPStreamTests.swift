@@ -1,0 +1,245 @@
+import Basics
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Bodies that are made and consumed while they move.
+@Suite(.timeLimit(.minutes(3))) struct HTTPStreamTests {
+  let client = CurlHTTPClient()
+
+  private struct Stop: Error {}
+
+  /// Chunks that are counted as they are asked for.
+  private final class Chunks: Sendable {
+    let asked = Locked(0)
+
+    func next(of all: [Data]) -> Data? {
+      let index = asked.withLock { asked in
+        defer { asked += 1 }
+        return asked
+      }
+      return index < all.count ? all[index] : nil
+    }
+  }
+
+  @Test(arguments: [nil, 300_003] as [Int64?])
+  func `a streamed body arrives whole`(length: Int64?) async throws {
+    let server = try Server.answering()
+    let chunks = Chunks()
+    let parts = [Data("abc".utf8), Data(), Data(count: 100_000), Data(count: 200_000)]
+    var request = try server.request("POST")
+    request.body = .stream(length: length) { { chunks.next(of: parts) } }
+    #expect(try await client.send(request).text == "hello")
+    let seen = try #require(server.requests.first)
+    #expect(seen.body == parts.reduce(Data(), +))
+    #expect(seen.header("content-length") == length.map(String.init))
+    // Where the length is known, nobody asks for the end.
+    #expect(chunks.asked.withLock { $0 } == (length == nil ? 5 : 4))
+  }
+
+  @Test(arguments: [2, 4] as [Int64])
+  func `a body of another length than announced is an error`(length: Int64) async throws {
+    let server = try Server.answering()
+    let chunks = Chunks()
+    var request = try server.request("POST")
+    request.body = .stream(length: length) { { chunks.next(of: [Data("abc".utf8)]) } }
+    await failure(.malformedRequest) { try await client.send(request) }
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `what a producer throws ends the request`() async throws {
+    let server = try Server.answering()
+    var request = try server.request("POST")
+    request.body = .stream(length: nil) { { throw Stop() } }
+    let error = await failure(.cancelled) { try await client.send(request) }
+    #expect(error?.cause is Stop)
+    request.body = .stream(length: nil) { { throw SQOAuthError(.notAuthorized, "none") } }
+    await failure(.notAuthorized) { try await client.send(request) }
+  }
+
+  @Test func `a producer that waits does not trip the idle time-out`() async throws {
+    let server = try Server.answering()
+    let chunks = Chunks()
+    var request = try server.request("POST")
+    request.idleTimeout = .seconds(10)
+    request.body = .stream(length: nil) {
+      {
+        let chunk = chunks.next(of: [Data("a".utf8), Data("b".utf8)])
+        if chunk == Data("b".utf8) { try await Task.sleep(for: .seconds(12)) }
+        return chunk
+      }
+    }
+    #expect(try await client.send(request).text == "hello")
+    #expect(server.requests.first?.body == Data("ab".utf8))
+  }
+
+  @Test func `a producer that never ends is cancelled with the request`() async throws {
+    let server = try Server.answering()
+    var request = try server.request("POST")
+    request.timeout = .milliseconds(150)
+    request.body = .stream(length: nil) {
+      {
+        try await Task.sleep(for: .seconds(1000))
+        return nil
+      }
+    }
+    await failure(.requestTimedOut) { try await client.send(request) }
+  }
+
+  @Test func `a consumer gets the head first and then the content in order`() async throws {
+    let body = String((0..<200_000).map { _ in "0123456789" }.joined())
+    let server = try Server.answering(201, [("X-A", "1")], body)
+    let seen = Locked<(heads: Int, first: Int?, bytes: Data)>((0, nil, Data()))
+    var request = try server.request()
+    request.maximumResponseBytes = 10_000_000
+    request.destination = .stream { head, data in
+      seen.withLock { seen in
+        if seen.first == nil { seen.first = data.count }
+        seen.heads += head.status == 201 && head.headers["x-a"] == "1" ? 0 : 1
+        seen.bytes += data
+      }
+    }
+    let response = try await client.send(request)
+    #expect(response.status == 201)
+    #expect(response.body.isEmpty)
+    let result = seen.withLock { $0 }
+    #expect(result.heads == 0)
+    #expect(result.first == 0)
+    #expect(result.bytes == Data(body.utf8))
+  }
+
+  @Test func `a slow consumer holds the server back and trips no idle time-out`() async throws {
+    let sent = Locked(0)
+    let server = try RawServer { connection in
+      guard connection.readHead() != nil else { return }
+      connection.probeOften()
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n")
+      let piece = [UInt8](repeating: 120, count: 100_000)
+      for _ in 0..<1000 {
+        let count = piece.withUnsafeBytes {
+          send(connection.socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        if count <= 0 { return }
+        sent.withLock { $0 += count }
+      }
+    }
+    defer { server.stop() }
+    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
+    var request = HTTPRequest(url: url)
+    request.maximumResponseBytes = 100_000_000
+    request.idleTimeout = .seconds(10)
+    let received = Locked(0)
+    let largestLead = Locked(0)
+    request.destination = .stream { _, data in
+      let count = received.withLock {
+        $0 += data.count
+        return $0
+      }
+      if count == 0 { try await Task.sleep(for: .seconds(12)) }
+      largestLead.withLock { $0 = max($0, sent.withLock { $0 } - count) }
+    }
+    await #expect(throws: Never.self, "\(sent.withLock { $0 }) bytes were sent") {
+      try await client.send(request)
+    }
+    #expect(received.withLock { $0 } == 100_000_000)
+    // What the sockets' buffers hold, and ours; Linux lets a receiver's grow to 32 MiB.
+    #expect(largestLead.withLock { $0 } < 50_000_000)
+  }
+
+  @Test func `what came before the server fell silent is delivered`() async throws {
+    let server = try Server.playing([
+      .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .wait(.seconds(50)),
+    ])
+    var request = try server.request()
+    request.idleTimeout = .seconds(4)
+    let received = Locked(Data())
+    request.destination = .stream { _, data in
+      received.withLock { $0 += data }
+      // At the head, for so long that the request has ended when the content's turn comes.
+      if data.isEmpty { try? await Task.sleep(for: .seconds(6)) }
+    }
+    await failure(.requestTimedOut) { try await client.send(request) }
+    #expect(received.withLock { $0 } == Data("x".utf8))
+  }
+
+  @Test func `a server that stalls on a stream trips the idle time-out`() async throws {
+    let server = try Server.playing([
+      .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .wait(.seconds(50)),
+    ])
+    var request = try server.request()
+    request.idleTimeout = .milliseconds(150)
+    request.destination = .stream { _, _ in }
+    await failure(.requestTimedOut) { try await client.send(request) }
+  }
+
+  @Test func `what a consumer throws ends the request`() async throws {
+    let server = try Server.playing([
+      .send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8)), .sendForever(Data(repeating: 120, count: 4096)),
+    ])
+    var request = try server.request()
+    request.maximumResponseBytes = .max
+    request.destination = .stream { _, data in if !data.isEmpty { throw Stop() } }
+    let error = await failure(.cancelled) { try await client.send(request) }
+    #expect(error?.cause is Stop)
+    request.destination = .stream { _, _ in throw SQOAuthError(.invalidResponse, "no") }
+    await failure(.invalidResponse) { try await client.send(request) }
+  }
+
+  @Test func `a streamed response is capped too, and may be cancelled`() async throws {
+    let server = try Server.playing([
+      .send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8)), .sendForever(Data(repeating: 120, count: 4096)),
+    ])
+    var request = try server.request()
+    request.destination = .stream { _, _ in }
+    await failure(.responseTooLarge) { try await client.send(request) }
+    request.maximumResponseBytes = .max
+    let cancelling = request
+    let task = Task { try await client.send(cancelling) }
+    await Task.yield()
+    task.cancel()
+    await failure(.cancelled) { try await task.value }
+  }
+
+  @Test func `both directions may stream at once`() async throws {
+    // Echoes what comes, while it comes.
+    let server = try RawServer { connection in
+      guard let (_, rest) = connection.readHead() else { return }
+      connection.write("HTTP/1.1 200 OK\r\n\r\n" + String(decoding: rest, as: UTF8.self))
+      while true {
+        let bytes = connection.read()
+        connection.write(String(decoding: bytes, as: UTF8.self))
+        if bytes.isEmpty || String(decoding: bytes, as: UTF8.self).hasSuffix("0\r\n\r\n") { return }
+      }
+    }
+    defer { server.stop() }
+    let echo = AsyncStream.makeStream(of: Void.self)
+    let steps = Locked(0)
+    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
+    var request = HTTPRequest(method: "POST", url: url)
+    request.body = .stream(length: nil) {
+      {
+        let step = steps.withLock {
+          $0 += 1
+          return $0
+        }
+        // The second chunk is made only when the first has come back.
+        if step == 2 { for await _ in echo.stream { break } }
+        return step < 3 ? Data("chunk\(step)".utf8) : nil
+      }
+    }
+    let text = Locked("")
+    request.destination = .stream { _, data in
+      let sofar = text.withLock {
+        $0 += String(decoding: data, as: UTF8.self)
+        return $0
+      }
+      if sofar.contains("chunk1") { echo.continuation.yield() }
+    }
+    _ = try await client.send(request)
+    #expect(text.withLock { $0 }.contains("chunk2"))
+  }
+}

@@ -1,0 +1,199 @@
+import Basics
+import Foundation
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Servers whose framing promises or sends more than any content explains.
+@Suite(.timeLimit(.minutes(2))) struct HTTPWireTests {
+  enum Destination: CaseIterable, Sendable {
+    case memory
+    case file
+    case stream
+  }
+
+  let client = CurlHTTPClient()
+
+  /// A request that accepts any amount of content, in one of three places.
+  private func request(
+    _ url: URL, to destination: Destination, in folder: TemporaryFolder
+  ) -> HTTPRequest {
+    var request = HTTPRequest(url: url)
+    request.maximumResponseBytes = .max
+    request.timeout = .seconds(30)
+    switch destination {
+    case .memory: break
+    case .file: request.destination = .file(URL(filePath: folder.file("file")))
+    case .stream: request.destination = .stream { _, _ in }
+    }
+    return request
+  }
+
+  @Test(
+    arguments: ["9223372036854775808", "99999999999999999999999"], Destination.allCases)
+  func `a length that no number holds is refused`(
+    length: String, destination: Destination
+  ) async throws {
+    let server = try Server.saying("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nshort")
+    let folder = try TemporaryFolder()
+    let request = request(try server.url(), to: destination, in: folder)
+    await failure(.responseTooLarge) { try await client.send(request) }
+  }
+
+  @Test(arguments: ["5000000000000", "9223372036854775807"], Destination.allCases)
+  func `a great length is believed, and missed when the response is short`(
+    length: String, destination: Destination
+  ) async throws {
+    let server = try Server.saying("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nshort")
+    let folder = try TemporaryFolder()
+    let request = request(try server.url(), to: destination, in: folder)
+    await failure(.connectionFailed) { try await client.send(request) }
+  }
+
+  @Test(
+    arguments: [
+      "Content-Length: 5abc", "Content-Length: +5", "Content-Length: 0x5", "Content-Length: 5 5",
+      "Content-Length: 5, 6", "Content-Length: 5,", "Content-Length: 5\r\nContent-Length: 3",
+      "Content-Length: -5", "Content-Length:",
+    ], [Destination.memory, .stream])
+  func `a length that can be read in two ways is refused`(
+    fields: String, destination: Destination
+  ) async throws {
+    let server = try Server.saying("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nshort")
+    let folder = try TemporaryFolder()
+    let request = request(try server.url(), to: destination, in: folder)
+    await failure(.invalidResponse) { try await client.send(request) }
+  }
+
+  @Test(arguments: ["Content-Length: 5, 5", "Content-Length: 5\r\ncontent-length: 5"])
+  func `a length that is said twice is one length`(fields: String) async throws {
+    let server = try Server.saying("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nshort")
+    #expect(try await client.send(try server.request()).text == "short")
+  }
+
+  /// The bytes that a server repeats without end after its head.
+  struct Flood: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let head: String
+    var start: [UInt8] = []
+    let block: [UInt8]
+  }
+
+  private static let floods = [
+    Flood(
+      testDescription: "one chunk extension", head: "Transfer-Encoding: chunked",
+      start: Array("5;".utf8), block: [UInt8](repeating: 0x78, count: 65_536)),
+    Flood(
+      testDescription: "an extension to every byte", head: "Transfer-Encoding: chunked",
+      block: Array("1;\(String(repeating: "x", count: 30_000))\r\ny\r\n".utf8)),
+    Flood(
+      testDescription: "empty blocks of gzip", head: "Content-Encoding: gzip",
+      start: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3],
+      block: Array(repeatElement([0, 0, 0, 0xFF, 0xFF], count: 13_000).joined())),
+  ]
+
+  @Test(arguments: floods, Destination.allCases)
+  func `bytes that are no content have a limit`(
+    flood: Flood, destination: Destination
+  ) async throws {
+    let sent = Locked(0)
+    let server = try RawServer { connection in
+      guard connection.readHead() != nil else { return }
+      connection.write("HTTP/1.1 200 OK\r\n\(flood.head)\r\n\r\n")
+      connection.write(flood.start)
+      while connection.isWritten(flood.block) { sent.withLock { $0 += flood.block.count } }
+    }
+    defer { server.stop() }
+    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
+    let folder = try TemporaryFolder()
+    let request = request(url, to: destination, in: folder)
+    let error = await failure(.responseTooLarge) { try await client.send(request) }
+    #expect(error?.status == 200)
+    // What libcurl reads before it asks the first time, and what the system holds, is in it too.
+    #expect(sent.withLock(\.self) < 400 << 20)
+  }
+
+  @Test(arguments: Destination.allCases)
+  func `chunks of a byte each are no flood`(destination: Destination) async throws {
+    let count = 300_000
+    let server = try RawServer { connection in
+      guard connection.readHead() != nil else { return }
+      connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+      for _ in 0..<(count / 1000) {
+        connection.write(Array(repeatElement("1\r\nx\r\n", count: 1000).joined().utf8))
+      }
+      connection.write("0\r\n\r\n")
+      while !connection.read().isEmpty {}
+    }
+    defer { server.stop() }
+    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
+    let folder = try TemporaryFolder()
+    var request = request(url, to: destination, in: folder)
+    let received = Locked(0)
+    if destination == .stream {
+      request.destination = .stream { _, data in received.withLock { $0 += data.count } }
+    }
+    let body = try await client.send(request).body
+    let length =
+      switch destination {
+      case .memory: body.count
+      case .file: try Data(contentsOf: URL(filePath: folder.file("file"))).count
+      case .stream: received.withLock(\.self)
+      }
+    #expect(length == count)
+  }
+
+  /// Nothing that an app may set is too large or too small to be set.
+  @Test(
+    arguments: [.max, .min, -1] as [Int64],
+    [.seconds(Int64.max) * 18, .seconds(Int64.max), .seconds(86_400 * 365 * 200)] as [Duration])
+  func `any limit may be set`(bytes: Int64, time: Duration) async throws {
+    let server = try Server.saying("HTTP/1.1 204 No Content\r\n\r\n")
+    var request = try server.request()
+    request.maximumResponseBytes = bytes
+    request.timeout = time
+    request.idleTimeout = time
+    request.limits.connection = time
+    #expect(try await client.send(request).status == 204)
+    request.timeout = .zero - time
+    let late = request
+    await failure(.requestTimedOut) { try await client.send(late) }
+  }
+
+  @Test(arguments: [.min, -2, -1] as [Int64])
+  func `a body of negative length is refused before it is sent`(length: Int64) async throws {
+    let server = try Server.answering()
+    var request = try server.request("POST")
+    request.body = .stream(length: length) { { nil } }
+    await failure(.malformedRequest) { [request] in try await client.send(request) }
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `a body that is announced as endless fails when it ends`() async throws {
+    let server = try RawServer { connection in
+      while !connection.read().isEmpty {}
+    }
+    defer { server.stop() }
+    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
+    var request = HTTPRequest(method: "POST", url: url)
+    request.body = .stream(length: .max) { { nil } }
+    await failure(.malformedRequest) { [request] in try await client.send(request) }
+  }
+}
+
+extension RawConnection {
+  /// Writes all of it; `false` when the client has gone.
+  fileprivate func isWritten(_ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes {
+        send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import OAuthSandbox
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// A logout at the provider, however it ends, leaves no token behind.
+@Suite(.timeLimit(.minutes(2))) struct EndSessionTests {
+  /// A user agent whose error repeats the address of the page, as `open` and `xdg-open` do.
+  struct Failure: LocalizedError {
+    let url: URL
+    var errorDescription: String? { "no program opens \(url.absoluteString)" }
+  }
+
+  private func isSignedOut(_ party: OpenIDFixture) async throws {
+    #expect(party.oauth.currentToken == nil)
+    #expect(!(try await party.oauth.restore()))
+  }
+
+  @Test func `the SDK receives the redirect at a loopback address`() async throws {
+    let socket = try BoundSocket()
+    let address = "http://127.0.0.1:\(socket.port)/signed-out"
+    let party = try await OpenIDFixture {
+      $0.clients[0].postLogoutRedirectURIs = [address]
+    } change: {
+      $0.postLogoutRedirectURI = try? RedirectURI(address)
+    }
+    try await party.signIn()
+    try await party.oauth.endSession()
+    try await eventually {
+      party.fixture.visited.contains { $0.redirect.hasPrefix(address + "?state=") }
+    }
+    try await isSignedOut(party)
+  }
+
+  @Test func `without an address for the redirect the user stays on the provider's page`()
+    async throws
+  {
+    let party = try await OpenIDFixture(change: { $0.postLogoutRedirectURI = nil })
+    try await party.signIn()
+    try await party.oauth.endSession()
+    let request = try #require(party.sandbox.requests(to: .endSession).first)
+    #expect(request.query("post_logout_redirect_uri") == nil && request.query("state") == nil)
+    try await isSignedOut(party)
+  }
+
+  @Test func `a provider without the endpoint is named as the reason`() async throws {
+    let party = try await OpenIDFixture()
+    try await party.signIn()
+    let sandbox = party.sandbox
+    var configuration = try ClientConfiguration(
+      clientID: "relying-party", clientSecret: OpenIDFixture.secret,
+      redirectURI: "http://127.0.0.1/callback", scope: "openid",
+      provider: .endpoints(
+        authorization: sandbox.authorizationEndpoint.absoluteString,
+        token: sandbox.tokenEndpoint.absoluteString, jwks: sandbox.keysEndpoint.absoluteString,
+        issuer: sandbox.issuer.absoluteString))
+    configuration.postLogoutRedirectURI = try RedirectURI("com.example.app:/signed-out")
+    party.oauth.register(configuration)
+    try await party.signIn()
+    await failure(.endSessionUnsupported) { try await party.oauth.endSession() }
+    #expect(sandbox.requests(to: .endSession).isEmpty)
+    try await isSignedOut(party)
+  }
+
+  @Test func `no redirect within the limit ends the wait`() async throws {
+    let party = try await OpenIDFixture(change: { $0.signInTimeout = .seconds(30) })
+    party.oauth.refreshesAutomatically = false
+    try await party.signIn()
+    party.oauth.environment.userAgent = CustomUserAgent { _, _ in }
+    async let error = failure(.timedOut) { try await party.oauth.endSession() }
+    await party.fixture.clock.hasSleeper()
+    party.fixture.clock.advance(by: 30)
+    _ = await error
+    try await isSignedOut(party)
+  }
+
+  @Test func `a browser that does not open is an error with its reason and no secret`()
+    async throws
+  {
+    let party = try await OpenIDFixture()
+    let user = try await party.signIn()
+    party.oauth.environment.userAgent = CustomUserAgent { url, _ in throw Failure(url: url) }
+    let error = await failure(.browserUnavailable) { try await party.oauth.endSession() }
+    let text = try #require(error?.message)
+    #expect(text.contains("no program opens http://127.0.0.1"))
+    #expect(text.contains("forgotten") && text.contains("id_token_hint=[removed]"))
+    #expect(!text.contains(user.compactForm))
+    try await isSignedOut(party)
+  }
+
+  @Test func `a user agent that cancels cancels the wait`() async throws {
+    let party = try await OpenIDFixture()
+    try await party.signIn()
+    party.oauth.environment.userAgent = CustomUserAgent { _, _ in throw CancellationError() }
+    await failure(.cancelled) { try await party.oauth.endSession() }
+    try await isSignedOut(party)
+  }
+
+  @Test func `a cancelled task waits no longer`() async throws {
+    let party = try await OpenIDFixture()
+    party.oauth.refreshesAutomatically = false
+    try await party.signIn()
+    party.oauth.environment.userAgent = CustomUserAgent { _, _ in }
+    let ending = Task { await failure(.cancelled) { try await party.oauth.endSession() } }
+    await party.fixture.clock.hasSleeper()
+    ending.cancel()
+    _ = await ending.value
+    #expect(party.fixture.clock.sleepers == 0)
+    try await isSignedOut(party)
+  }
+
+  /// The refresh token is still there, which is worse than a session at the provider.
+  @Test(arguments: [true, false])
+  func `a store that keeps the tokens is the first error`(reachesProvider: Bool) async throws {
+    let party = try await OpenIDFixture()
+    let store = ScriptedStore()
+    party.oauth.environment.tokenStore = store
+    try await party.signIn()
+    store.fails(toErase: true)
+    if !reachesProvider {
+      party.oauth.environment.userAgent = CustomUserAgent { url, _ in throw Failure(url: url) }
+    }
+    await failure(.storeFailed) { try await party.oauth.endSession() }
+    #expect(party.oauth.currentToken == nil)
+    #expect(party.sandbox.requests(to: .endSession).isEmpty == !reachesProvider)
+  }
+}

@@ -1,0 +1,63 @@
+import OAuthSandbox
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Who the user is after the password grant, for which no standard promises an ID token.
+@Suite(.timeLimit(.minutes(1))) struct PasswordIdentityTests {
+  /// A client at a sandbox that knows the password grant.
+  private func party() async throws -> OpenIDFixture {
+    try await OpenIDFixture(.es256) { options in
+      options.extensionGrants["password"] = { form in
+        form.contains { $0.name == "password" && $0.value == "p" } ? "alice" : nil
+      }
+    } change: {
+      $0.allowsPasswordGrant = true
+    }
+  }
+
+  private func logIn(_ party: OpenIDFixture, scope: String) async throws(SQOAuthError) -> SQToken {
+    try await party.oauth.requestAccessToken(username: "alice", password: "p", scope: scope)
+  }
+
+  @Test func `the user is known if the server sends an ID token`() async throws {
+    let party = try await party()
+    let token = try await logIn(party, scope: "openid profile")
+    let user = try #require(token.idToken)
+    #expect(user == party.oauth.result.token?.idToken && token.nonce == nil)
+    #expect(try await party.oauth.userInfo().subject == user.subject)
+  }
+
+  @Test func `without an ID token the user is logged in and not known`() async throws {
+    let party = try await party()
+    party.sandbox.misbehave(at: .token, .idToken(.missing))
+    let token = try await logIn(party, scope: "openid profile")
+    #expect(token.idToken == nil && party.oauth.isAuthorized)
+    await failure(.idTokenMissing) { try await party.oauth.userInfo() }
+    #expect(party.sandbox.requests(to: .userInfo).isEmpty)
+  }
+
+  @Test func `a wrong ID token fails the log-in`() async throws {
+    let party = try await party()
+    party.sandbox.misbehave(at: .token, .idToken(.wrongSignature))
+    await failure(.idTokenSignature) { try await logIn(party, scope: "openid") }
+    #expect(party.oauth.result.token == nil)
+    #expect(!(try await party.oauth.restore()), "nothing is kept")
+  }
+
+  @Test(arguments: [true, false])
+  func `without the issuer or its keys the password is not sent`(knowsIssuer: Bool) async throws {
+    let party = try await party()
+    try party.fixture.register(
+      clientID: "relying-party", secret: OpenIDFixture.secret, byHand: true,
+      knowsIssuer: knowsIssuer
+    ) {
+      $0.allowsPasswordGrant = true
+    }
+    await failure(.openIDUnsupported) { try await logIn(party, scope: "openid") }
+    #expect(party.sandbox.requests.isEmpty)
+    #expect(try await logIn(party, scope: "profile").idToken == nil)
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import OAuthSandbox
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// What becomes of the user's identity, and of the tokens, when a refresh brings an ID token.
+@Suite("The identity after a refresh", .timeLimit(.minutes(2))) struct RefreshedIdentityTests {
+  private let store = MemoryTokenStore()
+
+  private func party(
+    changeSandbox: (inout SandboxOptions) -> Void = { _ in }
+  ) async throws -> OpenIDFixture {
+    let party = try await OpenIDFixture(.es256, changeSandbox: changeSandbox)
+    party.oauth.environment.tokenStore = store
+    try await party.signIn()
+    return party
+  }
+
+  private func stored() async throws -> AccountRecord {
+    try #require(await store.load("default"))
+  }
+
+  @Test func `a refresh without an ID token keeps the identity`() async throws {
+    let party = try await party { $0.openID.issuesIDTokenOnRefresh = false }
+    let user = party.oauth.currentToken?.idToken
+    #expect(try await party.oauth.refresh().idToken == user && user != nil)
+  }
+
+  @Test func `a restart knows the user without the network`() async throws {
+    let party = try await party()
+    let user = try #require(party.oauth.currentToken?.idToken)
+    let restarted = SQOAuth()
+    restarted.environment.tokenStore = store
+    restarted.environment.httpClient = ScriptedHTTPClient { _ in
+      throw SQOAuthError(.connectionFailed, "there is no network")
+    }
+    let configuration = try #require(party.oauth.module.configuration)
+    restarted.register(configuration)
+    #expect(try await restarted.restore())
+    #expect(restarted.currentToken?.idToken == user)
+    #expect(restarted.currentToken?.idToken?.subject == user.subject)
+  }
+
+  /// A program that can change the app's own copy of a token must not be able to invent a user.
+  @Test func `a token that the app encodes and decodes has no identity`() async throws {
+    let party = try await party()
+    let token = try #require(party.oauth.currentToken)
+    let copy = try JSONDecoder().decode(SQToken.self, from: JSONEncoder().encode(token))
+    #expect(copy.idToken == nil && copy == token)
+    let other = SQOAuth()
+    other.register(try #require(party.oauth.module.configuration))
+    try await other.adopt(copy)
+    #expect(other.currentToken?.idToken == nil)
+  }
+
+  @Test(arguments: ["issuer", "client_id"])
+  func `a record of another issuer or client has no identity`(member: String) async throws {
+    _ = try await party()
+    var json = try #require(
+      JSONSerialization.jsonObject(with: try await stored().json()) as? [String: Any])
+    #expect(json["id_token_verified"] as? Bool == true)
+    json[member] = "https://other.example"
+    let record = try JSONDecoder().decode(
+      AccountRecord.self, from: JSONSerialization.data(withJSONObject: json))
+    #expect(record.withKeptIdentity().token.idToken == nil)
+    let right = try await stored().withKeptIdentity()
+    #expect(right.token.idToken != nil)
+  }
+
+  // MARK: An ID token that is refused, or cannot be judged yet
+
+  @Test(
+    arguments: [
+      (.audienceWrong, .idTokenAudience), (.wrongSignature, .idTokenSignature),
+      (.authorizedPartyAdded, .idTokenAuthorizedParty),
+      (.accessTokenHashWrong, .idTokenAccessToken),
+      (.expired, .idTokenExpired), (.issuedInFuture, .idTokenNotYetValid),
+    ] as [(SandboxIDTokenFault, SQOAuthError.Code)])
+  func `a refused one costs the access token and not the sign-in`(
+    fault: SandboxIDTokenFault, code: SQOAuthError.Code
+  ) async throws {
+    let party = try await party()
+    let before = try #require(party.oauth.currentToken)
+    party.sandbox.misbehave(at: .token, .idToken(fault))
+    await failure(code) { try await party.oauth.refresh() }
+    // The server has replaced the refresh token, and the store has the new one.
+    let record = try await stored()
+    #expect(record.token.refreshToken != before.refreshToken)
+    #expect(record.token.accessToken == before.accessToken, "the new one is not used")
+    #expect(party.oauth.currentToken?.accessToken == before.accessToken)
+    #expect(party.oauth.currentToken?.idToken == before.idToken)
+    // Another refresh brings a better one, by the new refresh token.
+    party.fixture.clock.advance(by: 2)
+    let after = try await party.oauth.refresh()
+    #expect(after.accessToken != before.accessToken && after.idToken?.subject != nil)
+    #expect(try await stored().unverifiedToken == nil)
+  }
+
+  @Test func `keys that cannot be fetched delay the access token`() async throws {
+    let party = try await party()
+    let before = try #require(party.oauth.currentToken)
+    party.sandbox.rotateSigningKeys(keepingOld: false)
+    party.sandbox.misbehave(at: .keys, .keySet(.serverError))
+    let error = await failure { try await party.oauth.refresh() }
+    #expect(error?.code == .serverError || error?.code == .temporarilyUnavailable)
+    #expect(party.oauth.currentToken?.accessToken == before.accessToken)
+    let refreshes = party.fixture.tokenRequests.count
+    party.fixture.clock.advance(by: 2)
+    let after = try await party.oauth.refresh()
+    #expect(party.fixture.tokenRequests.count == refreshes, "the answer that came is judged")
+    #expect(after.accessToken != before.accessToken)
+    #expect(try await stored().token.accessToken == after.accessToken)
+  }
+
+  @Test func `a process that ends before the judgement leaves it to the next one`() async throws {
+    let party = try await party()
+    party.sandbox.rotateSigningKeys(keepingOld: false)
+    party.sandbox.misbehave(at: .keys, .keySet(.serverError))
+    await failure { try await party.oauth.refresh() }
+    // As any store does, by its JSON.
+    let record = try JSONDecoder().decode(
+      AccountRecord.self, from: try await stored().json())
+    let other = MemoryTokenStore()
+    await other.save(record)
+    let next = SQOAuth()
+    next.environment.clock = party.fixture.clock
+    next.environment.tokenStore = other
+    next.register(try #require(party.oauth.module.configuration))
+    let refreshes = party.fixture.tokenRequests.count
+    #expect(try await next.restore())
+    #expect(next.currentToken?.accessToken == record.token.accessToken)
+    let token = try await next.refresh()
+    #expect(party.fixture.tokenRequests.count == refreshes)
+    #expect(token.accessToken == record.unverifiedToken?.accessToken)
+  }
+
+  @Test func `a clock that is wrong says by how much`() async throws {
+    let party = try await party()
+    party.fixture.clock.advance(by: 7200)
+    let error = await failure(.idTokenExpired) { try await party.oauth.refresh() }
+    #expect(error?.message.contains("ahead of the server's") == true)
+  }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import OAuthSandbox
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Every way in which a provider's ID token can be wrong, and what the client makes of it.
+@Suite("Wrong ID tokens", .timeLimit(.minutes(3))) struct WrongIDTokenTests {
+  /// The code for each fault at a sign-in that asks for a recent login of an essential kind; `nil`
+  /// if the token is accepted.
+  static func code(of fault: SandboxIDTokenFault) -> SQOAuthError.Code? {
+    switch fault {
+    case .missing, .empty: .idTokenMissing
+    case .tooLong: .responseTooLarge
+    case .malformedBase64, .twoParts, .headerNotJSON, .claimsNotJSON, .doubledAlgorithm,
+      .doubledSubject, .subjectEmpty, .audienceEmpty, .expiryNotNumber:
+      .idTokenMalformed
+    case .encrypted: .idTokenEncrypted
+    case .unsigned, .otherAlgorithm, .hmacWithPublicKey: .idTokenAlgorithm
+    case .noSignature, .wrongSignature: .idTokenSignature
+    case .unknownKeyID, .unpublishedKey, .embeddedKey, .keyAddress: .idTokenKey
+    case .weakKey: .idTokenWeakKey
+    case .critical: .idTokenCritical
+    case .issuerWrong, .issuerWithSlash: .idTokenIssuer
+    case .issuerMissing, .subjectMissing, .audienceMissing, .expiryMissing, .issueDateMissing:
+      .idTokenIncomplete
+    case .audienceWrong, .audienceExtra: .idTokenAudience
+    case .authorizedPartyWrong, .authorizedPartyMissing: .idTokenAuthorizedParty
+    case .expired: .idTokenExpired
+    case .issuedInFuture, .notYetValid: .idTokenNotYetValid
+    case .nonceWrong, .nonceMissing: .idTokenNonce
+    case .accessTokenHashWrong: .idTokenAccessToken
+    case .codeHashWrong: .idTokenCode
+    case .authenticationDateMissing, .authenticatedTooLongAgo: .idTokenAuthenticationDate
+    case .acrMissing, .acrOther: .idTokenAuthenticationContext
+    // No user of a first token is another one, no rule limits the age of an ID token that has not
+    // expired, and ten seconds are within the tolerance of clocks.
+    case .otherSubject, .issuedTooLongAgo, .authenticatedLater: nil
+    // These are legal.
+    case .keyIDMissing, .audienceArray, .authorizedPartyAdded, .accessTokenHashMissing: nil
+    }
+  }
+
+  @Test(arguments: SandboxIDTokenFault.allCases)
+  func `each is refused with the code of its rule`(fault: SandboxIDTokenFault) async throws {
+    // Azp is missing beside an audience that the client trusts.
+    let trusted: Set = fault == .authorizedPartyMissing ? ["another-client"] : []
+    let party = try await OpenIDFixture(
+      fault == .weakKey ? .rs256 : .es256, change: { $0.trustedAudiences = trusted })
+    var options = SignInOptions()
+    options.maxAge = .seconds(600)
+    options.claims = ClaimsRequest(
+      idToken: ["acr": .essential(values: ["urn:sandbox:careful"])])
+    guard let code = Self.code(of: fault) else {
+      party.sandbox.misbehave(at: .token, .idToken(fault))
+      try await party.signIn(options)
+      return
+    }
+    try await party.refuses(.idToken(fault), code, options)
+    #expect(party.sandbox.requests.allSatisfy { !$0.path.contains("foreign") })
+    // The next sign-in is right.
+    try await party.signIn(options)
+  }
+
+  @Test func `a token of more than 128 KiB is refused`() async throws {
+    try await OpenIDFixture(.es256).refuses(
+      .idToken { $0.claims["x"] = .string(String(repeating: "x", count: 100_000)) },
+      .idTokenMalformed)
+  }
+
+  @Test(arguments: SandboxKeySetFault.allCases)
+  func `keys that cannot be used end the sign-in`(fault: SandboxKeySetFault) async throws {
+    let party = try await OpenIDFixture(.es256, change: { $0.timeout = .seconds(3) })
+    party.sandbox.misbehave(at: .keys, .keySet(fault), times: 10)
+    let error = await failure { try await party.oauth.signIn() }
+    #expect(error?.code != .idTokenMissing)
+    #expect(party.oauth.result.token == nil)
+  }
+
+  @Test(arguments: SandboxSigningAlgorithm.allCases)
+  func `a token by each algorithm is accepted if the client asked for it`(
+    algorithm: SandboxSigningAlgorithm
+  ) async throws {
+    let party = try await OpenIDFixture(algorithm) { $0.openID.decoyKeys = .repeatedIDs }
+    let user = try await party.signIn()
+    #expect(user.sessionID != nil)
+  }
+
+  @Test func `an algorithm that the client did not ask for is refused`() async throws {
+    let party = try await OpenIDFixture(.hs256, change: { $0.idTokenAlgorithm = nil })
+    await failure(.idTokenAlgorithm) { try await party.oauth.signIn() }
+    let other = try await OpenIDFixture(.rs256, change: { $0.idTokenAlgorithm = .es256 })
+    await failure(.idTokenAlgorithm) { try await other.oauth.signIn() }
+  }
+
+  @Test func `the only algorithm of the metadata is expected`() async throws {
+    let party = try await OpenIDFixture(
+      .es384, changeSandbox: { $0.openID.algorithms = [.es384] },
+      change: { $0.idTokenAlgorithm = nil })
+    try await party.signIn()
+  }
+
+  @Test func `an app that cannot verify learns it before the user sees a page`() async throws {
+    for knowsIssuer in [true, false] {
+      let fixture = try await SandboxFixture()
+      try fixture.register(scope: "openid", byHand: true, knowsIssuer: knowsIssuer)
+      await failure(.openIDUnsupported) { try await fixture.oauth.signIn() }
+      #expect(fixture.sandbox.requests.isEmpty && fixture.visited.isEmpty)
+    }
+    let party = try await OpenIDFixture(.hs512) { _ in
+    } change: {
+      $0.idTokenAlgorithm = .hs512
+    }
+    try party.fixture.register(clientID: "relying-party", secret: "short", scope: "openid") {
+      $0.idTokenAlgorithm = .hs512
+    }
+    await failure(.openIDUnsupported) { try await party.oauth.signIn() }
+  }
+
+  @Test(arguments: [
+    (nil, "application/json, application/jwt"), (SandboxSigningAlgorithm.es256, "application/jwt"),
+  ])
+  func `a client that expects a signed UserInfo response accepts no other`(
+    algorithm: SandboxSigningAlgorithm?, accepted: String
+  ) async throws {
+    let party = try await OpenIDFixture(.es256) { options in
+      options.clients[0].userInfoAlgorithm = algorithm
+    } change: {
+      $0.userInfoAlgorithm = algorithm.flatMap { JWSAlgorithm(rawValue: $0.rawValue) }
+    }
+    try await party.signIn()
+    _ = try await party.oauth.userInfo()
+    #expect(party.sandbox.requests(to: .userInfo).map { $0.header("Accept") } == [accepted])
+  }
+
+  @Test(arguments: SandboxUserInfoFault.allCases, [nil, SandboxSigningAlgorithm.es256])
+  func `a wrong UserInfo response gives nothing out`(
+    fault: SandboxUserInfoFault, algorithm: SandboxSigningAlgorithm?
+  ) async throws {
+    let party = try await OpenIDFixture(.es256) { options in
+      options.clients[0].userInfoAlgorithm = algorithm
+    } change: {
+      $0.userInfoAlgorithm = algorithm.flatMap { JWSAlgorithm(rawValue: $0.rawValue) }
+    }
+    try await party.signIn()
+    let info = try await party.oauth.userInfo()
+    #expect(info.name == "Alice Liddell")
+    party.sandbox.misbehave(at: .userInfo, .userInfo(fault), times: 2)
+    // Plain JSON has no issuer and no audience to be wrong.
+    if algorithm == nil, fault == .otherIssuer || fault == .otherAudience {
+      _ = try await party.oauth.userInfo()
+      return
+    }
+    await failure(fault == .unauthorized ? .invalidToken : .userInfoInvalid) {
+      try await party.oauth.userInfo()
+    }
+  }
+}

@@ -1,0 +1,228 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Clients that register themselves, at a sandbox (RFC 7591 and RFC 7592).
+@Suite(.timeLimit(.minutes(2))) struct ClientRegistrarTests {
+  private let sandbox: SandboxServer
+  private let registrar: ClientRegistrar
+  private let app = ClientMetadata(
+    redirectURIs: ["http://127.0.0.1/callback", "com.example.app:/callback"],
+    clientName: "An app", scope: "openid profile", softwareID: "com.example.app")
+
+  init() async throws {
+    sandbox = try await SandboxServer.start()
+    registrar = ClientRegistrar(issuer: sandbox.issuer.absoluteString)
+  }
+
+  private var service: ClientMetadata {
+    ClientMetadata(
+      redirectURIs: [], clientAuthentication: .basic, grantTypes: ["client_credentials"],
+      scope: "demo")
+  }
+
+  private func requests() -> [SandboxRequest] {
+    sandbox.requests.filter { [.registration, .clientConfiguration].contains($0.endpoint) }
+  }
+
+  // MARK: Registering
+
+  @Test func `an app registers itself, and a user signs in`() async throws {
+    let registration = try await registrar.register(app)
+    #expect(registration.issuer == sandbox.issuer.absoluteString)
+    #expect(registration.clientSecret == nil && registration.isManageable)
+    #expect(registration.clientAuthentication == .publicClient)
+    #expect(registration.redirectURIs == app.redirectURIs && registration.scope == app.scope)
+    #expect(registration.members["software_id"]?.string == "com.example.app")
+    #expect(registration.members["registration_access_token"] == nil)
+    let oauth = SQOAuth()
+    var environment = ClientEnvironment()
+    environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
+    oauth.environment = environment
+    oauth.register(try registration.configuration())
+    let token = try await oauth.signIn()
+    #expect(token.scopes == ["openid", "profile"])
+    #expect(token.idToken?.subject == SandboxUser.alice.subject)
+  }
+
+  @Test(arguments: [ClientAuthentication.basic, .post, .basicUnescaped])
+  func `a service gets a secret, and a token with it`(
+    authentication: ClientAuthentication
+  ) async throws {
+    var metadata = service
+    metadata.clientAuthentication = authentication
+    let registration = try await registrar.register(metadata)
+    let secret = try #require(registration.clientSecret)
+    #expect(registration.clientSecretExpirationDate == nil)
+    #expect(!"\(registration)".contains(secret))
+    let account = AuthorizationModule(configuration: try registration.configuration())
+    #expect(try await account.requestAccessTokenAsClient().scopes == ["demo"])
+    let token = try #require(sandbox.requests(to: .token).last)
+    #expect((token.form("client_secret") == nil) == (authentication != .post))
+  }
+
+  @Test func `a service registers its key, and gets a token by what it signs`() async throws {
+    var metadata = service
+    metadata.clientAuthentication = .privateKeyJWT
+    await failure(.invalidConfiguration) { try await registrar.register(metadata) }
+    let key = try ClientKey(generating: .edDSA)
+    metadata.keys = [key]
+    let registration = try await registrar.register(metadata)
+    #expect(registration.clientSecret == nil)
+    #expect(registration.clientAuthentication == .privateKeyJWT)
+    let sent = SandboxJSON(
+      parsing: String(decoding: requests().last?.body ?? Data(), as: UTF8.self))
+    #expect(sent?["token_endpoint_auth_signing_alg"] == "EdDSA")
+    let account = AuthorizationModule(
+      configuration: try registration.configuration(clientKey: key))
+    #expect(try await account.requestAccessTokenAsClient().scopes == ["demo"])
+    failure(.invalidConfiguration) { try registration.configuration() }
+  }
+
+  @Test func `a key without a public half cannot be registered`() async throws {
+    var metadata = service
+    metadata.clientAuthentication = .privateKeyJWT
+    metadata.keys = [try ClientKey(algorithm: .es256, keyID: nil) { $0 }]
+    await failure(.invalidConfiguration) { try await registrar.register(metadata) }
+    #expect(requests().isEmpty)
+  }
+
+  @Test func `a registration with another key is refused and deleted`() async throws {
+    var metadata = service
+    metadata.clientAuthentication = .privateKeyJWT
+    metadata.keys = [try ClientKey(generating: .es256)]
+    sandbox.misbehave(at: .registration, .member("jwks", ["keys": []]))
+    await failure(.registrationMismatch) { try await registrar.register(metadata) }
+    #expect(requests().map(\.method) == ["POST", "DELETE"])
+    sandbox.misbehave(
+      at: .registration, .member("token_endpoint_auth_method", "private_key_jwt"))
+    await failure(.registrationMismatch) { try await registrar.register(service) }
+  }
+
+  @Test func `a server may want a token for it`() async throws {
+    var options = SandboxOptions()
+    options.initialAccessToken = "for-developers"
+    let other = try await SandboxServer.start(options)
+    let issuer = other.issuer.absoluteString
+    await failure(.invalidToken) {
+      try await ClientRegistrar(issuer: issuer).register(app)
+    }
+    let error = await failure(.invalidToken) {
+      try await ClientRegistrar(issuer: issuer, initialAccessToken: "wrong-token").register(app)
+    }
+    if let error { #expect(!everyText(of: error).contains("wrong-token")) }
+    _ = try await ClientRegistrar(issuer: issuer, initialAccessToken: "for-developers")
+      .register(app)
+  }
+
+  @Test func `what cannot be registered is not sent`() async throws {
+    var wrong = [ClientMetadata(redirectURIs: [])]
+    for uri in ["", "http://app.example/callback", "javascript:x", "https://a.example/#x"] {
+      wrong.append(ClientMetadata(redirectURIs: [uri]))
+    }
+    wrong.append(
+      ClientMetadata(
+        redirectURIs: ["https://a.example/cb"],
+        clientAuthentication: ClientAuthentication(rawValue: "private_key_jwt")))
+    for metadata in wrong {
+      await failure(.invalidConfiguration) { try await registrar.register(metadata) }
+    }
+    #expect(requests().isEmpty)
+  }
+
+  @Test func `the server's refusals keep their codes`() async throws {
+    var metadata = service
+    metadata.scope = "no-such-scope"
+    await failure(.invalidClientMetadata) { try await registrar.register(metadata) }
+    sandbox.misbehave(at: .registration, .error("invalid_redirect_uri"))
+    await failure(.invalidRedirectURI) { try await registrar.register(app) }
+    sandbox.misbehave(at: .metadata, .member("registration_endpoint", nil))
+    let closed = ClientRegistrar(
+      issuer: sandbox.issuer.absoluteString, environment: ClientEnvironment())
+    await failure(.registrationUnsupported) { try await closed.register(app) }
+  }
+
+  // MARK: What the server registered
+
+  private static let otherMembers: [[(name: String, value: SandboxJSON?)]] = [
+    [("redirect_uris", ["https://attacker.example/cb"])], [("redirect_uris", nil)],
+    [("redirect_uris", ["http://127.0.0.1/callback", "com.example.app:/callback", "x:/y"])],
+    [("token_endpoint_auth_method", "private_key_jwt")],
+    [("token_endpoint_auth_method", "client_secret_basic")], [("grant_types", ["implicit"])],
+  ]
+
+  @Test(arguments: otherMembers.indices)
+  func `another registration than the one asked for is refused and deleted`(
+    number: Int
+  ) async throws {
+    let members = Self.otherMembers[number]
+    sandbox.misbehave(at: .registration, .members(members))
+    await failure(.registrationMismatch) { try await registrar.register(app) }
+    let deletion = try #require(requests().last)
+    #expect(deletion.method == "DELETE" && deletion.endpoint == .clientConfiguration)
+    let kept = MemoryRegistrationStore()
+    sandbox.misbehave(at: .registration, .members(members))
+    await failure(.registrationMismatch) { try await registrar.registration(of: app, in: kept) }
+    #expect(kept.registration(at: sandbox.issuer.absoluteString) == nil)
+  }
+
+  @Test(arguments: [
+    (SandboxMisbehaviour.member("client_id", nil), SQOAuthError.Code.invalidResponse),
+    (.member("client_id", ""), .invalidResponse), (.member("client_id", "\u{7}"), .invalidResponse),
+    (.member("client_secret", 1), .invalidResponse),
+    (.member("client_secret_expires_at", "never"), .invalidResponse),
+    (.member("redirect_uris", "http://127.0.0.1/callback"), .invalidResponse),
+    (.member("registration_client_uri", "http://server.example/x"), .insecureEndpoint),
+    (.member("registration_access_token", "a b"), .invalidResponse), (.html, .invalidResponse),
+    (.truncatedJSON, .invalidResponse), (.status(500), .serverError), (.endless, .responseTooLarge),
+    (.redirect(307, to: "http://127.0.0.1:1/"), .redirectRefused),
+  ])
+  func `an answer that makes no sense is refused`(
+    misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
+  ) async throws {
+    sandbox.misbehave(at: .registration, misbehaviour)
+    await failure(code) { try await registrar.register(app) }
+  }
+
+  // MARK: Managing
+
+  @Test func `a client reads, changes and deletes its registration`() async throws {
+    let registration = try await registrar.register(app)
+    #expect(try await registrar.read(registration).redirectURIs == app.redirectURIs)
+    var changed = app
+    changed.redirectURIs = ["https://app.example.com/callback"]
+    changed.clientName = "Another name"
+    let updated = try await registrar.update(registration, to: changed)
+    #expect(updated.clientID == registration.clientID)
+    #expect(updated.redirectURIs == changed.redirectURIs)
+    #expect(updated.members["client_name"]?.string == "Another name")
+    try await registrar.delete(updated)
+    // It is gone already, which is what was wanted.
+    try await registrar.delete(updated)
+    await failure(.invalidToken) { try await registrar.read(updated) }
+  }
+
+  @Test func `a service keeps its secret when an answer leaves it out`() async throws {
+    let registration = try await registrar.register(service)
+    sandbox.misbehave(
+      at: .clientConfiguration,
+      .members([
+        ("client_secret", nil), ("registration_access_token", nil),
+        ("registration_client_uri", nil),
+      ]))
+    let read = try await registrar.read(registration)
+    #expect(read.clientSecret == registration.clientSecret && read.isManageable)
+    sandbox.misbehave(at: .clientConfiguration, .member("client_id", "another"))
+    await failure(.registrationMismatch) { try await registrar.read(registration) }
+    // A server may answer with all methods that the client may use.
+    sandbox.misbehave(
+      at: .clientConfiguration,
+      .member("token_endpoint_auth_method", ["private_key_jwt", "client_secret_basic"]))
+    #expect(try await registrar.read(registration).clientAuthentication == .basic)
+    let updated = try await registrar.update(registration, to: service)
+    #expect(updated.clientSecret == registration.clientSecret)
+  }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Kept registrations whose secrets end.
+@Suite(.timeLimit(.minutes(2))) struct ExpiringSecretTests {
+  private let sandbox: SandboxServer
+  private let registrar: ClientRegistrar
+  private let clock = ManualClock(now: Date())
+  private let store = MemoryRegistrationStore()
+  private let service = ClientMetadata(
+    redirectURIs: ["https://app.example.com/callback"], clientAuthentication: .basic,
+    grantTypes: ["authorization_code", "client_credentials"], scope: "demo")
+  /// The end of the first secret, in seconds since 1970.
+  private let end: Int
+
+  init() async throws {
+    sandbox = try await SandboxServer.start()
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    registrar = ClientRegistrar(
+      issuer: sandbox.issuer.absoluteString, environment: environment)
+    end = Int(clock.now.timeIntervalSince1970) + 86_400
+    sandbox.misbehave(at: .registration, .member("client_secret_expires_at", .integer(end)))
+  }
+
+  private func methods() -> [String] {
+    sandbox.requests.filter { [.registration, .clientConfiguration].contains($0.endpoint) }
+      .map(\.method)
+  }
+
+  private func registration() async throws -> ClientRegistration {
+    try await registrar.registration(of: service, in: store)
+  }
+
+  @Test func `a client reads its registration an hour before its secret ends`() async throws {
+    let first = try await registration()
+    #expect(first.clientSecretExpirationDate == Date(timeIntervalSince1970: Double(end)))
+    clock.advance(by: 86_400 - 3601)
+    #expect(try await registration() == first)
+    clock.advance(by: 2)
+    sandbox.misbehave(at: .clientConfiguration, .member("client_secret", "another-secret"))
+    let second = try await registration()
+    #expect(second.clientID == first.clientID && second.clientSecret == "another-secret")
+    #expect(second.clientSecretExpirationDate == nil)
+    #expect(methods() == ["POST", "GET"])
+    #expect(try await registration() == second)
+  }
+
+  @Test func `a client updates its registration if reading does not bring another secret`()
+    async throws
+  {
+    let first = try await registration()
+    clock.advance(by: 86_400 - 1800)
+    sandbox.misbehave(at: .clientConfiguration, .member("client_secret_expires_at", nil))
+    // Less than an hour, but longer than before.
+    sandbox.misbehave(
+      at: .clientConfiguration, .member("client_secret_expires_at", .integer(end + 60)))
+    let second = try await registration()
+    #expect(second.clientID == first.clientID && methods() == ["POST", "GET", "PUT"])
+    #expect(second.clientSecretExpirationDate == Date(timeIntervalSince1970: Double(end + 60)))
+  }
+
+  @Test func `a client whose secret the server does not renew registers anew`() async throws {
+    let first = try await registration()
+    clock.advance(by: 86_400 - 1800)
+    sandbox.misbehave(
+      at: .clientConfiguration, .member("client_secret_expires_at", .integer(end)), times: nil)
+    let second = try await registration()
+    #expect(second.clientID != first.clientID)
+    // Other hosts may still use the old one.
+    #expect(methods() == ["POST", "GET", "PUT", "POST"])
+    #expect(try await registration() == second)
+  }
+
+  @Test func `a client whose secret has ended is deleted when it registers anew`() async throws {
+    let first = try await registration()
+    clock.advance(by: 86_400 + 60)
+    sandbox.misbehave(
+      at: .clientConfiguration, .member("client_secret_expires_at", .integer(end)), times: 2)
+    let second = try await registration()
+    #expect(second.clientID != first.clientID)
+    #expect(methods() == ["POST", "GET", "PUT", "POST", "DELETE"])
+  }
+
+  @Test(arguments: [SandboxMisbehaviour.status(500), .cut(.beforeProcessing), .html])
+  func `while the server is in trouble, a secret is used until it ends`(
+    trouble: SandboxMisbehaviour
+  ) async throws {
+    let first = try await registration()
+    clock.advance(by: 86_400 - 1800)
+    sandbox.misbehave(at: .clientConfiguration, trouble, times: nil)
+    #expect(try await registration() == first)
+    clock.advance(by: 1801)
+    await failure { try await registration() }
+    #expect(!methods().dropFirst().contains("POST"))
+    sandbox.behave(at: .clientConfiguration)
+    #expect(try await registration().clientID == first.clientID)
+  }
+
+  @Test func `a client that cannot manage itself uses its secret until another one comes`()
+    async throws
+  {
+    sandbox.behave(at: .registration)
+    sandbox.misbehave(
+      at: .registration,
+      .members([
+        ("client_secret_expires_at", .integer(end)), ("registration_access_token", nil),
+      ]))
+    let first = try await registration()
+    #expect(!first.isManageable)
+    clock.advance(by: 86_400 - 1800)
+    sandbox.misbehave(at: .registration, .status(500))
+    #expect(try await registration() == first)
+    #expect(try await registration().clientID != first.clientID)
+    #expect(methods() == ["POST", "POST", "POST"])
+  }
+
+  @Test func `redirect URIs that were changed at the server are changed back`() async throws {
+    let first = try await registration()
+    clock.advance(by: 86_400 - 1800)
+    sandbox.misbehave(at: .clientConfiguration, .member("redirect_uris", ["https://x.example/"]))
+    let second = try await registration()
+    #expect(second.clientID == first.clientID && second.redirectURIs == service.redirectURIs)
+    #expect(methods() == ["POST", "GET", "PUT"])
+  }
+
+  @Test func `an answer that leaves out what it could say changes none of it`() async throws {
+    let first = try await registration()
+    let names = [
+      "client_secret", "client_secret_expires_at", "token_endpoint_auth_method", "redirect_uris",
+      "scope", "registration_access_token",
+    ]
+    sandbox.misbehave(at: .clientConfiguration, .members(names.map { ($0, nil) }))
+    let read = try await registrar.read(first)
+    #expect(read.clientSecret == first.clientSecret && read.isManageable)
+    #expect(read.clientSecretExpirationDate == first.clientSecretExpirationDate)
+    #expect(read.clientAuthentication == .basic && read.scope == "demo")
+    #expect(read.redirectURIs == service.redirectURIs)
+    // A secret that is repeated without its end has the same end; another one has its own.
+    sandbox.misbehave(at: .clientConfiguration, .member("client_secret_expires_at", nil))
+    #expect(
+      try await registrar.read(first).clientSecretExpirationDate
+        == first.clientSecretExpirationDate)
+    sandbox.misbehave(
+      at: .clientConfiguration,
+      .members([("client_secret", "another"), ("client_secret_expires_at", nil)]))
+    #expect(try await registrar.read(first).clientSecretExpirationDate == nil)
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// What a server registered, compared with what the client asked for.
+@Suite(.timeLimit(.minutes(2))) struct RegisteredClientTests {
+  private let sandbox: SandboxServer
+  private let registrar: ClientRegistrar
+  private let app = ClientMetadata(
+    redirectURIs: ["http://127.0.0.1/callback", "com.example.app:/callback"])
+
+  init() async throws {
+    sandbox = try await SandboxServer.start()
+    registrar = ClientRegistrar(issuer: sandbox.issuer.absoluteString)
+  }
+
+  private func answer(
+    to asked: ClientAuthentication, _ method: SandboxJSON, secret: SandboxJSON?
+  ) async throws -> ClientRegistration {
+    var metadata = app
+    metadata.clientAuthentication = asked
+    if asked == .privateKeyJWT { metadata.keys = [try ClientKey(generating: .es256)] }
+    sandbox.misbehave(
+      at: .registration,
+      .members([("token_endpoint_auth_method", method), ("client_secret", secret)]))
+    return try await registrar.register(metadata)
+  }
+
+  @Test(arguments: [
+    (ClientAuthentication.privateKeyJWT, "none", nil),
+    (.privateKeyJWT, "client_secret_basic", "secret"), (.privateKeyJWT, "client_secret_post", "s"),
+    (.basic, "none", "secret"), (.post, "none", nil), (.basicUnescaped, "none", nil),
+    (.basic, "private_key_jwt", nil), (.publicClient, "client_secret_basic", nil),
+  ])
+  func `a weaker authentication than the one asked for is refused, and the client deleted`(
+    asked: ClientAuthentication, method: String, secret: String?
+  ) async throws {
+    await failure(.registrationMismatch) {
+      try await answer(to: asked, .string(method), secret: secret.map(SandboxJSON.string))
+    }
+    #expect(sandbox.requests.last?.method == "DELETE")
+  }
+
+  @Test(arguments: [
+    (ClientAuthentication.publicClient, "client_secret_basic"),
+    (.publicClient, "client_secret_post"), (.basic, "client_secret_post"),
+    (.post, "client_secret_basic"),
+  ])
+  func `a server may give a secret, and chooses how it is sent`(
+    asked: ClientAuthentication, method: String
+  ) async throws {
+    let registration = try await answer(to: asked, .string(method), secret: "secret")
+    #expect(registration.clientAuthentication.rawValue == method)
+    #expect(registration.clientSecret == "secret")
+  }
+
+  @Test func `of several authentications a client takes one that is strong enough`() async throws {
+    let list: SandboxJSON = ["none", "private_key_jwt", "client_secret_post"]
+    #expect(try await answer(to: .basic, list, secret: "s").clientAuthentication == .post)
+    #expect(
+      try await answer(to: .privateKeyJWT, list, secret: nil).clientAuthentication
+        == .privateKeyJWT)
+    #expect(
+      try await answer(to: .publicClient, list, secret: nil).clientAuthentication
+        == .publicClient)
+  }
+
+  @Test func `redirect URIs stay in the order in which the client asked for them`() async throws {
+    let reversed = SandboxJSON.array(app.redirectURIs.reversed().map(SandboxJSON.string))
+    sandbox.misbehave(at: .registration, .member("redirect_uris", reversed))
+    sandbox.misbehave(at: .clientConfiguration, .member("redirect_uris", reversed), times: nil)
+    let store = MemoryRegistrationStore()
+    let registration = try await registrar.registration(of: app, in: store)
+    #expect(registration.redirectURIs == app.redirectURIs)
+    #expect(try await registrar.read(registration).redirectURIs == app.redirectURIs)
+    #expect(try await registrar.update(registration, to: app).redirectURIs == app.redirectURIs)
+    // Another version of the app has another one first.
+    var changed = app
+    changed.redirectURIs.reverse()
+    let next = try await registrar.registration(of: changed, in: store)
+    #expect(next.redirectURIs == changed.redirectURIs && next.clientID == registration.clientID)
+    #expect(try next.configuration().redirectURI?.string == "com.example.app:/callback")
+    #expect(sandbox.requests(to: .registration).count == 1)
+  }
+
+  @Test func `an update returns what the server has now, which the app compares`() async throws {
+    let registration = try await registrar.register(app)
+    sandbox.misbehave(
+      at: .clientConfiguration,
+      .members([("redirect_uris", ["x:/y"]), ("registration_access_token", "replaced")]))
+    let updated = try await registrar.update(registration, to: app)
+    #expect(updated.clientID == registration.clientID && updated.redirectURIs == ["x:/y"])
+    failure(.registrationMismatch) { try updated.check(against: app) }
+    await failure(.invalidToken) { try await registrar.read(updated) }
+    #expect(sandbox.requests.last?.header("authorization") == "Bearer replaced")
+    try registration.check(against: app)
+    var other = app
+    other.keys = [try ClientKey(generating: .es256)]
+    failure(.registrationMismatch) { try registration.check(against: other) }
+  }
+
+  @Test func `a client that gives up its secret forgets it`() async throws {
+    var metadata = app
+    metadata.clientAuthentication = .basic
+    let registration = try await registrar.register(metadata)
+    #expect(registration.clientSecret != nil)
+    let updated = try await registrar.update(registration, to: app)
+    #expect(updated.clientSecret == nil && updated.clientAuthentication == .publicClient)
+  }
+
+  @Test func `a registration of an older version of the SDK is read`() async throws {
+    var metadata = app
+    metadata.clientAuthentication = .privateKeyJWT
+    metadata.keys = [try ClientKey(generating: .es256)]
+    let registration = try await registrar.register(metadata)
+    let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(registration))
+    var members = try #require(json as? [String: Any])
+    #expect(members.removeValue(forKey: "sentKeys") != nil)
+    let older = try JSONDecoder().decode(
+      ClientRegistration.self, from: JSONSerialization.data(withJSONObject: members))
+    #expect(older.clientID == registration.clientID)
+    try older.check(against: metadata)
+    metadata.keys = [try ClientKey(generating: .es256)]
+    failure(.registrationMismatch) { try older.check(against: metadata) }
+  }
+}

@@ -1,0 +1,186 @@
+import Basics
+import Foundation
+import LoopbackHTTP
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// How long each kind of request may take, and that no other limit than the documented one ends it.
+@Suite(.timeLimit(.minutes(1))) struct RequestLimitTests {
+  private static let limit = Duration.seconds(45)
+
+  /// Those of a fixture whose client allows 45 s for a request, in order.
+  private func requests(
+    _ provider: Provider = .endpoints(
+      authorization: "https://id.example/authorize", token: "https://id.example/token",
+      revocation: "https://id.example/revoke"),
+    _ act: (SessionFixture) async throws -> Void
+  ) async throws -> [HTTPRequest] {
+    let fixture = try SessionFixture()
+    var configuration = try ClientConfiguration(
+      clientID: "client", clientSecret: "s", redirectURI: "com.example.app:/cb",
+      provider: provider)
+    configuration.timeout = Self.limit
+    fixture.oauth.register(configuration)
+    fixture.api { _ in HTTPResponse(status: 200, body: Data("{}".utf8)) }
+    try await act(fixture)
+    return fixture.fixture.http.requests
+  }
+
+  private func expect(_ request: HTTPRequest, total: Duration, idle: Duration? = nil) {
+    #expect(request.timeout == total)
+    #expect(request.idleTimeout == idle)
+  }
+
+  @Test func `a request for a token has the client's limit and no other`() async throws {
+    let sent = try await requests { fixture in
+      _ = try await fixture.oauth.signIn()
+      _ = try await fixture.module.requestAccessTokenAsClient()
+    }
+    #expect(sent.count == 2)
+    for request in sent {
+      expect(request, total: Self.limit)
+      #expect(request.limits.connection == nil)
+    }
+  }
+
+  @Test func `a refresh waits longer for its answer, but not for its connection`() async throws {
+    let sent = try await requests { fixture in
+      try await fixture.restored()
+      _ = try await fixture.module.refresh()
+    }
+    let refresh = try #require(sent.first)
+    expect(refresh, total: ClientConfiguration.longestTimeout)
+    #expect(refresh.limits.connection == Self.limit)
+  }
+
+  @Test func `a revocation has the client's limit and no other`() async throws {
+    let sent = try await requests { fixture in
+      try await fixture.restored()
+      try await fixture.module.revoke()
+    }
+    #expect(sent.count == 2)
+    for request in sent { expect(request, total: Self.limit) }
+  }
+
+  @Test func `a request for metadata has the client's limit and no other`() async throws {
+    let sent = try await requests(.issuer("https://id.example")) { fixture in
+      // The answer is no metadata, so every address is asked.
+      await failure(.invalidResponse) { try await fixture.oauth.signIn() }
+    }
+    #expect(!sent.isEmpty)
+    for request in sent { expect(request, total: Self.limit) }
+  }
+
+  @Test func `a request with the token has the client's limit`() async throws {
+    let sent = try await requests { fixture in
+      try await fixture.restored()
+      _ = try await fixture.module.send(try .get("https://api.example/files"))
+    }
+    expect(try #require(sent.last), total: Self.limit)
+  }
+
+  @Test func `a request with the token keeps the limits that it sets`() async throws {
+    let sent = try await requests { fixture in
+      try await fixture.restored()
+      var request = try HTTPRequest.get("https://api.example/files")
+      request.timeout = .seconds(7)
+      request.idleTimeout = .seconds(3)
+      _ = try await fixture.module.send(request)
+      request.idleTimeout = nil
+      _ = try await fixture.module.send(request)
+      request.timeout = nil
+      _ = try await fixture.module.send(request)
+      request = try .get("https://api.example/files")
+      request.timeout = nil
+      _ = try await fixture.module.send(request)
+    }
+    let limits = sent.map { [$0.timeout, $0.idleTimeout] }
+    #expect(
+      limits == [
+        [.seconds(7), .seconds(3)], [.seconds(7), nil], [nil, nil],
+        // What has no end may stand still for as long as another request may take.
+        [nil, Self.limit],
+      ])
+  }
+
+  @Test(arguments: [nil, Duration.seconds(7)])
+  func `an operation of a pipe has its own limit, or the client's`(own: Duration?) async throws {
+    var configuration = PipeConfiguration()
+    configuration.timeout = own
+    let fixture = try await PipeFixture(configuration, change: { $0.timeout = Self.limit })
+    _ = try await fixture.pipe.read()
+    let limit = own ?? Self.limit
+    expect(try #require(fixture.session.apiRequests.last), total: limit, idle: limit)
+  }
+
+  @Test func `a request that sets nothing has 60 s and may be silent for as long`() throws {
+    var request = try HTTPRequest.get("https://api.example/")
+    expect(request, total: .seconds(60))
+    request.timeout = nil
+    #expect(request.timeout == nil && request.idleTimeout == .seconds(60))
+    request.idleTimeout = .seconds(5)
+    #expect(request.idleTimeout == .seconds(5))
+  }
+
+  @Test(
+    arguments: [
+      (.seconds(7), .seconds(7)), (.seconds(100), .seconds(100)), (.seconds(101), .seconds(100)),
+      (.seconds(Int64.max) * 2, .seconds(100)), (.seconds(-1), .zero),
+    ] as [(Duration, Duration)])
+  func `a client's limit stays between nothing and 100 s`(asked: Duration, has: Duration) throws {
+    var configuration = try ClientConfiguration(
+      clientID: "client", provider: .endpoints(token: "https://id.example/t"))
+    configuration.timeout = asked
+    #expect(configuration.timeout == has)
+  }
+
+  @Test func `the longest request ends well before others stop waiting for the account`() {
+    #expect(ClientConfiguration.longestTimeout.seconds <= SessionLease.longestWait - 15)
+  }
+
+  @Test func `an API that says nothing is given up when the client's time is over`() async throws {
+    let server = try Server.playing([.wait(.seconds(50))])
+    let fixture = try SessionFixture(change: { $0.timeout = .milliseconds(300) })
+    try await fixture.restored()
+    fixture.oauth.environment.httpClient = CurlHTTPClient.shared
+    let request = try server.request()
+    let error = await failure(.requestTimedOut) { try await fixture.module.send(request) }
+    #expect(error?.message.contains("0.3 s") == true)
+  }
+
+  @Test func `a refresh that was sent is waited for beyond the client's limit`() async throws {
+    let body = #"{"access_token":"T2","token_type":"Bearer","refresh_token":"R2"}"#
+    let answer =
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
+    let server = try Server.playing([.wait(.seconds(4)), .send(Data("\(answer)\r\n\(body)".utf8))])
+    let token = "http://\(server.loopback.authority)/token"
+    let fixture = try SessionFixture()
+    var configuration = try ClientConfiguration(
+      clientID: "client", provider: .endpoints(token: token))
+    configuration.timeout = .seconds(3)
+    fixture.oauth.register(configuration)
+    try await fixture.restored()
+    fixture.oauth.environment.httpClient = CurlHTTPClient.shared
+    #expect(try await fixture.module.refresh().accessToken == "T2")
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `a refresh that finds no connection is given up at the client's limit`() async throws {
+    // It takes connections and never says a word, so no TLS connection comes about.
+    let server = try RawServer { connection in
+      while !connection.read().isEmpty {}
+    }
+    defer { server.stop() }
+    let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/token"))
+    var request = HTTPRequest(method: "POST", url: url, body: .bytes(Data("x=y".utf8)))
+    request.timeout = .seconds(3600)
+    request.limits.connection = .milliseconds(300)
+    let error = await failure(.requestTimedOut) { [request] in
+      try await CurlHTTPClient.shared.send(request)
+    }
+    #expect(error?.message.contains("was not sent") == true)
+  }
+}

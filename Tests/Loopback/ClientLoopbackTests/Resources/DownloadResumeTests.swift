@@ -1,0 +1,277 @@
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// What a later call makes of the bytes that an earlier one has left.
+@Suite(.timeLimit(.minutes(1))) struct DownloadResumeTests {
+  let fixture: DownloadFixture
+  let content = pattern(400_000)
+
+  init() throws {
+    fixture = try DownloadFixture()
+  }
+
+  private func expectContent(
+    _ content: Data, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(
+      try Data(contentsOf: fixture.destination) == content, sourceLocation: sourceLocation)
+    #expect(try fixture.names == ["file.bin"], sourceLocation: sourceLocation)
+    fixture.expectWholeProgress(content.count, sourceLocation: sourceLocation)
+  }
+
+  @Test func `a later call goes on where the last one stopped`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    #expect(try TemporaryFolder.mode(fixture.partial.path) == 0o600)
+    #expect(try TemporaryFolder.mode(fixture.info.path) == 0o600)
+    #expect(try await fixture.download(server).status == 206)
+    #expect(server.ranges.last == "bytes=150000-")
+    #expect(server.requests.last?.header("if-range") == #""v1""#)
+    #expect(server.requests.last?.header("accept-encoding") == "identity")
+    #expect(fixture.progress.first?.completed == 150_000)
+    try expectContent(content)
+  }
+
+  @Test func `neither file holds a secret of the URL`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(1000, of: server)
+    let info = String(decoding: try Data(contentsOf: fixture.info), as: UTF8.self)
+    #expect(!info.contains("SECRET"))
+    #expect(!info.contains("key"))
+  }
+
+  @Test func `a file that has changed is fetched anew`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    let other = pattern(300_000, seed: 2)
+    server.change {
+      $0.content = other
+      $0.fields = [("ETag", #""v2""#)]
+    }
+    #expect(try await fixture.download(server).status == 200)
+    #expect(server.requests.last?.header("range") == "bytes=150000-")
+    try expectContent(other)
+  }
+
+  @Test func `a file that has changed and is cut off is resumed with its own validator`()
+    async throws
+  {
+    let server = try RangeServer(content)
+    try await fixture.bring(350_000, of: server)
+    let other = pattern(300_000, seed: 2)
+    server.change {
+      $0.content = other
+      $0.fields = [("ETag", #""v2""#)]
+    }
+    try await fixture.bring(100_000, of: server)
+    #expect(try await fixture.download(server).status == 206)
+    #expect(server.requests.last?.header("if-range") == #""v2""#)
+    try expectContent(other)
+  }
+
+  @Test func `another URL starts anew`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    _ = try await fixture.download(try server.request("/file?key=OTHER"))
+    #expect(server.ranges.last == .some(nil))
+    try expectContent(content)
+  }
+
+  @Test func `a server without ranges sends it all again`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    server.change { $0.hasRanges = false }
+    #expect(try await fixture.download(server).status == 200)
+    try expectContent(content)
+  }
+
+  /// Fields of answers that do not continue the stored part: the range or the tag does not fit.
+  @Test(arguments: [
+    ("bytes 149999-399999/400000", #""v1""#), ("bytes 0-399999/400000", #""v1""#),
+    ("bytes 150000-399999/400001", #""v1""#), ("bytes 150000-399999/*", #""v1""#),
+    ("bytes 150000-400000/400000", #""v1""#), ("bytes 150001-150000/400000", #""v1""#),
+    ("items 150000-399999/400000", #""v1""#), ("bytes=150000-399999/400000", #""v1""#),
+    ("bytes 150000-399999/400000", #""v2""#), ("bytes 150000-399999/400000", #"W/"v1""#),
+    ("bytes 150000-399999/400000", ""), ("", #""v1""#),
+  ])
+  func `a part that does not fit is thrown away, and all is fetched`(
+    range: String, tag: String
+  ) async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    var fields: [(name: String, value: String)] = []
+    if !range.isEmpty { fields.append(("Content-Range", range)) }
+    if !tag.isEmpty { fields.append(("ETag", tag)) }
+    let wrong = Data(repeating: 0xEE, count: 250_000)
+    server.fail(.reply(.response(LoopbackResponse(status: 206, headers: fields, body: wrong))))
+    #expect(try await fixture.download(server).status == 200)
+    #expect(server.ranges.suffix(2) == ["bytes=150000-", nil])
+    try expectContent(content)
+  }
+
+  @Test func `a server that sends less than the rest is asked for more`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(100_000, of: server)
+    server.fail(
+      .reply(
+        .response(
+          LoopbackResponse(
+            status: 206,
+            headers: [("Content-Range", "bytes 100000-299999/400000"), ("ETag", #""v1""#)],
+            body: content[100_000..<300_000]))))
+    _ = try await fixture.download(server)
+    #expect(server.ranges.suffix(2) == ["bytes=100000-", "bytes=300000-"])
+    try expectContent(content)
+  }
+
+  @Test func `a part that is longer than its range says ends the call`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(399_000, of: server)
+    server.fail(
+      .reply(
+        .response(
+          LoopbackResponse(
+            status: 206,
+            headers: [("Content-Range", "bytes 399000-399999/400000"), ("ETag", #""v1""#)],
+            body: Data(count: 2000)))))
+    await failure(.invalidResponse) { try await fixture.download(server) }
+    #expect(!FileManager.default.fileExists(atPath: fixture.destination.path))
+  }
+
+  // MARK: Validators
+
+  static let longAgo = (name: "Last-Modified", value: "Sun, 06 Nov 1994 08:49:37 GMT")
+
+  @Test func `a date that is long past will do where there is no entity tag`() async throws {
+    let server = try RangeServer(
+      content, [Self.longAgo, ("Date", "Mon, 07 Nov 1994 08:49:37 GMT")])
+    try await fixture.bring(150_000, of: server)
+    _ = try await fixture.download(server)
+    #expect(server.requests.last?.header("if-range") == Self.longAgo.value)
+    #expect(server.ranges.last == "bytes=150000-")
+    try expectContent(content)
+  }
+
+  @Test(
+    arguments: [
+      [("ETag", #"W/"v1""#)],
+      [("ETag", #"W/"v1""#), longAgo, ("Date", "Mon, 07 Nov 1994 08:49:37 GMT")],
+      [("ETag", "v1")], [("ETag", #""a"b""#)], [("ETag", #""a""#), ("ETag", #""b""#)], [],
+      [longAgo], [longAgo, ("Date", "Sun, 06 Nov 1994 08:50:36 GMT")],
+      [("Last-Modified", "yesterday"), ("Date", "Mon, 07 Nov 1994 08:49:37 GMT")],
+      [("ETag", #""v1""#), ("Accept-Ranges", "none")],
+    ] as [[(name: String, value: String)]])
+  func `without a strong validator nothing is left to be resumed`(
+    fields: [(name: String, value: String)]
+  ) async throws {
+    let server = try RangeServer(content, fields, faults: [.cut(after: 150_000)])
+    await failure(.connectionFailed) { try await fixture.download(server) }
+    #expect(try fixture.names.isEmpty)
+    _ = try await fixture.download(server)
+    #expect(server.ranges == [nil, nil])
+    try expectContent(content)
+  }
+
+  // MARK: All bytes are there already
+
+  @Test func `a complete partial file costs one byte`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    try content.write(to: fixture.partial)
+    #expect(try await fixture.download(server).status == 206)
+    #expect(server.ranges.last == "bytes=399999-")
+    try expectContent(content)
+  }
+
+  @Test(arguments: [true, false])
+  func `a refusal of a range that says how long the file is may end it`(
+    hasTag: Bool
+  ) async throws {
+    // Without an announced length, nobody knew that the last byte had come.
+    let server = try RangeServer(content)
+    server.change { $0.hasLength = false }
+    try await fixture.bring(150_000, of: server)
+    try content.write(to: fixture.partial)
+    if !hasTag {
+      server.fail(
+        .reply(
+          .response(
+            LoopbackResponse(status: 416, headers: [("Content-Range", "bytes */400000")]))))
+    }
+    #expect(try await fixture.download(server).status == 200)
+    #expect(server.ranges.dropFirst(2) == (hasTag ? ["bytes=400000-"] : ["bytes=400000-", nil]))
+    try expectContent(content)
+  }
+
+  @Test func `a file that has become shorter is fetched anew`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    let other = pattern(100_000, seed: 2)
+    // The same tag, which no server may give.
+    server.change { $0.content = other }
+    #expect(try await fixture.download(server).status == 200)
+    #expect(server.ranges.suffix(2) == ["bytes=150000-", nil])
+    try expectContent(other)
+  }
+
+  // MARK: What a crash may leave
+
+  private func changeInfo(_ change: (inout [String: Any]) -> Void) throws {
+    var info = try #require(
+      try JSONSerialization.jsonObject(with: Data(contentsOf: fixture.info)) as? [String: Any])
+    change(&info)
+    try JSONSerialization.data(withJSONObject: info).write(to: fixture.info)
+  }
+
+  @Test(arguments: ["", "{", #"{"version":1}"#, "version 2", "gone"])
+  func `bytes whose origin is not known are thrown away`(damage: String) async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    switch damage {
+    case "gone": try FileManager.default.removeItem(at: fixture.info)
+    case "version 2": try changeInfo { $0["version"] = 2 }
+    default: try Data(damage.utf8).write(to: fixture.info)
+    }
+    _ = try await fixture.download(server)
+    #expect(server.ranges.last == .some(nil))
+    try expectContent(content)
+  }
+
+  @Test func `after a loss of power only what was synced counts`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    // The process was killed further on, and the system lost what it had not written.
+    let zeros = content.prefix(150_000) + Data(count: 50_000)
+    try zeros.write(to: fixture.partial)
+    try changeInfo { $0["boot"] = "an earlier one" }
+    _ = try await fixture.download(server)
+    #expect(server.ranges.last == "bytes=150000-")
+    try expectContent(content)
+  }
+
+  @Test func `a process that was killed leaves all that it wrote`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    try content.prefix(200_000).write(to: fixture.partial)
+    try changeInfo { $0["synced"] = 0 }
+    _ = try await fixture.download(server)
+    #expect(server.ranges.last == "bytes=200000-")
+    try expectContent(content)
+  }
+
+  @Test(arguments: ["longer than the whole", "gone"])
+  func `a partial file that cannot be ours is thrown away`(what: String) async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    try FileManager.default.removeItem(at: fixture.partial)
+    if what != "gone" { try (content + content).write(to: fixture.partial) }
+    _ = try await fixture.download(server)
+    #expect(server.ranges.last == .some(nil))
+    try expectContent(content)
+  }
+}

@@ -1,0 +1,196 @@
+import Basics
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Forms on the wire, byte by byte.
+@Suite(.timeLimit(.minutes(1))) struct MultipartFormTests {
+  let client = CurlHTTPClient()
+  let folder: TemporaryFolder
+  let server: Server
+
+  init() throws {
+    folder = try TemporaryFolder()
+    server = try Server.answering()
+  }
+
+  private func file(_ name: String, _ content: Data) throws -> URL {
+    let url = URL(filePath: folder.file(name))
+    try content.write(to: url)
+    return url
+  }
+
+  private func request(_ form: MultipartForm) throws -> HTTPRequest {
+    var request = try server.request("POST")
+    try request.setForm(form)
+    return request
+  }
+
+  /// What arrived, with the random boundary written as `B`.
+  private func send(_ form: MultipartForm) async throws -> String {
+    #expect(try await client.send(try request(form)).status == 200)
+    let seen = try #require(server.requests.last)
+    let type = try #require(seen.header("content-type"))
+    #expect(type.hasPrefix("multipart/form-data; boundary="))
+    let boundary = try #require(type.split(separator: "=").last)
+    return String(decoding: seen.body, as: UTF8.self)
+      .replacingOccurrences(of: boundary, with: "B")
+  }
+
+  @Test func `parts go out in order, each with its head`() async throws {
+    let text = try await send([
+      .field("title", "Ünïcode\r\n& more"),
+      .file("photo", try file("a b.txt", Data("from a file".utf8)), contentType: "text/plain"),
+      .data("blob", Data([0x31, 0x32])),
+      .stream("live", filename: "l.txt", length: 3) { OneChunk("abc").next },
+    ])
+    #expect(
+      text == """
+        --B\r
+        Content-Disposition: form-data; name="title"\r
+        \r
+        Ünïcode\r
+        & more\r
+        --B\r
+        Content-Disposition: form-data; name="photo"; filename="a b.txt"\r
+        Content-Type: text/plain\r
+        \r
+        from a file\r
+        --B\r
+        Content-Disposition: form-data; name="blob"\r
+        Content-Type: application/octet-stream\r
+        \r
+        12\r
+        --B\r
+        Content-Disposition: form-data; name="live"; filename="l.txt"\r
+        Content-Type: application/octet-stream\r
+        \r
+        abc\r
+        --B--\r
+
+        """)
+    #expect(server.requests.last?.header("content-length") != nil)
+  }
+
+  @Test func `a form without parts is its end`() async throws {
+    #expect(try await send([]) == "--B--\r\n")
+  }
+
+  @Test func `each form has a boundary of its own, of 22 random characters`() throws {
+    let types = try (0..<50).map { _ in try #require(try request([]).headers["Content-Type"]) }
+    #expect(Set(types).count == 50)
+    #expect(types.allSatisfy { $0.count == "multipart/form-data; boundary=".count + 22 })
+  }
+
+  @Test(arguments: [
+    (#"a"b"#, "a%22b"), ("a\rb", "a%0Db"), ("a\nb", "a%0Ab"), ("a\r\nb", "a%0D%0Ab"),
+    (#"a\b%22"#, #"a\b%22"#), ("日本 é", "日本 é"), ("", ""),
+  ])
+  func `names are escaped as HTML has it`(name: String, escaped: String) async throws {
+    let text = try await send([.data(name, Data(), filename: name)])
+    #expect(text.contains("; name=\"\(escaped)\"; filename=\"\(escaped)\"\r\n"))
+  }
+
+  @Test(arguments: ["a\0b", "a\tb", "\u{7F}", "\u{1B}[31m"])
+  func `a name with another control character is refused`(name: String) throws {
+    failure(.malformedRequest) { try request([.field(name, "")]) }
+    failure(.malformedRequest) { try request([.data("a", Data(), filename: name)]) }
+  }
+
+  @Test(arguments: ["", "text/plain\r\nX: y", "tëxt/plain", "a\0"])
+  func `a content type that breaks out of its line is refused`(type: String) throws {
+    failure(.malformedRequest) { try request([.data("a", Data(), contentType: type)]) }
+  }
+
+  @Test(arguments: ["missing", ".", "pipe"])
+  func `a file that cannot be sent is refused and named`(name: String) throws {
+    let url = URL(filePath: folder.file(name))
+    if name == "pipe" { #expect(mkfifo(url.path, 0o600) == 0) }
+    let error = failure(.malformedRequest) { try request([.file("a", url)]) }
+    #expect(error?.message.contains(folder.file("")) == true)
+    #expect(error?.cause is FileError)
+  }
+
+  @Test(arguments: [-1, .min, .max] as [Int64])
+  func `a length that cannot be is refused`(length: Int64) throws {
+    failure(.malformedRequest) {
+      try request([.stream("a", length: length) { { nil } }])
+    }
+  }
+
+  @Test func `a request that is refused stays as it was`() throws {
+    var request = try request([.field("a", "b")])
+    let before = request.headers
+    failure { try request.setForm([.field("\0", "")]) }
+    #expect(request.headers == before)
+    guard case .bytes = request.body else {
+      Issue.record("another body")
+      return
+    }
+  }
+
+  @Test func `a stream of unknown length leaves the form's length unknown`() async throws {
+    let text = try await send([.stream("a") { OneChunk("abc").next }, .field("b", "c")])
+    #expect(text.contains("\r\n\r\nabc\r\n--B\r\n"))
+    #expect(server.requests.last?.header("content-length") == nil)
+    #expect(server.requests.last?.header("transfer-encoding") == "chunked")
+  }
+
+  @Test(arguments: [2, 4] as [Int64])
+  func `a stream that does not keep to its length ends the request`(length: Int64) async throws {
+    let request = try request([
+      .stream("a", length: length) { OneChunk("abc").next }, .field("b", "c"),
+    ])
+    await failure(.malformedRequest) { try await client.send(request) }
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `what one stream has too much does not make up for another`() async throws {
+    let request = try request([
+      .stream("a", length: 2) { OneChunk("abc").next },
+      .stream("b", length: 4) { OneChunk("abc").next },
+    ])
+    let error = await failure(.malformedRequest) { try await client.send(request) }
+    #expect(error?.message.contains("the part a") == true)
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `a file that grows is sent up to the announced length`() async throws {
+    let url = try file("log", Data("0123456789".utf8))
+    let request = try request([.file("a", url)])
+    let handle = try FileHandle(forWritingTo: url)
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data("more".utf8))
+    try handle.close()
+    _ = try await client.send(request)
+    let body = String(decoding: try #require(server.requests.last).body, as: UTF8.self)
+    #expect(body.contains("\r\n\r\n0123456789\r\n--"))
+  }
+
+  @Test(arguments: [0, 400_000])
+  func `a file that shrinks or goes ends the request and is named`(size: Int) async throws {
+    let url = try file("shrinks", Data(count: 600_000))
+    let request = try request([.file("a", url)])
+    if size == 0 {
+      try FileManager.default.removeItem(at: url)
+    } else {
+      #expect(truncate(url.path, off_t(size)) == 0)
+    }
+    let error = await failure(.malformedRequest) { try await client.send(request) }
+    #expect(error?.message.contains(url.path) == true)
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `printing a form shows nothing of what it holds`() throws {
+    let form: MultipartForm = [.field("token", "SECRET"), .data("b", Data("SECRET".utf8))]
+    var dumped = ""
+    dump(form, to: &dumped)
+    dump(form.parts[0], to: &dumped)
+    dump(try request(form), to: &dumped)
+    #expect(!"\(form) \(form.parts) \(dumped)".contains("SECRET"))
+  }
+}

@@ -1,0 +1,134 @@
+import Basics
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Forms that are sent again.
+@Suite(.timeLimit(.minutes(1))) struct MultipartReplayTests {
+  let client = CurlHTTPClient()
+  let server: Server
+
+  init() throws {
+    server = try Server.answering()
+  }
+
+  private func request(_ form: MultipartForm, _ method: String = "POST") throws -> HTTPRequest {
+    var request = try server.request(method)
+    try request.setForm(form)
+    return request
+  }
+
+  @Test func `files, data and streams that are made anew are the same each time`() async throws {
+    let folder = try TemporaryFolder()
+    let url = URL(filePath: folder.file("a"))
+    try pattern(600_000).write(to: url)
+    let request = try request([
+      .field("a", "b"), .file("f", url), .data("d", Data(count: 100_000)),
+      .stream("s") { OneChunk("abc").next },
+    ])
+    #expect(request.isReplayable)
+    for _ in 0..<2 { _ = try await client.send(request) }
+    #expect(server.requests.count == 2)
+    #expect(server.requests[0].body == server.requests[1].body)
+    #expect(!request.isSpent)
+  }
+
+  @Test func `a one-time stream is sent once, and nothing of a second attempt`() async throws {
+    let request = try request([.stream("live", once: OneChunk("abc").next), .field("a", "b")])
+    #expect(!request.isReplayable)
+    #expect(!request.isSpent)
+    _ = try await client.send(request)
+    #expect(request.isSpent)
+    let connections = Set(server.requests.map(\.peerPort))
+    let error = await failure(.bodyNotReplayable) { try await client.send(request) }
+    #expect(error?.message.contains("the part live") == true)
+    #expect(server.requests.count == connections.count)
+  }
+
+  @Test func `a form with a one-time stream that was begun makes no second request`() async throws {
+    let form: MultipartForm = [.stream("live", once: OneChunk("abc").next)]
+    _ = try await client.send(try request(form))
+    failure(.bodyNotReplayable) { try request(form) }
+  }
+
+  @Test func `a sequence of chunks is a one-time stream`() async throws {
+    let (chunks, source) = AsyncStream.makeStream(of: Data.self)
+    for text in ["a", "", "bc"] { source.yield(Data(text.utf8)) }
+    source.finish()
+    let request = try request([.stream("live", length: 3, once: chunks)])
+    _ = try await client.send(request)
+    let body = String(decoding: try #require(server.requests.first).body, as: UTF8.self)
+    #expect(body.contains("\r\n\r\nabc\r\n--"))
+    #expect(request.isSpent)
+  }
+
+  @Test func `another body makes a spent request fresh`() async throws {
+    var request = try request([.stream("live", once: OneChunk("abc").next)])
+    _ = try await client.send(request)
+    request.body = .bytes(Data("x".utf8))
+    #expect(!request.isSpent)
+    #expect(try await client.send(request).status == 200)
+  }
+
+  @Test func `of two requests with one stream, one gets it`() async throws {
+    let form: MultipartForm = [.stream("live", once: OneChunk("abc").next)]
+    let requests = [try request(form), try request(form)]
+    let outcomes = await withTaskGroup(of: SQOAuthError.Code?.self) { group in
+      for request in requests {
+        group.addTask {
+          do {
+            _ = try await client.send(request)
+            return nil
+          } catch {
+            return (error as? SQOAuthError)?.code
+          }
+        }
+      }
+      return await group.reduce(into: [SQOAuthError.Code?]()) { $0.append($1) }
+    }
+    #expect(Set(outcomes) == [nil, .bodyNotReplayable])
+    #expect(server.requests.count == 1)
+  }
+
+  /// libcurl goes back to the start of an idempotent request whose kept connection was closed.
+  @Test func `a kept connection that is lost does not send a one-time stream twice`() async throws {
+    let forms = Locked(0)
+    let raw = try RawServer { connection in
+      // Answers a request that is no form; takes some of a form and closes.
+      while let (head, _) = connection.readHead() {
+        guard head.hasPrefix("PUT ") else {
+          connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+          continue
+        }
+        forms.withLock { $0 += 1 }
+        var count = 0
+        while count < 100_000 { count += max(1, connection.read().count) }
+        return
+      }
+    }
+    defer { raw.stop() }
+    let url = try #require(URL(string: "http://127.0.0.1:\(raw.port)/"))
+    _ = try await client.send(HTTPRequest(url: url))
+    var request = HTTPRequest(method: "PUT", url: url)
+    let asked = Locked(0)
+    try request.setForm([
+      .stream(
+        "live",
+        once: { () async throws -> Data? in
+          let count = asked.withLock { asked in
+            asked += 1
+            return asked
+          }
+          return count <= 100 ? Data(count: 50_000) : nil
+        })
+    ])
+    let error = await failure { try await client.send(request) }
+    #expect([.bodyNotReplayable, .connectionFailed].contains(error?.code))
+    #expect(request.isSpent)
+    #expect(forms.withLock { $0 } == 1)
+  }
+}

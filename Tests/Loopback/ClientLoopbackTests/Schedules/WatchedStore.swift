@@ -1,0 +1,44 @@
+import Basics
+import SequencingOAuth
+
+@testable import TestSupport
+
+/// A store that knows which tokens it has been offered, and had answered for.
+final class WatchedStore: TokenStore {
+  let scripted = ScriptedStore()
+  private let offered = Locked<[SQToken]>([])
+  private let report: Report
+
+  init(_ report: Report) { self.report = report }
+
+  /// Every token that was stored or refused, in order.
+  var history: [SQToken] { offered.withLock(\.self) }
+
+  /// Whether a token was offered to the store before now.
+  func knows(_ token: SQToken) -> Bool {
+    offered.withLock { $0.contains { $0.refreshToken == token.refreshToken } }
+  }
+
+  /// The records that are really stored, even if the store reports an error.
+  func content(_ id: String = "default") async -> SQToken? {
+    await scripted.memory.load(id)?.token
+  }
+
+  func load(_ id: String) async throws -> AccountRecord? { try await scripted.load(id) }
+
+  func save(_ record: AccountRecord) async throws {
+    let name = report.name(record.token.refreshToken)
+    defer { offered.withLock { $0.append(record.token) } }
+    report.note("to be stored: \(name)")
+    try await scripted.save(record)
+    report.note("stored: \(name)")
+  }
+
+  func erase(_ id: String) async throws {
+    report.note("to be erased")
+    try await scripted.erase(id)
+    report.note("erased")
+  }
+
+  func list() async throws -> [String] { try await scripted.list() }
+}

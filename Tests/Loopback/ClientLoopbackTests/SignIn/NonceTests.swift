@@ -1,0 +1,58 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// The `nonce` of a sign-in, by which an app knows an ID token for the answer to it.
+@Suite(.timeLimit(.minutes(1))) struct NonceTests {
+  @Test func `the token has the nonce that the browser was sent with, and no other sign-in's`()
+    async throws
+  {
+    let fixture = try await SandboxFixture().register(scope: "openid profile")
+    var nonces: [String] = []
+    for _ in 0..<3 {
+      let token = try await fixture.oauth.signIn()
+      let request = try #require(fixture.sandbox.requests(to: .authorization).last)
+      let nonce = try #require(token.nonce)
+      #expect(nonce == request.query("nonce") && nonce != request.query("state"))
+      #expect(token.additionalFields["id_token"] == .string(token.idToken?.compactForm ?? ""))
+      nonces.append(nonce)
+    }
+    #expect(Set(nonces).count == 3)
+  }
+
+  @Test func `without openid there is none`() async throws {
+    let answer = ScriptedHTTPClient.token(members: #""refresh_token":"R","id_token":"j.w.t""#)
+    let fixture = try OAuthFixture(answer: answer).register()
+    let token = try await fixture.oauth.signIn()
+    #expect(token.nonce == nil && token.idToken == nil)
+    #expect(token.additionalFields["id_token"] == .string("j.w.t"))
+    #expect(fixture.opened.first?.parameters["nonce"] == nil)
+  }
+
+  @Test func `a refresh and a restart keep it`() async throws {
+    let fixture = try await SandboxFixture().register(scope: "openid")
+    let store = MemoryTokenStore()
+    fixture.oauth.environment.tokenStore = store
+    let nonce = try #require(try await fixture.oauth.signIn().nonce)
+    #expect(try await fixture.oauth.module.refresh().nonce == nonce)
+    let record = try #require(await store.load("default"))
+    #expect(record.token.nonce == nonce)
+  }
+
+  @Test func `it is encoded with the token, and a token of an older version has none`() throws {
+    let token = SQToken(accessToken: "a", nonce: "n-0S6_WzA2Mj")
+    let json = try JSONEncoder().encode(token)
+    #expect(try JSONDecoder().decode(SQToken.self, from: json) == token)
+    #expect(token != SQToken(accessToken: "a"))
+    #expect(!everyText(of: token).contains("n-0S6_WzA2Mj"))
+    let old = Data(#"{"access_token":"a","token_type":"Bearer"}"#.utf8)
+    #expect(try JSONDecoder().decode(SQToken.self, from: old).nonce == nil)
+    let without = String(
+      decoding: try JSONEncoder().encode(SQToken(accessToken: "a")), as: UTF8.self)
+    #expect(!without.contains("nonce"))
+  }
+}

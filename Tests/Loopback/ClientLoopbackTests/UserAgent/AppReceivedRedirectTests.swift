@@ -1,0 +1,189 @@
+import Basics
+import Foundation
+import LoopbackHTTP
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// An app whose own web server listens on the port of the redirect URI.
+@Suite(.timeLimit(.minutes(1))) struct AppReceivedRedirectTests {
+  /// The app's web server: it passes every address that it is asked for to the sign-in.
+  struct WebApp: Sendable {
+    private final class SignIn: Sendable {
+      let oauth = OneShot<SQOAuth>()
+      let outcomes = Locked<[RedirectOutcome]>([])
+    }
+
+    let server: LoopbackServer
+    private let signIn = SignIn()
+
+    var outcomes: [RedirectOutcome] { signIn.outcomes.withLock(\.self) }
+
+    init() throws {
+      let signIn = signIn
+      server = try LoopbackServer { request in
+        let url = "http://\(request.header("host") ?? "")\(request.target)"
+        guard let outcome = await signIn.oauth.value()?.receiveRedirect(url) else {
+          return .script([])
+        }
+        signIn.outcomes.withLock { $0.append(outcome) }
+        return .response(LoopbackResponse(status: 200, body: Data("my own page".utf8)))
+      }
+    }
+
+    func serve(_ oauth: SQOAuth) { signIn.oauth.resolve(oauth) }
+
+    func redirectURI(_ host: String = "127.0.0.1") -> String {
+      "http://\(host):\(server.port)/callback"
+    }
+  }
+
+  static func client(
+    _ redirectURI: String?, _ receiver: RedirectReceiver? = .app
+  ) throws(SQOAuthError) -> ClientConfiguration {
+    try ClientConfiguration(
+      clientID: "client", redirectURI: redirectURI, redirectReceiver: receiver,
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token"))
+  }
+
+  @Test(arguments: ["127.0.0.1", "localhost"])
+  func `an app whose server has the port signs in by what it passes on`(host: String) async throws {
+    let app = try WebApp()
+    let uri = app.redirectURI(host)
+    let fixture = OAuthFixture(browser: { _, page in
+      #expect(page.parameters["redirect_uri"] == uri)
+      // 127.0.0.1 is what a browser takes for localhost when nothing listens on ::1.
+      let redirect = try page.redirect("code=abc").absoluteString
+      let target = redirect.dropFirst("http://\(host):\(app.server.port)".count)
+      let answer = try await RawClient.ask(
+        "GET \(target) HTTP/1.1\r\nHost: \(host):\(app.server.port)\r\nConnection: close\r\n\r\n",
+        port: app.server.port)
+      #expect(answer.hasSuffix("my own page"))
+    })
+    fixture.oauth.register(try Self.client(uri))
+    app.serve(fixture.oauth)
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+    #expect(fixture.http.forms.first?["redirect_uri"] == uri)
+    // The sign-in may be over before the server has noted what it passed on.
+    try await eventually { app.outcomes == [.answered] }
+    await app.server.stop()
+  }
+
+  @Test func `it works with an authorization server that compares the redirect URI`() async throws {
+    let app = try WebApp()
+    var options = SandboxOptions()
+    options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]
+    let fixture = try await SandboxFixture(options)
+    app.serve(fixture.oauth)
+    fixture.oauth.register(
+      try ClientConfiguration(
+        clientID: "web", redirectURI: app.redirectURI(), redirectReceiver: .app, scope: "demo",
+        provider: .issuer(fixture.sandbox.issuer.absoluteString)))
+    let token = try await fixture.oauth.signIn()
+    #expect(token.scopes == ["demo"])
+    // The sign-in may be over before the server has noted what it passed on.
+    try await eventually { app.outcomes == [.answered] }
+    await app.server.stop()
+  }
+
+  @Test func `a client that is registered by its parameters may choose it too`() async throws {
+    let app = try WebApp()
+    var options = SandboxOptions()
+    options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]
+    let fixture = try await SandboxFixture(options)
+    app.serve(fixture.oauth)
+    fixture.oauth.registerApplicationParameters(
+      clientID: "web", redirectURI: app.redirectURI(), redirectReceiver: .app, scope: "demo",
+      provider: .issuer(fixture.sandbox.issuer.absoluteString))
+    #expect(try await fixture.oauth.signIn().scopes == ["demo"])
+    try await eventually { app.outcomes == [.answered] }
+    await app.server.stop()
+  }
+
+  @Test func `parameters that cannot go together make its sign-in fail`() async {
+    let fixture = OAuthFixture()
+    fixture.oauth.registerApplicationParameters(
+      clientID: "web", redirectURI: "http://localhost/callback", redirectReceiver: .app,
+      provider: .issuer("https://id.example.com"))
+    let error = await failure(.invalidConfiguration) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("port") == true && fixture.opened.isEmpty)
+  }
+
+  @Test func `without that choice the error names it, and no browser opens`() async throws {
+    let app = try WebApp()
+    let fixture = OAuthFixture()
+    fixture.oauth.register(try Self.client(app.redirectURI(), nil))
+    let error = await failure(.portInUse) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("redirectReceiver: .app") == true)
+    #expect(fixture.opened.isEmpty)
+    await app.server.stop()
+  }
+
+  @Test func `the SDK opens no port of its own`() async throws {
+    let app = try WebApp()
+    let uri = app.redirectURI()
+    await app.server.stop()
+    let fixture = OAuthFixture(browser: OAuthFixture.idle)
+    fixture.oauth.register(try Self.client(uri))
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    #expect(!RawClient.isOpen(port: app.server.port))
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+  }
+
+  // MARK: - Wrong use
+
+  @Test(arguments: [
+    "http://localhost/callback", "http://127.0.0.1:0/callback", "http://[::1]/callback",
+  ])
+  func `an address without the server's port is refused at once`(uri: String) {
+    let error = failure(.invalidConfiguration) { try Self.client(uri) }
+    #expect(error?.message.contains("port") == true)
+    #expect(error?.message.contains("http://localhost:8080/callback") == true)
+  }
+
+  @Test(arguments: ["com.example.app:/callback", "https://app.example.com/callback"])
+  func `the SDK is refused where it cannot listen`(uri: String) throws {
+    let error = failure(.invalidConfiguration) { try Self.client(uri, .sdk) }
+    #expect(error?.message.contains("handleRedirect") == true)
+    #expect(try Self.client(uri, .app).redirectURI?.receiver == .app)
+    #expect(try Self.client(uri, nil).redirectURI?.receiver == .app)
+  }
+
+  @Test func `http on another machine stays refused`() {
+    failure(.invalidConfiguration) { try Self.client("http://app.example:8080/callback") }
+  }
+
+  @Test(arguments: [
+    (nil, "passed no redirect"), ("/callback?code=abc", "pass the whole URL"),
+    ("http://localhost:9/callback?code=abc", "pass the whole URL"),
+  ])
+  func `a redirect that never comes through says what the app did`(
+    passed: String?, hint: String
+  ) async throws {
+    let fixture = OAuthFixture(browser: OAuthFixture.idle)
+    fixture.oauth.register(try Self.client("http://localhost:8080/callback"))
+    let end = Task { await failure(.timedOut) { try await fixture.oauth.signIn() } }
+    let page = try await fixture.isWaiting()
+    if let passed {
+      #expect(fixture.oauth.receiveRedirect("\(passed)&state=\(page.state)") == .foreignAddress)
+    }
+    fixture.clock.advance(by: 300)
+    let error = await end.value
+    #expect(error?.message.contains(hint) == true, "\(error?.message ?? "")")
+    #expect(error?.isCancellation == true)
+  }
+
+  @Test func `a redirect that the SDK waits for in vain blames nobody`() async throws {
+    let (fixture, _, _) = try await LoopbackRedirectTests.waiting()
+    let end = Task { await failure(.timedOut) { try await fixture.oauth.signIn() } }
+    try await eventually { fixture.clock.sleepers > 0 }
+    fixture.clock.advance(by: 300)
+    #expect(await end.value?.message.hasPrefix("no redirect came within 300 s; if the") == true)
+  }
+}

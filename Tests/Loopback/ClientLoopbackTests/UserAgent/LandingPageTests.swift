@@ -1,0 +1,125 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// The page that the browser shows: fixed texts that no cache keeps, without requests to a server.
+@Suite(.timeLimit(.minutes(1))) struct LandingPageTests {
+  static let nasty =
+    "%3Cscript%3Ealert(1)%3C/script%3E%22%27%3E%3Cimg%20src=x%20onerror=alert(1)%3E%0D%0AX-Evil:%20C4N4RY"
+
+  static let queries = [
+    "code=C4N4RY", "error=access_denied&error_description=\(nasty)", "error=\(nasty)",
+    "error=server_error&error_description=\(nasty)&error_uri=javascript:C4N4RY",
+    "code=C4N4RY&code=C4N4RY", "x=\(nasty)", "code=a&access_token=C4N4RY",
+  ]
+
+  func expectSafe(_ answer: String) {
+    let parts = answer.split(separator: "\r\n\r\n", maxSplits: 1)
+    let head = (parts.first ?? "").lowercased()
+    let body = parts.count > 1 ? String(parts[1]) : ""
+    for field in [
+      "cache-control: no-store", "referrer-policy: no-referrer", "x-content-type-options: nosniff",
+      "content-type: text/html; charset=utf-8",
+    ] {
+      #expect(head.contains("\r\n\(field)"), "\(field)")
+    }
+    let policy = head.split(separator: "\r\n").first { $0.hasPrefix("content-security-policy:") }
+    #expect(policy?.contains("default-src 'none'") == true)
+    #expect(policy?.contains("frame-ancestors 'none'") == true)
+    #expect(policy?.contains("unsafe-inline' 'unsafe-eval") != true)
+    #expect(policy?.contains("script-src") != true || policy?.contains("script-src 'none'") == true)
+    #expect(!head.contains("set-cookie") && !head.contains("access-control-allow"))
+    #expect(!answer.contains("C4N4RY") && !answer.contains("alert("), "nothing is echoed")
+    // The name of SVG's namespace looks like an address and is none.
+    let page = body.lowercased().replacingOccurrences(of: "http://www.w3.org/2000/svg", with: "")
+    #expect(page.hasPrefix("<!doctype html>"))
+    for word in ["<script", "<iframe", "<img", "http://", "https://", "onerror", "javascript:"] {
+      #expect(!page.contains(word), "\(word)")
+    }
+    #expect(page.contains("<title>") && page.contains("lang=") && page.contains("viewport"))
+  }
+
+  @Test(arguments: queries)
+  func `the page of an answer echoes nothing and reaches nothing`(query: String) async throws {
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
+    expectSafe(try await RawClient.get(try page.redirect(query)))
+    #expect(await fixture.delegate.events(1).count == 1)
+  }
+
+  @Test(arguments: ["access_denied", "consent_required"])
+  func `the page of a denial says so`(code: String) async throws {
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
+    let answer = try await RawClient.get(try page.redirect("error=\(code)"))
+    #expect(answer.contains("You were not signed in"))
+    #expect(await fixture.delegate.events(1) == [.cancelled])
+  }
+
+  @Test(arguments: ["code=C4N4RY&state=x", "error=\(nasty)&state=\(nasty)"])
+  func `the page of a wrong state echoes nothing and says that it is not the answer`(
+    query: String
+  ) async throws {
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
+    let answer = try await RawClient.get(try page.forged(query))
+    #expect(RawClient.status(answer) == 400)
+    expectSafe(answer)
+    fixture.oauth.cancelSignIn()
+  }
+
+  @Test func `the page of another path is a safe 404`() async throws {
+    let (fixture, _, port) = try await LoopbackRedirectTests.waiting()
+    let answer = try await RawClient.ask(
+      "GET /<script>C4N4RY HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n",
+      port: port)
+    #expect([400, 404].contains(RawClient.status(answer)))
+    #expect(!answer.contains("C4N4RY"))
+    fixture.oauth.cancelSignIn()
+  }
+
+  @Test func `success and failure have different pages, and success is shown after the token`()
+    async throws
+  {
+    let (good, goodPage, _) = try await LoopbackRedirectTests.waiting()
+    let success = try await RawClient.get(try goodPage.redirect("code=abc"))
+    #expect(good.http.requests.count == 1, "the page waited for the token")
+    let (_, badPage, _) = try await LoopbackRedirectTests.waiting(
+      answer: ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400))
+    let failed = try await RawClient.get(try badPage.redirect("code=abc"))
+    let (_, deniedPage, _) = try await LoopbackRedirectTests.waiting()
+    let denied = try await RawClient.get(try deniedPage.redirect("error=access_denied"))
+    let bodies = [success, failed, denied].map { $0.components(separatedBy: "\r\n\r\n").last ?? "" }
+    #expect(Set(bodies).count == 3)
+    expectSafe(failed)
+  }
+
+  @Test func `whoever allowed too little is told so`() async throws {
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting(
+      answer: ScriptedHTTPClient.token(members: #""scope":"demo""#),
+      change: { $0.requiredScopes = ["demo", "C4N4RY"] })
+    let answer = try await RawClient.get(try page.redirect("code=abc"))
+    #expect(answer.contains("The app needs more than you allowed."))
+    expectSafe(answer)
+    #expect(await fixture.delegate.events(1) == [.failed(.insufficientScope)])
+  }
+
+  /// A browser that waits shows nothing, and the user wonders.
+  @Test func `a slow server does not keep the page`() async throws {
+    let server = Gate(isOpen: false)
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting(answer: { request in
+      await server.pass()
+      return try await ScriptedHTTPClient.token()(request)
+    })
+    async let answer = RawClient.get(try page.redirect("code=abc"))
+    try await server.isHolding()
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 10)
+    let shown = try await answer
+    #expect(RawClient.status(shown) == 200 && shown.contains("Almost done"))
+    expectSafe(shown)
+    #expect(fixture.oauth.isSigningIn)
+    server.open()
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// What reaches the sign-in, and what any other request gets.
+@Suite(.timeLimit(.minutes(1))) struct LoopbackRequestTests {
+  /// Requests in which `PORT` and `STATE` stand for the real ones; none is the answer.
+  static let others: [String] = [
+    "GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    // another path
+    "GET /cb/?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "GET /CB?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "GET /c%62?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "GET //cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "GET /x/../cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "GET /cbx?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "GET /cb;a?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    // another method
+    "POST /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nContent-Length: 0\r\n\r\n",
+    "HEAD /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "PUT /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nContent-Length: 0\r\n\r\n",
+    "OPTIONS /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "get /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "POST /cb HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nContent-Length: 20\r\n\r\ncode=a&state=STATE  ",
+    // another host: DNS rebinding
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: evil.example:PORT\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1.evil.example:PORT\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: user@127.0.0.1:PORT\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: \r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\n\r\n", "GET /cb?code=a&state=STATE HTTP/1.0\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nHost: evil.example\r\n\r\n",
+    "GET http://evil.example/cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    // no HTTP at all
+    "\r\n\r\n", "GET\r\n\r\n", "\u{16}\u{3}\u{1}", "GET /cb?code=a&state=STATE\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/3.0\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost : 127.0.0.1:PORT\r\n\r\n",
+    // too large
+    "GET /cb?state=STATE&code=\(String(repeating: "x", count: 200_000)) HTTP/1.1\r\n"
+      + "Host: 127.0.0.1:PORT\r\n\r\n",
+    "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n"
+      + String(repeating: "X: y\r\n", count: 50_000) + "\r\n",
+    "POST /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n"
+      + "Content-Length: 99999999999\r\n\r\n",
+    // a wrong state
+    "GET /cb?code=a&state=wrong HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "GET /cb?code=a HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "GET /cb HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+    "GET /cb?error=access_denied&state=wrong HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+  ]
+
+  @Test(arguments: others.indices)
+  func `any other request gets an error and ends nothing`(index: Int) async throws {
+    let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
+    let request = Self.others[index].replacingOccurrences(of: "PORT", with: "\(port)")
+      .replacingOccurrences(of: "STATE", with: page.state)
+    let client = try RawClient(port: port)
+    client.write(request)
+    // A client that ends its sentence; some of these are never complete.
+    client.finish()
+    let answer = await client.readToEnd()
+    #expect(answer.isEmpty || (400..<600).contains(RawClient.status(answer) ?? 0), "\(answer)")
+    #expect(fixture.oauth.isSigningIn && fixture.http.requests.isEmpty)
+    #expect(fixture.delegate.events.isEmpty)
+    #expect(RawClient.status(try await RawClient.get(try page.redirect("code=abc"))) == 200)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.http.forms.map { $0["code"] } == ["abc"])
+  }
+
+  @Test func `clients that connect and say nothing do not hold up the answer`() async throws {
+    let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
+    let silent = try (0..<8).map { _ in try RawClient(port: port) }
+    for client in silent.prefix(4) { client.write("GET /cb?code=a&sta") }
+    #expect(RawClient.status(try await RawClient.get(try page.redirect("code=abc"))) == 200)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    // They do not keep the port open either.
+    try await eventually { !RawClient.isOpen(port: port) }
+    withExtendedLifetime(silent) {}
+  }
+
+  @Test func `a browser that asks twice signs in once`() async throws {
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
+    let url = try page.redirect("code=abc")
+    async let first = try? RawClient.get(url)
+    async let second = try? RawClient.get(url)
+    _ = await (first, second)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.http.requests.count == 1)
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// A web application of several hosts at a sandbox, and the browsers of its users.
+struct WebFixture {
+  static let redirectURI = "https://app.example.com/callback"
+
+  let sandbox: SandboxServer
+  let configuration: ClientConfiguration
+  let clock: ManualClock
+  let store = MemoryTokenStore()
+  let oneTimeValues = MemoryOneTimeValues()
+
+  init(
+    scope: String? = "openid demo", change: (inout ClientConfiguration) -> Void = { _ in }
+  ) async throws {
+    let clock = ManualClock(now: Date())
+    self.clock = clock
+    var options = SandboxOptions()
+    options.clients = [
+      SandboxClient(id: "web", secret: "web-secret", redirectURIs: [Self.redirectURI])
+    ]
+    options.now = { clock.now }
+    sandbox = try await SandboxServer.start(options)
+    var configuration = try ClientConfiguration(
+      clientID: "web", clientSecret: "web-secret", redirectURI: Self.redirectURI, scope: scope,
+      provider: .issuer(sandbox.issuer.absoluteString))
+    change(&configuration)
+    self.configuration = configuration
+  }
+
+  /// One host of the application; all hosts share the store and what counts once.
+  func host(_ store: (any TokenStore)? = nil) -> AccountManager {
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    environment.oneTimeValues = oneTimeValues
+    return AccountManager(store: store ?? self.store, environment: environment)
+  }
+
+  /// What a user's browser does between the two calls; returns the redirect.
+  func visit(
+    _ url: URL, as user: SandboxUser = .alice, _ decision: SandboxVisitor.Decision = .allow
+  ) async throws -> String {
+    try await SandboxVisitor(user: user, decision: decision).visit(url).redirect
+  }
+
+  var tokenRequests: Int { sandbox.requests(to: .token).count }
+}

@@ -1,0 +1,226 @@
+import Foundation
+import OAuthSandbox
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Whole sign-ins of a web application's users, each begun and finished on another host.
+@Suite(.timeLimit(.minutes(5))) struct WebSignInTests {
+  @Test func `one host begins and another finishes, with nothing but the value`() async throws {
+    let fixture = try await WebFixture()
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    let kept = try JSONDecoder().decode(WebSignIn.self, from: JSONEncoder().encode(signIn))
+    #expect(kept == signIn)
+    let redirect = try await fixture.visit(url)
+    let account = try await fixture.host()
+      .finishSignIn(kept, redirect: redirect, fixture.configuration)
+    let token = try #require(account.currentToken)
+    let subject = try #require(token.idToken?.subject)
+    #expect(subject == SandboxUser.alice.subject && fixture.sandbox.isActive(token.accessToken))
+    let issuer = fixture.sandbox.issuer.absoluteString
+    #expect(account.accountID == "\(subject) at \(issuer)")
+    // A third host finds the account in the store.
+    let third = try await fixture.host()
+      .account(fixture.configuration, id: account.accountID)
+    #expect(try await third.token().accessToken == token.accessToken)
+  }
+
+  @Test func `two users at once get their own accounts`() async throws {
+    let fixture = try await WebFixture()
+    let (host, configuration) = (fixture.host(), fixture.configuration)
+    let (first, alice) = try await host.beginSignIn(configuration)
+    let (second, bob) = try await host.beginSignIn(configuration)
+    let bobsRedirect = try await fixture.visit(second, as: .bob)
+    let alicesRedirect = try await fixture.visit(first)
+    await failure(.stateMismatch) {
+      try await host.finishSignIn(alice, redirect: bobsRedirect, configuration)
+    }
+    let bobs = try await host.finishSignIn(bob, redirect: bobsRedirect, configuration)
+    let alices = try await host.finishSignIn(alice, redirect: alicesRedirect, configuration)
+    #expect(bobs.currentToken?.idToken?.subject == SandboxUser.bob.subject)
+    #expect(alices.currentToken?.idToken?.subject == SandboxUser.alice.subject)
+    #expect(await fixture.store.list().count == 2 && fixture.tokenRequests == 2)
+  }
+
+  @Test func `an answer may be posted`() async throws {
+    let fixture = try await WebFixture()
+    var options = SignInOptions()
+    options.responseMode = .formPost
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration, with: options)
+    let visit = try await SandboxVisitor().visit(url)
+    let form = visit.form.map {
+      "\(FormCoding.encodeValue($0.name))=\(FormCoding.encodeValue($0.value))"
+    }
+    let body = Data(form.joined(separator: "&").utf8)
+    let (_, unposted) = try await fixture.host().beginSignIn(fixture.configuration)
+    await failure(.invalidAuthorizationResponse) {
+      try await fixture.host().finishSignIn(unposted, form: body, fixture.configuration)
+    }
+    let account = try await fixture.host()
+      .finishSignIn(signIn, form: body, fixture.configuration)
+    #expect(account.isAuthorized)
+  }
+
+  @Test func `options count on the host that finishes`() async throws {
+    let fixture = try await WebFixture()
+    var options = SignInOptions()
+    options.maxAge = .seconds(60)
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration, with: options)
+    let redirect = try await fixture.visit(url)
+    fixture.sandbox.misbehave(
+      at: .token, .idToken { $0.claims["auth_time"] = .integer(1_000_000_000) })
+    await failure(.idTokenAuthenticationDate) {
+      try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+    #expect(await fixture.store.list().isEmpty)
+  }
+
+  @Test func `an app chooses the account's id, also without an ID token`() async throws {
+    let fixture = try await WebFixture(scope: "demo")
+    let host = fixture.host()
+    let (url, signIn) = try await host.beginSignIn(fixture.configuration)
+    let redirect = try await fixture.visit(url)
+    await failure(.idTokenMissing) {
+      try await host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+    #expect(fixture.tokenRequests == 0, "the code is not spent")
+    let account = try await host.finishSignIn(
+      signIn, redirect: redirect, fixture.configuration, id: { _ in "visitor 7" })
+    #expect(account.accountID == "visitor 7" && account.isAuthorized)
+    #expect(host.module(id: "visitor 7") == nil, "the manager does not keep it")
+    let kept = try await host.account(fixture.configuration, id: "visitor 7")
+    #expect(host.module(id: "visitor 7") === kept)
+    host.release(id: "visitor 7")
+    #expect(host.module(id: "visitor 7") == nil)
+    #expect(await fixture.store.list() == ["visitor 7"])
+  }
+
+  @Test func `ten thousand sign-ins are under way, and the SDK keeps none`() async throws {
+    let fixture = try await WebFixture()
+    let (host, configuration) = (fixture.host(), fixture.configuration)
+    let begun = try await withThrowingTaskGroup(of: [(url: URL, signIn: WebSignIn)].self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          var begun: [(url: URL, signIn: WebSignIn)] = []
+          while begun.count < 1250 { begun.append(try await host.beginSignIn(configuration)) }
+          return begun
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(begun.count == 10_000 && Set(begun.map(\.signIn.request.state)).count == 10_000)
+    #expect(fixture.sandbox.requests(to: .metadata).count == 1)
+    // Some are finished at once, from anywhere among the others.
+    let finished = try await withThrowingTaskGroup(of: Weak.self) { group in
+      for (url, signIn) in begun.enumerated().filter({ $0.offset % 1000 == 500 }).map(\.element) {
+        group.addTask {
+          let account = try await host.finishSignIn(
+            signIn, redirect: try await fixture.visit(url), configuration)
+          #expect(account.isAuthorized)
+          return Weak(account: account)
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(finished.count == 10 && fixture.tokenRequests == 10)
+    try await eventually("no module is left") {
+      finished.allSatisfy { $0.account == nil }
+    }
+  }
+
+  private struct Weak: Sendable {
+    weak let account: AuthorizationModule?
+  }
+
+  // MARK: What ends a sign-in without a token
+
+  @Test func `a refusal of the user is an error of its own`() async throws {
+    let fixture = try await WebFixture()
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    let redirect = try await fixture.visit(url, .deny)
+    let error = await failure(.accessDenied) {
+      try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+    #expect(error?.isCancellation == true && fixture.tokenRequests == 0)
+  }
+
+  @Test func `a sign-in counts once, on whatever host`() async throws {
+    let fixture = try await WebFixture()
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    let redirect = try await fixture.visit(url)
+    _ = try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    await failure(.webSignInUsed) {
+      try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+    #expect(fixture.tokenRequests == 1)
+  }
+
+  @Test func `a sign-in is good for a limited time`() async throws {
+    let fixture = try await WebFixture { $0.signInTimeout = .seconds(100) }
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    #expect(abs(signIn.expirationDate.timeIntervalSince(fixture.clock.now) - 100) <= 1)
+    let redirect = try await fixture.visit(url)
+    fixture.clock.advance(by: 101)
+    await failure(.timedOut) {
+      try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+    #expect(fixture.tokenRequests == 0)
+  }
+
+  @Test func `a sign-in of another client or server is refused`() async throws {
+    let fixture = try await WebFixture()
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    let redirect = try await fixture.visit(url)
+    let others = [
+      try ClientConfiguration(
+        clientID: "other", redirectURI: WebFixture.redirectURI,
+        provider: fixture.configuration.provider),
+      try ClientConfiguration(
+        clientID: "web", redirectURI: WebFixture.redirectURI,
+        provider: .endpoints(
+          authorization: "https://evil.example/a", token: "https://evil.example/t")),
+    ]
+    for other in others {
+      await failure(.webSignInInvalid) {
+        try await fixture.host().finishSignIn(signIn, redirect: redirect, other)
+      }
+    }
+    #expect(fixture.tokenRequests == 0)
+  }
+
+  @Test(arguments: [
+    "/callback?code=c&state=s", "https://other.example.com/callback?code=c",
+    "https://app.example.com/callback2?code=c", "",
+  ])
+  func `a redirect to another address is refused`(redirect: String) async throws {
+    let fixture = try await WebFixture()
+    let (_, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    await failure(.invalidAuthorizationResponse) {
+      try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+    await failure(.invalidAuthorizationResponse) {
+      try await fixture.host().finishSignIn(signIn, form: Data(), fixture.configuration)
+    }
+  }
+
+  @Test func `an altered issuer is refused before the code is sent`() async throws {
+    let fixture = try await WebFixture()
+    fixture.sandbox.misbehave(at: .authorization, .issuer(.wrong))
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    let redirect = try await fixture.visit(url)
+    await failure(.issuerMismatch) {
+      try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+    #expect(fixture.tokenRequests == 0)
+  }
+
+  @Test func `no text of the value shows its secrets`() async throws {
+    let fixture = try await WebFixture()
+    let (_, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    let text = everyText(of: signIn) + everyText(of: signIn.request)
+    for secret in [signIn.request.state, signIn.request.verifier, signIn.request.identity.nonce] {
+      #expect(!text.contains(try #require(secret)))
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import GRPCValueSupport
+import SequencingOAuthGRPC
+import TestSupport
+import Testing
+
+@testable import GRPCSupport
+
+/// Frames without end, each of which is allowed (section 10.5).
+@Suite(.timeLimit(.minutes(2))) struct FloodTests {
+  /// A frame that comes again and again, on the stream of a call.
+  struct Flood: Sendable, CustomTestStringConvertible {
+    let name: String
+    let frame: [UInt8]
+    var testDescription: String { name }
+  }
+
+  /// Frames that cost nothing but the time to read them.
+  static let cheap = [
+    Flood(
+      name: "answers to PING",
+      frame: Bytes.frame(type: 6, flags: 1, [UInt8](repeating: 0, count: 8))),
+    Flood(name: "PRIORITY", frame: Bytes.frame(.priority, stream: 1, [0, 0, 0, 0, 16])),
+    Flood(name: "WINDOW_UPDATE", frame: Bytes.windowUpdate(1)),
+    Flood(name: "WINDOW_UPDATE of the stream", frame: Bytes.windowUpdate(1, stream: 1)),
+    Flood(name: "unknown frames", frame: Bytes.frame(type: 99, stream: 1, [1, 2, 3])),
+    Flood(name: "empty DATA", frame: Bytes.data([])),
+    Flood(name: "padding", frame: Bytes.data([1, 0], .padded)),
+  ]
+
+  @Test(arguments: cheap)
+  func `a flood of frames without a meaning delays the answer`(flood: Flood) async throws {
+    let steps: [Step] = [
+      .preface, .send(Bytes.start), .wait(.headers), .send(Bytes.head()),
+      .flood(flood.frame, times: 100_000),
+      .send(Bytes.data(Bytes.message()) + Bytes.trailers()), .serve,
+    ]
+    try await HostileServer.once(steps) { server in
+      let channel = try server.channel()
+      #expect(try await channel.test("X").response().isEmpty)
+      #expect(try await channel.test("Good").response().isEmpty)
+      #expect(server.connectionCount == 1)
+    }
+  }
+
+  /// Frames that ask for an answer, which the server does not read before it has sent them all.
+  static let demanding = [
+    Flood(name: "PING", frame: Bytes.ping),
+    Flood(name: "SETTINGS", frame: Bytes.settings()),
+    Flood(name: "SETTINGS with entries", frame: Bytes.settings((1, 0), (4, 1), (4, 70_000))),
+  ]
+
+  @Test(arguments: demanding)
+  func `a flood of questions is answered or ends the connection`(flood: Flood) async throws {
+    let count = 100_000
+    let steps: [Step] = [
+      .preface, .send(Bytes.start), .wait(.headers), .flood(flood.frame, times: count),
+      .send(Bytes.answer()), .serve,
+    ]
+    try await HostileServer.once(steps) { server in
+      let channel = try server.channel()
+      let call = try channel.test("X")
+      do throws(RPCError) {
+        _ = try await call.response()
+      } catch {
+        #expect(error.status == .unavailable && error.message.contains("Flooding"), "\(error)")
+      }
+      #expect(try await channel.test("Good").response().isEmpty)
+      // The SETTINGS and its acknowledgement of the beginning.
+      let log = server.log()
+      #expect(log.counts[.ping] ?? 0 <= count && log.counts[.settings] ?? 0 <= count + 2)
+    }
+  }
+
+  @Test func `a flood without end costs a call its time, and other servers nothing`() async throws {
+    // Too small frames for the client to read them faster than they come.
+    let flood = Step.flood(Bytes.frame(.priority, stream: 1, [0, 0, 0, 0, 16]), times: .max)
+    let steps: [Step] = [.preface, .send(Bytes.start), .wait(.headers), flood]
+    try await HostileServer.running({ _ in steps }) { server in
+      let call = try server.channel().test("X")
+      try call.setTimeout(.seconds(1))
+      try await HostileServer.running({ _ in .good }) { other in
+        try call.start()
+        let channel = try other.channel()
+        for _ in 0..<20 { #expect(try await channel.test("Good").response().isEmpty) }
+        await rpcFailure(.deadlineExceeded) { try await call.response() }
+        #expect(try await channel.test("Good").response().isEmpty)
+      }
+    }
+  }
+
+  @Test func `a question is answered with its own bytes`() async throws {
+    let steps: [Step] = [
+      .preface, .send(Bytes.start), .wait(.headers), .send(Bytes.ping), .wait(.ping),
+      .send(Bytes.answer()), .serve,
+    ]
+    try await HostileServer.once(steps) { server in
+      let channel = try server.channel()
+      #expect(try await channel.test("X").response().isEmpty)
+      let answer = try #require(server.log().frames.first { $0.kind == .ping })
+      #expect(answer.flags == .acknowledgement && answer.payload == [1, 2, 3, 4, 5, 6, 7, 8])
+    }
+  }
+
+  @Test func `heads before the real one are counted`() async throws {
+    let steps: [Step] = [
+      .preface, .send(Bytes.start), .wait(.headers),
+      .flood(Bytes.headers([":status": "100"]), times: 100_000), .serve,
+    ]
+    try await HostileServer.once(steps) { server in
+      let channel = try server.channel()
+      await rpcFailure(.resourceExhausted) { try await channel.test("X").response() }
+      #expect(try await channel.test("Good").response().isEmpty)
+      #expect(server.connectionCount == 1)
+    }
+  }
+
+  /// Parts of header sections, which follow each other without end.
+  static let continuations: [Flood] = [
+    Flood(name: "of no byte", frame: Bytes.frame(.continuation, stream: 1)),
+    Flood(
+      name: "of one byte", frame: Bytes.frame(.continuation, stream: 1, [0x88])),
+    Flood(
+      name: "of 16 kB",
+      frame: Bytes.frame(
+        .continuation, stream: 1,
+        [0x00] + Bytes.literal("x-large") + Bytes.literal(String(repeating: "a", count: 16_000)))),
+  ]
+
+  @Test(arguments: continuations)
+  func `a header section without end ends the connection`(flood: Flood) async throws {
+    let steps: [Step] = [
+      .preface, .send(Bytes.start), .wait(.headers),
+      .send(Bytes.headers([":status": "200"], [])), .flood(flood.frame, times: 1000),
+    ]
+    try await HostileServer.once(steps) { server in
+      let channel = try server.channel()
+      let error = await rpcFailure { try await channel.test("X").response() }
+      #expect(error?.is(.unavailable, .resourceExhausted, .internal) == true)
+      #expect(try await channel.test("Good").response().isEmpty)
+      #expect(server.connectionCount == 2)
+      try await eventually("the connection is closed") { server.log().isOver }
+    }
+  }
+
+  @Test func `a server may reset one call after another`() async throws {
+    let steps: [Step] = [
+      .preface, .send(Bytes.start), .answer { Bytes.reset(2, stream: $0) },
+    ]
+    try await HostileServer.once(steps) { server in
+      let channel = try server.channel()
+      for _ in 0..<500 {
+        await rpcFailure(.internal) { try await channel.test("X").response() }
+      }
+      #expect(server.connectionCount == 1)
+    }
+  }
+}

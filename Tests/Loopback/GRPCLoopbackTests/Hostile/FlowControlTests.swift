@@ -1,0 +1,174 @@
+import Basics
+import Foundation
+import GRPCValueSupport
+import SequencingOAuthGRPC
+import TestSupport
+import Testing
+
+@testable import GRPCSupport
+
+/// Servers that read nothing, allow nothing or send too much (section 5.2).
+@Suite(.timeLimit(.minutes(1))) struct FlowControlTests {
+  @Test func `a request waits for the server's window until its time is up`() async throws {
+    try await HostileServer.once(.afterRequest()) { server in
+      let channel = try server.channel()
+      let call = try channel.call(method("X"), request: Data(count: 1 << 20))
+      try call.setTimeout(.seconds(1))
+      await rpcFailure(.deadlineExceeded) { try await call.response() }
+      try await eventually("the server knows") { server.log().reset() == 8 }
+      #expect(server.log().content == 65_535)
+    }
+  }
+
+  @Test func `a request that waits for the server's window can be cancelled`() async throws {
+    // A window of 0 is right, and so is a setting that makes it negative.
+    let closed = Bytes.settings((4, 0))
+    try await HostileServer.once([.preface, .send(closed), .wait(.headers)]) { server in
+      let channel = try server.channel()
+      let call = try channel.call(method("X"), request: Data(count: 1 << 20))
+      try call.start()
+      try await eventually("it is sent") { server.log().counts[.headers] == 1 }
+      call.cancel()
+      await rpcFailure(.cancelled) { try await call.response() }
+      try await eventually("the server knows") { server.log().reset() == 8 }
+    }
+  }
+
+  @Test func `a request is sent as the window opens`() async throws {
+    let opening = (1...100).map { Step.send(Bytes.windowUpdate($0 % 10 + 1, stream: 1)) }
+    let rest = Step.send(Bytes.windowUpdate(1000, stream: 1))
+    let steps = [.preface, .send(Bytes.settings((4, 0))), .wait(.headers)] + opening + [rest]
+    try await HostileServer.once(steps) { server in
+      let call = try server.channel().call(method("X"), request: Data(count: 1000))
+      try call.start()
+      try await eventually("all of it has come") { server.log().content == 1005 }
+      call.cancel()
+    }
+  }
+
+  @Test func `no stream is begun beyond the server's limit`() async throws {
+    try await HostileServer.once([.preface, .send(Bytes.settings((3, 0)))]) { server in
+      let channel = try server.channel()
+      let first = try channel.test("X")
+      try first.setTimeout(.seconds(1))
+      await rpcFailure(.deadlineExceeded) { try await first.response() }
+      let second = try channel.test("X")
+      try second.setTimeout(.milliseconds(100))
+      await rpcFailure(.deadlineExceeded) { try await second.response() }
+      #expect(server.log().counts[.headers] ?? 0 <= 1)
+    }
+  }
+
+  /// Messages of 1000 bytes in frames that are allowed.
+  private static func messages(_ count: Int) -> [UInt8] {
+    [UInt8](
+      repeatElement(Bytes.data(Bytes.message([UInt8](repeating: 7, count: 1000))), count: count)
+        .joined())
+  }
+
+  @Test func `more than the window ends the call`() async throws {
+    let bytes = Bytes.head() + Self.messages(400)
+    try await HostileServer.once(.afterRequest(.send(bytes))) { server in
+      let channel = try server.channel()
+      let call = try channel.test("X", kind: .serverStreaming)
+      try call.start()
+      try await eventually("it ends") { call.status != nil }
+      let error = await rpcFailure(.internal) { for try await _ in call.messages {} }
+      #expect(error?.message.contains("FLOW_CONTROL_ERROR") == true)
+      #expect(try await channel.test("Good").response().isEmpty)
+      #expect(server.connectionCount == 1 && server.log().reset() == 3)
+    }
+  }
+
+  @Test func `as much as the window is kept for a slow reader`() async throws {
+    let bytes = Bytes.head() + Self.messages(260) + Bytes.trailers()
+    try await HostileServer.once(.afterRequest(.send(bytes))) { server in
+      let call = try server.channel().test("X", kind: .serverStreaming)
+      try call.start()
+      try await eventually("all of it has come") { call.status != nil }
+      var count = 0
+      for try await message in call.messages { count += message.count }
+      #expect(count == 260_000 && call.status == .ok)
+    }
+  }
+
+  @Test func `padding is given back to the window`() async throws {
+    // One byte of content and 255 of padding in each frame: a megabyte in all, for one message.
+    let message = Bytes.message([UInt8](repeating: 7, count: 4000))
+    let padding = [UInt8](repeating: 0, count: 255)
+    let parts = stride(from: 0, to: message.count, by: 600).flatMap { start -> [Step] in
+      let part = message[start..<min(start + 600, message.count)]
+      let frames = part.flatMap { Bytes.data([255, $0] + padding, .padded) }
+      return [.send(frames), .wait(.windowUpdate, stream: 1)]
+    }
+    let start = [Step].afterRequest(.send(Bytes.head())).dropLast()
+    try await HostileServer.once(start + parts.dropLast() + [.send(Bytes.trailers())]) { server in
+      let channel = try server.channel()
+      #expect(try await channel.test("X").response().count == 4000)
+      #expect(server.connectionCount == 1)
+    }
+  }
+
+  /// All the windows that there can be.
+  private static let openWindows =
+    Bytes.settings((4, 1 << 31 - 1)) + Bytes.windowUpdate(1 << 31 - 1 - 65_535)
+
+  /// Sends messages of 1 MB to a server that does not read, until no further one is taken.
+  private func fill(_ call: RPCCall) async throws -> (task: Task<Void, Never>, count: Int) {
+    let count = Locked(0)
+    let task = Task {
+      while (try? await call.send(Data(count: 1 << 20))) != nil { count.withLock { $0 += 1 } }
+    }
+    var last = 0
+    var unchanged = 0
+    try await eventually("the call waits") {
+      let now = count.withLock(\.self)
+      unchanged = now == last && now > 0 ? unchanged + 1 : 0
+      last = now
+      return unchanged > 30
+    }
+    return (task, last)
+  }
+
+  @Test func `a server that does not read holds the messages back`() async throws {
+    let gate = Gate(isOpen: false)
+    defer { gate.open() }
+    let steps: [Step] = [.preface, .send(Self.openWindows), .wait(.headers), .pass(gate)]
+    try await HostileServer.once(steps) { server in
+      let channel = try server.channel()
+      let call = try channel.test("X", kind: .clientStreaming)
+      try call.start()
+      let (task, count) = try await fill(call)
+      // What the system keeps for the two sockets.
+      #expect(count < 40)
+      call.cancel()
+      await rpcFailure(.cancelled) { try await call.response() }
+      await task.value
+    }
+  }
+
+  @Test func `a server that does not read and breaks a rule is left at once`() async throws {
+    let (gate, hold) = (Gate(isOpen: false), Gate(isOpen: false))
+    defer {
+      gate.open()
+      hold.open()
+    }
+    let steps: [Step] = [
+      .preface, .send(Self.openWindows), .wait(.headers), .pass(gate),
+      .send(Bytes.reset(8, stream: 0)), .pass(hold),
+    ]
+    try await HostileServer.once(steps) { server in
+      let channel = try server.channel()
+      let call = try channel.test("X", kind: .clientStreaming)
+      try call.setTimeout(nil)
+      try call.start()
+      let (task, _) = try await fill(call)
+      gate.open()
+      let error = await rpcFailure(.unavailable) { try await call.response() }
+      #expect(error?.message.contains("does not keep to HTTP/2") == true)
+      await task.value
+      #expect(try await channel.test("Good").response().isEmpty)
+      #expect(server.connectionCount == 2)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import GRPCValueSupport
+import HTTP2
+import LoopbackHTTP2
+import SequencingOAuthGRPC
+import TestSupport
+import Testing
+
+@testable import GRPCSupport
+@testable import SequencingOAuthGRPC
+
+/// What a peer remembers between connections and between calls.
+@Suite(.timeLimit(.minutes(1))) struct PeerStateTests {
+  /// A connection that gets these bytes, and loses what it sends.
+  private static func connection(
+    _ bytes: [UInt8], refusing refusal: SocketIO.Outcome? = nil
+  ) throws -> RPCConnection {
+    let wire = GivenBytes(bytes, refusing: refusal)
+    let connection = try RPCConnection(
+      wire, host: "127.0.0.1", authority: "127.0.0.1:1", keepAlive: .seconds(60))
+    if refusal == nil { connection.flush() }
+    return connection
+  }
+
+  private static func stream() -> RPCStream {
+    RPCStream(
+      HeaderBlock([":method": "POST", ":scheme": "http", ":path": "/a/b"]),
+      content: .message(Data(count: 5)), limit: 100, inbox: nil, deadline: .max
+    ) { _ in }
+  }
+
+  @Test func `after a pause in which nobody waited, nothing is due`() {
+    var state = RPCPeer.State()
+    state.opening.failed(nil, at: 0)
+    state.check(at: SocketLoop.now())
+    #expect(state.nextCheck == .max && state.isIdle)
+  }
+
+  @Test func `the time of a call counts after a pause, too`() async throws {
+    // The first connection fails, so the second comes after a pause; there nothing answers.
+    try await HostileServer.running({ $0 == 0 ? [.close] : [.preface] }) { server in
+      let channel = try server.channel()
+      await rpcFailure(.unavailable) { try await channel.test("X").response() }
+      for _ in 0..<2 {
+        let call = try channel.test("X")
+        try call.setTimeout(.milliseconds(500))
+        await rpcFailure(.deadlineExceeded) { try await call.response() }
+      }
+      #expect(server.connectionCount == 2)
+    }
+  }
+
+  @Test func `pings that a server found too frequent are not more frequent later`() throws {
+    var state = RPCPeer.State()
+    let calm = Bytes.goAway(last: 0, code: 11, [UInt8]("too_many_pings".utf8))
+    let first = try Self.connection(Bytes.start + calm)
+    let before = first.pulse.interval
+    state.current = first
+    while first.read() {}
+    state.settle()
+    #expect(state.current == nil && state.pingInterval == 2 * before)
+  }
+
+  @Test func `attempts that wait are counted with each connection that takes none`() throws {
+    var state = RPCPeer.State()
+    let stream = Self.stream()
+    for index in 1...5 {
+      if index == 1 { state.waiting = [stream] }
+      #expect(state.waiting.count == 1)
+      let connection = try Self.connection(Bytes.start + Bytes.goAway(last: 0))
+      while connection.read() {}
+      state.current = connection
+      state.settle()
+      #expect(state.current == nil)
+    }
+    #expect(state.waiting.isEmpty && state.ended.count == 1)
+    #expect(throws: RPCError.self) { try stream.result?.get() }
+  }
+
+  @Test func `a connection on which nothing can begin is left before it fills the memory`() throws {
+    let connection = try Self.connection(Bytes.settings((3, 0)) + Bytes.settingsAcknowledgement)
+    while connection.read() {}
+    for _ in 0..<1000 {
+      let stream = Self.stream()
+      #expect(!connection.isDraining && connection.begin(stream, at: SocketLoop.now()))
+      connection.flush()
+      connection.end(stream, .cancelled)
+      connection.flush()
+    }
+    #expect(connection.isDraining && connection.failure != nil)
+  }
+
+  @Test func `an answer that came before the connection broke counts`() throws {
+    let connection = try Self.connection(
+      Bytes.start + Bytes.answer([1, 2, 3]), refusing: .failed(errno: EPIPE))
+    let (answered, other) = (Self.stream(), Self.stream())
+    for stream in [answered, other] { #expect(connection.begin(stream, at: SocketLoop.now())) }
+    connection.flush()
+    #expect(try answered.result?.get().frames.first?.content == Data([1, 2, 3]))
+    #expect(connection.failure?.message.contains("broke: ") == true)
+    let error = #expect(throws: RPCError.self) { _ = try other.result?.get() }
+    #expect(error?.status == .unavailable)
+  }
+
+  @Test func `a broken rule ends a connection whose network takes nothing`() throws {
+    let bytes = Bytes.start + Bytes.reset(8, stream: 0)
+    let connection = try Self.connection(bytes, refusing: .wait)
+    connection.flush()
+    #expect(!connection.read())
+    #expect(connection.failure?.message.contains("does not keep to HTTP/2") == true)
+  }
+
+  @Test func `a call with too much metadata is not sent, and harms no other`() async throws {
+    try await HostileServer.running({ _ in .good }) { server in
+      let channel = try server.channel()
+      let call = try channel.test("X")
+      try call.setRequestMetadata(
+        RPCMetadata(["x-large": String(repeating: "a", count: 70_000)]))
+      let error = await rpcFailure(.resourceExhausted) { try await call.response() }
+      #expect(error?.message.contains("metadata") == true)
+      #expect(try await channel.test("Good").response().isEmpty)
+      #expect(server.connectionCount == 1 && server.log().counts[.headers] == 1)
+    }
+  }
+}
+
+/// A network that brings bytes once, and takes all that is sent or, if it refuses, nothing.
+private final class GivenBytes: Wire {
+  let socket: Int32 = -1
+  let context: OpaquePointer? = nil
+  private var rest: ArraySlice<UInt8>
+  private let refusal: SocketIO.Outcome?
+
+  init(_ bytes: [UInt8], refusing refusal: SocketIO.Outcome?) {
+    rest = bytes[...]
+    self.refusal = refusal
+  }
+
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> SocketIO.Outcome {
+    let next = rest.prefix(buffer.count)
+    if next.isEmpty { return .wait }
+    buffer.copyBytes(from: next)
+    rest = rest.dropFirst(next.count)
+    return .bytes(next.count)
+  }
+
+  func send(_ bytes: UnsafeRawBufferPointer) -> SocketIO.Outcome {
+    refusal ?? .bytes(bytes.count)
+  }
+
+  func watch(isWriting: Bool) {}
+}

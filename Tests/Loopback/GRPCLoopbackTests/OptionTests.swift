@@ -1,0 +1,94 @@
+import Foundation
+import GRPCValueSupport
+import SequencingOAuth
+import Testing
+
+@testable import GRPCSupport
+@testable import SequencingOAuthGRPC
+
+/// Nothing that an app may set in a channel's options ends the process.
+@Suite(.timeLimit(.minutes(1))) struct OptionTests {
+  private func withChannel(
+    _ answer: HTTPResponse, _ change: (inout RPCOptions) -> Void,
+    _ body: (RPCChannel) async throws -> Void
+  ) async throws {
+    var options = RPCOptions()
+    change(&options)
+    try await ScriptedServer.answering(answer) { server in
+      try await body(server.channel(options: options))
+    }
+  }
+
+  private static let kinds: [RPCCall.Kind] = [.unary, .serverStreaming]
+
+  private func first(_ kind: RPCCall.Kind, of channel: RPCChannel) async throws -> Data? {
+    let call = try channel.call(method("X"), kind: kind)
+    if kind == .unary { return try await call.response() }
+    for try await message in call.messages { return message }
+    return nil
+  }
+
+  @Test(arguments: [.max, .max - 1, .max - 5, 1 << 40] as [Int], kinds)
+  func `a message may be of any size`(limit: Int, kind: RPCCall.Kind) async throws {
+    let text = Data(String(repeating: "abc", count: 100).utf8)
+    for compression in [RPCCompression.identity, .gzip] {
+      let frame = try MessageFrame(text, compression: compression, limit: .max)
+      try await withChannel(.grpc(Array(frame.bytes), headers: ["grpc-encoding": "gzip"])) {
+        $0.maximumResponseBytes = limit
+        $0.maximumRequestBytes = limit
+        $0.compression = compression
+      } _: { channel in
+        let message = try await first(kind, of: channel)
+        #expect(message == text)
+      }
+    }
+  }
+
+  @Test(arguments: [.min, -6, -5, -1] as [Int], kinds)
+  func `a negative size allows no message`(limit: Int, kind: RPCCall.Kind) async throws {
+    for compression in [RPCCompression.identity, .gzip] {
+      let frame = try MessageFrame(
+        Data(repeating: 7, count: 100), compression: compression, limit: 100)
+      try await withChannel(.grpc(Array(frame.bytes), headers: ["grpc-encoding": "gzip"])) {
+        $0.maximumResponseBytes = limit
+      } _: { channel in
+        await rpcFailure(.resourceExhausted) { () async throws(RPCError) in
+          let call = try channel.call(method("X"), kind: kind)
+          if kind == .unary { return try await call.response() }
+          return try await call.nextMessage() ?? Data()
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [.max, .min, -1, 0] as [Int])
+  func `a message is decompressed within any limit`(limit: Int) throws {
+    let data = Data(repeating: 7, count: 5000)
+    let compressed = try #require(Gzip.encode(data))
+    if limit == .max {
+      #expect(try Gzip.decode(compressed, limit: limit) == data)
+    } else {
+      rpcFailure(.resourceExhausted) { try Gzip.decode(compressed, limit: limit) }
+    }
+  }
+
+  /// zlib counts in 32 bits; of a message this large the room for its content would be 5 GB at
+  /// once.
+  @Test func `room for a large message is made in pieces`() throws {
+    let large = Data(count: 200_000_000)
+    let compressed = try #require(Gzip.encode(large))
+    #expect(try Gzip.decode(compressed, limit: .max).count == large.count)
+  }
+
+  @Test(arguments: [.seconds(Int64.max) * 18, .seconds(Int64.max)] as [Duration])
+  func `a call may have any time`(time: Duration) async throws {
+    try await withChannel(.grpc()) {
+      $0.timeout = time
+    } _: { channel in
+      _ = try await channel.call(method("X")).response()
+      let call = try channel.call(method("X"))
+      try call.setTimeout(.zero - time)
+      await rpcFailure(.deadlineExceeded) { try await call.response() }
+    }
+  }
+}

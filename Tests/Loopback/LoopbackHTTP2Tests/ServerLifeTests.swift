@@ -1,0 +1,122 @@
+import Basics
+import HTTP2
+import LoopbackHTTP
+import LoopbackHTTP2
+import LoopbackSupport
+import TestSupport
+import Testing
+
+/// How a server and its connections end.
+@Suite(.timeLimit(.minutes(1))) struct ServerLifeTests {
+  @Test func `an orderly stop lets the requests under way end and takes no others`() async throws {
+    try await KeepingServer.running { server in
+      let (client, idle) = (try server.connect(), try server.connect())
+      client.ask(1)
+      let exchange = try await server.exchange(0)
+      idle.ask(1)
+      try await server.exchange(1).answer("done")
+      _ = try await idle.wholeAnswer(1)
+      let stopping = Task { await server.server.stop(within: .seconds(50)) }
+      #expect(try await client.goAway() == HTTP2ErrorCode.noError.rawValue)
+      #expect(try await idle.goAway() == HTTP2ErrorCode.noError.rawValue)
+      try await idle.ended()
+      // Another test's server may have got the port.
+      let late = try? server.connect()
+      late?.ask(1)
+      client.ask(3)
+      exchange.answer("in time")
+      #expect(try await client.wholeAnswer(1).content == Array("in time".utf8))
+      try await client.ended()
+      await stopping.value
+      late?.leave()
+      #expect(server.count == 2 && client.answer(3).sections == 0)
+    }
+  }
+
+  @Test(arguments: [Duration.zero, .milliseconds(50), nil])
+  func `a stop ends what is under way when its time is over`(grace: Duration?) async throws {
+    try await KeepingServer.running { server in
+      let client = try server.connect()
+      client.ask(1)
+      let exchange = try await server.exchange(0)
+      client.ask(3, ends: false)
+      let incomplete = try await server.exchange(1)
+      if let grace { await server.server.stop(within: grace) } else { server.server.stop() }
+      #expect(exchange.whenClosed.isRaised && incomplete.whenClosed.isRaised)
+      #expect(incomplete.content.current == .cut)
+      try await client.ended()
+      exchange.answer("too late")
+      // A second stop finds nothing to do.
+      await server.server.stop(within: .seconds(50))
+      server.server.stop()
+    }
+  }
+
+  @Test func `a stopped server leaves its port`() async throws {
+    let server = try HTTP2Server { $0.reset(.cancel) }
+    #expect(throws: LoopbackError.portInUse(server.port)) {
+      try HTTP2Server(port: server.port) { _ in }
+    }
+    await server.stop(within: .zero)
+    // Another test's server may have got the port for a while.
+    let next = try await eventually("the port is free") {
+      try? HTTP2Server(port: server.port) { _ in }
+    }
+    next.stop()
+  }
+
+  @Test func `a connection without a request is closed after a while, and no other`() async throws {
+    try await KeepingServer.running {
+      $0.idleTime = .milliseconds(20)
+    } _: { server in
+      let busy = try server.connect()
+      busy.ask(1)
+      let exchange = try await server.exchange(0)
+      // One that says nothing, one that only greets, one that never ends its fields.
+      let silent = try server.connect(greets: false)
+      let greeting = try server.connect()
+      let unfinished = try server.connect()
+      unfinished.send(RawHTTP2Client.frame(1, 0, 1, RawHTTP2Client.block([(":method", "GET")])))
+      try await silent.ended()
+      try await greeting.ended()
+      try await unfinished.ended()
+      #expect(try await greeting.goAway() == HTTP2ErrorCode.noError.rawValue)
+      #expect(!busy.hasEnded && server.count == 1)
+      exchange.answer("after a long time")
+      #expect(try await busy.wholeAnswer(1).isComplete)
+      try await busy.ended()
+    }
+  }
+
+  @Test func `one connection too many closes the one that is idle for longest`() async throws {
+    try await KeepingServer.running {
+      $0.connections = 3
+    } _: { server in
+      let busy = try server.connect()
+      busy.ask(1)
+      let exchange = try await server.exchange(0)
+      let older = try server.connect()
+      older.ask(1)
+      try await server.exchange(1).answer("a")
+      _ = try await older.wholeAnswer(1)
+      let newer = try server.connect()
+      newer.ask(1)
+      try await server.exchange(2).answer("b")
+      _ = try await newer.wholeAnswer(1)
+      let next = try server.connect()
+      next.ask(1)
+      let last = try await server.exchange(3)
+      try await older.ended()
+      #expect(!newer.hasEnded && !busy.hasEnded)
+      newer.ask(3)
+      _ = try await server.exchange(4)
+      // All are busy now.
+      let excess = try server.connect()
+      try await excess.ended()
+      exchange.answer("c")
+      last.answer("d")
+      #expect(try await busy.wholeAnswer(1).isComplete)
+      #expect(try await next.wholeAnswer(1).isComplete)
+    }
+  }
+}

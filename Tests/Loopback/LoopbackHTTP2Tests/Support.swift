@@ -1,0 +1,75 @@
+import Basics
+import HTTP2
+import LoopbackHTTP2
+import LoopbackSupport
+import TestSupport
+
+/// A server that keeps each exchange, for the test to deal with.
+final class KeepingServer: Sendable {
+  private final class Kept: Sendable {
+    let exchanges = Locked<[HTTP2Exchange]>([])
+  }
+
+  let server: HTTP2Server
+  private let kept = Kept()
+
+  private init(_ limits: HTTP2ServerLimits) throws {
+    server = try HTTP2Server(limits: limits) { [kept] exchange in
+      kept.exchanges.withLock { $0.append(exchange) }
+    }
+  }
+
+  /// Runs a body with a server, which ends with it.
+  static func running(
+    _ change: (inout HTTP2ServerLimits) -> Void = { _ in },
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (KeepingServer) async throws -> Void
+  ) async throws {
+    var limits = HTTP2ServerLimits()
+    change(&limits)
+    let server = try KeepingServer(limits)
+    defer { server.server.stop() }
+    try await body(server)
+  }
+
+  /// Waits for the exchange with a number, from 0 up.
+  func exchange(_ index: Int) async throws -> HTTP2Exchange {
+    try await eventually("exchange \(index) arrives") {
+      kept.exchanges.withLock { $0.count > index ? $0[index] : nil }
+    }
+  }
+
+  var count: Int { kept.exchanges.withLock(\.count) }
+
+  func connect(greets: Bool = true) throws -> RawHTTP2Client {
+    try RawHTTP2Client(port: server.port, greets: greets)
+  }
+}
+
+extension RawHTTP2Client {
+  /// Opens a stream with a request for a path.
+  func ask(_ stream: UInt32, _ path: String = "/", ends: Bool = true) {
+    open(
+      stream,
+      [(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "test")],
+      ends: ends)
+  }
+}
+
+extension HTTP2Exchange {
+  /// Sends a whole answer with a text.
+  func answer(_ text: String) {
+    respond([":status": "200"])
+    write([UInt8](text.utf8))
+    end()
+  }
+
+  func respond(_ fields: KeyValuePairs<String, String>) {
+    respond(HeaderBlock(fields))
+  }
+
+  /// Waits until the exchange is over.
+  func closed() async throws {
+    try await eventually("the exchange is over") { whenClosed.isRaised }
+  }
+}

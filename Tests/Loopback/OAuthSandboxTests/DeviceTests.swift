@@ -1,0 +1,152 @@
+import FoundationEssentials
+import LoopbackHTTP
+import OAuthSandbox
+import Testing
+
+@testable import LoopbackSupport
+
+/// The sandbox as an authorization server for devices (RFC 8628), asked by hand.
+@Suite(.timeLimit(.minutes(1))) struct DeviceTests {
+  struct Begun: Decodable {
+    let deviceCode: String
+    let userCode: String
+    let verificationUri: String
+    let verificationUriComplete: String
+    let expiresIn: Int
+    let interval: Int
+  }
+
+  struct Failure: Decodable {
+    let error: String
+  }
+
+  let sandbox: SandboxServer
+  var client: SandboxPeer { SandboxPeer(sandbox: sandbox) }
+
+  init() async throws {
+    var options = SandboxOptions()
+    // The time of the test is what it advances, however slow the machine is.
+    options.now = { Date(timeIntervalSince1970: 1_700_000_000) }
+    sandbox = try await SandboxServer.start(options)
+  }
+
+  private func begin(_ form: [(String, String)] = []) async throws -> Begun {
+    let answer = try await client.post(
+      "/device_authorization", [("client_id", "sandbox-app")] + form)
+    #expect(answer.status == 200)
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return try decoder.decode(Begun.self, from: answer.body)
+  }
+
+  private func poll(_ code: String, client id: String = "sandbox-app") async throws -> String {
+    let answer = try await client.post(
+      "/token",
+      [
+        ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", code),
+        ("client_id", id),
+      ])
+    if answer.status == 200 { return "token" }
+    return try JSONDecoder().decode(Failure.self, from: answer.body).error
+  }
+
+  private func page(_ url: String) throws -> URL { try #require(URL(string: url)) }
+
+  @Test func `a code leads to a token, once`() async throws {
+    let begun = try await begin([("scope", "demo")])
+    #expect(begun.expiresIn == 600 && begun.interval == 5)
+    #expect(begun.verificationUri == sandbox.url(.device).absoluteString)
+    #expect(try await poll(begun.deviceCode) == "authorization_pending")
+    let typed = begun.userCode.lowercased().replacing("-", with: " ")
+    let pages = try await SandboxVisitor().enterCode(typed, at: page(begun.verificationUri))
+    #expect(pages.last?.body.contains("Your device is connected") == true)
+    #expect(try await poll(begun.deviceCode) == "token")
+    #expect(try await poll(begun.deviceCode) == "invalid_grant")
+  }
+
+  @Test func `the complete address knows the code`() async throws {
+    let begun = try await begin()
+    let pages = try await SandboxVisitor()
+      .enterCode(begun.userCode, at: page(begun.verificationUriComplete))
+    #expect(pages.first?.body.contains("Sandbox App") == true)
+    #expect(pages.first?.body.contains(begun.userCode) == true)
+    #expect(try await poll(begun.deviceCode) == "token")
+  }
+
+  @Test func `a device that asks too soon is told to slow down`() async throws {
+    let begun = try await begin()
+    #expect(try await poll(begun.deviceCode) == "authorization_pending")
+    #expect(try await poll(begun.deviceCode) == "slow_down")
+    sandbox.advance(by: .seconds(5))
+    #expect(try await poll(begun.deviceCode) == "slow_down", "the interval is 10 s now")
+    sandbox.advance(by: .seconds(15))
+    #expect(try await poll(begun.deviceCode) == "authorization_pending")
+  }
+
+  @Test func `a denial and the end of the time are told`() async throws {
+    let denied = try await begin()
+    let pages = try await SandboxVisitor(decision: .deny)
+      .enterCode(denied.userCode, at: page(denied.verificationUri))
+    #expect(pages.last?.body.contains("not connected") == true)
+    #expect(try await poll(denied.deviceCode) == "access_denied")
+    let late = try await begin()
+    sandbox.advance(by: .seconds(601))
+    #expect(try await poll(late.deviceCode) == "expired_token")
+    await #expect(throws: SandboxError.self) {
+      try await SandboxVisitor().enterCode(late.userCode, at: page(late.verificationUri))
+    }
+  }
+
+  @Test func `a cancelled login is a denial`() async throws {
+    let begun = try await begin()
+    try await SandboxVisitor(decision: .cancel)
+      .enterCode(begun.userCode, at: page(begun.verificationUri))
+    #expect(try await poll(begun.deviceCode) == "access_denied")
+  }
+
+  @Test func `a wrong code leads nowhere`() async throws {
+    let begun = try await begin()
+    await #expect(
+      throws: SandboxError.endedOnPage(
+        heading: "Connect a device",
+        detail: "No device waits with this code. It may have expired.")
+    ) {
+      try await SandboxVisitor().enterCode("AAAA-AAAA", at: page(begun.verificationUri))
+    }
+    #expect(try await poll(begun.deviceCode) == "authorization_pending")
+  }
+
+  @Test func `a code of another client is unknown`() async throws {
+    let other = SandboxClient(id: "other")
+    sandbox.register(other)
+    let begun = try await begin()
+    #expect(try await poll(begun.deviceCode, client: "other") == "invalid_grant")
+    #expect(try await poll("device-wrong") == "invalid_grant")
+  }
+
+  @Test func `what a request may not ask for is refused`() async throws {
+    var limited = SandboxClient(id: "limited")
+    limited.grantTypes = ["authorization_code"]
+    sandbox.register(limited)
+    let rows: [([(String, String)], String)] = [
+      ([("client_id", "unknown")], "invalid_client"),
+      ([("client_id", "limited")], "unauthorized_client"),
+      ([("client_id", "sandbox-app"), ("scope", "unknown")], "invalid_scope"),
+      ([("client_id", "sandbox-app"), ("prompt", "unknown")], "invalid_request"),
+      ([("client_id", "sandbox-service")], "invalid_client"),
+    ]
+    for (form, error) in rows {
+      let answer = try await client.post("/device_authorization", form)
+      #expect(try JSONDecoder().decode(Failure.self, from: answer.body).error == error)
+    }
+    #expect(try await client.get("/device_authorization").status == 405)
+  }
+
+  @Test func `a form from another site connects nothing`() async throws {
+    let begun = try await begin()
+    let answer = try await client.post(
+      "/device", [("user_code", begun.userCode), ("decision", "connect")])
+    #expect(String(decoding: answer.body, as: UTF8.self).contains("Connect a device"))
+    #expect(try await poll(begun.deviceCode) == "authorization_pending")
+  }
+}

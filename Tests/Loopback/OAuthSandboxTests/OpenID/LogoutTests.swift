@@ -1,0 +1,250 @@
+import Basics
+import FoundationEssentials
+import LoopbackHTTP
+import OAuthSandbox
+import Testing
+
+@testable import LoopbackSupport
+
+@Suite(.timeLimit(.minutes(1))) struct LogoutTests {
+  private static let target = "com.example.sandbox:/signed-out"
+
+  private func logoutURL(_ parameters: [(String, String)], _ sandbox: SandboxServer) throws -> URL {
+    let query = SandboxPeer.form(parameters)
+    return try #require(URL(string: sandbox.endSessionEndpoint.absoluteString + "?" + query))
+  }
+
+  @Test func `a logout with the session's ID token needs no page`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let visitor = SandboxVisitor()
+    let hint = try await client.signIn(visitor: visitor).idToken().text
+    let url = try logoutURL(
+      [("id_token_hint", hint), ("post_logout_redirect_uri", Self.target), ("state", "a &=%")],
+      sandbox)
+    let visit = try await visitor.visit(url)
+    #expect(visit.pages.map(\.status) == [303])
+    #expect(visit.redirect.hasPrefix(Self.target + "?"))
+    #expect(SandboxPeer.parameters(visit.redirect).map(\.name) == ["state"])
+    #expect(SandboxPeer.parameters(visit.redirect).value("state") == "a &=%")
+    let silent: [String: String?] = ["prompt": "none", "scope": "openid"]
+    #expect(try await client.refusal(silent, visitor: visitor) == "login_required")
+    // The session is over already, so there is nothing to ask.
+    #expect(try await visitor.visit(url).pages.map(\.status) == [303])
+    await sandbox.stop()
+  }
+
+  @Test func `without the ID token the user is asked`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let visitor = SandboxVisitor()
+    _ = try await client.signIn(visitor: visitor)
+    let parameters = [("client_id", "sandbox-app"), ("post_logout_redirect_uri", Self.target)]
+    let url = try logoutURL(parameters, sandbox)
+    let elsewhere = try await client.get(url)
+    #expect(elsewhere.header("location") == Self.target, "another browser has no session")
+    let visit = try await visitor.visit(url)
+    #expect(visit.pages[0].body.contains("Sign out?"))
+    #expect(visit.pages[0].body.contains("Sandbox App"))
+    #expect(visit.redirect == Self.target, "without a state there is no parameter")
+    let silent: [String: String?] = ["prompt": "none", "scope": "openid"]
+    #expect(try await client.refusal(silent, visitor: visitor) == "login_required")
+    await sandbox.stop()
+  }
+
+  @Test func `only the user's own answer on the page counts`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let first = try await client.get(try client.authorizationURL())
+    let login = SandboxPeer.hiddenFields(first.text)
+    let signedIn = try await client.post(
+      "/login", login + [("username", "alice"), ("password", "alice-password")],
+      headers: [try SandboxPeer.cookie(of: first)])
+    let cookie = try SandboxPeer.cookie(of: signedIn)
+    let form = SandboxPeer.hiddenFields(try await client.get("/logout", headers: [cookie]).text)
+    func answer(_ fields: [(String, String)], _ decision: String) async throws -> String {
+      try await client.post("/logout", fields + [("decision", decision)], headers: [cookie]).text
+    }
+    #expect(try await answer([("form_token", "forged")], "sign-out").contains("Sign out?"))
+    #expect(try await answer(form, "stay").contains("You are still signed in"))
+    #expect(try await answer(form, "sign-out").contains("You are signed out"))
+    #expect(try await client.get("/logout", headers: [cookie]).text.contains("You are signed out"))
+    await sandbox.stop()
+  }
+
+  @Test func `the ID token of another session does not end this one unasked`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let visitor = SandboxVisitor()
+    _ = try await client.signIn(visitor: visitor)
+    let other = try await client.signIn(visitor: SandboxVisitor(user: .bob)).idToken().text
+    let url = try logoutURL([("id_token_hint", other)], sandbox)
+    await #expect(
+      throws: SandboxError.endedOnPage(
+        heading: "You are signed out", detail: "You can close this page.")
+    ) { try await visitor.visit(url) }
+    await sandbox.stop()
+  }
+
+  @Test(
+    arguments: [
+      ([("post_logout_redirect_uri", target)], "leads to the wrong place"),
+      (
+        [
+          ("client_id", "sandbox-app"),
+          ("post_logout_redirect_uri", "com.example.sandbox:/signed-out/"),
+        ], "leads to the wrong place"
+      ),
+      (
+        [
+          ("client_id", "sandbox-app"),
+          ("post_logout_redirect_uri", "http://127.0.0.1:8081/signed-out"),
+        ], "leads to the wrong place"
+      ),
+      ([("client_id", "unknown")], "not known here"),
+      ([("id_token_hint", "forged")], "not in order"),
+      ([("client_id", "sandbox-app"), ("client_id", "sandbox-app")], "not known here"),
+    ] as [([(String, String)], String)])
+  func `a logout that is not in order leads nowhere`(
+    parameters: [(String, String)], text: String
+  ) async throws {
+    var options = SandboxOptions()
+    options.clients[0].postLogoutRedirectURIs.append("http://127.0.0.1:8080/signed-out")
+    let sandbox = try await SandboxServer.start(options)
+    let answer = try await SandboxPeer(sandbox: sandbox).get(try logoutURL(parameters, sandbox))
+    #expect(answer.status == 400 && answer.header("location") == nil)
+    #expect(answer.text.contains(text))
+    await sandbox.stop()
+  }
+
+  @Test func `a hint and another client do not go together`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let hint = try #require(sandbox.issueTokens(scopes: ["openid"]).idToken)
+    let url = try logoutURL([("id_token_hint", hint), ("client_id", "sandbox-service")], sandbox)
+    #expect(try await SandboxPeer(sandbox: sandbox).get(url).status == 400)
+    await sandbox.stop()
+  }
+
+  @Test(
+    arguments: [
+      (.state(.missing), []), (.state(.wrong), ["right1"]), (.state(.value("x")), ["x"]),
+    ] as [(SandboxMisbehaviour, [String])])
+  func `the state of the redirect can be wrong`(
+    misbehaviour: SandboxMisbehaviour, values: [String]
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    sandbox.misbehave(at: .endSession, misbehaviour)
+    let url = try logoutURL(
+      [
+        ("client_id", "sandbox-app"), ("post_logout_redirect_uri", Self.target),
+        ("state", "right0"),
+      ], sandbox)
+    for expected in [values, ["right0"]] {
+      let redirect = try await SandboxVisitor().visit(url).redirect
+      #expect(SandboxPeer.parameters(redirect).map(\.value) == expected)
+    }
+    await sandbox.stop()
+  }
+
+  @Test func `a registered port is matched, also for a client that is registered late`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    let app = try LoopbackServer { _ in .response(LoopbackResponse(status: 200)) }
+    let target = "http://\(app.authority)/signed-out"
+    let url = try logoutURL(
+      [("client_id", "sandbox-app"), ("post_logout_redirect_uri", target)], sandbox)
+    #expect(try await SandboxPeer(sandbox: sandbox).get(url).status == 400)
+    var client = SandboxClient.app
+    client.postLogoutRedirectURIs = [target]
+    sandbox.register(client)
+    #expect(try await SandboxVisitor().visit(url).redirect == target)
+    #expect(sandbox.clients.map(\.id) == ["sandbox-app", "sandbox-service"])
+    await app.stop()
+    await sandbox.stop()
+  }
+
+  @Test func `the clients of a session get a logout token when it ends`() async throws {
+    let received = Locked<[String]>([])
+    let backend = try LoopbackServer { request in
+      received.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
+      return .response(LoopbackResponse(status: 200))
+    }
+    var options = SandboxOptions()
+    options.clients[0].idTokenAlgorithm = .es256
+    options.clients[0].backchannelLogoutURI = "http://\(backend.authority)/logout"
+    options.clients[1].backchannelLogoutURI = "http://\(backend.authority)/other"
+    let sandbox = try await SandboxServer.start(options)
+    let client = SandboxPeer(sandbox: sandbox)
+    let idToken = try await client.signIn().idToken()
+    await sandbox.signOut("bob")
+    #expect(received.withLock { $0 }.isEmpty)
+    // A session that the visitor ends by itself, and another that the test ends.
+    let visitor = SandboxVisitor()
+    let hint = try await client.signIn(visitor: visitor).idToken().text
+    let url = try logoutURL(
+      [("id_token_hint", hint), ("post_logout_redirect_uri", Self.target)], sandbox)
+    _ = try await visitor.visit(url)
+    #expect(received.withLock { $0 }.count == 1, "the token comes before the redirect")
+    await sandbox.signOut()
+    let bodies = received.withLock { $0 }.dropFirst()
+    #expect(bodies.count == 1)
+    let token = try ReadJWT(String(try #require(bodies.first).dropFirst("logout_token=".count)))
+    #expect(token.header["typ"] == "logout+jwt" && token.header["alg"] == "ES256")
+    for claim in ["iss", "sub", "sid"] { #expect(token.claims[claim] == idToken.claims[claim]) }
+    #expect(token.claims["aud"] == "sandbox-app")
+    #expect(token.claims.names == ["aud", "events", "exp", "iat", "iss", "jti", "sid", "sub"])
+    await backend.stop()
+    await sandbox.stop()
+  }
+
+  @Test func `a test gets logout tokens with the claims that it wants`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let idToken = try ReadJWT(try #require(sandbox.issueTokens(scopes: ["openid"]).idToken))
+    let full = try ReadJWT(try #require(sandbox.logoutToken()))
+    #expect(full.claims["sid"] == idToken.claims["sid"])
+    #expect(full.claims["sub"] == "alice")
+    let event = "http://schemas.openid.net/event/backchannel-logout"
+    #expect(full.claims["events"] == .object([.init(event, [:])]))
+    let session = try ReadJWT(try #require(sandbox.logoutToken(namesUser: false)))
+    #expect(session.claims["sub"] == nil && session.claims["sid"] != nil)
+    #expect(session.claims["jti"] != full.claims["jti"])
+    let user = try ReadJWT(try #require(sandbox.logoutToken(namesSession: false)))
+    #expect(user.claims["sub"] != nil && user.claims["sid"] == nil)
+    #expect(sandbox.logoutToken(client: "unknown") == nil)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: SandboxLogoutTokenFault.allCases)
+  func `a logout token can be wrong in one way`(fault: SandboxLogoutTokenFault) async throws {
+    var options = SandboxOptions()
+    options.clients[0].idTokenAlgorithm = .edDSA
+    // The clock stands still, so that two tokens have the same times.
+    let now = Date()
+    options.now = { now }
+    let sandbox = try await SandboxServer.start(options)
+    _ = sandbox.issueTokens(scopes: ["openid"])
+    let right = try ReadJWT(try #require(sandbox.logoutToken()))
+    let wrong = try ReadJWT(try #require(sandbox.logoutToken(fault: fault)))
+    let changed = Set(right.claims.names + wrong.claims.names + ["typ", "alg"]).filter {
+      right.claims[$0] != wrong.claims[$0] || right.header[$0] != wrong.header[$0]
+    }
+    let expected: [String] =
+      switch fault {
+      case .unsigned: ["alg"]
+      case .wrongSignature: []
+      case .otherType: ["typ"]
+      case .issuerWrong, .issuerMissing: ["iss"]
+      case .audienceWrong, .audienceMissing: ["aud"]
+      case .issueDateMissing, .issuedInFuture: ["iat"]
+      case .expired, .expiryMissing: ["exp"]
+      case .idMissing: []
+      case .eventsMissing, .otherEvent, .eventNotAnObject: ["events"]
+      case .subjectAndSessionMissing: ["sub", "sid"]
+      case .nonce: ["nonce"]
+      }
+    #expect(changed.subtracting(["jti"]) == Set(expected))
+    #expect((wrong.claims["jti"] == nil) == (fault == .idMissing))
+    await sandbox.stop()
+  }
+}

@@ -1,0 +1,192 @@
+import FoundationEssentials
+import LoopbackHTTP
+import OAuthSandbox
+import Testing
+
+@testable import LoopbackSupport
+
+@Suite(.timeLimit(.minutes(1))) struct PageTests {
+  @Test func `a wrong password is told, and the right one then works`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let url = try SandboxPeer(sandbox: sandbox).authorizationURL()
+    let visit = try await SandboxVisitor(triesWrongPasswordFirst: true).visit(url)
+    #expect(visit.pages.map(\.status) == [200, 403, 303, 200, 303])
+    #expect(visit.pages[1].body.contains("The user name or the password is wrong."))
+    #expect(visit.pages[1].body.contains("value=\"alice\""), "the name need not be typed again")
+    #expect(visit.pages[1].url.contains("/login?request="), "its address shows the form again")
+    #expect(SandboxPeer.parameters(visit.redirect).value("code") != nil)
+    await sandbox.stop()
+  }
+
+  /// A reload, or the address of the page that told of a wrong password, opened once more.
+  @Test func `the address of the login form shows its page again`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let first = try await client.get(try client.authorizationURL(["state": "first"]))
+    let cookie = try #require(first.header("set-cookie")?.prefix { $0 != ";" })
+    let own = (name: "Cookie", value: String(cookie))
+    let address = try client.authorizationURL(["state": "second"]).absoluteString
+    let second = try await client.get(
+      String(address.dropFirst(sandbox.issuer.absoluteString.count)), headers: [own])
+    let wrong = try await client.post(
+      "/login", SandboxPeer.hiddenFields(second.text) + [("username", "alice"), ("password", "x")],
+      headers: [own])
+    #expect(wrong.status == 403)
+    let id = try #require(SandboxPeer.hiddenFields(first.text).first { $0.0 == "request" }?.1)
+    for (path, page) in [
+      ("/login", second), ("/login?request=\(id)", first), ("/consent", second),
+    ] {
+      let again = try await client.get(path, headers: [own])
+      #expect(again.status == 200 && again.text.contains("Password"))
+      #expect(!again.text.contains("is wrong"))
+      #expect(
+        SandboxPeer.hiddenFields(again.text).map(\.1)
+          == SandboxPeer.hiddenFields(page.text).map(\.1))
+    }
+    for headers in [[], [(name: "Cookie", value: own.value + "x")]] {
+      let foreign = try await client.get("/login", headers: headers)
+      #expect(foreign.status == 400 && foreign.text.contains("This sign-in is over"))
+    }
+    let url = try #require(LoopbackURL(sandbox.issuer.absoluteString + "/login"))
+    let refused = try await LoopbackClient.send("PUT", url, headers: [own])
+    #expect(refused.status == 405 && refused.header("allow") == "GET, POST")
+    await sandbox.stop()
+  }
+
+  @Test func `a second sign-in in the same browser needs no password`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let visitor = SandboxVisitor()
+    #expect(try await visitor.visit(try client.authorizationURL()).sawLogin)
+    let second = try await visitor.visit(try client.authorizationURL())
+    #expect(!second.sawLogin)
+    let forced = try await visitor.visit(try client.authorizationURL(["prompt": "login"]))
+    #expect(forced.sawLogin)
+    #expect(try await SandboxVisitor().visit(try client.authorizationURL()).sawLogin)
+    await sandbox.stop()
+  }
+
+  @Test func `a form of another browser, or without its token, has no effect`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let page = try await client.get(try client.authorizationURL())
+    let cookie = try #require(page.header("set-cookie"))
+    #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Lax"))
+    let own = (name: "Cookie", value: String(cookie.prefix { $0 != ";" }))
+    let hidden = SandboxPeer.hiddenFields(page.text)
+    let typed = [("username", "alice"), ("password", "alice-password"), ("decision", "sign-in")]
+    let other = try await client.get(try client.authorizationURL())
+    let foreign = (
+      name: "Cookie", value: String(try #require(other.header("set-cookie")).prefix { $0 != ";" })
+    )
+    for (form, headers) in [
+      (hidden + typed, []), (hidden + typed, [foreign]),
+      (hidden.filter { $0.0 != "form_token" } + typed, [own]),
+      (hidden.filter { $0.0 != "request" } + typed, [own]),
+    ] {
+      let answer = try await client.post("/login", form, headers: headers)
+      #expect(answer.status == 400)
+      #expect(answer.text.contains("This sign-in is over"))
+    }
+    let right = try await client.post("/login", hidden + typed, headers: [own])
+    #expect(right.status == 303)
+    // The cookie from before the sign-in is worth nothing after it.
+    let renewed = try #require(right.header("set-cookie"))
+    #expect(renewed.prefix { $0 != ";" } != cookie.prefix { $0 != ";" })
+    let consent = try #require(right.header("location"))
+    #expect(try await client.get(consent, headers: [own]).status == 400)
+    let cookieNow = (name: "Cookie", value: String(renewed.prefix { $0 != ";" }))
+    #expect(try await client.get(consent, headers: [cookieNow]).status == 200)
+    await sandbox.stop()
+  }
+
+  @Test func `consent cannot be given before the sign-in, nor twice`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let page = try await client.get(try client.authorizationURL())
+    let cookie = try #require(page.header("set-cookie"))
+    let own = (name: "Cookie", value: String(cookie.prefix { $0 != ";" }))
+    let form = SandboxPeer.hiddenFields(page.text) + [("decision", "allow")]
+    #expect(try await client.post("/consent", form, headers: [own]).status == 400)
+    await sandbox.stop()
+  }
+
+  @Test func `another user can take the place of the one who is signed in`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let page = try await client.get(try client.authorizationURL())
+    var cookie = try #require(page.header("set-cookie")?.prefix { $0 != ";" })
+    func send(_ path: String, _ page: LoopbackAnswer, _ more: [(String, String)])
+      async throws -> LoopbackAnswer
+    {
+      let answer = try await client.post(
+        path, SandboxPeer.hiddenFields(page.text) + more, headers: [("Cookie", String(cookie))])
+      if let new = answer.header("set-cookie") { cookie = new.prefix { $0 != ";" } }
+      return try await client.get(
+        try #require(answer.header("location")), headers: [("Cookie", String(cookie))])
+    }
+    let alice = try await send(
+      "/login", page, [("username", "alice"), ("password", "alice-password")])
+    #expect(alice.text.contains("Alice Liddell"))
+    let login = try await send("/consent", alice, [("decision", "switch")])
+    #expect(login.text.contains("Password"))
+    let bob = try await send("/login", login, [("username", "bob"), ("password", "bob-password")])
+    #expect(bob.text.contains("Bob Cratchit"))
+    await sandbox.stop()
+  }
+
+  @Test func `nothing that is sent comes back as markup`() async throws {
+    let attack = "\"><script>alert(1)</script><img src=x onerror=alert(1)>"
+    var options = SandboxOptions()
+    options.clients = [SandboxClient(id: attack, name: attack, redirectURIs: ["a.b:/c"])]
+    options.users = [SandboxUser(name: attack, password: "p", displayName: attack)]
+    options.scopes = [SandboxScope("demo", attack)]
+    let sandbox = try await SandboxServer.start(options)
+    let client = SandboxPeer(sandbox: sandbox)
+    let visitor = SandboxVisitor(user: options.users[0], triesWrongPasswordFirst: true)
+    let visit = try await visitor.visit(
+      try client.authorizationURL([
+        "client_id": attack, "redirect_uri": "a.b:/c", "state": attack, "scope": "demo",
+      ]))
+    #expect(visit.pages.count == 5)
+    let wrong = try await client.get(try client.authorizationURL(["redirect_uri": attack]))
+    let unknown = try await client.get(try client.authorizationURL(["client_id": attack + "x"]))
+    for body in visit.pages.map(\.body) + [wrong.text, unknown.text] {
+      #expect(!body.contains("<script"))
+      #expect(!body.contains("<img"))
+    }
+    #expect(SandboxPeer.parameters(visit.redirect).value("state") == attack)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [
+    ("com.example.sandbox:/callback", "'self' com.example.sandbox:"),
+    ("http://127.0.0.1:8080/callback", "'self' http://127.0.0.1:8080"),
+    ("http://localhost/callback", "'self' http://localhost"),
+  ])
+  func `a form may lead to the sandbox and back to the app, nowhere else`(
+    uri: String, targets: String
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let page = try await client.get(try client.authorizationURL(["redirect_uri": uri]))
+    let policy = try #require(page.header("content-security-policy"))
+    #expect(policy.hasPrefix("default-src 'none'; style-src 'nonce-"))
+    #expect(policy.hasSuffix("frame-ancestors 'none'; form-action \(targets)"))
+    #expect(page.header("cache-control") == "no-store")
+    #expect(page.header("x-frame-options") == "DENY")
+    await sandbox.stop()
+  }
+
+  @Test func `another name for the address is another site`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let connection = try await LoopbackConnection(port: UInt16(try #require(sandbox.issuer.port)))
+    try await connection.send(
+      Data("GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n".utf8))
+    let answer = try #require(LoopbackAnswer(try await connection.receiveAll()))
+    #expect(answer.status == 421)
+    #expect(try await SandboxPeer(sandbox: sandbox).get("/").text.contains("is running"))
+    #expect(try await SandboxPeer(sandbox: sandbox).get("/nothing").status == 404)
+    await sandbox.stop()
+  }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+import OAuthSandbox
+import TestSupport
+import Testing
+
+@testable import LoopbackSupport
+
+@Suite(.timeLimit(.minutes(1))) struct SandboxServerTests {
+  @Test func `every request is remembered, decoded`() async throws {
+    var options = SandboxOptions()
+    options.now = { Date(timeIntervalSince1970: 1000) }
+    let sandbox = try await SandboxServer.start(options)
+    let client = SandboxPeer(sandbox: sandbox)
+    sandbox.advance(by: .seconds(5))
+    _ = try await client.post(
+      "/token?q=a+b%2B", [("grant_type", "x y+&="), ("twice", "1"), ("twice", "2")],
+      headers: [("X-Test", "yes")])
+    let request = try #require(sandbox.requests.last)
+    #expect(request.endpoint == .token)
+    #expect(request.method == "POST")
+    #expect(request.path == "/token")
+    #expect(request.query("q") == "a b+")
+    #expect(request.form("grant_type") == "x y+&=")
+    #expect(request.form("twice") == nil)
+    #expect(request.form.filter { $0.name == "twice" }.map(\.value) == ["1", "2"])
+    #expect(request.header("X-test") == "yes")
+    #expect(request.date == Date(timeIntervalSince1970: 1005))
+    #expect(request.connection != 0)
+    #expect("\(request)" == "POST /token")
+    sandbox.forgetRequests()
+    #expect(sandbox.requests.isEmpty)
+    await sandbox.stop()
+  }
+
+  @Test func `a test can wait for a request`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let waiting = Task { try await sandbox.requests(to: .me, atLeast: 2) }
+    for _ in 0..<2 { _ = try await client.get("/api/me") }
+    #expect(try await waiting.value.count == 2)
+    #expect(try await sandbox.requests(to: .me, atLeast: 1).count == 2)
+    let hopeless = Task { try await sandbox.requests(to: .token, atLeast: 1) }
+    hopeless.cancel()
+    await #expect(throws: CancellationError.self) { try await hopeless.value }
+    await sandbox.stop()
+  }
+
+  @Test func `a port in use is told, and a stopped sandbox leaves its port`() async throws {
+    let sandbox = try await SandboxServer.start()
+    var options = SandboxOptions()
+    options.port = UInt16(try #require(sandbox.issuer.port))
+    await #expect(throws: SandboxError.portInUse(options.port)) {
+      try await SandboxServer.start(options)
+    }
+    await sandbox.stop()
+    // Another test's server may have got the port for a while.
+    let next = try await eventually("the port is free") { [options] in
+      try? await SandboxServer.start(options)
+    }
+    #expect(next.issuer == sandbox.issuer)
+    await next.stop()
+  }
+
+  @Test func `no secret is printed`() async throws {
+    let canary = "canary-4711"
+    let user = SandboxUser(name: "a", password: canary)
+    let client = SandboxClient(id: "c", secret: canary)
+    var options = SandboxOptions()
+    options.users = [user]
+    options.clients = [client]
+    let sandbox = try await SandboxServer.start(options)
+    _ = try await SandboxPeer(sandbox: sandbox).post(
+      "/token?a=\(canary)", [("password", canary)], headers: [("Authorization", canary)])
+    var text = ""
+    let visitor = SandboxVisitor(user: user)
+    for value in [user, client, options, sandbox, sandbox.requests, visitor] as [Any] {
+      dump(value, to: &text)
+      text += String(describing: value) + String(reflecting: value)
+    }
+    let tokens = sandbox.issueTokens()
+    dump(tokens, to: &text)
+    dump(sandbox.requests[0].form, to: &text)
+    #expect(!text.contains(canary))
+    #expect("\(sandbox)" == "sandbox at \(sandbox.issuer.absoluteString)")
+    #expect("\(visitor)" == "visitor a")
+    #expect(!text.contains(tokens.accessToken) && !text.contains(tokens.refreshToken))
+    await sandbox.stop()
+  }
+
+  @Test func `many users sign in side by side`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+      for number in 0..<24 {
+        group.addTask {
+          let user: SandboxUser = number.isMultiple(of: 2) ? .alice : .bob
+          let redirect = try await client.redirect(visitor: SandboxVisitor(user: user))
+          let code = try #require(redirect.value("code"))
+          let token = try await client.redeem(code).tokens().accessToken
+          let me = try await client.api("/api/me", token: token)
+          #expect(me.text.contains(#""user_name":"\#(user.name)""#))
+          return token
+        }
+      }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(tokens.count == 24)
+    await sandbox.stop()
+  }
+}

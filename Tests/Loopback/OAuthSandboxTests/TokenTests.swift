@@ -1,0 +1,256 @@
+import FoundationEssentials
+import LoopbackHTTP
+import OAuthSandbox
+import Testing
+
+@testable import LoopbackSupport
+
+@Suite(.timeLimit(.minutes(1))) struct TokenTests {
+  @Test func `a code is redeemed for tokens`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let answer = try await client.redeem(try await client.code())
+    let tokens = try answer.tokens()
+    #expect(tokens.tokenType == "Bearer")
+    #expect(tokens.expiresIn == 3600)
+    #expect(tokens.scope == "profile demo")
+    #expect(tokens.refreshToken != nil)
+    #expect(answer.header("content-type") == "application/json")
+    #expect(answer.header("cache-control") == "no-store")
+    #expect(sandbox.isActive(tokens.accessToken))
+    await sandbox.stop()
+  }
+
+  @Test func `a code that is used again takes its tokens along`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let code = try await client.code()
+    let tokens = try await client.redeem(code).tokens()
+    let again = try await client.redeem(code)
+    #expect(again.status == 400)
+    #expect(again.error == "invalid_grant")
+    #expect(!sandbox.isActive(tokens.accessToken))
+    #expect(!sandbox.isActive(try #require(tokens.refreshToken)))
+    await sandbox.stop()
+  }
+
+  @Test(
+    arguments: [
+      (["code": nil], 400, "invalid_request"),
+      (["code": "unknown"], 400, "invalid_grant"),
+      (["redirect_uri": nil], 400, "invalid_grant"),
+      (["redirect_uri": "authapp://Default/Authcallback"], 400, "invalid_grant"),
+      (["code_verifier": nil], 400, "invalid_grant"),
+      (["code_verifier": "short"], 400, "invalid_grant"),
+      (["code_verifier": SandboxPeer.challenge], 400, "invalid_grant"),
+      (["client_id": nil], 401, "invalid_client"),
+      (["client_id": "unknown"], 401, "invalid_client"),
+      (["client_id": "sandbox-service", "client_secret": "sandbox-secret"], 400, "invalid_grant"),
+      (["client_secret": "guessed"], 401, "invalid_client"),
+      (["grant_type": nil], 400, "invalid_request"),
+      (["grant_type": "magic"], 400, "unsupported_grant_type"),
+      (["grant_type": "client_credentials"], 400, "unauthorized_client"),
+    ] as [([String: String?], Int, String)])
+  func `a code is redeemed by its own request only`(
+    changes: [String: String?], status: Int, error: String
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let answer = try await client.redeem(try await client.code(), changes)
+    #expect(answer.status == status)
+    #expect(answer.error == error)
+    #expect((answer.header("www-authenticate") == "Basic realm=\"sandbox\"") == (status == 401))
+    await sandbox.stop()
+  }
+
+  @Test func `a code expires`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let code = try await client.code()
+    sandbox.advance(by: .seconds(61))
+    #expect(try await client.redeem(code).error == "invalid_grant")
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [
+    "", "grant_type=password&grant_type=password", "grant_type=%zz", "grant_type=%ff",
+    "{\"grant_type\":\"password\"}",
+  ])
+  func `what is no form is refused`(body: String) async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    #expect(try await client.post("/token", body: body).error == "invalid_request")
+    let json = try await client.post("/token", body: body, type: "application/json")
+    #expect(json.error == "invalid_request")
+    #expect(try await client.get("/token").status == 405)
+    await sandbox.stop()
+  }
+
+  /// Base64 of the given text.
+  private func basic(_ text: String) -> (name: String, value: String) {
+    ("Authorization", "Basic " + Data(text.utf8).base64EncodedString())
+  }
+
+  @Test func `Basic credentials are form-encoded first`() async throws {
+    let secret = "s p+%&=:\u{E9}"
+    var options = SandboxOptions()
+    options.clients = [SandboxClient(id: "a:b c", secret: secret)]
+    let sandbox = try await SandboxServer.start(options)
+    let client = SandboxPeer(sandbox: sandbox)
+    let form = [("grant_type", "client_credentials")]
+    let encoded = "a%3Ab+c:s+p%2B%25%26%3D%3A%C3%A9"
+    let right = try await client.post("/token", form, headers: [basic(encoded)])
+    #expect(try right.tokens().refreshToken == nil)
+    for wrong in ["a:b c:" + secret, "a%3Ab+c:wrong", "a%3Ab+c", "", ":"] {
+      let answer = try await client.post("/token", form, headers: [basic(wrong)])
+      #expect(answer.status == 401)
+      #expect(answer.error == "invalid_client")
+    }
+    let posted = form + [("client_id", "a:b c"), ("client_secret", secret)]
+    #expect(try await client.post("/token", posted).status == 200)
+    // Two ways at once are one too many.
+    let twice = try await client.post("/token", posted, headers: [basic(encoded)])
+    #expect(twice.error == "invalid_request")
+    await sandbox.stop()
+  }
+
+  @Test func `a client is held to the way of authentication that it registered`() async throws {
+    var options = SandboxOptions()
+    options.clients[1].authentication = [.basic]
+    let sandbox = try await SandboxServer.start(options)
+    let client = SandboxPeer(sandbox: sandbox)
+    let form = [("grant_type", "client_credentials")]
+    let posted = form + [("client_id", "sandbox-service"), ("client_secret", "sandbox-secret")]
+    #expect(try await client.post("/token", posted).error == "invalid_client")
+    let header = basic("sandbox-service:sandbox-secret")
+    #expect(try await client.post("/token", form, headers: [header]).status == 200)
+    await sandbox.stop()
+  }
+
+  @Test func `a password is exchanged for tokens`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    func ask(_ password: String, scope: String) async throws -> LoopbackAnswer {
+      try await client.post(
+        "/token",
+        [
+          ("grant_type", "password"), ("username", "bob"), ("password", password),
+          ("client_id", "sandbox-app"), ("scope", scope),
+        ])
+    }
+    let tokens = try await ask("bob-password", scope: "demo").tokens()
+    #expect(tokens.scope == "demo")
+    #expect(tokens.refreshToken != nil)
+    let all = SandboxScope.standard.map(\.name).joined(separator: " ")
+    #expect(try await ask("bob-password", scope: "").tokens().scope == all)
+    #expect(try await ask("wrong", scope: "demo").error == "invalid_grant")
+    #expect(try await ask("bob-password", scope: "x").error == "invalid_scope")
+    await sandbox.stop()
+  }
+
+  @Test func `an extension grant is decided by the rule that was given for it`() async throws {
+    let type = "urn:ietf:params:oauth:grant-type:saml2-bearer"
+    var options = SandboxOptions()
+    options.extensionGrants[type] = { form in
+      form.contains { $0.name == "assertion" && $0.value == "good" } ? "carol" : nil
+    }
+    let sandbox = try await SandboxServer.start(options)
+    let client = SandboxPeer(sandbox: sandbox)
+    func ask(_ form: [(String, String)]) async throws -> LoopbackAnswer {
+      try await client.post("/token", [("grant_type", type)] + form)
+    }
+    let app = ("client_id", "sandbox-app")
+    let tokens = try await ask([("assertion", "good"), ("scope", "demo"), app]).tokens()
+    #expect(tokens.scope == "demo")
+    #expect(sandbox.latestRefreshToken(for: "carol") == tokens.refreshToken)
+    #expect(try await ask([("assertion", "bad"), app]).error == "invalid_grant")
+    #expect(try await ask([("assertion", "good"), ("scope", "x"), app]).error == "invalid_scope")
+    #expect(try await ask([("assertion", "good")]).error == "invalid_client")
+    let metadata = try await client.get("/.well-known/oauth-authorization-server").text
+    #expect(metadata.contains(#","\#(type)"]"#))
+    await sandbox.stop()
+    let plain = try await SandboxServer.start()
+    let refused = try await SandboxPeer(sandbox: plain).post(
+      "/token", [("grant_type", type), ("assertion", "good"), app])
+    #expect(refused.error == "unsupported_grant_type")
+    await plain.stop()
+  }
+
+  @Test func `each refresh brings a new refresh token, an old one ends them all`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let first = sandbox.issueTokens()
+    let second = try await client.refresh(first.refreshToken).tokens()
+    let third = try await client.refresh(try #require(second.refreshToken)).tokens()
+    let newest = try #require(third.refreshToken)
+    #expect(sandbox.latestRefreshToken == newest)
+    #expect(Set([first.refreshToken, second.refreshToken, newest]).count == 3)
+    for token in [first.accessToken, second.accessToken, third.accessToken, newest] {
+      #expect(sandbox.isActive(token))
+    }
+    let stranger = sandbox.issueTokens(for: "bob")
+    #expect(try await client.refresh(first.refreshToken).error == "invalid_grant")
+    for token in [first.accessToken, second.accessToken, third.accessToken, newest] {
+      #expect(!sandbox.isActive(token))
+    }
+    #expect(try await client.refresh(newest).error == "invalid_grant")
+    #expect(sandbox.isActive(stranger.refreshToken))
+    await sandbox.stop()
+  }
+
+  @Test func `without rotation the refresh token stays and is not sent again`() async throws {
+    var options = SandboxOptions()
+    options.rotatesRefreshTokens = false
+    let sandbox = try await SandboxServer.start(options)
+    let client = SandboxPeer(sandbox: sandbox)
+    let tokens = sandbox.issueTokens()
+    for _ in 0..<2 {
+      #expect(try await client.refresh(tokens.refreshToken).tokens().refreshToken == nil)
+    }
+    await sandbox.stop()
+  }
+
+  @Test func `a refresh may narrow the scope and not widen it`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let tokens = sandbox.issueTokens(scopes: ["profile", "demo"])
+    func refresh(_ token: String, _ scope: String) async throws -> LoopbackAnswer {
+      try await client.post(
+        "/token",
+        [
+          ("grant_type", "refresh_token"), ("refresh_token", token), ("scope", scope),
+          ("client_id", "sandbox-app"),
+        ])
+    }
+    #expect(try await refresh(tokens.refreshToken, "files").error == "invalid_scope")
+    let narrow = try await refresh(tokens.refreshToken, "demo").tokens()
+    #expect(narrow.scope == "demo")
+    let next = try #require(narrow.refreshToken)
+    #expect(try await client.refresh(next).tokens().scope == "profile demo")
+    await sandbox.stop()
+  }
+
+  @Test func `a refresh token is good for its own client only`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let tokens = sandbox.issueTokens(to: "sandbox-service")
+    #expect(try await client.refresh(tokens.refreshToken).error == "invalid_grant")
+    #expect(sandbox.isActive(tokens.refreshToken))
+    await sandbox.stop()
+  }
+
+  @Test func `of many refreshes at once with one token exactly one succeeds`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let tokens = sandbox.issueTokens()
+    let successes = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<32 {
+        group.addTask { try await client.refresh(tokens.refreshToken).status == 200 ? 1 : 0 }
+      }
+      return try await group.reduce(0, +)
+    }
+    #expect(successes == 1)
+    #expect(sandbox.requests(to: .token).count == 32)
+    await sandbox.stop()
+  }
+}

@@ -1,0 +1,140 @@
+import FoundationEssentials
+import LoopbackHTTP
+import OAuthSandbox
+import Testing
+
+@testable import LoopbackSupport
+
+/// Where a visit ends: back at the app, or on a page that says why not.
+@Suite(.timeLimit(.minutes(1))) struct VisitorTests {
+  struct Ending: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    var user = SandboxUser.alice
+    var changes: [String: String?] = [:]
+    var misbehaviour: (SandboxEndpoint, SandboxMisbehaviour)?
+    let heading: String
+    let detail: String?
+
+    static let wrongPassword = "The user name or the password is wrong."
+    static let all = [
+      Ending(
+        testDescription: "a wrong password",
+        user: SandboxUser(name: "alice", password: "wrong"), heading: "Sign in",
+        detail: wrongPassword),
+      Ending(
+        testDescription: "an unknown user", user: SandboxUser(name: "mallory", password: "x"),
+        heading: "Sign in", detail: wrongPassword),
+      Ending(
+        testDescription: "an unknown client", changes: ["client_id": "nobody"],
+        heading: "This app is not known here",
+        detail: "The link that brought you here names no app that is registered. You were not "
+          + "signed in, and nothing was sent anywhere."),
+      Ending(
+        testDescription: "an unregistered redirect",
+        changes: ["redirect_uri": "https://app.example/other"],
+        heading: "This link leads to the wrong place",
+        detail: "It asks to send you to an address that Sandbox App has not registered. You were "
+          + "not signed in, and nothing was sent there."),
+      Ending(
+        testDescription: "a captive portal", misbehaviour: (.authorization, .html),
+        heading: "Welcome", detail: "Accept the terms to use this network."),
+      Ending(
+        testDescription: "a server that fails", misbehaviour: (.login, .unavailable(retryAfter: 5)),
+        heading: "status 503", detail: nil),
+    ]
+  }
+
+  @Test(arguments: Ending.all)
+  func `a visit that ends on a page fails with what the page says`(ending: Ending) async throws {
+    let sandbox = try await SandboxServer.start()
+    if let (endpoint, misbehaviour) = ending.misbehaviour {
+      sandbox.misbehave(at: endpoint, misbehaviour)
+    }
+    let url = try SandboxPeer(sandbox: sandbox).authorizationURL(ending.changes)
+    let error = await #expect(throws: SandboxError.self) {
+      try await SandboxVisitor(user: ending.user).visit(url)
+    }
+    #expect(error == .endedOnPage(heading: ending.heading, detail: ending.detail))
+    #expect("\(try #require(error))".contains(ending.heading))
+    await sandbox.stop()
+  }
+
+  @Test func `an https redirect of the app is left to the caller`() async throws {
+    var options = SandboxOptions()
+    options.clients[0].redirectURIs.append("https://app.example/callback?from=a")
+    let sandbox = try await SandboxServer.start(options)
+    let url = try SandboxPeer(sandbox: sandbox).authorizationURL([
+      "redirect_uri": "https://app.example/callback?from=a"
+    ])
+    for decision in [SandboxVisitor.Decision.allow, .deny] {
+      let visit = try await SandboxVisitor(decision: decision).visit(url)
+      #expect(visit.redirect.hasPrefix("https://app.example/callback?from=a&"))
+      let parameters = SandboxPeer.parameters(visit.redirect)
+      #expect(parameters.value("state") == "a state+&=%")
+      #expect((parameters.value("code") != nil) == (decision == .allow))
+      #expect(visit.pages.last?.status == 303, "nothing was asked at the app's address")
+    }
+    await sandbox.stop()
+  }
+
+  /// Addresses that begin as the app's `https` redirect URI does, and are another server or path.
+  @Test(arguments: [
+    "https://evil.example/?code=secret-code&state=secret-state",
+    "https://app.example.evil.example/callback?code=secret-code&state=secret-state",
+    "https://app.example/callbackx?code=secret-code&state=secret-state",
+    "http://app.example/callback?code=secret-code&state=secret-state",
+    "https://secret-code@evil.example/?state=secret-state",
+  ])
+  func `the visitor goes to no other computer, and no error repeats what it saw`(
+    target: String
+  ) async throws {
+    let server = try LoopbackServer { _ in
+      .response(LoopbackResponse(status: 302, headers: [("Location", target)]))
+    }
+    let start =
+      "http://\(server.authority)/?state=secret-state"
+      + "&redirect_uri=https%3A%2F%2Fapp.example%2Fcallback"
+    try await expect(.notLoopback(""), from: start)
+    await server.stop()
+  }
+
+  @Test func `a visit does not begin on another computer`() async throws {
+    try await expect(
+      .notLoopback(""), from: "https://sequencing.com/oauth2/authorize?state=secret-state")
+  }
+
+  @Test func `a page that repeats the state does not get it into the error`() async throws {
+    let server = try LoopbackServer { _ in
+      let page = "<h1>Bad secret-state</h1><p>secret-state, secret%2Dstate: <b>no &amp; no</b></p>"
+      return .response(LoopbackResponse(status: 400, body: Data(page.utf8)))
+    }
+    try await expect(
+      .endedOnPage(heading: "Bad [removed]", detail: "[removed], secret%2Dstate: no & no"),
+      from: "http://\(server.authority)/?state=secret-state")
+    await server.stop()
+  }
+
+  @Test func `redirects that go in circles end the visit`() async throws {
+    let server = try LoopbackServer { _ in
+      .response(LoopbackResponse(status: 302, headers: [("Location", "/?state=secret-state")]))
+    }
+    try await expect(.unexpectedAnswer(""), from: "http://\(server.authority)/")
+    await server.stop()
+  }
+
+  /// Expects a visit to fail with this error and without a secret in any text.
+  ///
+  /// An expected error with an empty text matches any text.
+  private func expect(_ expected: SandboxError, from start: String) async throws {
+    let url = try #require(URL(string: start))
+    let error = try #require(
+      await #expect(throws: SandboxError.self) { try await SandboxVisitor().visit(url) })
+    switch (expected, error) {
+    case (.notLoopback(""), .notLoopback), (.unexpectedAnswer(""), .unexpectedAnswer): break
+    default: #expect(error == expected)
+    }
+    var text = "\(error)" + String(reflecting: error) + (error.errorDescription ?? "")
+    dump(error, to: &text)
+    #expect(!text.contains("secret-code") && !text.contains("secret-state"), "\(text)")
+  }
+}

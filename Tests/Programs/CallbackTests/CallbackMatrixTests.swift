@@ -1,0 +1,58 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import TestSupport
+import Testing
+
+/// Delegates and completions in real programs: each class is called on its actor or queue, with any
+/// callback queue and any state of the main thread.
+///
+/// Under ThreadSanitizer the programs are built with it too: they read their variables where the
+/// screen was created, which must not be a data race.
+@Suite(.timeLimit(.minutes(10))) struct CallbackMatrixTests {
+  private static let screens = ["PlainScreen", "MainScreen", "ScreenActor", "OtherScreen"]
+  private static let queues = ["main", "private"]
+
+  /// What the screens have been called with, in order but for those of one moment.
+  private static let calls: Set = [
+    "authorized", "refreshed", "restored", "fresh", "uploaded", "ended", "out",
+  ]
+
+  @Test(arguments: ScreenSources.Mode.allCases)
+  func `every kind of class compiles, is called where it belongs, and does not race`(
+    mode: ScreenSources.Mode
+  ) async throws {
+    let builder = try ProgramBuilder()
+    let sandbox = try await SandboxServer.start()
+    for isAsync in [false, true] {
+      let sources = ScreenSources(mode: mode, isAsync: isAsync)
+      let program = try await builder.build(
+        isAsync ? "async" : "synchronous", sources.files, mode.options)
+      for main in isAsync ? ["async"] : ["loop", "dispatch", "blocked"] {
+        for screen in Self.screens {
+          for queue in Self.queues {
+            try await check(
+              [program, sandbox.issuer.absoluteString, screen, queue, main],
+              comesWhileBlocked: queue == "private" && screen != "MainScreen")
+          }
+        }
+      }
+    }
+  }
+
+  private func check(_ command: [String], comesWhileBlocked: Bool) async throws {
+    let program = try ChildProcess(command, input: .open)
+    if command.last == "blocked" {
+      // What needs the main thread comes once that is free.
+      _ = try await program.line(after: comesWhileBlocked ? "out" : "blocked")
+      if !comesWhileBlocked { #expect(program.output == "blocked\n") }
+      program.endInput()
+    }
+    let result = try await program.result()
+    let name = command.dropFirst(2).joined(separator: " ")
+    #expect(result.status == 0 && result.errors.isEmpty, "\(name): \(result.errors)")
+    let lines = result.output.split(separator: "\n").map(String.init).filter { $0 != "blocked" }
+    #expect(Set(lines.dropLast()) == Self.calls && lines.count == 8, "\(name): \(lines)")
+    #expect(lines.first == "authorized" && lines.last == "read", "\(name): \(lines)")
+  }
+}

@@ -1,0 +1,124 @@
+import Basics
+import Dispatch
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// How the SDK calls the methods of a delegate; the callback matrix tests on which queue or actor.
+@Suite(.timeLimit(.minutes(1))) struct DelegateCallTests {
+  /// Calls its own methods from `async` code, where a default of the same name could be preferred.
+  private final class Calling: AuthorizationDelegate, TokenRefreshDelegate, Sendable {
+    let calls = Locked<[String]>([])
+    func userIsSuccessfullyAuthorized(_ token: SQToken) {}
+    func userIsNotAuthorized() { add("not authorized") }
+    func userIsNotAuthorized(because error: SQOAuthError) { add("because \(error.code)") }
+    func userDidCancelAuthorization() { add("cancelled") }
+    func tokenIsRefreshed(_ token: SQToken) {}
+    func sessionIsReplaced(_ token: SQToken) { add("replaced") }
+    func tokenRefreshDidFail(_ error: SQOAuthError) { add("failed") }
+    func sessionDidEnd(_ reason: SessionEnd) { add("ended") }
+
+    func callAll() async {
+      await Task.yield()
+      userIsNotAuthorized()
+      userIsNotAuthorized(because: SQOAuthError(.serverError, "x"))
+      userDidCancelAuthorization()
+      sessionIsReplaced(SQToken(accessToken: "T"))
+      tokenRefreshDidFail(SQOAuthError(.serverError, "x"))
+      sessionDidEnd(.signedOut)
+    }
+
+    private func add(_ call: String) { calls.withLock { $0.append(call) } }
+  }
+
+  @Test func `a delegate's own async code calls its methods and not their defaults`() async {
+    let delegate = Calling()
+    await delegate.callAll()
+    #expect(
+      delegate.calls.withLock(\.self) == [
+        "not authorized", "because server_error", "cancelled", "replaced", "failed", "ended",
+      ])
+  }
+
+  /// Takes its time with each token.
+  private final class Slow: AuthorizationDelegate, TokenRefreshDelegate, Sendable {
+    let gate = Gate(isOpen: false)
+    let calls = Locked<[String]>([])
+
+    func userIsSuccessfullyAuthorized(_ token: SQToken) async {
+      calls.withLock { $0.append("authorized") }
+      await gate.pass()
+      calls.withLock { $0.append("done") }
+    }
+    func userIsNotAuthorized() {}
+    func tokenIsRefreshed(_ token: SQToken) async { calls.withLock { $0.append("refreshed") } }
+  }
+
+  @Test func `the next call waits for the end of an async method`() async throws {
+    let slow = Slow()
+    let fixture = try OAuthFixture(
+      answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#)
+    )
+    .register()
+    fixture.oauth.authorizationDelegate = slow
+    fixture.oauth.tokenRefreshDelegate = slow
+    try await fixture.oauth.signIn()
+    try await eventually { slow.calls.withLock(\.self) == ["authorized"] }
+    try await fixture.oauth.refresh()
+    slow.gate.open()
+    try await eventually {
+      slow.calls.withLock(\.self) == ["authorized", "done", "refreshed"]
+    }
+  }
+
+  @globalActor private actor Elsewhere {
+    static let shared = Elsewhere()
+  }
+
+  /// Can be used on its actor only, of which the SDK does not know.
+  @Elsewhere private final class Unreachable: @Elsewhere AuthorizationDelegate {
+    static let kept = Unreachable()
+    func userIsSuccessfullyAuthorized(_ token: SQToken) {}
+    func userIsNotAuthorized() {}
+    func listen(to oauth: SQOAuth) { oauth.authorizationDelegate = self }
+  }
+
+  @Test(.ownThreads)
+  func `a conformance that cannot be called ends the program with what to write`()
+    async throws
+  {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let fixture = try OAuthFixture().register()
+      await Unreachable.kept.listen(to: fixture.oauth)
+      try await fixture.oauth.signIn()
+      try await Task.sleep(for: .seconds(60))
+    }
+    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("write `nonisolated` before the protocol's name"))
+  }
+
+  @Test(.ownThreads) func `a callback that waits for a blocked main thread says so once`()
+    async throws
+  {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      let isFree = DispatchSemaphore(value: 0)
+      DispatchQueue.main.async { isFree.wait() }
+      let fixture = try OAuthFixture().register()
+      try await fixture.oauth.signIn()
+      fixture.oauth.authorizeUser()
+      try await Task.sleep(for: .seconds(8))
+      isFree.signal()
+      _ = await fixture.delegate.events(2)
+    }
+    let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(errors.components(separatedBy: "blocked").count == 2, "\(errors)")
+    #expect(errors.contains("dispatchMain()") && errors.contains("callbackQueue"))
+  }
+}

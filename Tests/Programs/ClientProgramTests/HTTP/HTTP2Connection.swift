@@ -1,0 +1,80 @@
+@testable import LoopbackSupport
+
+/// The server's side of HTTP/2 on a ``RawConnection``, just enough to answer requests at will.
+///
+/// - SeeAlso: RFC 9113
+final class HTTP2Connection {
+  enum FrameType: UInt8 {
+    case data = 0
+    case headers = 1
+    case reset = 3
+    case settings = 4
+    case ping = 6
+    case goAway = 7
+  }
+
+  private static let prefaceLength = 24
+  private let connection: RawConnection
+  private var received: [UInt8] = []
+
+  /// Takes the client's preface and sends the server's; returns `nil` if the client disconnects.
+  init?(_ connection: RawConnection) {
+    self.connection = connection
+    guard take(Self.prefaceLength) != nil else { return nil }
+    connection.write(Self.frame(.settings))
+  }
+
+  /// The stream of the next request, whose content is passed over; `nil` at the end.
+  func readRequest() -> UInt8? {
+    while let head = take(9), take(Int(head[1]) << 8 | Int(head[2])) != nil {
+      switch FrameType(rawValue: head[3]) {
+      case .headers?: return head[8]
+      case .settings? where head[4] & 1 == 0: connection.write(Self.frame(.settings, flags: 1))
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// Answers with status 200 and content in pieces, all in one write.
+  func answer(_ stream: UInt8, _ pieces: [[UInt8]] = []) {
+    var bytes = Self.frame(.headers, flags: pieces.isEmpty ? 5 : 4, stream: stream, [0x88])
+    for (index, piece) in pieces.enumerated() {
+      bytes += Self.frame(.data, flags: index == pieces.count - 1 ? 1 : 0, stream: stream, piece)
+    }
+    connection.write(bytes)
+  }
+
+  /// Ends a stream without an answer, for a reason (section 7).
+  func reset(_ stream: UInt8, because code: UInt8) {
+    connection.write(Self.frame(.reset, stream: stream, [0, 0, 0, code]))
+  }
+
+  /// Sends a PING, which the client must answer (section 6.7).
+  func ping() {
+    connection.write(Self.frame(.ping, [UInt8](repeating: 0, count: 8)))
+  }
+
+  /// Says that no stream after this one will be answered.
+  func goAway(last stream: UInt8) {
+    connection.write(Self.frame(.goAway, [0, 0, 0, stream, 0, 0, 0, 0]))
+  }
+
+  private func take(_ count: Int) -> [UInt8]? {
+    while received.count < count {
+      let more = connection.read()
+      if more.isEmpty { return nil }
+      received += more
+    }
+    defer { received.removeFirst(count) }
+    return Array(received.prefix(count))
+  }
+
+  /// A frame (section 4.1).
+  private static func frame(
+    _ type: FrameType, flags: UInt8 = 0, stream: UInt8 = 0, _ payload: [UInt8] = []
+  ) -> [UInt8] {
+    [0, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF), type.rawValue, flags, 0, 0, 0]
+      + [stream] + payload
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import ProgramSupport
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// A stream of HTTP/2 that the server resets, for example because it is overloaded.
+@Suite(.timeLimit(.minutes(1))) struct HTTP2ResetTests {
+  /// RFC 9113, section 7: PROTOCOL_ERROR, INTERNAL_ERROR, CANCEL, ENHANCE_YOUR_CALM,
+  /// INADEQUATE_SECURITY.
+  @Test(arguments: [1, 2, 8, 11, 12] as [UInt8])
+  func `its reason is told`(code: UInt8) async throws {
+    let server = try Self.resetting(because: code)
+    defer { server.stop() }
+    let error = await failure(.connectionFailed) { try await Self.post(to: server) }
+    #expect(Self.names(code, error), "\(String(describing: error))")
+  }
+
+  /// An error on an idle connection must not count for the request during which it appears.
+  ///
+  /// libcurl checks its idle connections at the next request of any kind. Here it finds a
+  /// connection on which it must answer, but the server has gone.
+  @Test(.ownThreads) func `what befalls another connection is not taken for it`() async {
+    // In a process of its own: libcurl looks once in a second, at any request.
+    await #expect(processExitsWith: .success) {
+      let answered = DispatchSemaphore(value: 0)
+      let (endings, hasEnded) = AsyncStream.makeStream(of: Void.self)
+      let other = try RawServer { raw in
+        defer { hasEnded.finish() }
+        guard let connection = HTTP2Connection(raw), let stream = connection.readRequest() else {
+          return
+        }
+        connection.answer(stream)
+        answered.wait()
+        connection.ping()
+        shutdown(raw.socket, Int32(SHUT_WR))
+        // Now it closes, and as it has not read all, the client cannot write any more either.
+      }
+      try #require(try await Self.post(to: other).status == 200)
+      answered.signal()
+      for await _ in endings {}
+      try await Task.sleep(for: .milliseconds(1500))
+      let server = try Self.resetting(because: 11)
+      let error = await failure(.connectionFailed) { try await Self.post(to: server) }
+      try #require(Self.names(11, error), "\(String(describing: error))")
+    }
+  }
+
+  private static func resetting(because code: UInt8) throws -> RawServer {
+    try RawServer { raw in
+      guard let connection = HTTP2Connection(raw), let stream = connection.readRequest() else {
+        return
+      }
+      connection.reset(stream, because: code)
+      while !raw.read().isEmpty {}
+    }
+  }
+
+  /// Whether an error names the reason of the reset, in libcurl's words.
+  private static func names(_ code: UInt8, _ error: SQOAuthError?) -> Bool {
+    (error?.cause as? CurlError)?.text.contains("(err \(code))") == true
+  }
+
+  @discardableResult
+  private static func post(to server: RawServer) async throws -> HTTPResponse {
+    let front = try await TLSFront(before: server)
+    return try await front.client().send(
+      HTTPRequest(method: "POST", url: try #require(front.url)))
+  }
+}

@@ -1,0 +1,221 @@
+import Basics
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// HTTP/2 against nghttp2's server.
+@Suite(.timeLimit(.minutes(3)), .requires(ProgramRequirement(programs: ["nghttpd", "openssl"])))
+struct HTTP2Tests {
+  private func withServer(
+    _ options: [String], version: HTTPClientConfiguration.Version = .automatic,
+    _ body: (CurlHTTPClient, URL, Program) async throws -> Void
+  ) async throws {
+    let certificates = try await Certificates()
+    try Data("hello".utf8).write(to: certificates.folder.appending(path: "small"))
+    try Data(count: 3_000_000).write(to: certificates.folder.appending(path: "large"))
+    let server = try await Program.serving { port in
+      ["nghttpd", "--address=127.0.0.1", "--htdocs=\(certificates.folder.path)", "-v"] + options
+        + ["\(port)", certificates.path("server.key"), certificates.path("server.pem")]
+    }
+    var configuration = HTTPClientConfiguration.direct
+    configuration.additionalAuthorities = try certificates.data("ca.pem")
+    configuration.version = version
+    try await body(
+      CurlHTTPClient(configuration: configuration),
+      try #require(URL(string: "https://127.0.0.1:\(server.port)/small")), server)
+  }
+
+  private func large(_ url: URL) -> URL {
+    url.deletingLastPathComponent().appending(path: "large")
+  }
+
+  /// On how many connections requests came.
+  private func connectionCount(_ server: Program) -> Int {
+    Set(server.text.matches(of: /\[id=(\d+)\].*recv HEADERS/).map { $0.output.1 }).count
+  }
+
+  @Test func `a request is answered`() async throws {
+    try await withServer(["--echo-upload"]) { client, url, _ in
+      let request = HTTPRequest(method: "POST", url: url, body: .bytes(Data("hello".utf8)))
+      let response = try await client.send(request)
+      #expect(response.status == 200)
+      #expect(response.text == "hello")
+    }
+  }
+
+  @Test func `HTTP 1 is spoken where it is asked for, and there is nothing in common`() async throws
+  {
+    try await withServer([], version: .http1) { client, url, _ in
+      let error = await failure { try await client.send(HTTPRequest(url: url)) }
+      #expect(error?.code != .tlsFailed || error?.message.contains("alert") == true)
+    }
+  }
+
+  @Test(.ownThreads) func `many requests share one connection`() async {
+    // In a process of its own: where an earlier test's server had the port, each of the first
+    // requests looks for a connection of that one, and opens its own.
+    await #expect(processExitsWith: .success) {
+      let tests = HTTP2Tests()
+      try await tests.withServer([]) { client, url, server in
+        for _ in 0..<2 {
+          try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<90 {
+              group.addTask { try await client.send(HTTPRequest(url: url)).body.count }
+            }
+            for try await count in group { try #require(count == 5) }
+          }
+        }
+        try #require(tests.connectionCount(server) == 1)
+      }
+    }
+  }
+
+  @Test func `bodies go up and come back, from memory and streamed`() async throws {
+    try await withServer(["--echo-upload"]) { client, url, _ in
+      for size in [0, 1, 100_000, 2_000_000] {
+        let content = pattern(size)
+        var request = HTTPRequest(method: "POST", url: url, body: .bytes(content))
+        request.maximumResponseBytes = 10_000_000
+        if size > 0 { #expect(try await client.send(request).body == content) }
+        let offset = Locked(0)
+        request.body = .stream(length: nil) {
+          {
+            let start = offset.withLock { offset in
+              defer { offset += 70_000 }
+              return offset
+            }
+            return start < size ? content[start..<min(start + 70_000, size)] : nil
+          }
+        }
+        let response = try await client.send(request)
+        if size > 0 { #expect(response.body == content) }
+      }
+    }
+  }
+
+  @Test func `a slow consumer holds back neither other requests nor the end`() async throws {
+    try await withServer([]) { client, url, server in
+      let received = Locked(0)
+      let isFirst = Locked(true)
+      let gate = AsyncStream.makeStream(of: Void.self)
+      let started = AsyncStream.makeStream(of: Void.self)
+      var request = HTTPRequest(url: large(url))
+      request.maximumResponseBytes = 3_000_000
+      request.destination = .stream { _, data in
+        received.withLock { $0 += data.count }
+        if !data.isEmpty,
+          isFirst.withLock({ first in
+            defer { first = false }; return first
+          })
+        {
+          started.continuation.yield()
+          for await _ in gate.stream { break }
+        }
+      }
+      let slow = request
+      async let streamed = client.send(slow)
+      for await _ in started.stream { break }
+      // Some of the body comes before the consumer holds the rest back. From then on requests have
+      // a connection of their own: what they read of the body would have to be stored.
+      repeat {
+        let text = try await client.send(HTTPRequest(url: url)).text
+        #expect(text == "hello")
+      } while connectionCount(server) < 2
+      gate.continuation.yield()
+      let status = try await streamed.status
+      #expect(status == 200)
+      #expect(received.withLock { $0 } == 3_000_000)
+      #expect(connectionCount(server) == 2)
+    }
+  }
+
+  @Test func `the end of a response is seen that comes all at once`() async throws {
+    // Two frames of DATA and their end, in one write that libcurl takes in one read: more than its
+    // own choice of a buffer holds.
+    let piece = [UInt8](repeating: 120, count: 15_000)
+    // A connection that carries nothing is opened where an earlier test's server had the port.
+    let usedConnections = Locked(0)
+    try await withRawServer { connection, _ in
+      var isUsed = false
+      while let stream = connection.readRequest() {
+        if !isUsed { usedConnections.withLock { $0 += 1 } }
+        isUsed = true
+        connection.answer(stream, [piece, piece])
+      }
+    } body: { client, url in
+      for _ in 0..<5 {
+        let response = try await client.send(HTTPRequest(url: url))
+        #expect(response.body == Data(piece + piece))
+      }
+      #expect(usedConnections.withLock(\.self) == 1)
+    }
+  }
+
+  private func withRawServer(
+    _ serve: @escaping @Sendable (HTTP2Connection, RawConnection) -> Void,
+    body: (CurlHTTPClient, URL) async throws -> Void
+  ) async throws {
+    let server = try RawServer { raw in
+      if let connection = HTTP2Connection(raw) { serve(connection, raw) }
+    }
+    defer { server.stop() }
+    let front = try await TLSFront(before: server)
+    try await body(try front.client(), try #require(front.url))
+  }
+
+  @Test func `what is not idempotent is not sent again when its connection ends`() async throws {
+    let requests = Locked(0)
+    try await withRawServer { connection, _ in
+      // Answers the first request of a connection, and ends it on the second.
+      guard let stream = connection.readRequest() else { return }
+      requests.withLock { $0 += 1 }
+      connection.answer(stream)
+      if connection.readRequest() != nil { requests.withLock { $0 += 1 } }
+    } body: { client, url in
+      let request = HTTPRequest(method: "POST", url: url)
+      let response = try await client.send(request)
+      #expect(response.status == 200)
+      await failure(.connectionFailed) { try await client.send(request) }
+      #expect(requests.withLock { $0 } == 2)
+    }
+  }
+
+  @Test func `responses that come side by side all come to their end`() async throws {
+    try await withServer([]) { client, url, _ in
+      var request = HTTPRequest(url: large(url))
+      request.maximumResponseBytes = 3_000_000
+      let large = request
+      for _ in 0..<10 {
+        try await withThrowingTaskGroup(of: Int.self) { group in
+          for _ in 0..<4 { group.addTask { try await client.send(large).body.count } }
+          for try await count in group { #expect(count == 3_000_000) }
+        }
+      }
+    }
+  }
+
+  @Test func `cancelling one request leaves the others on its connection alone`()
+    async throws
+  {
+    try await withServer([]) { client, url, _ in
+      for _ in 0..<30 {
+        let large = large(url)
+        let task = Task {
+          var request = HTTPRequest(url: large)
+          request.maximumResponseBytes = 3_000_000
+          return try await client.send(request)
+        }
+        async let other = client.send(HTTPRequest(url: url))
+        await Task.yield()
+        task.cancel()
+        let text = try await other.text
+        #expect(text == "hello")
+        _ = await task.result
+      }
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import LoopbackHTTP
+import ProgramSupport
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Each way in which the network fails, as the caller sees it.
+@Suite(.timeLimit(.minutes(3))) struct HTTPFailureTests {
+  let client = CurlHTTPClient.shared
+
+  @Test func `a port where nobody listens is a failed connection with its reason`() async throws {
+    let port = try ClosedPort()
+    let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/?code=canary"))
+    var request = HTTPRequest(method: "POST", url: url, headers: ["Authorization": "canary"])
+    request.body = .bytes(Data("canary".utf8))
+    let error = try #require(await failure(.connectionFailed) { try await client.send(request) })
+    #expect(error.message.contains("127.0.0.1:\(port.number)"))
+    #expect(error.message.contains("Connection refused"))
+    #expect((error.cause as? CurlError)?.code == 7)
+    #expect(!everyText(of: error).contains("canary"))
+  }
+
+  @Test func `a host that does not exist is not found`() async throws {
+    let client = CurlHTTPClient(configuration: .direct)
+    let url = try #require(URL(string: "http://no-such-host.invalid/"))
+    let error = await failure(.connectionFailed) { try await client.send(HTTPRequest(url: url)) }
+    #expect((error?.cause as? CurlError)?.code == 6)
+  }
+
+  @Test func `a server that says nothing trips the idle time-out`() async throws {
+    let server = try Server.playing([.wait(.seconds(50))])
+    var request = try server.request()
+    request.idleTimeout = .milliseconds(150)
+    let error = await failure(.requestTimedOut) { try await client.send(request) }
+    #expect(error?.message.contains("silent") == true)
+  }
+
+  @Test func `a server that stalls inside a body trips the idle time-out`() async throws {
+    let server = try Server.playing([
+      .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .wait(.seconds(50)),
+    ])
+    var request = try server.request()
+    request.idleTimeout = .milliseconds(150)
+    await failure(.requestTimedOut) { try await client.send(request) }
+  }
+
+  @Test func `a server that never takes the body trips the idle time-out`() async throws {
+    let server = try RawServer { connection in
+      var last: UInt8 = 0
+      // Reads nothing until the peer is gone.
+      while recv(connection.socket, &last, 1, Int32(MSG_PEEK)) > 0 { usleep(10_000) }
+    }
+    defer { server.stop() }
+    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
+    var request = HTTPRequest(method: "POST", url: url)
+    request.body = .bytes(Data(count: 50_000_000))
+    request.idleTimeout = .milliseconds(300)
+    await failure(.requestTimedOut) { try await client.send(request) }
+  }
+
+  @Test func `bytes that keep coming hold the idle time-out off`() async throws {
+    var steps: [LoopbackStep] = [.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n".utf8))]
+    for _ in 0..<12 { steps += [.wait(.seconds(1)), .send(Data("x".utf8))] }
+    let server = try Server.playing(steps)
+    var request = try server.request()
+    request.idleTimeout = .seconds(8)
+    #expect(try await client.send(request).text == "xxxxxxxxxxxx")
+  }
+
+  @Test(arguments: [Duration.zero, .milliseconds(1)])
+  func `a time-out may be as short as one likes`(timeout: Duration) async throws {
+    let server = try Server.playing([.wait(.seconds(50))])
+    var request = try server.request()
+    request.timeout = timeout
+    await failure(.requestTimedOut) { try await client.send(request) }
+  }
+
+  @Test func `without limits a slow answer is waited for`() async throws {
+    let server = try Server.playing([
+      .wait(.milliseconds(300)), .send(Data("HTTP/1.1 204 No Content\r\n\r\n".utf8)),
+    ])
+    var request = try server.request()
+    request.timeout = nil
+    request.idleTimeout = nil
+    #expect(try await client.send(request).status == 204)
+  }
+
+  /// The connection is kept once, and closed without an answer when it is used again.
+  private static func forgetfulServer() throws -> RawServer {
+    try RawServer { connection in
+      if connection.readHead() != nil {
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        _ = connection.readHead()
+      }
+    }
+  }
+
+  @Test(arguments: ["GET", "PUT", "DELETE"])
+  func `an idempotent request is repeated when a kept connection breaks`(
+    method: String
+  ) async throws {
+    let server = try Self.forgetfulServer()
+    defer { server.stop() }
+    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
+    let client = CurlHTTPClient()
+    // Each time, however many there have been.
+    for _ in 0..<20 {
+      #expect(try await client.send(HTTPRequest(method: method, url: url)).text == "ok")
+    }
+    #expect(server.connectionCount == 20)
+  }
+
+  @Test(.ownThreads, arguments: ["POST", "PATCH"], [0, 10, 100_000])
+  func `what is not idempotent is never sent twice`(method: String, size: Int) async {
+    // In a process of its own: those of other tests can drive out the connection that is kept.
+    await #expect(processExitsWith: .success) { [method = method as String, size = size as Int] in
+      let server = try Self.forgetfulServer()
+      defer { server.stop() }
+      let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
+      let client = CurlHTTPClient()
+      try #require(try await client.send(HTTPRequest(url: url)).text == "ok")
+      var request = HTTPRequest(method: method, url: url)
+      request.body = .bytes(Data(count: size))
+      await failure(.connectionFailed) { try await client.send(request) }
+      try #require(server.connectionCount <= 2)
+    }
+  }
+}

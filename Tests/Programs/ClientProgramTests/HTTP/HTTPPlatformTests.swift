@@ -1,0 +1,138 @@
+import Foundation
+import LoopbackHTTP
+import ProgramSupport
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// What `URLSession` fails at on Linux: it hangs, dies, forwards credentials or buffers everything.
+@Suite(.timeLimit(.minutes(3))) struct HTTPPlatformTests {
+  let client = CurlHTTPClient.shared
+
+  @Test func `a 401 with a Basic challenge comes back with its body`() async throws {
+    let server = try Server.answering(
+      401, [("WWW-Authenticate", #"Basic realm="token endpoint""#)], #"{"error":"invalid_client"}"#)
+    let response = try await client.send(try server.request("POST"))
+    #expect(response.status == 401)
+    #expect(response.headers["www-authenticate"] == #"Basic realm="token endpoint""#)
+    #expect(response.text == #"{"error":"invalid_client"}"#)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `trailers of a chunked response are readable`() async throws {
+    let server = try Server.saying(
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: Grpc-Status\r\n\r\n"
+        + "5\r\nhello\r\n0\r\nGrpc-Status: 16\r\nX-Sum: a b\r\n\r\n")
+    let response = try await client.send(try server.request())
+    #expect(response.text == "hello")
+    #expect(response.trailers["grpc-status"] == "16")
+    #expect(response.trailers["x-sum"] == "a b")
+    #expect(response.headers["grpc-status"] == nil)
+  }
+
+  @Test func `a head that stops after its status line is no response`() async throws {
+    let server = try Server.saying("HTTP/1.1 200 OK\r\n")
+    await failure(.invalidResponse) { try await client.send(try server.request()) }
+  }
+
+  @Test func `a status line, an empty line and the end are an empty response`() async throws {
+    let server = try Server.saying("HTTP/1.1 200 OK\r\n\r\n")
+    let response = try await client.send(try server.request())
+    #expect(response.status == 200)
+    #expect(response.headers.isEmpty)
+    #expect(response.body.isEmpty)
+  }
+
+  @Test func `two hundred cancelled requests leave the client at work`() async throws {
+    let server = try Server.playing([.wait(.seconds(30))])
+    for _ in 0..<200 {
+      let request = try server.request()
+      let task = Task { try await client.send(request) }
+      task.cancel()
+      await failure(.cancelled) { try await task.value }
+    }
+    let answering = try Server.answering()
+    #expect(try await client.send(try answering.request()).text == "hello")
+  }
+
+  @Test(arguments: [301, 302, 303, 307, 308], ["/elsewhere", "other origin"])
+  func `a redirect is returned and not followed`(status: Int, location: String) async throws {
+    let other = try Server.answering()
+    let target = location == "/elsewhere" ? location : try other.url("/stolen").absoluteString
+    let server = try Server.answering(status, [("Location", target)], "moved")
+    var request = try server.request("POST")
+    request.headers["Authorization"] = "Bearer canary"
+    request.body = .bytes(Data("code=canary".utf8))
+    let response = try await client.send(request)
+    #expect(response.status == status)
+    #expect(response.headers["location"] == target)
+    #expect(response.text == "moved")
+    #expect(server.requests.count == 1)
+    #expect(other.requests.isEmpty)
+  }
+
+  @Test func `an endless body ends at the cap`() async throws {
+    let server = try Server.playing([
+      .send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8)), .sendForever(Data(repeating: 120, count: 4096)),
+    ])
+    let error = await failure(.responseTooLarge) { try await client.send(try server.request()) }
+    #expect(error?.message.contains(server.loopback.authority) == true)
+  }
+
+  @Test(arguments: [0, 1]) func `the cap is exact`(excess: Int) async throws {
+    let body = String(repeating: "x", count: 1000 + excess)
+    let server = try Server.answering(200, [], body)
+    var request = try server.request()
+    request.maximumResponseBytes = 1000
+    if excess == 0 {
+      #expect(try await client.send(request).text == body)
+    } else {
+      await failure(.responseTooLarge) { try await client.send(request) }
+    }
+  }
+
+  @Test func `a compressed body is decoded, and the cap counts what comes out`() async throws {
+    let bomb = try await gzip(String(repeating: "\0", count: 20_000_000))
+    #expect(bomb.count < 100_000)
+    let server = try Server { _, _ in
+      .response(
+        LoopbackResponse(status: 200, headers: [("Content-Encoding", "gzip")], body: bomb))
+    }
+    var request = try server.request()
+    await failure(.responseTooLarge) { try await client.send(request) }
+    request.maximumResponseBytes = 20_000_000
+    #expect(try await client.send(request).body.count == 20_000_000)
+    #expect(server.requests.first?.header("accept-encoding")?.contains("gzip") == true)
+  }
+
+  @Test func `a byte now and then does not outlast the total time-out`() async throws {
+    var steps: [LoopbackStep] = [
+      .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".utf8))
+    ]
+    for _ in 0..<100 { steps += [.send(Data("x".utf8)), .wait(.milliseconds(50))] }
+    steps.append(.wait(.seconds(1000)))
+    let server = try Server.playing(steps)
+    var request = try server.request()
+    request.timeout = .milliseconds(400)
+    await failure(.requestTimedOut) { try await client.send(request) }
+  }
+
+  @Test func `a field without a space and a status without a reason are accepted`() async throws {
+    let server = try Server.saying("HTTP/1.1 200\r\nFoo:bar\r\nContent-Length:2\r\n\r\nok")
+    let response = try await client.send(try server.request())
+    #expect(response.headers["foo"] == "bar")
+    #expect(response.text == "ok")
+  }
+
+  private func gzip(_ text: String) async throws -> Data {
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data(text.utf8).write(to: file)
+    let result = try await ChildProcess.run(["gzip", "-9", file.path])
+    try #require(result.status == 0, "gzip: \(result.errors)")
+    let compressed = file.appendingPathExtension("gz")
+    defer { try? FileManager.default.removeItem(at: compressed) }
+    return try Data(contentsOf: compressed)
+  }
+}

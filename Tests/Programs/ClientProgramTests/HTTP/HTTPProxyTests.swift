@@ -1,0 +1,90 @@
+import Foundation
+import LoopbackHTTP
+import ProgramSupport
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Whom a proxy gets to see, with a real listener in its place.
+@Suite(.timeLimit(.minutes(3))) struct HTTPProxyTests {
+  private func proxy() throws -> Server {
+    try Server { request, _ in
+      request.method == "CONNECT"
+        ? .response(LoopbackResponse(status: 407, headers: [("X-Proxy", "1")]))
+        : .response(LoopbackResponse(status: 200, body: Data("from the proxy".utf8)))
+    }
+  }
+
+  private func client(through proxy: Server) throws -> CurlHTTPClient {
+    var configuration = HTTPClientConfiguration()
+    configuration.proxy = .url(
+      try #require(URL(string: "http://user:canary@\(proxy.loopback.authority)")))
+    #expect(!everyText(of: configuration).contains("canary"))
+    return CurlHTTPClient(configuration: configuration)
+  }
+
+  @Test func `a plain request goes to the proxy whole`() async throws {
+    let proxy = try proxy()
+    let url = try #require(URL(string: "http://server.example:81/path?q=1"))
+    #expect(try await client(through: proxy).send(HTTPRequest(url: url)).text == "from the proxy")
+    let seen = try #require(proxy.requests.first)
+    #expect(seen.target == "http://server.example:81/path?q=1")
+    #expect(seen.header("proxy-authorization") == "Basic dXNlcjpjYW5hcnk=")
+  }
+
+  @Test func `a secure request asks the proxy for a tunnel and tells it no secret`() async throws {
+    let proxy = try proxy()
+    let url = try #require(URL(string: "https://server.example/path?q=canary"))
+    let request = HTTPRequest(url: url, headers: ["Authorization": "Bearer token"])
+    let error = await failure(.connectionFailed) {
+      try await client(through: proxy).send(request)
+    }
+    #expect(error.map { !everyText(of: $0).contains("canary") } == true)
+    let seen = try #require(proxy.requests.first)
+    #expect(seen.method == "CONNECT")
+    #expect(seen.target == "server.example:443")
+    #expect(seen.header("authorization") == nil)
+  }
+
+  @Test(arguments: [
+    "127.0.0.1", "127.1", "127.0.1", "0x7f.1", "0x7f000001", "2130706433", "0177.0.0.1",
+    "127.255.255.254", "localhost", "LocalHost", "localhost.", "a.localhost", "[::1]",
+    "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "0", "[::]",
+  ])
+  func `a loopback host never goes to the proxy, however it is spelt`(host: String) async throws {
+    let proxy = try proxy()
+    let server = try Server.answering()
+    let url = try #require(URL(string: "http://\(host):\(server.loopback.port)/"))
+    // Some spellings reach the server and some nobody; none may reach the proxy.
+    _ = try? await client(through: proxy).send(HTTPRequest(url: url))
+    #expect(proxy.requests.isEmpty)
+  }
+
+  @Test(.ownThreads) func `the environment's proxy is used, but not for a loopback host`() async {
+    await #expect(processExitsWith: .success) {
+      let proxy = try Server { _, _ in
+        .response(LoopbackResponse(status: 200, body: Data("from the proxy".utf8)))
+      }
+      for name in ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
+        setenv(name, "http://\(proxy.loopback.authority)", 1)
+      }
+      setenv("no_proxy", "direct.invalid", 1)
+      let client = CurlHTTPClient.shared
+      let remote = try #require(URL(string: "http://server.example/"))
+      try #require(try await client.send(HTTPRequest(url: remote)).text == "from the proxy")
+      let server = try Server.answering()
+      try #require(try await client.send(try server.request()).text == "hello")
+      let excepted = try #require(URL(string: "http://direct.invalid/"))
+      try #require((try? await client.send(HTTPRequest(url: excepted))) == nil)
+      try #require(proxy.requests.count == 1)
+      var configuration = HTTPClientConfiguration()
+      configuration.proxy = .none
+      let direct = CurlHTTPClient(configuration: configuration)
+      let unknown = try #require(URL(string: "http://server.invalid/"))
+      try #require((try? await direct.send(HTTPRequest(url: unknown))) == nil)
+      try #require(proxy.requests.count == 1)
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import LoopbackHTTP
+import ProgramSupport
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Responses as servers really write them, whole and broken.
+@Suite(.timeLimit(.minutes(3))) struct HTTPResponseTests {
+  let client = CurlHTTPClient.shared
+
+  @Test func `heads of status 1xx are passed over`() async throws {
+    let server = try Server.saying(
+      "HTTP/1.1 100 Continue\r\nX-Early: 1\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+        + "HTTP/1.1 200 OK\r\nX-Final: 1\r\nContent-Length: 2\r\n\r\nok")
+    let response = try await client.send(try server.request())
+    #expect(response.status == 200)
+    #expect(response.headers.map(\.name) == ["X-Final", "Content-Length"])
+    #expect(response.text == "ok")
+  }
+
+  @Test func `fields keep their order and their doubles, and folded ones are joined`() async throws
+  {
+    let server = try Server.saying(
+      "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX-Long: one\r\n  two\r\n"
+        + "X-Empty:\r\nContent-Length: 0\r\n\r\n")
+    let response = try await client.send(try server.request())
+    #expect(response.headers.values(for: "SET-COOKIE") == ["a=1", "b=2"])
+    #expect(response.headers["x-long"] == "one two")
+    #expect(response.headers["x-empty"]?.isEmpty == true)
+  }
+
+  @Test func `no cookie is kept`() async throws {
+    let server = try Server.answering(200, [("Set-Cookie", "session=canary; Path=/")])
+    for _ in 0..<2 { _ = try await client.send(try server.request()) }
+    #expect(server.requests.count == 2)
+    #expect(server.requests.allSatisfy { $0.header("cookie") == nil })
+  }
+
+  @Test(
+    arguments: [
+      ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", .connectionFailed),
+      ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .connectionFailed),
+      ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", .connectionFailed),
+      ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", .connectionFailed),
+      (
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello",
+        .invalidResponse
+      ),
+      ("HTTP/1.1 200 OK\r\nFoo: bar\r\n", .invalidResponse),
+      ("HTTP/1.1 200 OK\r\nno colon here\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+      ("HTTP/1.1 200 OK\r\n: no name\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+      ("HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+      ("HTTP/1.1 20\r\n\r\n", .invalidResponse),
+      ("HTTP/1.1 100 Continue\r\n\r\n", .connectionFailed),
+      ("hello, this is no HTTP", .invalidResponse),
+      ("SSH-2.0-OpenSSH_9.2\r\n", .invalidResponse),
+      ("", .connectionFailed),
+    ] as [(String, SQOAuthError.Code)])
+  func `a broken response is an error`(text: String, code: SQOAuthError.Code) async throws {
+    let server = try Server.saying(text)
+    let error = await failure(code) { try await client.send(try server.request()) }
+    #expect(error?.message.contains(server.loopback.authority) == true)
+  }
+
+  @Test func `a connection that is reset is a failed connection`() async throws {
+    let server = try Server.playing([
+      .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .reset,
+    ])
+    await failure(.connectionFailed) { try await client.send(try server.request()) }
+  }
+
+  @Test func `too many fields and too many bytes of them are refused`() async throws {
+    let many = try Server.saying(
+      "HTTP/1.1 200 OK\r\n" + String(repeating: "A: b\r\n", count: 300) + "\r\n")
+    await failure(.responseTooLarge) { try await client.send(try many.request()) }
+    let long = "A: " + String(repeating: "b", count: 60_000) + "\r\n"
+    let large = try Server.saying(
+      "HTTP/1.1 200 OK\r\n" + String(repeating: long, count: 5) + "\r\n")
+    await failure(.responseTooLarge) { try await client.send(try large.request()) }
+    let endless = try Server.playing([.sendForever(Data("HTTP/1.1 103 Hints\r\n\r\n".utf8))])
+    await failure(.responseTooLarge) { try await client.send(try endless.request()) }
+  }
+
+  @Test func `a HEAD request gets the head alone`() async throws {
+    let server = try Server.saying("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    let response = try await client.send(try server.request("HEAD"))
+    #expect(response.headers["content-length"] == "1000")
+    #expect(response.body.isEmpty)
+  }
+
+  @Test func `a 204 and a 304 have no body`() async throws {
+    for status in [204, 304] {
+      let server = try Server.saying("HTTP/1.1 \(status) X\r\n\r\n")
+      #expect(try await client.send(try server.request()).status == status)
+    }
+  }
+
+  @Test(.ownThreads) func `connections are used again`() async {
+    // In a process of its own: those of other tests can drive one out that is kept.
+    await #expect(processExitsWith: .success) {
+      let server = try Server.answering()
+      for _ in 0..<20 { _ = try await CurlHTTPClient.shared.send(try server.request()) }
+      try #require(Set(server.requests.map(\.peerPort)).count == 1)
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import Basics
+import Foundation
+import LoopbackHTTP
+import ProgramSupport
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// A process that is stopped for longer than a request's time limit, for example by a debugger.
+///
+/// When it continues, the answer is already in its socket.
+@Suite(.timeLimit(.minutes(2))) struct HTTPStopTests {
+  private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+  private static let limit = 2
+
+  /// Lets a probe that stands still go on when its request's time has passed.
+  private func goOn(_ probe: ChildProcess) async throws -> ChildProcess.Result {
+    // It has stopped behind the request's start, so the time is over by then.
+    try await Task.sleep(for: .seconds(Self.limit) + .milliseconds(200))
+    #expect(probe.isStopped)
+    probe.signal(SIGCONT)
+    return try await probe.result()
+  }
+
+  /// A server that answers the first request at once and the second one when it is allowed to.
+  private struct SlowServer: Sendable {
+    let server: RawServer
+    let hasRequest = OneShot<Void>()
+    let isAnswered = OneShot<Void>()
+    let mayAnswer = DispatchSemaphore(value: 0)
+
+    init() throws {
+      server = try RawServer { [hasRequest, isAnswered, mayAnswer] connection in
+        for isSecond in [false, true] {
+          guard connection.readHead() != nil else { return }
+          if isSecond {
+            hasRequest.resolve(())
+            mayAnswer.wait()
+          }
+          connection.write(HTTPStopTests.answer)
+        }
+        connection.isDelivered()
+        isAnswered.resolve(())
+        while !connection.read().isEmpty {}
+      }
+    }
+
+    func probe(_ command: String) throws -> ChildProcess {
+      try TransferProbe.start(
+        command, "http://127.0.0.1:\(server.port)/", limit: HTTPStopTests.limit)
+    }
+
+    /// Answers a probe that stands still.
+    func answer() async {
+      mayAnswer.signal()
+      _ = await isAnswered.value()
+    }
+  }
+
+  @Test func `the event loop reads an answer that came while the process was stopped`()
+    async throws
+  {
+    let (fixture, probe) = try await stopped("send") { fixture, probe in
+      _ = await fixture.hasRequest.value()
+      probe.signal(SIGSTOP)
+    }
+    defer { fixture.server.stop() }
+    await fixture.answer()
+    let result = try await goOn(probe)
+    #expect(result.output.contains("status 200"), "\(result.errors)")
+  }
+
+  @Test func `a caller that waits itself reads an answer that came while it was stopped`()
+    async throws
+  {
+    let (fixture, probe) = try await stopped("send-alone")
+    defer { fixture.server.stop() }
+    await fixture.answer()
+    let result = try await goOn(probe)
+    #expect(result.output.contains("status 200"), "\(result.errors)")
+  }
+
+  /// A probe that has stopped, by itself or by a signal.
+  ///
+  /// On a machine so busy that its request's time was over before that, another one is started.
+  private func stopped(
+    _ command: String, _ stop: (SlowServer, ChildProcess) async -> Void = { _, _ in }
+  ) async throws -> (SlowServer, ChildProcess) {
+    while true {
+      let fixture = try SlowServer()
+      let probe = try fixture.probe(command)
+      do {
+        await stop(fixture, probe)
+        try await eventually("the probe stops", within: .seconds(60)) {
+          guard probe.isRunning else { throw Ended(said: probe.output + probe.errors) }
+          return probe.isStopped
+        }
+        return (fixture, probe)
+      } catch let error as Ended where error.said.contains("request_timed_out") {
+        fixture.server.stop()
+      }
+    }
+  }
+
+  /// Holds the event loop's thread, once, as a stopped process does.
+  private final class Hold: Sendable {
+    private let isFirst = Locked(true)
+    private let mayGoOn = DispatchSemaphore(value: 0)
+    let hasBegun = OneShot<Void>()
+
+    func pass() {
+      let isFirst = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      guard isFirst else { return }
+      hasBegun.resolve(())
+      mayGoOn.wait()
+    }
+
+    func end() { mayGoOn.signal() }
+  }
+
+  @Test(.ownThreads) func `a request whose time is over before it can be sent is not sent`() async {
+    // In a process of its own, since all requests of a process have one event loop.
+    await #expect(processExitsWith: .success) {
+      let hasBoth = OneShot<Void>()
+      let server = try Server { request, number in
+        // The first two come side by side.
+        if number == 0 { _ = await hasBoth.value() }
+        if number == 1 { hasBoth.resolve(()) }
+        guard request.path == "/slow" else { return .response(LoopbackResponse(status: 200)) }
+        let start = Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx".utf8)
+        return .script([.send(start), .wait(.seconds(50))])
+      }
+      let client = CurlHTTPClient()
+      let hold = Hold()
+      var slow = try server.request("GET", "/slow")
+      slow.progress = { _ in hold.pass() }
+      // Two connections, one of which stays free: a request on it would be on its way at once.
+      async let first = client.send(try server.request())
+      async let second = client.send(try server.request())
+      _ = try await (first, second)
+      let other = Task { [slow] in try await client.send(slow) }
+      _ = await hold.hasBegun.value()
+      var late = try server.request("POST", "/late")
+      late.timeout = .milliseconds(100)
+      async let error = failure(.requestTimedOut) { [late] in try await client.send(late) }
+      try await Task.sleep(for: .milliseconds(300))
+      hold.end()
+      _ = await error
+      _ = try await client.send(try server.request("POST", "/after"))
+      other.cancel()
+      try #require(server.requests.last?.path == "/after")
+      try #require(!server.requests.contains { $0.path == "/late" })
+    }
+  }
+
+  private struct Ended: Error {
+    let said: String
+  }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import LoopbackHTTP
+import ProgramSupport
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Trust, as openssl's own server puts it to the test.
+@Suite(.timeLimit(.minutes(3)), .requires(ProgramRequirement(programs: ["openssl"])))
+struct HTTPTLSTests {
+  let certificates: Certificates
+
+  init() async throws {
+    certificates = try await Certificates()
+  }
+
+  /// Runs `openssl s_server -www`, which answers every GET with a page about the connection.
+  private func withServer(
+    _ certificate: String = "server", _ options: [String] = [],
+    _ body: (URL) async throws -> Void
+  ) async throws {
+    let key = certificate == "expired" ? "server" : certificate
+    let server = try await Program.serving { port in
+      [
+        "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert",
+        certificates.path("\(certificate).pem"), "-key", certificates.path("\(key).key"), "-www",
+      ] + options
+    }
+    try await body(try #require(URL(string: "https://127.0.0.1:\(server.port)/")))
+    withExtendedLifetime(server) {}
+  }
+
+  private func configuration() throws -> HTTPClientConfiguration {
+    var configuration = HTTPClientConfiguration.direct
+    configuration.additionalAuthorities = try certificates.data("ca.pem")
+    return configuration
+  }
+
+  @Test func `an authority that is not trusted is refused, and nothing is sent`() async throws {
+    try await withServer { url in
+      let error = try #require(
+        await failure(.tlsFailed) { try await CurlHTTPClient.shared.send(HTTPRequest(url: url)) })
+      #expect(error.message.contains(url.host() ?? "?"))
+      #expect((error.cause as? CurlError)?.code == 60)
+      #expect((error.cause as? CurlError)?.text.contains("certificate") == true)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `an authority of the configuration is trusted`(besidesSystem: Bool) async throws {
+    try await withServer { url in
+      var configuration = try configuration()
+      configuration.trustsSystemAuthorities = besidesSystem
+      let client = CurlHTTPClient(configuration: configuration)
+      #expect(try await client.send(HTTPRequest(url: url)).status == 200)
+    }
+  }
+
+  @Test func `nobody at all may be trusted`() async throws {
+    try await withServer { url in
+      var configuration = HTTPClientConfiguration.direct
+      configuration.trustsSystemAuthorities = false
+      let client = CurlHTTPClient(configuration: configuration)
+      await failure(.tlsFailed) { try await client.send(HTTPRequest(url: url)) }
+    }
+  }
+
+  @Test func `what is no certificate is no authority`() async throws {
+    try await withServer { url in
+      var configuration = HTTPClientConfiguration.direct
+      configuration.additionalAuthorities = Data("nonsense".utf8)
+      let client = CurlHTTPClient(configuration: configuration)
+      await failure(.tlsFailed) { try await client.send(HTTPRequest(url: url)) }
+    }
+  }
+
+  @Test(arguments: ["other", "expired"])
+  func `a certificate for another host or of another time is refused`(
+    certificate: String
+  ) async throws {
+    try await withServer(certificate) { url in
+      let client = CurlHTTPClient(configuration: try configuration())
+      await failure(.tlsFailed) { try await client.send(HTTPRequest(url: url)) }
+    }
+  }
+
+  @Test(arguments: ["-tls1_2", "-tls1_3"])
+  func `a client certificate is shown where it is asked for`(version: String) async throws {
+    let options = [
+      version, "-Verify", "1", "-CAfile", certificates.path("ca.pem"), "-verify_return_error",
+    ]
+    try await withServer("server", options) { url in
+      var configuration = try configuration()
+      let without = CurlHTTPClient(configuration: configuration)
+      await failure(.tlsFailed) { try await without.send(HTTPRequest(url: url)) }
+      configuration.clientCertificate = .init(
+        chain: try certificates.data("client.pem"), privateKey: try certificates.data("client.key"))
+      let with = CurlHTTPClient(configuration: configuration)
+      #expect(try await with.send(HTTPRequest(url: url)).status == 200)
+      // Its connection is not lent to a client that has no certificate.
+      await failure(.tlsFailed) { try await without.send(HTTPRequest(url: url)) }
+      #expect(!everyText(of: configuration).contains("PRIVATE KEY"))
+    }
+  }
+
+  @Test func `a key that belongs to another certificate is refused`() async throws {
+    try await withServer { url in
+      var configuration = try configuration()
+      configuration.clientCertificate = .init(
+        chain: try certificates.data("client.pem"), privateKey: try certificates.data("other.key"))
+      let client = CurlHTTPClient(configuration: configuration)
+      await failure(.tlsFailed) { try await client.send(HTTPRequest(url: url)) }
+    }
+  }
+
+  @Test func `a connection is not shared with a client of other trust`() async throws {
+    try await withServer { url in
+      let trusting = CurlHTTPClient(configuration: try configuration())
+      #expect(try await trusting.send(HTTPRequest(url: url)).status == 200)
+      await failure(.tlsFailed) { try await CurlHTTPClient.shared.send(HTTPRequest(url: url)) }
+      #expect(try await trusting.send(HTTPRequest(url: url)).status == 200)
+    }
+  }
+
+  @Test func `an older TLS than the least allowed is refused`() async throws {
+    try await withServer("server", ["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"]) { url in
+      let client = CurlHTTPClient(configuration: try configuration())
+      await failure(.tlsFailed) { try await client.send(HTTPRequest(url: url)) }
+    }
+    try await withServer("server", ["-tls1_2"]) { url in
+      var configuration = try configuration()
+      let modern = CurlHTTPClient(configuration: configuration)
+      #expect(try await modern.send(HTTPRequest(url: url)).status == 200)
+      configuration.minimumTLSVersion = .tls13
+      let strict = CurlHTTPClient(configuration: configuration)
+      await failure(.tlsFailed) { try await strict.send(HTTPRequest(url: url)) }
+    }
+  }
+
+  @Test func `a server that speaks no TLS is a TLS failure`() async throws {
+    let server = try Server.saying("HTTP/1.1 400 Bad Request\r\n\r\n")
+    let url = try #require(URL(string: "https://\(server.loopback.authority)/"))
+    await failure(.tlsFailed) { try await CurlHTTPClient.shared.send(HTTPRequest(url: url)) }
+  }
+
+  @Test(.ownThreads) func `a process may end in the middle of handshakes`() async throws {
+    try await withServer { url in
+      for milliseconds in stride(from: 20, to: 120, by: 10) {
+        await #expect(processExitsWith: .exitCode(0)) {
+          [
+            text = url.absoluteString as String, authority = certificates.path("ca.pem") as String,
+            milliseconds = milliseconds as Int
+          ] in
+          var configuration = HTTPClientConfiguration.direct
+          configuration.additionalAuthorities = try Data(contentsOf: URL(filePath: authority))
+          let client = CurlHTTPClient(configuration: configuration)
+          let url = try #require(URL(string: text))
+          for _ in 0..<8 {
+            Task {
+              for _ in 0..<10_000 {
+                _ = try? await client.send(HTTPRequest(url: url, headers: ["Connection": "close"]))
+              }
+            }
+          }
+          try await Task.sleep(for: .milliseconds(milliseconds))
+          exit(0)
+        }
+      }
+    }
+  }
+
+  @Test func `a server that speaks http on the port is suspected`() async throws {
+    let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200)) }
+    let error = await failure(.tlsFailed) {
+      try await CurlHTTPClient.shared.send(HTTPRequest(url: "https://127.0.0.1:\(server.port)/"))
+    }
+    #expect(error?.message.contains("perhaps the server speaks http there") == true)
+    await server.stop()
+  }
+}

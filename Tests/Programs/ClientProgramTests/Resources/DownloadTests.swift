@@ -1,0 +1,215 @@
+import Basics
+import Foundation
+import LoopbackHTTP
+import ProgramSupport
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Downloads that need no second call.
+@Suite(.timeLimit(.minutes(1))) struct DownloadTests {
+  let fixture: DownloadFixture
+
+  init() throws {
+    fixture = try DownloadFixture()
+  }
+
+  @Test(arguments: [0, 1, 70_000, 3_000_000])
+  func `a file arrives whole and leaves nothing beside it`(size: Int) async throws {
+    let content = pattern(size)
+    let server = try RangeServer(content)
+    let response = try await fixture.download(server)
+    #expect(response.status == 200)
+    #expect(response.body.isEmpty)
+    #expect(try Data(contentsOf: fixture.destination) == content)
+    #expect(try fixture.names == ["file.bin"])
+    #expect(try TemporaryFolder.mode(fixture.destination.path) == 0o600)
+    fixture.expectWholeProgress(size)
+    let request = try #require(server.requests.first)
+    #expect(request.header("accept-encoding") == "identity")
+    #expect(request.header("range") == nil)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `a download works under a umask that takes all rights`() async throws {
+    let content = pattern(70_000)
+    let server = try RangeServer(content)
+    let probe = try await ChildProcess.run([
+      "bash", "-c", "umask 0777; exec \"$@\"", "-", TransferProbe.executable, "download",
+      try server.request().url.absoluteString, fixture.destination.path,
+    ])
+    #expect(probe.status == 0, "\(probe.output)\(probe.errors)")
+    #expect(try Data(contentsOf: fixture.destination) == content)
+    #expect(try TemporaryFolder.mode(fixture.destination.path) == 0o600)
+  }
+
+  @Test func `a file without an announced length arrives whole`() async throws {
+    let content = pattern(500_000)
+    let server = try RangeServer(content)
+    server.change { $0.hasLength = false }
+    _ = try await fixture.download(server)
+    #expect(try Data(contentsOf: fixture.destination) == content)
+    fixture.expectWholeProgress(content.count)
+    #expect(fixture.progress.dropLast().allSatisfy { $0.total == nil })
+  }
+
+  @Test func `a connection that is lost again and again is resumed`() async throws {
+    let content = pattern(1_000_000)
+    let server = try RangeServer(
+      content, faults: [.cut(after: 300_000), .cut(after: 200_000), .cut(after: 100_000)])
+    #expect(try await fixture.download(server).status == 206)
+    #expect(try Data(contentsOf: fixture.destination) == content)
+    #expect(server.ranges == [nil, "bytes=300000-", "bytes=500000-", "bytes=600000-"])
+    #expect(server.requests.dropFirst().allSatisfy { $0.header("if-range") == #""v1""# })
+    fixture.expectWholeProgress(content.count)
+  }
+
+  @Test func `a server that falls silent is asked for the rest`() async throws {
+    let content = pattern(400_000)
+    let server = try RangeServer(content, faults: [.stall(after: 100_000)])
+    _ = try await fixture.download(server) { $0.idleTimeout = .seconds(5) }
+    #expect(server.ranges == [nil, "bytes=100000-"])
+    #expect(try Data(contentsOf: fixture.destination) == content)
+  }
+
+  @Test func `a total time-out holds for all attempts and is not resumed`() async throws {
+    let server = try RangeServer(
+      pattern(2_000_000), faults: (0..<20).map { _ in .stall(after: 100_000) })
+    await failure(.requestTimedOut) {
+      try await fixture.download(server) {
+        $0.timeout = .seconds(12)
+        $0.idleTimeout = .seconds(5)
+      }
+    }
+    #expect((1...4).contains(server.requests.count))
+    #expect(try fixture.names == ["file.bin.partial", "file.bin.partial.info"])
+  }
+
+  @Test func `connections that bring next to nothing end the call`() async throws {
+    let server = try RangeServer(
+      pattern(400_000), faults: (0..<20).map { _ in .cut(after: 1000) })
+    await failure(.connectionFailed) { try await fixture.download(server) }
+    #expect(server.requests.count == 5)
+  }
+
+  @Test func `a download that nothing was received of is not tried again`() async throws {
+    let server = try RangeServer(pattern(400), faults: [.reply(.script([.reset]))])
+    await failure(.connectionFailed) { try await fixture.download(server) }
+    #expect(server.requests.count == 1)
+    #expect(try fixture.names.isEmpty)
+  }
+
+  @Test func `a download without a strong validator is not resumed`() async throws {
+    let server = try RangeServer(
+      pattern(400_000), [("ETag", #"W/"v1""#)], faults: [.cut(after: 200_000)])
+    await failure(.connectionFailed) { try await fixture.download(server) }
+    #expect(server.requests.count == 1)
+    #expect(try fixture.names.isEmpty)
+  }
+
+  @Test func `a cancelled download stops and stays resumable`() async throws {
+    let content = pattern(400_000)
+    let server = try RangeServer(content, faults: [.stall(after: 100_000)])
+    let task = Task { try await fixture.download(server) }
+    try await eventually("bytes have come") { fixture.progress.last?.completed == 100_000 }
+    task.cancel()
+    await failure(.cancelled) { try await task.value }
+    _ = try await fixture.download(server)
+    #expect(server.ranges == [nil, "bytes=100000-"])
+    #expect(try Data(contentsOf: fixture.destination) == content)
+    fixture.expectWholeProgress(content.count)
+  }
+
+  @Test(arguments: [302, 401, 404, 500])
+  func `a refusal is returned with its content and changes no file`(status: Int) async throws {
+    try Data("kept".utf8).write(to: fixture.destination)
+    let body = Data("sorry".utf8)
+    let server = try RangeServer(
+      Data(), faults: [.reply(.response(LoopbackResponse(status: status, body: body)))])
+    let response = try await fixture.download(server)
+    #expect(response.status == status)
+    #expect(response.text == "sorry")
+    #expect(try fixture.names == ["file.bin"])
+    #expect(try Data(contentsOf: fixture.destination) == Data("kept".utf8))
+    #expect(fixture.progress.isEmpty)
+  }
+
+  @Test func `a refusal has a bounded content`() async throws {
+    let reply = LoopbackResponse(status: 500, body: Data(count: 2000))
+    let server = try RangeServer(Data(), faults: [.reply(.response(reply))])
+    await failure(.responseTooLarge) {
+      try await fixture.download(server) { $0.maximumResponseBytes = 1000 }
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a file that is too long is refused`(hasLength: Bool) async throws {
+    try Data("kept".utf8).write(to: fixture.destination)
+    let server = try RangeServer(pattern(300_000))
+    server.change { $0.hasLength = hasLength }
+    await failure(.responseTooLarge) { try await fixture.download(server, maximumBytes: 299_999) }
+    #expect(try Data(contentsOf: fixture.destination) == Data("kept".utf8))
+    #expect(try await fixture.download(server, maximumBytes: 300_000).status < 300)
+  }
+
+  @Test func `a failure keeps the file that was there and a success replaces it`() async throws {
+    try Data("old".utf8).write(to: fixture.destination)
+    let server = try RangeServer(
+      Data("new".utf8), [], faults: [.cut(after: 1)])
+    await failure(.connectionFailed) { try await fixture.download(server) }
+    #expect(try Data(contentsOf: fixture.destination) == Data("old".utf8))
+    _ = try await fixture.download(server)
+    #expect(try Data(contentsOf: fixture.destination) == Data("new".utf8))
+  }
+
+  @Test func `content that is coded all the same is decoded and not resumed`() async throws {
+    // printf hello | gzip -n, in hexadecimal.
+    let zipped = "1f8b0800000000000003cb48cdc9c9070086a6103605000000"
+    let bytes = stride(from: 0, to: zipped.count, by: 2).map { index in
+      UInt8(zipped.dropFirst(index).prefix(2), radix: 16) ?? 0
+    }
+    let fields = [("ETag", #""z""#), ("Content-Encoding", "gzip")]
+    let server = try RangeServer(Data(bytes), fields.map { (name: $0.0, value: $0.1) })
+    _ = try await fixture.download(server)
+    #expect(try Data(contentsOf: fixture.destination) == Data("hello".utf8))
+  }
+
+  @Test func `the second of two downloads to one file is told so`() async throws {
+    let content = pattern(400_000)
+    let rest = Gate(isOpen: false)
+    defer { rest.open() }
+    let server = try RangeServer(content, faults: [.cut(after: 100_000), .hold(rest)])
+    let first = Task { try await fixture.download(server) }
+    try await eventually("the first is under way") { rest.waiting == 1 }
+    let request = try server.request()
+    let second = ResumableDownload(request, to: fixture.destination)
+    let error = await failure(.fileInUse) {
+      try await second.run { _ throws(SQOAuthError) in HTTPResponse(status: 200) }
+    }
+    #expect(error?.message.contains("file.bin.partial") == true)
+    rest.open()
+    #expect(try await first.value.status == 206)
+    #expect(try Data(contentsOf: fixture.destination) == content)
+  }
+
+  @Test func `a part that nobody asked for is no file`() async throws {
+    let reply = LoopbackResponse(
+      status: 206, headers: [("Content-Range", "bytes 0-2/3")], body: Data("abc".utf8))
+    let server = try RangeServer(Data(), faults: [.reply(.response(reply))])
+    await failure(.invalidResponse) { try await fixture.download(server) }
+    #expect(try fixture.names.isEmpty)
+  }
+
+  @Test(arguments: ["POST", "Range", "If-Range"])
+  func `a request that is no plain GET is refused`(what: String) async throws {
+    let server = try RangeServer(Data("abc".utf8))
+    await failure(.malformedRequest) {
+      try await fixture.download(server) {
+        if what == "POST" { $0.method = what } else { $0.headers[what] = "bytes=1-" }
+      }
+    }
+    #expect(server.requests.isEmpty)
+  }
+}

@@ -1,0 +1,143 @@
+import Basics
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Downloads from nginx, whose validators and ranges come from other authors.
+@Suite(.timeLimit(.minutes(3)), .requires(ProgramRequirement(programs: ["nginx", "bash"])))
+struct NginxDownloadTests {
+  private static let configuration = """
+    daemon off; master_process off; pid @FOLDER@/pid; error_log stderr;
+    events {}
+    http {
+      access_log off; client_body_temp_path @FOLDER@/body; proxy_temp_path @FOLDER@/proxy;
+      fastcgi_temp_path @FOLDER@/fastcgi; uwsgi_temp_path @FOLDER@/uwsgi;
+      scgi_temp_path @FOLDER@/scgi;
+      gzip on; gzip_types *; gzip_min_length 1;
+      server {
+        listen 127.0.0.1:@PORT@;
+        root @FOLDER@/files;
+        location /again/ { alias @FOLDER@/files/; }
+      }
+    }
+    """
+
+  private let fixture: DownloadFixture
+  /// Much more bytes than the client reads before the consumer takes them.
+  private let content = pattern(8_000_000)
+
+  init() throws {
+    fixture = try DownloadFixture()
+  }
+
+  private func withServer(_ body: (_ base: String, _ file: URL) async throws -> Void) async throws {
+    let folder = try TemporaryFolder()
+    let file = URL(filePath: folder.file("files/data"))
+    try FileManager.default.createDirectory(
+      atPath: folder.file("files"), withIntermediateDirectories: true)
+    try content.write(to: file)
+    let server = try await Program.serving { port in
+      let text = Self.configuration.replacingOccurrences(of: "@FOLDER@", with: folder.path)
+        .replacingOccurrences(of: "@PORT@", with: "\(port)")
+      return [
+        "bash", "-c", #"printf %s "$1" >"$2" && exec nginx -e stderr -c "$2""#, "bash", text,
+        folder.file("nginx.conf"),
+      ]
+    }
+    try await body("http://127.0.0.1:\(server.port)", file)
+    withExtendedLifetime((server, folder)) {}
+  }
+
+  private func request(_ url: String) throws -> HTTPRequest {
+    HTTPRequest(url: try #require(URL(string: url)))
+  }
+
+  @Test func `a file that would be compressed arrives as it is`() async throws {
+    try await withServer { base, _ in
+      _ = try await fixture.download(try request("\(base)/data"))
+      #expect(try Data(contentsOf: fixture.destination) == content)
+      fixture.expectWholeProgress(content.count)
+    }
+  }
+
+  @Test func `a cancelled download is resumed, and a changed file is fetched anew`() async throws {
+    try await withServer { base, file in
+      func cancelled() async throws {
+        let task = Locked<Task<HTTPResponse, any Error>?>(nil)
+        let isKnown = Gate(isOpen: false)
+        let download = Task {
+          await isKnown.pass()
+          return try await fixture.download(try request("\(base)/again/data")) { progress in
+            if progress.completed > 100_000 { task.withLock(\.self)?.cancel() }
+          }
+        }
+        task.withLock { $0 = download }
+        isKnown.open()
+        await failure(.cancelled) { try await download.value }
+      }
+      try await cancelled()
+      let first = try Data(contentsOf: fixture.partial).count
+      #expect(try await fixture.download(try request("\(base)/data")).status == 200)
+      try await cancelled()
+      #expect(try await fixture.download(try request("\(base)/again/data")).status == 206)
+      #expect(fixture.progress.first?.completed ?? 0 > 100_000)
+      #expect(try Data(contentsOf: fixture.destination) == content)
+      #expect(first > 100_000)
+
+      try await cancelled()
+      let other = pattern(content.count, seed: 2)
+      try other.write(to: file)
+      // nginx makes its entity tag of the time, by the second, and the length.
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -1000)], ofItemAtPath: file.path)
+      #expect(try await fixture.download(try request("\(base)/again/data")).status == 200)
+      #expect(try Data(contentsOf: fixture.destination) == other)
+    }
+  }
+
+  @Test func `a process that is killed again and again gets the right bytes in the end`()
+    async throws
+  {
+    try await withServer { base, _ in
+      let url = "\(base)/data"
+      var starts: [Int] = []
+      for _ in 0..<5 {
+        let probe = try TransferProbe.start(
+          download: url, to: fixture.destination.path, stopsAfter: 200_000)
+        starts.append(try #require(Int(try await probe.line(after: "received "))))
+        try await eventually("it stops") { probe.isStopped }
+        probe.signal(SIGKILL)
+        #expect(try await probe.result().status == 128 + SIGKILL)
+        #expect(!FileManager.default.fileExists(atPath: fixture.destination.path))
+      }
+      let probe = try TransferProbe.start("download", url, fixture.destination.path)
+      starts.append(try #require(Int(try await probe.line(after: "received "))))
+      #expect(try await probe.result().output.contains("\nstatus 206\n"))
+      #expect(zip(starts, starts.dropFirst()).allSatisfy { $0 + 200_000 <= $1 }, "\(starts)")
+      #expect(try Data(contentsOf: fixture.destination) == content)
+      #expect(try fixture.names == ["file.bin"])
+    }
+  }
+
+  @Test func `a disk that takes no more is told with the path, and resumed when it does`()
+    async throws
+  {
+    try await withServer { base, _ in
+      try Data("old".utf8).write(to: fixture.destination)
+      let url = "\(base)/data"
+      let probe = try TransferProbe.start(
+        "download", url, fixture.destination.path, fileLimit: 1000)
+      let result = try await probe.result()
+      #expect(result.errors.hasPrefix("error file_failed: \(fixture.partial.path): "))
+      #expect(try Data(contentsOf: fixture.destination) == Data("old".utf8))
+      #expect(try Data(contentsOf: fixture.partial) == content.prefix(1_024_000))
+      _ = try await fixture.download(try request(url))
+      #expect(fixture.progress.first?.completed == 1_024_000)
+      #expect(try Data(contentsOf: fixture.destination) == content)
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+
+@testable import TestSupport
+
+/// The built `transfer-probe`, which uploads and downloads in its own process.
+enum TransferProbe {
+  static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent().appending(path: "transfer-probe").path
+
+  static func start(_ command: String, _ url: String, _ file: String) throws -> ChildProcess {
+    try ChildProcess([executable, command, url, file])
+  }
+
+  /// Starts a request with a time limit in whole seconds, by one of the two ways to run it.
+  static func start(_ command: String, _ url: String, limit: Int) throws -> ChildProcess {
+    try ChildProcess([executable, command, url, "\(limit)"])
+  }
+
+  /// Starts a download that stops, and can be killed, when so many bytes have come.
+  static func start(
+    download url: String, to file: String, stopsAfter bytes: Int
+  ) throws -> ChildProcess {
+    try ChildProcess([executable, "download", url, file, "\(bytes)"])
+  }
+
+  /// Starts it with a limit for the size of files, in blocks of 1024 bytes.
+  static func start(
+    _ command: String, _ url: String, _ file: String, fileLimit: Int
+  ) throws -> ChildProcess {
+    try ChildProcess([
+      "bash", "-c", "ulimit -f \(fileLimit) && exec \"$@\"", "bash", executable, command, url, file,
+    ])
+  }
+}

@@ -1,0 +1,58 @@
+@testable import LoopbackSupport
+
+/// What the name of a stored value says about its content.
+enum SecretNames {
+  /// The last words of the names that secrets have, and messages in which secrets are sent.
+  private static let words: Set = [
+    "token", "secret", "password", "passphrase", "verifier", "key", "code", "state", "nonce",
+    "credential", "cookie", "assertion", "header", "parameter", "query", "body", "value",
+  ]
+
+  /// The types that print their content.
+  private static let texts: Set = ["String", "Substring", "Character", "Data", "UInt8"]
+
+  /// The values that have a secret's name and hold no secret, with the reason.
+  static let harmless = [
+    "Arguments: var values: [String : [String]]": "secrets are never among the words",
+    "AuthorizationRefusal: let code: String": "an error's code",
+    "CallReport: let body: String?": "an answer, which the command prints",
+    "CallReport: let headers: [String : String]": "an answer, which the command prints",
+    "ClientAuthentication: let rawValue: String": "the name of a method",
+    "Failure: let code: String": "an error's code",
+    "ClaimsRequest: var idToken: [String : ClaimsRequest.Claim]": "names of claims",
+    "KeyHint: let key: String": "a key of the keyboard",
+    "TokenType: let rawValue: String": "the name of a type",
+    "Registry: let values: Locked<[String : Value]>": "the values that it holds are redacted",
+    "LoopbackRedirect: let query: String?": "from the redirect URI that was registered",
+    "OAuthFault: let code: String": "an error's code",
+    "Option: let value: String?": "a placeholder of the help",
+    "Paging.Place: case token(parameter: String)": "the name of a parameter",
+    "ParsedJSON.Name: let stringValue: String": "the name of a member",
+    "Provider.Endpoints: var token: String": "the address of an endpoint",
+    "SQOAuthError.Code: let rawValue: String": "an error's code",
+    "SandboxOpenIDOptions: var acrValues: [String]": "names of authentication contexts",
+    "SandboxMisbehaviour.Alteration: case value(String)": "a test's own text",
+    "SandboxVisitor.Page: let body: String": "a page, which a test prints to see it",
+    "SealedFile: let header: Data": "is stored unencrypted",
+    "Server: case endpoints(authorization: String, token: String, revocation: String?)":
+      "the addresses of endpoints",
+    "SignInOptions.Prompt: let rawValue: String": "a value of the parameter prompt",
+    "SignInButton.Colors: let key: String": "the color of an image of a key",
+    "TokenDocument.Member: let stringValue: String": "the name of a member",
+  ]
+
+  /// Whether a stored value is text or bytes under a secret's name.
+  static func mayBeSecret(_ value: ModuleTypes.StoredValue) -> Bool {
+    let isError = value.names.isSuperset(of: ["code", "message"])
+    return !isError && !value.typeNames.isDisjoint(with: texts)
+      && !value.declaration.contains("->")
+      && value.names.contains { words.contains(lastWord(of: $0)) }
+  }
+
+  /// The last word of a name in camel case, in the singular: `token` of `accessTokens`.
+  private static func lastWord(of name: String) -> String {
+    let start = name.lastIndex(where: \.isUppercase) ?? name.startIndex
+    let word = name[start...].lowercased()
+    return word.hasSuffix("s") ? String(word.dropLast()) : word
+  }
+}

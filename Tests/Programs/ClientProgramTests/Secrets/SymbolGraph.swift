@@ -1,0 +1,97 @@
+import Foundation
+import ProgramSupport
+
+@testable import TestSupport
+
+/// What the toolchain's `swift-symbolgraph-extract` says of a module.
+struct SymbolGraph: Decodable {
+  struct Relationship: Decodable {
+    let kind: String
+    let source: String
+    let target: String
+    /// The name of a target that is in another module.
+    let targetFallback: String?
+  }
+
+  struct Symbol: Decodable {
+    struct Kind: Decodable { let identifier: String }
+    struct Identifier: Decodable { let precise: String }
+    struct Fragment: Decodable {
+      let kind: String
+      let spelling: String
+    }
+    struct Location: Decodable {
+      struct Position: Decodable { let line: Int }
+      let uri: URL
+      let position: Position
+    }
+
+    let kind: Kind
+    let identifier: Identifier
+    let pathComponents: [String]
+    let declarationFragments: [Fragment]
+    let location: Location?
+  }
+
+  let symbols: [Symbol]
+  let relationships: [Relationship]
+
+  /// The modules with sources in Swift that a user's program or the demo is made of.
+  static func modules() throws -> [String] {
+    let sources = PackageSources.root.appending(path: "Sources").path
+    let folders = try FileManager.default.contentsOfDirectory(atPath: sources)
+    return Set(folders).subtracting(try PackageSources.moduleMaps().keys).sorted() + ["sq_demo"]
+  }
+
+  /// Reads a module of the build that runs this test, by means of a folder for the tool's files.
+  static func extract(from module: String, in folder: String) async throws -> Self {
+    let result = try await ChildProcess.run(
+      [
+        "swift-symbolgraph-extract", "-module-name", module, "-minimum-access-level", "private",
+        "-skip-synthesized-members", "-output-dir", folder,
+        "-module-cache-path", "\(folder)/cache",
+        "-I", Bundle.main.bundleURL.appending(path: "Modules").path,
+      ] + PackageSources.options(for: try PackageSources.moduleMaps().values),
+      within: .seconds(240))
+    guard result.status == 0 else { throw Unreadable(message: result.output + result.errors) }
+    let graph = try Data(contentsOf: URL(filePath: "\(folder)/\(module).symbols.json"))
+    return try JSONDecoder().decode(Self.self, from: graph)
+  }
+
+  private struct Unreadable: Error, CustomStringConvertible {
+    let message: String
+    var description: String { message }
+  }
+}
+
+extension SymbolGraph.Symbol {
+  var declaration: String { declarationFragments.map(\.spelling).joined() }
+
+  /// The name of a property, or the name and the labels of an enum's case.
+  var names: Set<String> { spellings(of: "identifier").union(spellings(of: "externalParam")) }
+
+  func spellings(of kind: String) -> Set<String> {
+    Set(declarationFragments.filter { $0.kind == kind }.map(\.spelling))
+  }
+
+  /// Whether a value of the type holds this.
+  var isStored: Bool {
+    switch kind.identifier {
+    case "swift.enum.case": true
+    case "swift.property": !declaration.contains("{") || isStoredWithoutSetter
+    default: false
+    }
+  }
+
+  /// Whether a property with `{ get }` has only its setter hidden, as `private(set)` does.
+  ///
+  /// The compiler's record does not say; the line in the source does, since it has no body.
+  private var isStoredWithoutSetter: Bool {
+    guard declaration.contains("{ get }"), let location,
+      let source = try? String(contentsOf: location.uri, encoding: .utf8)
+    else { return false }
+    let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+    let number = location.position.line
+    return lines.indices.contains(number) && !lines[number].contains("{")
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Glibc
+import ProgramSupport
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// One account and many real processes: each body runs in a child of its own.
+@Suite(.timeLimit(.minutes(2))) struct FileTokenStoreProcessTests {
+  @Test(.ownThreads) func `a token is there after the process that saved it`() async throws {
+    let folder = try TemporaryFolder()
+    await #expect(processExitsWith: .success) { [path = folder.file("tokens.json") as String] in
+      try await FileTokenStore(path: path).save(record("a"))
+    }
+    #expect(try await FileTokenStore(path: folder.file("tokens.json")).load("a") == record("a"))
+  }
+
+  @Test(.ownThreads) func `two services under one state folder are apart`() async throws {
+    let folder = try TemporaryFolder()
+    await #expect(processExitsWith: .success) { [state = folder.path as String] in
+      setenv("XDG_STATE_HOME", state, 1)
+      let (one, two) = (try FileTokenStore(service: "one"), try FileTokenStore(service: "two"))
+      try await one.save(record("a", token: SQToken(accessToken: "1")))
+      try await two.save(record("a", token: SQToken(accessToken: "2")))
+      try await one.erase("a")
+    }
+    #expect(try await FileTokenStore(path: folder.file("one/tokens.json")).load("a") == nil)
+    #expect(
+      try await FileTokenStore(path: folder.file("two/tokens.json")).load("a")?.token.accessToken
+        == "2")
+  }
+
+  @Test(.ownThreads) func `saves from two processes at once all last`() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("tokens.json")
+    async let first: Void = Self.saveMany("first", path)
+    async let second: Void = Self.saveMany("second", path)
+    _ = await (first, second)
+    #expect(try await FileTokenStore(path: path).list().count == 100)
+    #expect(try await FileTokenStore(path: path).load("first-49") == record("first-49"))
+  }
+
+  private static func saveMany(_ name: String, _ path: String) async {
+    await #expect(processExitsWith: .success) { [name = name as String, path = path as String] in
+      let store = FileTokenStore(path: path)
+      for index in 0..<50 { try await store.save(record("\(name)-\(index)")) }
+    }
+  }
+
+  /// No mask of the user's makes the file wider, and none so narrow that it cannot be read.
+  @Test(.ownThreads, arguments: [0o000, 0o022, 0o077, 0o177, 0o777])
+  func `the modes do not depend on the umask`(mask: Int) async throws {
+    let folder = try TemporaryFolder()
+    await #expect(processExitsWith: .success) {
+      [mask = mask as Int, path = folder.file("deep/er/tokens.json") as String] in
+      umask(mode_t(mask))
+      try await FileTokenStore(path: path).save(record("a"))
+    }
+    #expect(try TemporaryFolder.mode(folder.file("deep/er/tokens.json")) == 0o600)
+    let deep = try TemporaryFolder.mode(folder.file("deep"))
+    #expect(deep == 0o700)
+  }
+
+  /// Root may write everywhere, so a child of root first becomes another user.
+  @Test(.ownThreads) func `a folder that may not be written is a typed error`() async throws {
+    let folder = try TemporaryFolder()
+    for path in [folder.path, folder.file("shut")] {
+      try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: path)
+    }
+    await #expect(processExitsWith: .success) { [path = folder.file("shut") as String] in
+      if getuid() == 0 {
+        precondition(setgid(65_534) == 0 && setuid(65_534) == 0)
+      }
+      for file in ["\(path)/tokens.json", "\(path)/new/tokens.json"] {
+        let store = FileTokenStore(path: file)
+        let error = await failure(.storeFailed) { try await store.save(record("a")) }
+        #expect(error?.message.contains(path) == true)
+        #expect(error.map { everyText(of: $0).contains("a.b~c") } == false)
+      }
+    }
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o700], ofItemAtPath: folder.file("shut"))
+  }
+
+  @Test(.ownThreads) func `a file that may not be read is a typed error and no empty store`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    try await FileTokenStore(path: folder.file("tokens.json")).save(record("a"))
+    for path in [folder.path] {
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    }
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o000], ofItemAtPath: folder.file("tokens.json"))
+    await #expect(processExitsWith: .success) { [path = folder.file("tokens.json") as String] in
+      let isRoot = getuid() == 0
+      if isRoot { precondition(setgid(65_534) == 0 && setuid(65_534) == 0) }
+      let error = await failure(.storeFailed) { try await FileTokenStore(path: path).load("a") }
+      let why = isRoot ? "belongs to user 0" : "set its mode to 0600"
+      #expect(error?.message.contains(why) == true)
+      await failure(.storeFailed) { try await FileTokenStore(path: path).list() }
+    }
+  }
+}

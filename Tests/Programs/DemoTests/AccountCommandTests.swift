@@ -1,0 +1,205 @@
+import Foundation
+import LoopbackSupport
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `The token, logout and revoke commands` {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func run(_ arguments: [String]) async throws -> DemoProcess.Outcome {
+    try await DemoProcess.run(arguments, in: folder)
+  }
+
+  /// The store of a test that keeps an account without a sign-in.
+  private var kept: [String] { ["--store", "file:" + folder.file("tokens")] }
+  private var store: FileTokenStore { FileTokenStore(path: folder.file("tokens")) }
+
+  private func keepExpiredAccount(
+    at sandbox: SandboxServer, client: SandboxClient = .app
+  ) async throws -> SandboxTokens {
+    try await store.keepExpiredAccount(at: sandbox, client: client)
+  }
+
+  private func login(_ sandbox: SandboxServer) -> [String] {
+    [
+      "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString,
+      "--client-id", "sandbox-app",
+    ]
+  }
+
+  @Test func `sign in first where nobody is signed in, and keep the account`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let first = try await run(["token"] + login(sandbox))
+    #expect(first.status == 0)
+    #expect(first.lines.count == 1)
+    #expect(first.output.hasPrefix("access-"))
+    #expect(try await run(["token"]).output == first.output)
+    #expect(try await run(["token"] + login(sandbox)).output == first.output)
+    await sandbox.stop()
+  }
+
+  @Test func `sign in at the built-in sandbox, for one run`() async throws {
+    let outcome = try await run(["token", "--sandbox"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.lines.count == 1)
+    #expect(outcome.output.hasPrefix("access-"))
+    #expect(!folder.exists("state"))
+  }
+
+  @Test func `never print one account's token for another's`() async throws {
+    let sandbox = try await SandboxServer.start()
+    #expect(try await run(["login"] + login(sandbox)).status == 0)
+    for other in [
+      ["--issuer", "https://id.example.com", "--client-id", "sandbox-app"],
+      ["--issuer", sandbox.issuer.absoluteString, "--client-id", "other"],
+    ] {
+      let outcome = try await run(["token"] + other)
+      #expect(outcome.status == 1)
+      #expect(outcome.output.isEmpty)
+      #expect(outcome.firstError.hasPrefix("error: invalid_configuration: "))
+      #expect(outcome.errors.contains("--account"))
+    }
+    await sandbox.stop()
+  }
+
+  @Test func `refresh a token that has expired, and keep the new one`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let old = try await keepExpiredAccount(at: sandbox)
+    let first = try await run(["token"] + kept)
+    #expect(first.status == 0, "\(first.errors)")
+    #expect(first.output.hasPrefix("access-"))
+    #expect(first.output != old.accessToken + "\n")
+    #expect(try await run(["token"] + kept).output == first.output)
+    #expect(sandbox.requests(to: .token).count == 1)
+    #expect(
+      try await store.load("default")?.token.refreshToken
+        == sandbox.latestRefreshToken(inFamilyOf: old.refreshToken))
+    await sandbox.stop()
+  }
+
+  @Test func `refresh for a client with a secret`() async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await keepExpiredAccount(at: sandbox, client: .service)
+    let refused = try await run(["token"] + kept)
+    #expect(refused.status == 1)
+    #expect(refused.firstError.hasPrefix("error: invalid_client: "))
+    let outcome = try await DemoProcess.run(
+      ["token", "--auth", "post"] + kept, in: folder,
+      environment: ["SQ_CLIENT_SECRET": SandboxClient.service.secret ?? ""])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
+  @Test func `tell that a session is over, once`() async throws {
+    let sandbox = try await SandboxServer.start()
+    _ = try await keepExpiredAccount(at: sandbox)
+    sandbox.revokeEverything()
+    let outcome = try await run(["token"] + kept)
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: invalid_grant: "))
+    #expect(outcome.errors.contains("sq-demo login"))
+    let known = #"error: not_authorized: the account "default" is not signed in any more"#
+    #expect(try await run(["token"] + kept).firstError == known)
+    #expect(
+      try await run(["logout"] + kept).output
+        == "The account \"default\" was signed out before; now it is forgotten.\n")
+    #expect(try await run(["logout"] + kept).output == "Nobody is signed in.\n")
+    await sandbox.stop()
+  }
+
+  @Test func `keep the account when the server cannot be reached`() async throws {
+    let port = try ClosedPort()
+    let token = SQToken(
+      accessToken: "secret-token", expirationDate: Date(timeIntervalSinceNow: -1),
+      refreshToken: "refresh")
+    try await store.save(
+      AccountRecord(
+        id: "default", clientID: "x", issuer: "http://127.0.0.1:\(port.number)", token: token))
+    let outcome = try await run(["token"] + kept)
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: connection_failed: "))
+    #expect(try await store.load("default")?.token.refreshToken == "refresh")
+    withExtendedLifetime(port) {}
+  }
+
+  @Test(arguments: [
+    (nil, "error: not_authorized: the access token has expired and there is no refresh token"),
+    ("refresh", "error: not_registered: "),
+  ])
+  func `do not print a token that cannot be refreshed`(
+    refreshToken: String?, error: String
+  ) async throws {
+    let token = SQToken(
+      accessToken: "secret-token", expirationDate: Date(timeIntervalSinceNow: -1),
+      refreshToken: refreshToken)
+    try await store.save(AccountRecord(id: "default", clientID: "x", token: token))
+    let outcome = try await run(["token"] + kept)
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix(error))
+  }
+
+  @Test func `have the server end the tokens`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let old = try await keepExpiredAccount(at: sandbox)
+    let outcome = try await run(["revoke"] + kept)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output == "Revoked.\n")
+    #expect(!sandbox.isActive(old.refreshToken))
+    #expect(try await store.load("default") == nil)
+    await sandbox.stop()
+  }
+
+  @Test func `keep the tokens that the server did not end`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let old = try await keepExpiredAccount(at: sandbox)
+    sandbox.misbehave(at: .revocation, .status(503))
+    let outcome = try await run(["revoke"] + kept)
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: "))
+    #expect(try await store.load("default")?.token.refreshToken == old.refreshToken)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: ["revoke", "logout"], [nil, "work"])
+  func `do not sign in to sign out`(command: String, id: String?) async throws {
+    let named = id.map { ["--account", $0] } ?? []
+    for store in [[], kept] {
+      let outcome = try await run([command] + named + store)
+      #expect(outcome.status == 0)
+      #expect(
+        outcome.output
+          == (id == nil ? "Nobody is signed in.\n" : "Nobody is signed in as \"work\".\n"))
+      #expect(outcome.errors.isEmpty)
+    }
+    #expect(!folder.exists("state") && !folder.exists("tokens"))
+  }
+
+  @Test(arguments: ["token", "call", "watch"])
+  func `refuse a client's options where it is the built-in sandbox`(name: String) async throws {
+    let operands = name == "call" ? ["GET", "/api/me"] : []
+    let outcome = try await run([name] + operands + ["--auth", "post", "--sandbox"])
+    #expect(outcome.status == 2)
+    #expect(outcome.firstError.hasPrefix("error: usage: --auth needs a provider"))
+  }
+
+  @Test(arguments: ["token", "logout", "watch", "revoke", "accounts"])
+  func `leave a file alone that they do not understand`(command: String) async throws {
+    try folder.write("not a token file", to: "tokens")
+    let outcome = try await run([command, "--store", "file:" + folder.file("tokens")])
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: store_damaged: "))
+    #expect(outcome.errors.contains("\nNothing was changed. "))
+    #expect(folder.read("tokens") == "not a token file")
+  }
+}

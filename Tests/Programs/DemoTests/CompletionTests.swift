@@ -1,0 +1,141 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+import Testing
+
+@testable import sq_demo
+
+/// What the shells complete, asked of the shells themselves.
+@Suite(.timeLimit(.minutes(1))) struct `Shell completion` {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try folder.write("", to: "file one")
+  }
+
+  private static let table = ShellTable(SQDemo.commands)
+
+  /// The words of a line, the last of which is completed, and what comes of it.
+  private static let lines: [(words: [String], completions: Set<String>)] = [
+    (["lo"], ["login", "logout"]), (["fi"], ["files"]), (["--provi"], ["--provider"]),
+    (["login", "--provi"], ["--provider"]), (["logout", "--provi"], []),
+    (["login", "--provider", ""], Set(KnownProvider.names)),
+    (["token", "--sand"], ["--sandbox"]), (["login", "--browser", "s"], ["system", "sandbox"]),
+    (["login", "--issuer", ""], []), (["call", "P"], ["POST", "PUT", "PATCH"]),
+    (["call", "GET", "/x", "--body", "fi"], ["file one"]),
+    (["files", "re"], ["rename"]), (["files", "put", "fi"], ["file one"]),
+    (["files", "get", "x", "-o", "fi"], ["file one"]), (["help", "st"], ["stores"]),
+    (["completion", ""], ["bash", "zsh", "fish"]),
+    (["login", "--store", "enc"], ["encrypted:", "encrypted-sqlite:"]),
+  ]
+
+  private func script(_ shell: String) async throws -> String {
+    let outcome = try await DemoProcess.run(["completion", shell], in: folder)
+    #expect(outcome.status == 0 && outcome.errors.isEmpty)
+    return outcome.output
+  }
+
+  /// Runs a shell in the folder and returns its lines.
+  private func run(_ command: [String]) async throws -> [Substring] {
+    let (output, errors) = (try folder.handle("said"), try folder.handle("complained"))
+    let child = try ChildProcess(
+      ["env", "--chdir", folder.path] + command, environment: ["HOME": folder.path],
+      input: FileHandle.nullDevice.fileDescriptor, output: output.fileDescriptor,
+      errors: errors.fileDescriptor)
+    #expect(try await child.result().status == 0, "\(folder.read("complained"))")
+    withExtendedLifetime((output, errors)) {}
+    return folder.read("said").split(separator: "\n")
+  }
+
+  @Test func `in bash offers what the help lists`() async throws {
+    try folder.write(
+      try await script("bash") + """
+
+        compopt() { :; }  # Only bash itself calls it while a person types.
+        COMP_WORDS=(sq-demo "$@") COMP_CWORD=$# COMPREPLY=()
+        _sq_demo
+        printf '%s\\n' "${COMPREPLY[@]}"
+        """, to: "run")
+    for line in Self.lines {
+      let said = try await run(["bash", "run"] + line.words)
+      #expect(Set(said.map(String.init)) == line.completions, "\(line.words)")
+    }
+  }
+
+  @Test(
+    arguments: [
+      (["login", "--provider", "=", "k"], ["keycloak"]),
+      (["login", "--browser", "="], ["system", "print", "sandbox"]),
+      (["login", "--store", "file", ":", "fi"], ["file one"]),
+      (
+        ["login", "--store", "file", ":"],
+        ["complained", "errors", "file one", "output", "run", "said"]
+      ),
+    ] as [([String], Set<String>)])
+  func `in bash knows that signs are words of their own`(
+    words: [String], completions: Set<String>
+  ) async throws {
+    try folder.write(
+      try await script("bash") + """
+
+        compopt() { :; }
+        COMP_WORDS=(sq-demo "$@") COMP_CWORD=$# COMPREPLY=()
+        _sq_demo
+        printf '%s\\n' "${COMPREPLY[@]}"
+        """, to: "run")
+    let said = try await run(["bash", "run"] + words)
+    #expect(Set(said.map(String.init)) == completions)
+  }
+
+  @Test(.requires(.fish))
+  func `in fish offers what the help lists`() async throws {
+    try folder.write(try await script("fish"), to: "run")
+    for line in Self.lines {
+      let words = line.words.map { $0.isEmpty ? "" : $0 }.joined(separator: " ")
+      let said = try await run([
+        "fish", "--no-config", "-c", "source run; complete -C 'sq-demo \(words)'",
+      ])
+      let offered = said.map { $0.prefix { $0 != "\t" } }
+      #expect(
+        Set(offered.map(String.init)).isSuperset(of: line.completions), "\(line.words): \(said)")
+    }
+  }
+
+  @Test(.requires(.zsh))
+  func `in zsh is a script that zsh understands`() async throws {
+    try folder.write(try await script("zsh"), to: "run")
+    _ = try await run(["zsh", "-n", "run"])
+  }
+
+  @Test func `has every command and every option in all shells`() {
+    let scripts = [
+      BashScript(table: Self.table).text, ZshScript(table: Self.table).text,
+      FishScript(table: Self.table).text,
+    ]
+    for command in SQDemo.commands {
+      for script in scripts { #expect(script.contains(command.name)) }
+      for option in command.options {
+        #expect(
+          scripts[0].contains(option.name)
+            && scripts[1].contains("'\(option.repeats ? "*" : "")\(option.name)"))
+        #expect(scripts[2].contains(" -l \(option.name.dropFirst(2)) "))
+      }
+    }
+  }
+
+  @Test func `takes one kind of value for options of one name`() {
+    let options = SQDemo.commands.flatMap { $0.options }
+    for option in options {
+      for other in options where other.name == option.name {
+        #expect(option.choices == other.choices && option.takesFile == other.takesFile)
+        #expect((option.value == nil) == (other.value == nil), "\(option.name)")
+      }
+    }
+  }
+}
+
+extension ProgramRequirement {
+  fileprivate static let fish = Self(programs: ["fish"])
+  fileprivate static let zsh = Self(programs: ["zsh"])
+}

@@ -1,0 +1,141 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthPostgreSQL
+import TestSupport
+import Testing
+
+/// A database as the store of the demo, which several homes share.
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct DatabaseStoreTests {
+  private let home: TemporaryFolder
+  private let otherHome: TemporaryFolder
+  private static let passphrase = "open sesame"
+
+  init() throws {
+    home = try TemporaryFolder()
+    otherHome = try TemporaryFolder()
+  }
+
+  private func address(_ server: PostgreSQLServer) -> String { server.connection(password: nil) }
+
+  private var environment: [String: String] {
+    ["PGPASSWORD": PostgreSQLServer.password, "SQ_STORE_PASSPHRASE": Self.passphrase]
+  }
+
+  private func run(
+    _ words: [String], _ server: PostgreSQLServer, in home: TemporaryFolder? = nil,
+    changing changes: [String: String] = [:]
+  ) async throws -> DemoProcess.Outcome {
+    try await DemoProcess.run(
+      words + ["--store", address(server)], in: home ?? self.home,
+      environment: environment.merging(changes) { $1 })
+  }
+
+  private func start(
+    _ words: [String], _ server: PostgreSQLServer, in home: TemporaryFolder
+  ) throws -> DemoProcess {
+    try DemoProcess(
+      words + ["--store", address(server)], in: home, environment: environment)
+  }
+
+  private func store(_ server: PostgreSQLServer) -> PostgreSQLTokenStore {
+    PostgreSQLTokenStore(connection: server.connection, key: .passphrase(Self.passphrase))
+  }
+
+  @Test func `an account that one home keeps is in every home`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try await PostgreSQLServer.running { server in
+      try await store(server).keepExpiredAccount(at: sandbox)
+      let token = try await run(["token"], server)
+      #expect(token.status == 0, "\(token.errors)")
+      let other = try await run(["token"], server, in: otherHome)
+      #expect(other.output == token.output)
+      #expect(sandbox.requests(to: .token).count == 1)
+
+      let list = try await run(["accounts"], server, in: otherHome)
+      #expect(list.output.contains("default"))
+      #expect(list.errors.contains("Looked in the database \(address(server))."))
+
+      #expect(try await run(["logout"], server).status == 0)
+      let gone = try await run(["token"], server, in: otherHome)
+      #expect(gone.status == 1 && gone.output.isEmpty)
+    }
+    await sandbox.stop()
+  }
+
+  @Test func `watchers in two homes make one refresh between them`() async throws {
+    var options = SandboxOptions()
+    options.accessTokenLifetime = .seconds(3)
+    let sandbox = try await SandboxServer.start(options)
+    try await PostgreSQLServer.running { server in
+      try await store(server).keepExpiredAccount(at: sandbox)
+      let demos = try [home, otherHome].map { try start(["watch"], server, in: $0) }
+      try await eventually("each tells of four refreshes") {
+        demos.allSatisfy { $0.output.split(separator: "\n").count >= 4 }
+      }
+      for demo in demos { demo.send(SIGINT) }
+      for demo in demos {
+        let outcome = await demo.outcome()
+        #expect(outcome.status == 0 && !outcome.errors.contains("warning"), "\(outcome.errors)")
+        #expect(outcome.lines.count <= sandbox.requests(to: .token).count)
+      }
+      #expect(sandbox.refreshTokenReuses == 0)
+    }
+    await sandbox.stop()
+  }
+
+  @Test func `watch --all keeps every account of the database`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try await PostgreSQLServer.running { server in
+      for id in ["one", "two", "three"] {
+        try await store(server).keepExpiredAccount(id, at: sandbox)
+      }
+      let demos = try [home, otherHome].map { try start(["watch", "--all"], server, in: $0) }
+      try await eventually("three refreshes are told") {
+        demos.map { $0.output.split(separator: "\n").count }.reduce(0, +) == 3
+      }
+      for demo in demos { demo.send(SIGTERM) }
+      for demo in demos {
+        let outcome = await demo.outcome()
+        #expect(outcome.status == 0 && outcome.errors.contains("failed 0, ended 0."))
+      }
+      #expect(sandbox.requests(to: .token).count == 3)
+    }
+    await sandbox.stop()
+  }
+
+  @Test func `what goes wrong is one line that says what to do`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try await PostgreSQLServer.running { server in
+      try await store(server).keepExpiredAccount(at: sandbox)
+      for (changes, words) in [
+        (["PGPASSWORD": "wrong one"], "password"), (["SQ_STORE_PASSPHRASE": "other"], "passphrase"),
+      ] {
+        for command in [["token"], ["accounts"], ["watch"], ["watch", "--all"]] {
+          let outcome = try await run(command, server, changing: changes)
+          #expect(outcome.status != 0 && outcome.output.isEmpty)
+          #expect(outcome.firstError.hasPrefix("error:") && outcome.errors.contains(words))
+          for secret in ["wrong one", Self.passphrase, PostgreSQLServer.password] {
+            #expect(!outcome.errors.contains(secret))
+          }
+        }
+      }
+      await server.stop()
+      let outcome = try await run(["token"], server)
+      #expect(outcome.status != 0 && outcome.firstError.hasPrefix("error:"))
+      #expect(try await run(["token"], server).errors.contains("token database"))
+    }
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [
+    "postgresql://app:secret@host/db", "postgres://host/db?password=secret",
+    "postgresql://host/db?x=y&PASSWORD=secret",
+  ])
+  func `a password is never an argument`(address: String) async throws {
+    let outcome = try await DemoProcess.run(["accounts", "--store", address], in: home)
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains("~/.pgpass") && !outcome.errors.contains("secret"))
+  }
+}

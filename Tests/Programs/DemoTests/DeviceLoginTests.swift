@@ -1,0 +1,144 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import TestSupport
+import Testing
+
+@testable import sq_demo
+
+@Suite(.timeLimit(.minutes(1))) struct `A login on another device` {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func login(_ sandbox: SandboxServer, _ more: [String] = ["--device"]) -> [String] {
+    [
+      "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "sandbox-app", "--store",
+      "file:" + folder.file("tokens"),
+    ] + more
+  }
+
+  private func sandbox(_ change: (inout SandboxOptions) -> Void = { _ in }) async throws
+    -> SandboxServer
+  {
+    var options = SandboxOptions()
+    options.deviceInterval = .seconds(1)
+    change(&options)
+    return try await SandboxServer.start(options)
+  }
+
+  /// The code that the program shows.
+  private func code(in text: String) -> String? {
+    text.firstMatch(of: /[B-Z]{4}-[B-Z]{4}/).map { String($0.output) }
+  }
+
+  @Test func `shows the address and the code, and keeps the account`() async throws {
+    let sandbox = try await sandbox()
+    let demo = try DemoProcess(login(sandbox), in: folder)
+    let code = try await eventually { self.code(in: demo.output) }
+    #expect(demo.output.hasPrefix("  \(sandbox.url(.device).absoluteString)\n  \(code)\n"))
+    #expect(!folder.exists("tokens"))
+    try await SandboxVisitor().enterCode(code, at: sandbox.url(.device))
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.contains("\nSigned in.\n"))
+    // On a slow machine some of the ten minutes have passed.
+    #expect(outcome.errors.contains(/Waiting for you, (10:00|9:\d\d)\. Ctrl-C cancels\.\n/))
+    #expect(folder.read("tokens").contains("access-"))
+    #expect(!(outcome.output + outcome.errors).contains("device-"), "the device code is a secret")
+  }
+
+  @Test func `is chosen by itself only where there is no browser and the server can do it`()
+    async throws
+  {
+    let sandbox = try await sandbox()
+    let device = try DemoProcess(login(sandbox, []), in: folder)
+    let shown = try await eventually { self.code(in: device.output) }
+    try await SandboxVisitor(decision: .deny).enterCode(shown, at: sandbox.url(.device))
+    #expect(await device.outcome().status == 3)
+    // `true` is a browser that opens nothing.
+    let browser = try DemoProcess(
+      login(sandbox, ["--timeout", "5"]), in: folder, environment: ["BROWSER": "true"])
+    #expect(await browser.outcome().status == 3)
+    #expect(code(in: browser.output) == nil && browser.errors.contains("Your browser opens"))
+    sandbox.misbehave(at: .metadata, .member("device_authorization_endpoint", nil), times: nil)
+    let printed = try DemoProcess(login(sandbox, ["--timeout", "5"]), in: folder)
+    #expect(await printed.outcome().status == 3)
+    #expect(printed.errors.contains("no browser was opened"))
+    let asked = try DemoProcess(login(sandbox), in: folder)
+    let outcome = await asked.outcome()
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("error: device_authorization_unsupported"))
+  }
+
+  @Test(arguments: ["unauthorized_client", "unsupported_grant_type"])
+  func `is left for the browser's address where the server refuses it`(error: String) async throws {
+    let sandbox = try await sandbox()
+    sandbox.misbehave(at: .deviceAuthorization, .error(error), times: nil)
+    let demo = try DemoProcess(login(sandbox, []), in: folder)
+    try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
+    #expect(demo.errors.contains("does not let this client sign in on another device"))
+    let address = try #require(URL(string: String(demo.output.dropLast())))
+    _ = try await SandboxVisitor().visit(address)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    // A user who asks for it gets the server's refusal.
+    let asked = try await DemoProcess.run(login(sandbox), in: folder)
+    #expect(asked.status == 1 && asked.errors.contains("error: \(error)"))
+  }
+
+  @Test(arguments: [["--device", "--sandbox"], ["--device", "--browser", "sandbox"]])
+  func `can be played by the sandbox's visitor`(options: [String]) async throws {
+    let outcome = try await DemoProcess.run(["login"] + options, in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.contains("The sandbox's visitor enters the code"))
+    #expect(outcome.output.hasPrefix("Hello, Alice Liddell."))
+  }
+
+  @Test func `ends when the code expires`() async throws {
+    let sandbox = try await sandbox { $0.deviceCodeLifetime = .seconds(1) }
+    let outcome = try await DemoProcess.run(login(sandbox), in: folder)
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.contains("error: expired_token"))
+  }
+
+  @Test func `takes no browser`() async throws {
+    let sandbox = try await sandbox()
+    let outcome = try await DemoProcess.run(
+      login(sandbox, ["--device", "--browser", "print"]), in: folder)
+    #expect(outcome.status == 2 && outcome.errors.contains("leave --browser out"))
+  }
+
+  @Test(.requires(.qrencode))
+  func `draws a code to scan, and counts the time down, on a terminal`() async throws {
+    let sandbox = try await sandbox()
+    let terminal = try PseudoTerminal(columns: 80, rows: 50)
+    let demo = try DemoProcess(
+      login(sandbox), in: folder, input: terminal.handle, output: terminal.handle)
+    try await eventually("the time runs") {
+      Set(terminal.everything.matches(of: /(10:00|9:\d\d) left/).map(\.output.1)).count > 1
+    }
+    let code = try #require(self.code(in: terminal.everything))
+    let address = "\(sandbox.url(.device).absoluteString)?user_code=\(code)"
+    let drawing = try await ChildProcess(
+      ["qrencode", "-t", "ANSIUTF8", "-m", "2"], input: .text(address)
+    ).result().output
+    let shown = terminal.everything.replacing("\r\n", with: "\n")
+    #expect(!drawing.isEmpty && shown.contains(drawing))
+    demo.send(SIGINT)
+    #expect(await demo.outcome().status == 3)
+  }
+
+  @Test func `draws no code to scan on a narrow terminal`() async throws {
+    let sandbox = try await sandbox()
+    let terminal = try PseudoTerminal(columns: 30, rows: 50)
+    let demo = try DemoProcess(
+      login(sandbox), in: folder, input: terminal.handle, output: terminal.handle)
+    try await eventually("the time runs") { terminal.everything.contains(" left") }
+    #expect(!terminal.everything.contains("▀"))
+    demo.send(SIGINT)
+    #expect(await demo.outcome().status == 3)
+  }
+}

@@ -1,0 +1,314 @@
+import Foundation
+import LoopbackSupport
+import OAuthSandbox
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `The login command` {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func run(
+    _ arguments: [String], _ environment: [String: String] = [:]
+  ) async throws -> DemoProcess.Outcome {
+    try await DemoProcess.run(arguments, in: folder, environment: environment)
+  }
+
+  private func interrupted(
+    _ arguments: [String], _ environment: [String: String] = [:]
+  ) async throws -> DemoProcess.Outcome {
+    try await DemoProcess.interrupted(arguments, in: folder, environment: environment)
+  }
+
+  /// The options that lead to a server that never has to answer.
+  private let nowhere = [
+    "login", "--authorize", "http://127.0.0.1:9/authorize", "--token", "http://127.0.0.1:9/token",
+    "--client-id", "app",
+  ]
+
+  @Test func `signs in at the built-in sandbox and prints one JSON object`() async throws {
+    let outcome = try await run(["login", "--browser", "sandbox", "--json"])
+    #expect(outcome.status == 0)
+    #expect(outcome.lines.count == 1)
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+    #expect(
+      Set(json.keys) == [
+        "access_token", "token_type", "expires_at", "expires_in", "scope", "refresh_token",
+      ])
+    let token = try #require(json["access_token"] as? String)
+    #expect(!outcome.errors.contains(token))
+    #expect(outcome.errors.contains("built-in sandbox"))
+    // Its account is of no use to another run.
+    let person = try await run(["login", "--browser", "sandbox"])
+    #expect(person.output.hasSuffix("\nThe account is not kept: it ends with this run.\n"))
+    #expect(!folder.exists("state"))
+  }
+
+  @Test func `tells a person what came of it, without the token`() async throws {
+    let outcome = try await run(
+      ["login", "--browser", "sandbox", "--scope", "demo", "--store", "file:" + folder.file("t")])
+    #expect(outcome.status == 0)
+    #expect(outcome.lines.first == "Signed in.")
+    #expect(outcome.output.contains("  scope    demo\n"))
+    #expect(!(outcome.output + outcome.errors).contains("access-"))
+    #expect(folder.read("t").contains("access-"))
+  }
+
+  @Test(arguments: [["--auth", "basic"], ["--auth", "post"], []])
+  func `takes the secret from the environment, and no browser gets it`(
+    auth: [String]
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let seen = folder.file("seen")
+    let provider = [
+      "--issuer", sandbox.issuer.absoluteString, "--client-id", SandboxClient.service.id,
+    ]
+    let secret = ["SQ_CLIENT_SECRET": SandboxClient.service.secret ?? ""]
+    let outcome = try await run(
+      ["login", "--browser", "sandbox", "--store", "memory"] + provider + auth, secret)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let script = "sh -c 'trap \"\" INT; env >\(seen); echo end >>\(seen)'"
+    let command = try await interrupted(["login", "--browser", script] + provider + auth, secret)
+    #expect(command.status == 3)
+    #expect(folder.read("seen").contains("HOME="))
+    #expect(!folder.read("seen").contains("SQ_CLIENT_SECRET"))
+    await sandbox.stop()
+  }
+
+  @Test func `takes the secret from a file`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try folder.write("sandbox-secret\n", to: "secret")
+    let outcome = try await run([
+      "login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString,
+      "--client-id", "sandbox-service", "--client-secret-file", folder.file("secret"),
+    ])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
+  @Test func `says no more than the code and the reason of a wrong secret`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let outcome = try await run(
+      [
+        "login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString,
+        "--client-id", "sandbox-service",
+      ], ["SQ_CLIENT_SECRET": "hunter2"])
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("\nerror: invalid_client: "))
+    #expect(!(outcome.output + outcome.errors).contains("hunter2"))
+    await sandbox.stop()
+  }
+
+  @Test func `ends with 3 when access is denied`() async throws {
+    let sandbox = try await SandboxServer.start()
+    sandbox.misbehave(at: .authorization, .errorRedirect("access_denied"))
+    let outcome = try await run([
+      "login", "--json", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString,
+      "--client-id", "sandbox-app",
+    ])
+    #expect(outcome.status == 3)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors.contains("\nerror: access_denied: "))
+    #expect(!folder.exists("state"))
+    await sandbox.stop()
+  }
+
+  @Test func `ends with 1 when the server fails`() async throws {
+    let sandbox = try await SandboxServer.start()
+    sandbox.misbehave(at: .token, .html)
+    let outcome = try await run([
+      "login", "--json", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString,
+      "--client-id", "sandbox-app",
+    ])
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors.contains("\nerror: invalid_response: "))
+    await sandbox.stop()
+  }
+
+  @Test func `ends with 1 when the server cannot be reached`() async throws {
+    let port = try ClosedPort()
+    let outcome = try await run([
+      "login", "--issuer", "http://127.0.0.1:\(port.number)", "--client-id", "x",
+    ])
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("\nerror: connection_failed: "))
+  }
+
+  @Test func `ends with 3 when nobody signs in in time`() async throws {
+    let outcome = try await run(nowhere + ["--timeout", "1", "--browser", "true"])
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.contains("\nerror: timed_out: "))
+  }
+
+  @Test(arguments: ["/nonexistent/browser --new", "false", "sh -c 'exit 7'"])
+  func `prints the address when the browser cannot be run, and waits`(
+    command: String
+  ) async throws {
+    let outcome = try await run(nowhere + ["--browser", command, "--timeout", "5"])
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.contains("\nwarning: no browser was opened: the browser command "))
+    #expect(outcome.lines.count == 1)
+    #expect(outcome.output.hasPrefix("http://127.0.0.1:9/authorize?response_type=code&"))
+    #expect(outcome.errors.contains("\nerror: timed_out: "))
+  }
+
+  @Test func `prints the address on standard error where the output is for a program`()
+    async throws
+  {
+    let outcome = try await run(nowhere + ["--json", "--timeout", "5"])
+    #expect(outcome.status == 3)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors.contains("\nhttp://127.0.0.1:9/authorize?response_type=code&"))
+  }
+
+  @Test func `signs in at the address that it prints when no browser opens`() async throws {
+    let demo = try DemoProcess(["login"], in: folder)
+    try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
+    #expect(demo.errors.contains("\nwarning: no browser was opened: there is no display"))
+    try await eventually("it says how long it waits, and what helps without a browser") {
+      demo.errors.hasSuffix(
+        "\nWaiting for you to sign in, 300 s at most (--timeout changes that). Ctrl-C cancels."
+          + "\nWithout a browser: --browser sandbox plays the sandbox's user.\n")
+    }
+    let address = try #require(URL(string: String(demo.output.dropLast())))
+    _ = try await SandboxVisitor().visit(address)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.lines.contains("Signed in."))
+  }
+
+  @Test(arguments: [
+    (["--browser", "print"], "http://127.0.0.1:9"), (["--browser", "false"], "http://localhost:9"),
+    (["--browser", "print", "--json"], "https://auth.example"), ([], "https://127.0.0.1.example"),
+  ])
+  func `says how long it waits at an address, and names the visitor where a sandbox may be`(
+    words: [String], server: String
+  ) async throws {
+    let outcome = try await run(
+      [
+        "login", "--authorize", server + "/authorize", "--token", server + "/token",
+        "--client-id", "app", "--timeout", "5",
+      ] + words)
+    #expect(outcome.status == 3)
+    #expect(
+      outcome.errors.contains(
+        "\nWaiting for you to sign in, 5 s at most (--timeout changes that). Ctrl-C cancels.\n"))
+    #expect(
+      outcome.errors.contains(
+        "\nWithout a browser: if the server is a sandbox, --browser sandbox plays its user.\n")
+        == server.hasPrefix("http:"))
+  }
+
+  @Test func `does not say that it waits for a person where the visitor signs in`() async throws {
+    let outcome = try await run(["login", "--browser", "sandbox"])
+    #expect(outcome.status == 0 && !outcome.errors.contains("Waiting"), "\(outcome.errors)")
+  }
+
+  @Test(arguments: [
+    (["--client-id", "nobody"], "\"This app is not known here\""),
+    (
+      ["--client-id", SandboxClient.app.id, "--redirect-uri", "com.example.other:/x"],
+      "\"This link leads to the wrong place\""
+    ),
+  ])
+  func `says what the sandbox's page says where nobody is sent back`(
+    words: [String], reason: String
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let outcome = try await run(
+      ["login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString] + words)
+    #expect(outcome.status == 1)
+    #expect(
+      outcome.errors.contains(
+        "\nerror: sign_in_refused: the sign-in ended on the page \(reason)"),
+      "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
+  @Test(arguments: ["--browser=sandbox", "--sandbox"])
+  func `says so of the sandbox inside the program too`(option: String) async throws {
+    let outcome = try await run(["login", "--client-id", "nobody", option])
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("\"This app is not known here\""))
+  }
+
+  @Test func `opens the browser that the user has chosen for all programs`() async throws {
+    let seen = folder.file("seen")
+    try folder.write(
+      "trap '' INT; printf '%s ' \"$@\" >\(seen); echo end >>\(seen)", to: "browser")
+    let outcome = try await interrupted(
+      nowhere, ["BROWSER": "sh \(folder.file("browser")) %s:other"])
+    #expect(outcome.status == 3)
+    #expect(folder.read("seen").hasPrefix("http://127.0.0.1:9/authorize?response_type=code&"))
+  }
+
+  /// Whoever started it may have it ignore its children's ends: how the browser's was is unknown.
+  @Test func `waits for the redirect where it cannot see how the browser ended`() async throws {
+    let outcome = try await DemoProcess.run(
+      nowhere + ["--timeout", "1", "--browser", "sh -c 'exit 7'"], in: folder,
+      starter: ["env", "--ignore-signal=CHLD"])
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.contains("\nerror: timed_out: "))
+  }
+
+  @Test func `gives a command the address as its last word`() async throws {
+    let seen = folder.file("seen")
+    let script = "trap \"\" INT; printf \"%s \" \"$@\" >\(seen); echo end >>\(seen)"
+    let outcome = try await interrupted(nowhere + ["--browser", "sh -c '\(script)' sh 'a b'"])
+    #expect(outcome.status == 3)
+    #expect(folder.read("seen").hasPrefix("a b http://127.0.0.1:9/authorize?response_type=code&"))
+  }
+
+  @Test func `prints the address on standard output`() async throws {
+    let demo = try DemoProcess(nowhere + ["--browser", "print"], in: folder)
+    try await eventually("a line is printed") { demo.output.hasSuffix("\n") }
+    demo.send(SIGINT)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 3)
+    #expect(outcome.lines.count == 1)
+    #expect(outcome.output.hasPrefix("http://127.0.0.1:9/authorize?"))
+  }
+
+  @Test func `prints the address on standard error where the output is for JSON`() async throws {
+    let demo = try DemoProcess(nowhere + ["--browser", "print", "--json"], in: folder)
+    try await eventually("the address is printed") { demo.errors.contains(#/\nhttp:.+\n/#) }
+    demo.send(SIGINT)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 3)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors.contains("\nhttp://127.0.0.1:9/authorize?"))
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `is cancelled by a signal`(signal: Int32) async throws {
+    let demo = try DemoProcess(nowhere + ["--browser", "print"], in: folder)
+    try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
+    demo.send(signal)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 3 && !outcome.isKilled)
+    #expect(outcome.errors.contains("\nerror: cancelled: "))
+  }
+
+  @Test(arguments: [
+    ["login", "--foo"], ["login", "--json", "--json"], ["login", "--scope"],
+    ["login", "--issuer", "x.example"], ["login", "--issuer", "http://x.example"],
+    ["login", "--issuer", "http://x.example", "--client-id", "x"],
+    ["login", "--redirect-uri", "http://x.example/"], ["login", "--client-secret", "hunter2"],
+    ["login", "--browser", "'"], ["login", "--store", "cloud"], ["nothing"], ["--nothing"],
+    ["sandbox", "--port", "70000"], ["sandbox", "--lifetime", "0"], ["token", "--jsn"],
+    ["logout", "--issuer", "https://x.example"],
+  ])
+  func `and all others refuse wrong usage with 2`(arguments: [String]) async throws {
+    let outcome = try await run(arguments)
+    #expect(outcome.status == 2)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.firstError.wholeMatch(of: #/error: [a-z_]+: .+/#) != nil)
+    #expect(outcome.errors.contains("\nRun 'sq-demo "))
+    #expect(!outcome.errors.contains("hunter2"))
+  }
+}

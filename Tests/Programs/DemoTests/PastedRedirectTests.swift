@@ -1,0 +1,188 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `A redirect that reaches no program` {
+  private let folder: TemporaryFolder
+  /// The program's standard input, and the end of its pipe to which the test writes.
+  private let input: FileHandle
+  private let keyboard: FileHandle
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let pipe = try ChildPipe()
+    input = FileHandle(fileDescriptor: pipe.readEnd, closeOnDealloc: true)
+    keyboard = FileHandle(fileDescriptor: pipe.writeEnd, closeOnDealloc: true)
+  }
+
+  private func sandbox(_ redirectURI: String) async throws -> SandboxServer {
+    var options = SandboxOptions()
+    options.clients = [SandboxClient(id: "app", name: "App", redirectURIs: [redirectURI])]
+    return try await SandboxServer.start(options)
+  }
+
+  private func start(
+    at sandbox: SandboxServer, _ redirectURI: String, _ more: [String] = ["--browser", "print"]
+  ) throws -> DemoProcess {
+    try DemoProcess(
+      [
+        "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "app",
+        "--redirect-uri", redirectURI, "--store", "file:" + folder.file("tokens"),
+      ] + more, in: folder, input: input)
+  }
+
+  private func write(_ line: String) throws {
+    try keyboard.write(contentsOf: Data("\(line)\n".utf8))
+  }
+
+  @Test(arguments: [
+    ("com.example.app:/callback", false), ("authapp://Default/Authcallback", true),
+  ])
+  func `is pasted, and a weak scheme is told once`(uri: String, isWeak: Bool) async throws {
+    let sandbox = try await sandbox(uri)
+    let demo = try start(at: sandbox, uri)
+    try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
+    let url = try #require(URL(string: String(demo.output.dropLast())))
+    let redirect = try await SandboxVisitor().visit(url).redirect
+    try write("")
+    try write("nonsense")
+    try write(uri + "?code=forged&state=guessed")
+    try await eventually("both are refused") {
+      demo.errors.components(separatedBy: "That is not the answer").count == 3
+    }
+    try write("  \(redirect)\t")
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.lines.contains("Signed in."))
+    #expect(outcome.errors.components(separatedBy: "warning: ").count == (isWeak ? 2 : 1))
+    #expect(!outcome.errors.contains("code="))
+    #expect(folder.read("tokens").contains("access-"))
+    await sandbox.stop()
+  }
+
+  @Test func `is passed on by the sandbox's visitor`() async throws {
+    let uri = "com.example.app:/callback"
+    let sandbox = try await sandbox(uri)
+    let outcome = await (try start(at: sandbox, uri, ["--browser", "sandbox"])).outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(!outcome.errors.contains("paste"))
+    await sandbox.stop()
+  }
+
+  @Test func `cannot be pasted where there is no input`() async throws {
+    let uri = "com.example.app:/callback"
+    let sandbox = try await sandbox(uri)
+    try keyboard.close()
+    let outcome = await (try start(at: sandbox, uri)).outcome()
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.contains("\nerror: cancelled: standard input ended"))
+    await sandbox.stop()
+  }
+
+  @Test func `of the built-in sandbox works too`() async throws {
+    let outcome = try await DemoProcess.run(
+      ["token", "--sandbox", "--redirect-uri", "authapp://Default/Authcallback"],
+      in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.lines.count == 1)
+    #expect(outcome.errors.contains("\nwarning: "))
+  }
+
+  @Test func `may be asked for while a browser command runs`() async throws {
+    let uri = "com.example.app:/callback"
+    let sandbox = try await sandbox(uri)
+    let (seen, end) = (folder.file("url"), folder.file("end"))
+    let script = "sh -c 'echo \"$0\" >\(seen); until [ -e \(end) ]; do sleep 0.01; done'"
+    let demo = try start(at: sandbox, uri, ["--browser", script])
+    try await eventually("it asks") { demo.errors.contains("It starts with") }
+    let url = try await eventually("the command runs") {
+      let text = folder.read("url")
+      return text.hasSuffix("\n") ? URL(string: String(text.dropLast())) : nil
+    }
+    try write(try await SandboxVisitor().visit(url).redirect)
+    try await eventually("it is signed in") { demo.output.contains("Signed in.") }
+    #expect(await demo.outcome().status == 0)
+    try folder.write("", to: "end")
+    await sandbox.stop()
+  }
+
+  /// How the address gets to a browser on another machine.
+  enum Way: CaseIterable {
+    case printed
+    case noBrowser
+    /// A command at the other end of an SSH connection shows the address there.
+    case commandOverSSH
+  }
+
+  @Test(arguments: Way.allCases)
+  func `to this machine is offered on a terminal, for a browser on another one`(
+    way: Way
+  ) async throws {
+    let sandbox = try await sandbox("http://127.0.0.1/callback")
+    sandbox.misbehave(at: .metadata, .member("device_authorization_endpoint", nil), times: nil)
+    let terminal = try PseudoTerminal(columns: 200)
+    let seen = folder.file("url")
+    let demo = try DemoProcess(
+      [
+        "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "app", "--store",
+        "memory",
+      ] + (way == .printed ? ["--browser", "print"] : [])
+        + (way == .commandOverSSH ? ["--browser", "sh -c 'echo \"$0\" >\(seen)'"] : []),
+      in: folder,
+      environment: way == .commandOverSSH
+        ? ["SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"] : [:],
+      input: terminal.handle, output: terminal.handle)
+    try await eventually("it asks") { terminal.everything.contains("Paste that address here:") }
+    let address = try await eventually("there is an address") {
+      let text = way == .commandOverSSH ? folder.read("url") : terminal.everything
+      return text.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+\/authorize\S+\s/)?.output
+    }
+    #expect(terminal.everything.matches(of: /Paste that/).count == 1)
+    let redirect = try await self.redirect(
+      at: address.trimmingCharacters(in: .whitespacesAndNewlines), sandbox)
+    try terminal.press("nonsense\n")
+    try await eventually("it is refused") {
+      terminal.everything.contains("does not start with http://127.0.0.1.")
+    }
+    try terminal.press(redirect + "\n")
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0, "\(terminal.everything)")
+    await sandbox.stop()
+  }
+
+  /// Signs in at an address like a browser on another machine, and returns the redirect, which that
+  /// browser cannot follow.
+  private func redirect(at address: String, _ sandbox: SandboxServer) async throws -> String {
+    var cookie: String?
+    func send(_ address: String, _ form: [(String, String)]? = nil) async throws -> HTTPResponse {
+      var request = HTTPRequest(
+        method: form == nil ? "GET" : "POST", url: try #require(URL(string: address)))
+      request.headers["Cookie"] = cookie
+      if let form {
+        request.headers["Content-Type"] = "application/x-www-form-urlencoded"
+        request.body = .bytes(Data(form.map { "\($0)=\($1)" }.joined(separator: "&").utf8))
+      }
+      let response = try await CurlHTTPClient.shared.send(request)
+      cookie = response.headers["Set-Cookie"].map { String($0.prefix { $0 != ";" }) } ?? cookie
+      return response
+    }
+    func fields(_ page: HTTPResponse) throws -> [(String, String)] {
+      try ["request", "form_token"].map { name in
+        let pattern = try Regex(#"name="\#(name)" value="([^"]*)""#)
+        let match = try #require(String(decoding: page.body, as: UTF8.self).firstMatch(of: pattern))
+        return (name, String(try #require(match.output[1].substring)))
+      }
+    }
+    let issuer = sandbox.issuer.absoluteString
+    let login = try fields(try await send(address))
+    let alice = [("username", "alice"), ("password", "alice-password"), ("decision", "sign-in")]
+    let next = try await send(issuer + "/login", login + alice)
+    let consent = try await send(issuer + (try #require(next.headers["Location"])))
+    let end = try await send(
+      issuer + "/consent", try fields(consent) + [("decision", "allow")])
+    return try #require(end.headers["Location"])
+  }
+}

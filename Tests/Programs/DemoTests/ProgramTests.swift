@@ -1,0 +1,137 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+import Testing
+
+@testable import sq_demo
+
+@Suite(.timeLimit(.minutes(1))) struct `The program` {
+  private let folder: TemporaryFolder
+  private let guest: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    guest = try TemporaryFolder()
+  }
+
+  @Test func `shows the tour in plain lines where no key can be pressed`() async throws {
+    let outcome = try await DemoProcess.run([], in: folder)
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.isEmpty)
+    #expect(!outcome.output.contains("\u{1B}"))
+    #expect(outcome.lines.first == "Please sign in.")
+    #expect(outcome.lines.contains("Signed in as Alice Liddell."))
+    #expect(outcome.lines.contains("  scope    openid profile demo files"))
+    #expect(outcome.lines.contains("  Family history.md"))
+    #expect(outcome.lines.contains("Waiting for RPC to complete..."))
+    #expect(
+      outcome.lines.contains(
+        "Used scope: openid profile demo files on behalf of user alice"))
+    #expect(outcome.lines.count { $0 == "The token is refreshed." } == 1)
+    #expect(outcome.lines.suffix(2) == ["Signed out.", "Please sign in."])
+    #expect(!folder.exists("state"))
+  }
+
+  @Test func `prints its help and its version on standard output`() async throws {
+    for arguments in [["help"], ["login", "--help"], ["--version"]] {
+      let outcome = try await DemoProcess.run(arguments, in: folder)
+      #expect(outcome.status == 0)
+      #expect(outcome.errors.isEmpty)
+      #expect(outcome.output.hasSuffix("\n"))
+    }
+  }
+
+  @Test func `runs a sandbox that others can sign in at, until it is interrupted`() async throws {
+    let demo = try DemoProcess(["sandbox", "--json", "--lifetime", "77"], in: folder)
+    try await eventually("the sandbox listens") { demo.output.hasSuffix("\n") }
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(demo.output.utf8)) as? [String: Any])
+    let issuer = try #require(json["issuer"] as? String)
+    let client = try #require((json["clients"] as? [[String: String]])?.first?["client_id"])
+
+    #expect(json["jwks_uri"] as? String == issuer + "/jwks")
+    #expect(json["userinfo_endpoint"] as? String == issuer + "/userinfo")
+    #expect(json["end_session_endpoint"] as? String == issuer + "/logout")
+
+    let login = try await DemoProcess.run(
+      ["login", "--json", "--browser", "sandbox", "--issuer", issuer, "--client-id", client],
+      in: guest)
+    #expect(login.status == 0, "\(login.errors)")
+    let token = try JSONSerialization.jsonObject(with: Data(login.output.utf8)) as? [String: Any]
+    #expect((60...77).contains(try #require(token?["expires_in"] as? Int)))
+
+    let api = try #require(json["api"] as? [String: String])
+    #expect(api["upload"] == issuer + "/upload/drive/v2" && api.count == 5)
+    for address in [api["me"], api["list"], api["drive"].map({ $0 + "/about" })] {
+      let call = try await DemoProcess.run(
+        [
+          "call", "GET", try #require(address), "--browser", "sandbox", "--issuer", issuer,
+          "--client-id", client, "--store", "memory",
+        ], in: guest)
+      #expect(call.status == 0, "\(call.errors)")
+    }
+    let rpc = try await DemoProcess.run(
+      [
+        "rpc", try #require(api["grpc"]), "--browser", "sandbox", "--issuer", issuer,
+        "--client-id", client, "--scope", "demo", "--store", "memory",
+      ], in: guest)
+    #expect(rpc.output == "Used scope: demo on behalf of user alice\n", "\(rpc.errors)")
+    let scopes = (json["scopes"] as? [[String: String]])?.map { $0["scope"] }
+    let openID = ["openid", "email", "phone", "address"]
+    #expect(scopes == openID + ["profile", "demo", "files", "offline_access"])
+
+    let port = try #require(issuer.split(separator: ":").last)
+    let rpcPort = try #require(api["grpc"]?.split(separator: ":").last)
+    for option in [["--port", String(port)], ["--rpc-port", String(rpcPort)]] {
+      let second = try await DemoProcess.run(["sandbox"] + option, in: guest)
+      #expect(second.status == 1)
+      #expect(second.firstError == "error: port_in_use: another program uses port \(option[1])")
+    }
+
+    demo.send(SIGINT)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0 && !outcome.isKilled)
+    #expect(outcome.errors.isEmpty)
+  }
+
+  @Test func `describes its sandbox to a person`() async throws {
+    let demo = try DemoProcess(["sandbox"], in: folder)
+    try await eventually("it is described") { demo.output.contains(#/\n  sq-demo rpc .+\n/#) }
+    let issuer = try #require(demo.output.firstMatch(of: #/issuer +(http://127.0.0.1:[0-9]+)/#)?.1)
+    #expect(demo.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(demo.output)")
+    for path in ["keys     ", "userinfo ", "logout   ", "me       ", "upload   "] {
+      #expect(demo.output.contains("\n  \(path)  \(issuer)/"), "\(demo.output)")
+    }
+    #expect(demo.output.contains(#/\n  grpc       http:\/\/127.0.0.1:[0-9]+ \(grpc\.testing/#))
+    for scope in ["profile: See", "demo: List", "files: List", "offline_access: Keep"] {
+      #expect(demo.output.contains("\n  scope      \(scope)"), "\(demo.output)")
+    }
+    // The commands that it shows work one after the other.
+    let lines = demo.output.replacing("\\\n", with: "").matches(of: #/\n  sq-demo (.+)/#)
+    #expect(lines.count == 5)
+    for line in lines {
+      let words = try #require(ShellWords.split(String(line.1))) + ["--browser", "sandbox"]
+      let outcome = try await DemoProcess.run(
+        words + ["--store", "file:" + guest.file("tokens")], in: guest)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+    demo.send(SIGTERM)
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test func `dies quietly when nobody reads any more`() async throws {
+    let pipe = try ChildPipe()
+    close(pipe.readEnd)
+    let output = FileHandle(fileDescriptor: pipe.writeEnd, closeOnDealloc: true)
+    let demo = try DemoProcess(["help"], in: folder, output: output)
+    let outcome = await demo.outcome()
+    #expect(outcome.isKilled && outcome.status == SIGPIPE)
+  }
+
+  @Test func `says when its output cannot be written`() async throws {
+    let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+    let demo = try DemoProcess(["help"], in: folder, output: full)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 1 && !outcome.isKilled)
+  }
+}

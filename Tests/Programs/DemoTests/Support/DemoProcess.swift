@@ -1,0 +1,95 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+
+/// The built demo, which runs in its own process with its own home folder.
+final class DemoProcess: Sendable {
+  private let process: ChildProcess
+  private let folder: TemporaryFolder
+
+  /// What a process has said, and how it ended.
+  struct Outcome: Sendable {
+    let status: Int32
+    /// Whether a signal ended it, whose number the status is then.
+    let isKilled: Bool
+    let output: String
+    let errors: String
+
+    var lines: [Substring] { output.split(separator: "\n") }
+    var firstError: Substring { errors.split(separator: "\n").first ?? "" }
+  }
+
+  /// Starts it; with a terminal or a file handle its streams are those, and not files.
+  ///
+  /// With a home it shares that with others, and the folder is only for what it says. A starter is
+  /// a command that runs the program which its last words name.
+  init(
+    _ arguments: [String], in folder: TemporaryFolder, home: TemporaryFolder? = nil,
+    starter: [String] = [], environment: [String: String] = [:], input: FileHandle? = nil,
+    output: FileHandle? = nil, errors: FileHandle? = nil
+  ) throws {
+    self.folder = folder
+    let (input, errors) = (input ?? .nullDevice, try errors ?? output ?? folder.handle("errors"))
+    let output = try output ?? folder.handle("output")
+    process = try ChildProcess(
+      starter + [Self.executable] + arguments,
+      environment: Self.environment(home ?? folder).merging(environment) { $1 },
+      input: input.fileDescriptor, output: output.fileDescriptor, errors: errors.fileDescriptor)
+  }
+
+  /// Runs it to its end.
+  static func run(
+    _ arguments: [String], in folder: TemporaryFolder, starter: [String] = [],
+    environment: [String: String] = [:]
+  ) async throws -> Outcome {
+    await (try DemoProcess(arguments, in: folder, starter: starter, environment: environment))
+      .outcome()
+  }
+
+  /// Starts it, and interrupts it when its browser has written all of the folder's `seen`, whose
+  /// last line is `end`; the signal is for the browser too, which has to ignore it.
+  static func interrupted(
+    _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:]
+  ) async throws -> Outcome {
+    let demo = try DemoProcess(arguments, in: folder, environment: environment)
+    try await eventually("the browser has run") { folder.read("seen").hasSuffix("end\n") }
+    demo.send(SIGINT)
+    return await demo.outcome()
+  }
+
+  /// Waits for its end, and kills it when the test is over.
+  func outcome() async -> Outcome {
+    let status = (try? await process.result())?.status ?? 128 + SIGKILL
+    return Outcome(
+      status: status > 128 ? status - 128 : status, isKilled: status > 128, output: output,
+      errors: errors)
+  }
+
+  /// What it has printed so far.
+  var output: String { folder.read("output") }
+
+  /// What it has said on standard error so far.
+  var errors: String { folder.read("errors") }
+
+  func send(_ signal: Int32) {
+    process.signal(signal)
+  }
+
+  /// The program beside the test bundle.
+  private static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent().appending(path: "sq-demo").path
+
+  /// No browser, no display, no wish about colours, and a state folder of the test's own.
+  private static func environment(_ folder: TemporaryFolder) -> [String: String?] {
+    let inherited = ProcessInfo.processInfo.environment
+    let kept = inherited.filter {
+      ["PATH", "LLVM_PROFILE_FILE"].contains($0.key) || $0.key.hasSuffix("SAN_OPTIONS")
+    }
+    return inherited.mapValues { _ in nil }
+      .merging(kept) { $1 }
+      .merging([
+        "HOME": folder.path, "XDG_STATE_HOME": folder.file("state"), "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+      ]) { $1 }
+  }
+}

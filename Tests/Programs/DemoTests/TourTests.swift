@@ -1,0 +1,275 @@
+import Foundation
+import LoopbackSupport
+import OAuthSandbox
+import ProgramSupport
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `The tour on a terminal` {
+  private let folder: TemporaryFolder
+  private let terminal: PseudoTerminal
+
+  init() throws {
+    folder = try TemporaryFolder()
+    terminal = try PseudoTerminal()
+  }
+
+  /// Waits for a text, and returns the frame that shows it.
+  @discardableResult
+  private func shows(_ text: String) async throws -> String {
+    try await eventually("the screen shows: \(text)") { terminal.frame(with: text) }
+  }
+
+  private func start(
+    _ arguments: [String] = [], _ environment: [String: String] = [:]
+  ) async throws -> DemoProcess {
+    let demo = try DemoProcess(
+      arguments, in: folder, environment: environment, input: terminal.handle,
+      output: terminal.handle)
+    try await shows("Please sign in.")
+    return demo
+  }
+
+  @Test func `goes from the login screen to the main screen and back`() async throws {
+    let before = terminal.modes
+    let demo = try await start()
+    #expect(terminal.modes != before)
+    try terminal.press("s")
+    try await shows("Signed in as Alice Liddell")
+    #expect(terminal.frame.contains("scope     openid profile demo"))
+    #expect(terminal.frame.contains("expires   in "))
+    try terminal.press("o")
+    try await shows("Please sign in.")
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+    #expect(terminal.modes == before)
+    #expect(terminal.everything.hasPrefix("\u{1B}[?1049h"))
+    try await eventually("the screen is left") { terminal.everything.hasSuffix("\u{1B}[?1049l") }
+    #expect(!terminal.everything.contains("access-"))
+  }
+
+  @Test func `refreshes when asked, and tells of each refresh`() async throws {
+    let demo = try await start()
+    try terminal.press("s")
+    try await shows("Signed in as Alice Liddell")
+    for count in 1...2 {
+      try terminal.press("r")
+      try await eventually("\(count) notifications are shown") {
+        terminal.frame.components(separatedBy: "Token refreshed").count - 1 == count
+      }
+    }
+    #expect(terminal.frame.contains("Signed in as Alice Liddell"))
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+    #expect(!terminal.everything.contains("access-"))
+  }
+
+  @Test func `goes to the login screen when the server has ended the session`() async throws {
+    let demo = try await start()
+    try terminal.press("s")
+    try await shows("Signed in as Alice Liddell")
+    try terminal.press("e")
+    try await shows("The server has ended the session.")
+    try terminal.press("r")
+    try await shows("Your session has ended.")
+    #expect(terminal.frame.contains("(invalid_grant)"))
+    #expect(terminal.frame.contains("Please sign in."))
+    try terminal.press("s")
+    try await shows("Signed in as Alice Liddell")
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test func `shows the files, none after the revocation, and asks for access to read again`()
+    async throws
+  {
+    let demo = try await start()
+    try terminal.press("s")
+    try await shows("Family history.md")
+    try terminal.press("v")
+    try await shows("the tokens were revoked (revoked)")
+    #expect(!terminal.frame.contains("Family history.md"))
+    try terminal.press("f")
+    try await shows("Reading the files needs access")
+    try await shows("/authorize?response_type=code&")
+    try terminal.press("s")
+    try await shows("Family history.md")
+    try await shows("Signed in as Alice Liddell")
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test(.requiresGRPCIO)
+  func `calls a gRPC server from the main screen, and asks to sign in after signing out`()
+    async throws
+  {
+    try folder.write("", to: "userinfo")
+    try await GRPCServer.running(options: ["--userinfo", "@" + folder.file("userinfo")]) { server in
+      let demo = try await start(["tour", "--rpc", server.url.absoluteString])
+      let issuer = try #require(terminal.frame.firstMatch(of: #/server +(http:[0-9.:/]+)/#)?.1)
+      // The sandbox that the server is to ask began with the tour.
+      try folder.write("\(issuer)/api/me", to: "userinfo")
+      #expect(!terminal.frame.contains("c call"))
+      try terminal.press("s")
+      try await shows("rpc       Used scope: openid profile demo files on behalf of user alice")
+      #expect(terminal.frame.contains("c call"))
+      #expect(terminal.everything.contains("Waiting for RPC to complete..."))
+      try terminal.press("e")
+      try await shows("The server has ended the session.")
+      // The server refuses the token, and there is no other.
+      try terminal.press("c")
+      try await shows("Your session has ended.")
+      #expect(terminal.frame.contains("Please sign in."))
+      try terminal.press("s")
+      try await shows("rpc       Used scope: openid profile demo files on behalf of user alice")
+      try terminal.press("o")
+      try await shows("Please sign in.")
+      #expect(!terminal.frame.contains("rpc "))
+      try terminal.press("q")
+      #expect(await demo.outcome().status == 0)
+      #expect(!terminal.everything.contains("access-"))
+    }
+  }
+
+  @Test func `calls the sandbox's own gRPC server, and shows its challenge to a bad token`()
+    async throws
+  {
+    let demo = try await start()
+    #expect(!terminal.frame.contains("c call"))
+    try terminal.press("s")
+    let used = "rpc       Used scope: openid profile demo files on behalf of user alice"
+    try await shows(used)
+    #expect(terminal.frame.contains("c call"))
+    try terminal.press("b")
+    try await shows("rpc       Invalid credentials. Server challenge:")
+    try await shows("          Bearer realm=\"sandbox\", error=\"invalid_token\",")
+    #expect(terminal.frame.contains("Signed in as Alice Liddell"))
+    #expect(terminal.frame.contains("Family history.md"))
+    #expect(terminal.frame.split(separator: "\r\n").allSatisfy { $0.count <= 80 })
+    try terminal.press("c")
+    try await shows(used)
+    try terminal.press("e")
+    try await shows("The server has ended the session.")
+    try terminal.press("c")
+    try await shows("Your session has ended.")
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+    #expect(!terminal.everything.contains("access-"))
+  }
+
+  @Test(.requiresGRPCIO)
+  func `shows the challenge of a call that its token does not allow`() async throws {
+    try folder.write("", to: "userinfo")
+    let options = ["--userinfo", "@" + folder.file("userinfo"), "--scope", "admin"]
+    try await GRPCServer.running(options: options) { server in
+      let demo = try await start(["tour", "--rpc", server.url.absoluteString])
+      let issuer = try #require(terminal.frame.firstMatch(of: #/server +(http:[0-9.:/]+)/#)?.1)
+      try folder.write("\(issuer)/api/me", to: "userinfo")
+      try terminal.press("s")
+      try await shows("rpc       Unexpected RPC error 7: the token does not allow it")
+      try await shows("          Bearer error=\"insufficient_scope\", scope=\"admin\"")
+      try terminal.press("q")
+      #expect(await demo.outcome().status == 0)
+    }
+  }
+
+  @Test(.requiresGRPCIO)
+  func `shows the challenge of a gRPC server that takes no token of its sandbox`() async throws {
+    let other = try await SandboxServer.start()
+    let userInfo = other.url(.me)
+    try await GRPCServer.running(userInfo: userInfo) { server in
+      let demo = try await start(["--rpc", server.url.absoluteString])
+      try terminal.press("s")
+      try await shows("rpc       Invalid credentials. Server challenge:")
+      try await shows("          Bearer realm=\"sandbox\", error=\"invalid_token\"")
+      #expect(terminal.frame.split(separator: "\r\n").allSatisfy { $0.count <= 80 })
+      try terminal.press("q")
+      #expect(await demo.outcome().status == 0)
+    }
+    await other.stop()
+  }
+
+  @Test func `shows the address where no browser opens, and can be cancelled`() async throws {
+    let demo = try await start()
+    try terminal.press("\r")
+    try await shows("No browser was opened: there is no display")
+    #expect(terminal.frame.contains("/authorize?response_type=code&"))
+    try terminal.press("\u{1B}")
+    try await shows("You did not sign in.")
+    try terminal.press("\r")
+    try await shows("No browser was opened")
+    try terminal.press("s")
+    try await shows("Signed in as Alice Liddell")
+    try terminal.press("\u{3}")
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGABRT, SIGSEGV])
+  func `gives the terminal back whatever ends it`(signal: Int32) async throws {
+    let before = terminal.modes
+    let demo = try await start()
+    demo.send(signal)
+    let outcome = await demo.outcome()
+    #expect(outcome.isKilled == [SIGABRT, SIGSEGV].contains(signal))
+    #expect(terminal.modes == before)
+    try await eventually("the screen is left") {
+      terminal.everything.contains("\u{1B}[?25h\u{1B}[?1049l")
+    }
+  }
+
+  @Test func `fits another width at once`() async throws {
+    let demo = try await start()
+    terminal.resize(columns: 40, rows: 30)
+    demo.send(SIGWINCH)
+    try await eventually("the screen is narrow") {
+      terminal.frame.split(separator: "\r\n").allSatisfy { $0.count <= 40 }
+        && terminal.frame.contains("Please sign in.")
+    }
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test func `shows on a small terminal what happened last, and what to type in a browser`()
+    async throws
+  {
+    terminal.resize(columns: 40, rows: 16)
+    let demo = try await start()
+    try terminal.press("\r")
+    try await shows("No browser was opened: there is no")
+    #expect(terminal.frame.contains("user      alice"))
+    #expect(terminal.frame.contains("password  alice-password"))
+    try terminal.press("s")
+    try await shows("Signed in as Alice Liddell")
+    try await shows(" more")
+    try terminal.press("r")
+    try await shows("Token refreshed")
+    try terminal.press("e")
+    let frame = try await shows("The server has ended the session.")
+    #expect(frame.contains("Token refreshed"))
+    #expect(frame.contains(#/and [1-9] more/#))
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test(arguments: [
+    (["NO_COLOR": "1"], false), (["TERM": "vt100"], true), ([:], true),
+  ])
+  func `has colours unless they are not wanted`(
+    environment: [String: String], hasColours: Bool
+  ) async throws {
+    let demo = try await start([], environment)
+    let colours = #/\x1B\[[0-9;]*(3[0-7]|38;5;[0-9]+)m/#
+    #expect(terminal.everything.contains(colours) == hasColours)
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test func `is plain lines on a terminal that cannot be drawn on`() async throws {
+    let demo = try DemoProcess(
+      [], in: folder, environment: ["TERM": "dumb"], input: terminal.handle,
+      output: terminal.handle)
+    #expect(await demo.outcome().status == 0)
+    try await eventually("it signs out") { terminal.everything.contains("Signed out.") }
+    #expect(!terminal.everything.contains("\u{1B}"))
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// A store that cannot keep a new token, for each command that would refresh one.
+@Suite(.timeLimit(.minutes(5))) struct `A store that cannot keep the next token` {
+  /// What is wrong with the store's folder, as a command that starts the program in it.
+  enum Trouble: String, CaseIterable {
+    case fullDisk, readOnlyMount, folderWithoutWriting, locksUnusable
+
+    /// Runs the words after it with the store in `$1` that way.
+    var starter: [String] {
+      switch self {
+      case .fullDisk:
+        Self.mounting(
+          """
+          cp -a "$folder" "$folder.kept"; mount -t tmpfs -o size=1m,mode=0700 tmpfs "$folder"
+          cp -a "$folder.kept/." "$folder"; cat /dev/zero >"$folder/filler" 2>/dev/null || true
+          """)
+      case .readOnlyMount:
+        Self.mounting(
+          #"mount --bind "$folder" "$folder"; mount -o remount,ro,bind "$folder""#)
+      case .folderWithoutWriting:
+        [
+          "bash", "-c",
+          """
+          folder=$1; shift; mkdir -p "$folder/tokens.locks"; chown -R 65534 "$folder"
+          chmod 0555 "$folder"
+          exec setpriv --reuid=65534 --clear-groups "$@"
+          """, "bash",
+        ]
+      case .locksUnusable:
+        [
+          "bash", "-c",
+          #"folder=$1; shift; rm -rf "$folder"/*.locks; touch "$folder/tokens.locks"; exec "$@""#,
+          "bash",
+        ]
+      }
+    }
+
+    private static func mounting(_ script: String) -> [String] {
+      [
+        "unshare", "--mount", "bash", "-c", "set -e; folder=$1; shift; \(script); exec \"$@\"",
+        "bash",
+      ]
+    }
+  }
+
+  static let isAllowed: @Sendable () async throws -> Bool = {
+    let folder = try TemporaryFolder()
+    return try await ChildProcess.run(
+      ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", folder.path]
+    ).status == 0
+  }
+
+  @Test(
+    .requires("the right to mount a file system", isAllowed),
+    arguments: DemoStore.all, Trouble.allCases)
+  func `stops the refresh with a clear word, and nobody is signed out`(
+    store: DemoStore, trouble: Trouble
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let sandbox = try await SandboxServer.start()
+    let path = store.path(folder)
+    let old = try await store.open(path).keepExpiredAccount(at: sandbox)
+    let outcome = try await DemoProcess.run(
+      ["token"] + store.options(folder), in: folder,
+      starter: trouble.starter + [folder.file("deep")], environment: store.environment)
+    #expect(outcome.status == 1 && outcome.output.isEmpty, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.firstError.hasPrefix("error: store_failed: "), "\(outcome.errors)")
+    #expect(outcome.errors.contains(folder.file("deep")), "it names the file: \(outcome.errors)")
+    #expect(sandbox.requests(to: .token).isEmpty, "nothing was spent")
+    try Self.mend(folder.file("deep"))
+    let again = try await DemoProcess.run(
+      ["token"] + store.options(folder), in: folder, environment: store.environment)
+    #expect(again.status == 0, "\(again.errors)")
+    let latest = sandbox.latestRefreshToken(inFamilyOf: old.refreshToken)
+    #expect(try await store.open(path).load("default")?.token.refreshToken == latest)
+    #expect(sandbox.refreshTokenReuses == 0)
+    await sandbox.stop()
+  }
+
+  /// The folder is removed during the request, with the space that was reserved in it.
+  @Test(arguments: [["token"], ["call", "GET", "/api/me"], ["files", "--drive", "/api/drive"]])
+  func `that breaks after the server has answered is told, with a status of its own`(
+    command: [String]
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let store = DemoStore.file
+    let sandbox = try await SandboxServer.start()
+    try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
+    let answer = Gate(isOpen: false)
+    sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+    let demo = try DemoProcess(command + store.options(folder), in: folder)
+    try await answer.isHolding()
+    try FileManager.default.moveItem(
+      atPath: folder.file("deep"), toPath: folder.file("elsewhere"))
+    try Data().write(to: URL(filePath: folder.file("deep")))
+    answer.open()
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 4, "\(outcome.errors)")
+    #expect(outcome.errors.contains("error: not_kept: the newest token could not be kept: store_f"))
+    #expect(outcome.errors.contains("Sign in again with 'sq-demo login"))
+    // What was asked for was done; the drive is empty.
+    #expect(outcome.output.isEmpty == (command[0] == "files"))
+    await sandbox.stop()
+  }
+
+  private static func mend(_ folder: String) throws {
+    let files = FileManager.default
+    for name in try files.contentsOfDirectory(atPath: folder) {
+      try files.setAttributes(
+        [.ownerAccountID: Int(getuid())], ofItemAtPath: "\(folder)/\(name)")
+    }
+    try files.setAttributes(
+      [.ownerAccountID: Int(getuid()), .posixPermissions: 0o700], ofItemAtPath: folder)
+    for locks in ["tokens.locks"] {
+      try? files.removeItem(atPath: "\(folder)/\(locks)")
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import SequencingOAuth
+import SequencingOAuthGRPC
+import TestSupport
+import Testing
+
+/// Runs each way to tell errors apart that the documentation teaches.
+@Suite(.timeLimit(.minutes(1))) struct ErrorHandlingTests {
+  @Test(arguments: ErrorClauses.all)
+  func `a clause takes the errors that it names and leaves the others`(
+    clauses: ErrorClauses
+  ) async {
+    for code in [SQOAuthError.Code.accessDenied, .cancelled] {
+      #expect(await clauses.outcome(code) == "no")
+    }
+    for code in [SQOAuthError.Code.invalidGrant, .serverError, .init(rawValue: "of_a_server")] {
+      #expect(await clauses.outcome(code) == code.rawValue)
+    }
+  }
+
+  @Test(arguments: StatusClauses.all)
+  func `a clause takes the gRPC errors that it names and leaves the others`(
+    clauses: StatusClauses
+  ) async {
+    for status in [RPCStatus.unauthenticated, .permissionDenied] {
+      #expect(await clauses.outcome(status) == "sign in")
+    }
+    for status in [RPCStatus.unavailable, .init(rawValue: 99)] {
+      #expect(await clauses.outcome(status) == status.description)
+    }
+  }
+
+  @Test func `an error of another type matches no code, and no code is none of none`() {
+    let error = SQOAuthError(.cancelled, "as asked")
+    #expect(!error.is() && !RPCError(.ok, "").is())
+    let others: [any Error] = [PipeError.failed(error), RPCError(.cancelled, "", cause: error)]
+    for other in others { #expect(!(SQOAuthError.Code.cancelled ~= other)) }
+    #expect(!(RPCStatus.cancelled ~= (error as any Error)))
+  }
+
+  @Test func `the samples of the article do what it says when no user is signed in`() async throws {
+    let module = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: "app", redirectURI: "http://127.0.0.1/callback", scope: "files",
+        provider: .issuer("https://id.example.com")))
+    #expect(try await tokenToShow(of: module) == nil)
+    #expect(await tokenOrReason(of: module) == "Sign in again.")
+    #expect(try await isSignedIn(module) == false)
+    let folder = try TemporaryFolder()
+    try await saveTokenType(of: module, to: URL(filePath: folder.file("type")))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("type")))
+    let (shown, continuation) = AsyncStream.makeStream(of: String.self)
+    showToken(of: module) { continuation.yield($0) }
+    #expect(await shown.first { _ in true } == "not_authorized")
+  }
+
+  @Test func `the samples that are run are those of the article`() throws {
+    let file = PackageSources.root.appending(
+      path: "Tests/Programs/DocumentationTests/ErrorSamples.swift")
+    let run = try String(contentsOf: file, encoding: .utf8)
+    let samples = try Sample.all().filter { $0.document.hasSuffix("/HandlingErrors.md") }
+    #expect(samples.count == 5)
+    for sample in samples {
+      let code = sample.code.split(separator: "\n", omittingEmptySubsequences: false)
+        .drop { $0.isEmpty || $0.hasPrefix("import ") }.joined(separator: "\n")
+      #expect(run.contains(code), "\(sample)")
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+import Testing
+
+/// Reads what the package promises about platforms, while it runs on Linux only.
+@Suite struct PlatformTests {
+  @Test(arguments: [
+    "README.md", "Sources/SequencingOAuth/SequencingOAuth.docc/MigratingFromTheSequencingPod.md",
+    "Sources/SequencingOAuth/SequencingOAuth.docc/MigratingFromAeroGear.md",
+    "Sources/SequencingOAuth/SequencingOAuth.docc/MigratingFromHeimdall.md",
+    "Sources/SequencingOAuthGRPC/SequencingOAuthGRPC.docc/MigratingFromTheGRPCSample.md",
+  ])
+  func `a reader learns first that this is for Linux only`(document: String) throws {
+    let paragraphs = try Self.text(of: document).split(separator: "\n")
+    #expect(paragraphs[0].hasPrefix("# "))
+    #expect(paragraphs[1].drop { $0 == "*" }.hasPrefix("Linux only."))
+  }
+
+  @Test func `every migration guide is among those that say so`() throws {
+    let sources = PackageSources.root.appending(path: "Sources").path
+    let files = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
+    #expect(files.count { $0.contains("/MigratingFrom") && $0.hasSuffix(".md") } == 4)
+  }
+
+  @Test func `the manifest promises no platform`() throws {
+    #expect(try !Self.text(of: "Package.swift").contains("platforms:"))
+  }
+
+  /// The files with a branch for other systems, where a port would begin.
+  static let seams: Set = [
+    "Basics/CLibrary", "Basics/Locked", "Basics/Threads",
+    "LoopbackHTTP/EventLoop", "LoopbackHTTP/Monotonic", "LoopbackHTTP/SocketAddress",
+    "LoopbackHTTP/Sockets",
+    "SequencingOAuth/Files/FileDescriptor", "SequencingOAuth/Files/FileDescriptor+Content",
+    "SequencingOAuth/Files/FileError", "SequencingOAuth/Files/FileLock",
+    "SequencingOAuth/Files/FileStatus", "SequencingOAuth/Files/FileTrust",
+    "SequencingOAuth/Files/LockHolder", "SequencingOAuth/Files/LockRemoval",
+    "SequencingOAuth/Files/PrivateFile", "SequencingOAuth/Files/PrivateFile+Placing",
+    "SequencingOAuth/Signals/SignalListener",
+    "SequencingOAuth/UserAgent/ChildProcess", "SequencingOAuth/UserAgent/SystemBrowser",
+  ]
+  /// The files that are for Linux only, all of which a port would replace or leave out.
+  static let linuxFiles: Set = [
+    "SequencingOAuth/HTTP/Curl/CurlCallbacks", "SequencingOAuth/HTTP/Curl/CurlEventLoop",
+    "SequencingOAuth/HTTP/Curl/CurlMulti", "SequencingOAuth/HTTP/Curl/LoneRequests",
+    "SequencingOAuth/HTTP/Curl/OpenedConnection", "SequencingOAuth/HTTP/Curl/SocketTable",
+    "HTTP2/SocketIO", "HTTP2/SocketLoop",
+    "SequencingOAuthPostgreSQL/Connection", "SequencingOAuthPostgreSQL/ConnectionSettings",
+    "SequencingOAuthPostgreSQL/Notices/Bell", "SequencingOAuthPostgreSQL/Notices/NoticeListener",
+    "SequencingOAuthPostgreSQL/PostgreSQLTokenStore+Leases",
+    "SequencingOAuthPostgreSQL/ResultReader", "SequencingOAuthPostgreSQL/SocketWatch",
+    "SequencingOAuthSecretService/KeyringLibrary",
+    "HTTP2/SocketIO", "HTTP2/SocketLoop",
+    "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
+  ]
+
+  @Test func `only named files know which system they run on`() throws {
+    let branches = try Self.sources(with: #/canImport\((Glibc|Darwin)\)|os\(Linux\)|os\(macOS\)/#)
+    #expect(branches == Self.seams)
+    let uses = try Self.sources(with: #/import (Glibc|Darwin)/#)
+    #expect(uses.subtracting(branches) == Self.linuxFiles)
+  }
+
+  /// The sources that a pattern occurs in, as paths without their ending.
+  private static func sources(with pattern: some RegexComponent) throws -> Set<String> {
+    let folder = PackageSources.root.appending(path: "Sources").path
+    let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+    return Set(
+      try files.filter { file in
+        guard file.hasSuffix(".swift") else { return false }
+        return try text(of: "Sources/\(file)").contains(pattern)
+      }.map { String($0.dropLast(6)) })
+  }
+
+  private static func text(of document: String) throws -> String {
+    try String(contentsOf: PackageSources.root.appending(path: document), encoding: .utf8)
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+
+/// A package that depends on this one by its path, and that is built as its author builds it.
+///
+/// Unless it uses every library, it does not find the system's libraries that only other products
+/// of the SDK need.
+struct ReaderPackage: Sendable {
+  private let folder: TemporaryFolder
+  private let root: String
+  private let usesEveryLibrary: Bool
+
+  /// Makes the package beside a link to this one, which has the name that the manifest expects.
+  init(manifest: String, usesEveryLibrary: Bool = false) throws {
+    self.usesEveryLibrary = usesEveryLibrary
+    folder = try TemporaryFolder()
+    root = folder.file("greeter")
+    let files = FileManager.default
+    try files.createSymbolicLink(
+      atPath: folder.file("sequencing-oauth"), withDestinationPath: PackageSources.root.path)
+    try files.createDirectory(
+      atPath: root + "/Sources/greeter", withIntermediateDirectories: true)
+    try Data(manifest.utf8).write(to: URL(filePath: root + "/Package.swift"))
+    try UnusedLibraries.write(to: folder)
+  }
+
+  /// Builds the package with this `main.swift`, and returns where its program is.
+  ///
+  /// A build that warns, of whatever part of the SDK, fails.
+  func build(_ code: String, options: [String] = []) async throws -> String {
+    try Data(code.utf8).write(to: URL(filePath: root + "/Sources/greeter/main.swift"))
+    let result = try await ChildProcess.run(
+      [
+        "swift", "build", "--package-path", root, "--cache-path", folder.file("cache"),
+        "--disable-index-store",
+      ] + options + (usesEveryLibrary ? [] : UnusedLibraries.options(in: folder)),
+      within: .seconds(500))
+    let said = result.output + result.errors
+    guard result.status == 0, !said.contains("warning:") else { throw BuildFailed(message: said) }
+    return root + "/.build/debug/greeter"
+  }
+
+  private struct BuildFailed: Error, CustomStringConvertible {
+    let message: String
+    var description: String { message }
+  }
+}

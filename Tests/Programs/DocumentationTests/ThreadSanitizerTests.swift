@@ -1,0 +1,111 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+import Testing
+
+/// An app that its author runs under ThreadSanitizer, with no other option.
+@Suite(.timeLimit(.minutes(10)), .disabled(if: isSanitized, "what is built would be the same"))
+struct ThreadSanitizerTests {
+  @Test func `an app that uses the SDK from many threads gets no report`() async throws {
+    let package = try ReaderPackage(manifest: Self.manifest)
+    let program = try await package.build(Self.code, options: ["--sanitize=thread"])
+    let result = try await ChildProcess.run([program], within: .seconds(120))
+    #expect(!result.errors.contains("ThreadSanitizer"), "\(result.errors.prefix(4_000))")
+    #expect(result.status == 0)
+    #expect(result.output == "done\n")
+  }
+
+  /// The test above would see a report if the SDK were the cause of one.
+  @Test func `an app with a race of its own gets a report`() async throws {
+    let folder = try TemporaryFolder()
+    try Data(Self.race.utf8).write(to: URL(filePath: folder.file("main.swift")))
+    let program = folder.file("race")
+    let built = try await ChildProcess.run(
+      ["swiftc", "-sanitize=thread", folder.file("main.swift"), "-o", program],
+      within: .seconds(240))
+    try #require(built.status == 0, "\(built.errors)")
+    let result = try await ChildProcess.run([program], within: .seconds(60))
+    #expect(result.errors.contains("WARNING: ThreadSanitizer"))
+  }
+
+  private static let manifest = """
+    // swift-tools-version: 6.2
+    import PackageDescription
+
+    let package = Package(
+      name: "greeter",
+      dependencies: [.package(path: "../sequencing-oauth")],
+      targets: [
+        .executableTarget(
+          name: "greeter",
+          dependencies: [
+            .product(name: "SequencingOAuth", package: "sequencing-oauth"),
+            .product(name: "OAuthSandbox", package: "sequencing-oauth"),
+          ])
+      ])
+    """
+
+  private static let code = """
+    import Dispatch
+    import OAuthSandbox
+    import SequencingOAuth
+
+    let sandbox = try await SandboxServer.start()
+    var environment = ClientEnvironment()
+    environment.userAgent = CustomUserAgent { url in
+      _ = try await SandboxVisitor().visit(url)
+    }
+    let account = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback", scope: "demo",
+        provider: .issuer(sandbox.issuer.absoluteString)),
+      environment: environment)
+    _ = try await account.signIn()
+
+    let readers = DispatchGroup()
+    for _ in 0..<4 {
+      DispatchQueue.global().async(group: readers) {
+        for _ in 0..<20_000 { _ = account.hasAccessToken }
+      }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<32 {
+        group.addTask {
+          for _ in 0..<10 {
+            if number.isMultiple(of: 8) { _ = try await account.refresh() }
+            _ = try await account.token()
+            let answer = try await account.send(HTTPRequest(url: sandbox.url(.me)))
+            precondition(answer.status == 200)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    await withCheckedContinuation { ended in
+      readers.notify(queue: .global()) { @Sendable in ended.resume() }
+    }
+    await sandbox.stop()
+    print("done")
+    """
+
+  private static let race = """
+    import Glibc
+
+    final class Count: @unchecked Sendable {
+      var value = 0
+    }
+    let count = Count()
+
+    func start() -> pthread_t {
+      var thread = pthread_t()
+      pthread_create(
+        &thread, nil,
+        { @Sendable _ in
+          count.value += 1
+          return nil
+        }, nil)
+      return thread
+    }
+    for thread in [start(), start()] { pthread_join(thread, nil) }
+    """
+}

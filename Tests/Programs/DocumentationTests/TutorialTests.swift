@@ -1,0 +1,122 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import TestSupport
+import Testing
+
+/// Follows the tutorial: builds and runs its package, and compares the output with the article.
+@Suite(.timeLimit(.minutes(10)), .disabled(if: isSanitized, "what is built would be the same"))
+struct TutorialTests {
+  @Test func `a reader who follows the tutorial gets its programs to work`() async throws {
+    let samples = try Sample.all().filter { $0.document.hasSuffix("/GettingStarted.md") }
+    let steps = samples.filter { $0.kind == .program }
+    try #require(steps.count == 3)
+    let reader = try await Reader(manifest: #require(samples.first { $0.kind == .manifest }))
+    let first = try await reader.build(steps[0])
+    #expect(try await first.signingIn() == "Signed in, for: profile\n")
+    let second = try await reader.build(steps[1])
+    #expect(try await second.signingIn() == "Hello, Alice Liddell.\n")
+    // The SDK needs no more than what this program imports.
+    let needed = try await second.libraries()
+    #expect(needed.contains { $0.hasPrefix("libcurl.so.") }, "\(needed)")
+    for other in UnusedLibraries.names + ["libsecret-1", "libglib-2.0", "libFoundation"] {
+      #expect(!needed.contains { $0.hasPrefix("\(other).so") }, "\(needed)")
+    }
+
+    let greeter = try await reader.build(steps[2])
+    #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
+    #expect(try await greeter.signedIn() == "Hello, Alice Liddell.\n")
+    #expect(try await greeter.signedIn("goodbye") == "Goodbye.\n")
+    #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
+
+    // As after a new start of the sandbox: one run fails, and the next one signs in.
+    reader.sandbox.revokeEverything()
+    #expect(try await greeter.signedIn().contains(": invalid_grant: "))
+    #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
+  }
+
+  @Test func `a package that uses every library is built without a warning`() async throws {
+    let manifest = try #require(
+      try Sample.all().first {
+        $0.document.hasSuffix("/GettingStarted.md") && $0.kind == .manifest
+      })
+    let product = #".product(name: "SequencingOAuth", package: "sequencing-oauth")"#
+    let products = Self.libraries.map {
+      product.replacing(#""SequencingOAuth""#, with: "\"\($0)\"")
+    }
+    let all = manifest.code.replacing(product, with: products.joined(separator: ", "))
+    try #require(all != manifest.code)
+    let package = try ReaderPackage(manifest: all, usesEveryLibrary: true)
+    let program = try await package.build(
+      Self.libraries.map { "import \($0)\n" }.joined()
+        + "print(SecretServiceTokenStore.self, SQLiteTokenStore.self, RPCChannel.self)\n"
+        + "print(PostgreSQLTokenStore.self, SandboxGRPCServer.self)\n")
+    let result = try await ChildProcess.run([program])
+    #expect(
+      result.output == """
+        SecretServiceTokenStore SQLiteTokenStore RPCChannel
+        PostgreSQLTokenStore SandboxGRPCServer
+
+        """)
+  }
+
+  private static let libraries = [
+    "SequencingOAuth", "SequencingOAuthFoundation", "SequencingOAuthGRPC",
+    "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
+    "OAuthSandbox", "OAuthSandboxGRPC",
+  ]
+
+  @Test(arguments: UnusedLibraries.modules)
+  func `a build that touched a library of another product would fail`(module: String) async throws {
+    let result = try await UnusedLibraries.compile(module)
+    #expect(result.status != 0 && result.errors.contains(UnusedLibraries.complaint))
+  }
+}
+
+/// Somebody with a sandbox and a package of their own, beside the folder of the SDK.
+private struct Reader {
+  let sandbox: SandboxServer
+  let folder: TemporaryFolder
+  private let project: ReaderPackage
+
+  init(manifest: Sample) async throws {
+    sandbox = try await SandboxServer.start()
+    folder = try TemporaryFolder()
+    project = try ReaderPackage(manifest: manifest.code)
+  }
+
+  /// Builds a step's program, for this sandbox, in place of the one before.
+  func build(_ step: Sample) async throws -> Greeter {
+    let code = step.code.replacing("http://127.0.0.1:8989", with: sandbox.issuer.absoluteString)
+    return Greeter(path: try await project.build(code), home: folder.path, sandbox: sandbox)
+  }
+}
+
+private struct Greeter {
+  let path: String
+  let home: String
+  let sandbox: SandboxServer
+
+  /// What it prints when its user signs in, at the address that `BROWSER=echo` shows.
+  func signingIn() async throws -> String {
+    let program = try start(browser: "echo")
+    try await program.signIn(at: sandbox)
+    return try await program.result().output
+  }
+
+  /// What it prints when no browser can be opened.
+  func signedIn(_ arguments: String...) async throws -> String {
+    try await start(browser: "false", arguments).result().output
+  }
+
+  /// The shared libraries that it names.
+  func libraries() async throws -> [String] {
+    let result = try await ChildProcess.run(["readelf", "--dynamic", "--wide", path])
+    return result.output.matches(of: /\(NEEDED\).*\[(.*)\]/).map { String($0.1) }
+  }
+
+  private func start(browser: String, _ arguments: [String] = []) throws -> ChildProcess {
+    try ChildProcess(
+      [path] + arguments, environment: ["BROWSER": browser, "XDG_STATE_HOME": home])
+  }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import GRPCValueSupport
+import LoopbackSupport
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthGRPC
+import TestSupport
+import Testing
+
+@testable import GRPCSupport
+
+/// Servers that fail at TLS, or over it.
+@Suite(
+  .timeLimit(.minutes(2)), .requires(ProgramRequirement(programs: ["openssl", "python3"])))
+struct TLSTests {
+  let certificates: Certificates
+
+  init() async throws {
+    certificates = try await Certificates()
+  }
+
+  // MARK: Without a handshake
+
+  /// What a server does instead of a handshake, and what the error says.
+  static let foreign: [(name: String, steps: [Step], words: String)] = [
+    ("the end before anything", [.close], "closed by the server"),
+    ("the end in the handshake", [.anything, .close], "in the handshake, the connection "),
+    ("a reset in the handshake", [.anything, .reset], "in the handshake, the connection "),
+    (
+      "a part of a handshake", [.anything, .send([22, 3, 3, 0, 100, 2, 0, 0, 96]), .close],
+      "in the handshake, the connection "
+    ),
+    (
+      "an alert", [.anything, .send([21, 3, 3, 0, 2, 2, 40]), .close],
+      "alert handshake failure"
+    ),
+    (
+      "an answer of HTTP/1.1",
+      [.anything, .send([UInt8]("HTTP/1.1 400 Bad\r\n\r\n".utf8)), .close],
+      "perhaps the server speaks http there, and not https"
+    ),
+    ("HTTP/2 in clear", [.anything, .send(Bytes.start)], "perhaps the server speaks http there"),
+    (
+      "garbage", [.anything, .send([UInt8](repeating: 0x55, count: 5000))],
+      "perhaps the server speaks http there"
+    ),
+    (
+      "a record that is too long", [.anything, .send([22, 3, 3, 0xFF, 0xFF])],
+      "check which versions of TLS"
+    ),
+  ]
+
+  @Test(arguments: foreign)
+  func `a server that does not speak TLS is no server`(
+    name: String, steps: [Step], words: String
+  ) async throws {
+    try await HostileServer.running({ _ in steps }) { server in
+      let channel = try server.channel(scheme: "https")
+      let error = try #require(
+        await rpcFailure(.unavailable) { try await channel.test("X").response() })
+      #expect(error.oauthError?.code == .tlsFailed)
+      #expect(error.message.hasPrefix("no TLS connection to \(server.authority): "))
+      // If the end comes before the client has sent anything, it may look like a reset.
+      #expect(error.message.contains(words) || name == "the end before anything", "\(error)")
+      try await eventually("the connection is closed") { server.log().isOver }
+    }
+  }
+
+  @Test func `a silent server costs no more than the call's time`() async throws {
+    try await HostileServer.running({ _ in [] }) { server in
+      let call = try server.channel(scheme: "https").test("X")
+      try call.setTimeout(.milliseconds(300))
+      await rpcFailure(.deadlineExceeded) { try await call.response() }
+    }
+  }
+
+  // MARK: Trust
+
+  /// Certificates and versions that are refused, and what the error says.
+  static let refused = [
+    ("other", "IP address mismatch"), ("expired", "certificate has expired"),
+  ]
+
+  @Test(arguments: refused)
+  func `a certificate for another host or of another time is refused`(
+    certificate: String, words: String
+  ) async throws {
+    try await HostileServer.running({ _ in .good }) { server in
+      let relay = try await TLSRelay(to: server.port, certificates, certificate: certificate)
+      let channel = try relay.channel(.trusting(certificates))
+      let error = await rpcFailure(.unavailable) { try await channel.test("X").response() }
+      #expect(error?.oauthError?.code == .tlsFailed)
+      #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+      #expect(server.connectionCount == 0)
+    }
+  }
+
+  @Test(arguments: ["1.2", "1.3"])
+  func `a client without a certificate is told that it needs one`(version: String) async throws {
+    let options = ["--clients", certificates.path("ca.pem"), "--version", version]
+    try await HostileServer.running({ _ in .good }) { server in
+      let relay = try await TLSRelay(to: server.port, certificates, options: options)
+      let error = await rpcFailure(.unavailable) {
+        try await relay.channel(.trusting(certificates)).test("X").response()
+      }
+      #expect(error?.oauthError?.code == .tlsFailed, "\(String(describing: error))")
+      var configuration = try HTTPClientConfiguration.trusting(certificates)
+      configuration.clientCertificate = .init(
+        chain: try certificates.data("client.pem"), privateKey: try certificates.data("client.key"))
+      let channel = try relay.channel(configuration)
+      #expect(try await channel.test("Good").response().isEmpty)
+    }
+  }
+
+  @Test(arguments: [nil, "http/1.1"], ["1.2", "1.3"])
+  func `a server that does not choose HTTP/2 is not called`(
+    protocols: String?, version: String
+  ) async throws {
+    try await HostileServer.running({ _ in .good }) { server in
+      let relay = try await TLSRelay(
+        to: server.port, certificates, protocols: protocols, options: ["--version", version])
+      let channel = try relay.channel(.trusting(certificates))
+      let error = await rpcFailure(.unavailable) { try await channel.test("X").response() }
+      #expect(error?.oauthError?.code == .invalidResponse)
+      #expect(error?.message == "127.0.0.1:\(relay.port) does not speak HTTP/2")
+      #expect(server.log().frames.isEmpty)
+    }
+  }
+
+  @Test func `a server that refuses HTTP/2 with an alert is a TLS failure`() async throws {
+    let socket = try BoundSocket()
+    let server = try ChildProcess(
+      [
+        "openssl", "s_server", "-accept", "127.0.0.1:\(socket.port)", "-alpn", "http/1.1", "-cert",
+        certificates.path("server.pem"), "-key", certificates.path("server.key"), "-quiet",
+      ], input: .open)
+    let url = try #require(URL(string: "https://127.0.0.1:\(socket.port)"))
+    let error = try await eventually("the server runs") { () -> RPCError? in
+      let channel = try RPCChannel(
+        url: url, options: .short, configuration: try .trusting(certificates))
+      let error = await rpcFailure { try await channel.test("X").response() }
+      return error?.oauthError?.code == .connectionFailed ? nil : error
+    }
+    #expect(error.oauthError?.code == .tlsFailed)
+    #expect(error.message.contains("no application protocol"))
+    await server.stop()
+  }
+
+  // MARK: Over TLS
+
+  @Test(arguments: [[], ["--farewell"], ["--version", "1.2"]])
+  func `a connection that ends in the middle ends the call`(options: [String]) async throws {
+    let steps: [Step] = [
+      .preface, .send(Bytes.start), .wait(.headers), .send(Bytes.head() + Bytes.data([0, 0])),
+      .close,
+    ]
+    try await HostileServer.once(steps) { server in
+      let relay = try await TLSRelay(to: server.port, certificates, options: options)
+      let channel = try relay.channel(.trusting(certificates))
+      let error = await rpcFailure(.unavailable) { try await channel.test("X").response() }
+      #expect(error?.message.hasPrefix("the connection to 127.0.0.1:\(relay.port) ") == true)
+      #expect(try await channel.test("Good").response().isEmpty)
+      #expect(server.connectionCount == 2)
+    }
+  }
+
+  @Test(arguments: Offence.windows)
+  func `the rules hold over TLS`(offence: Offence) async throws {
+    try await HostileServer.once(.afterRequest(.send(offence.bytes))) { server in
+      let relay = try await TLSRelay(to: server.port, certificates)
+      let channel = try relay.channel(.trusting(certificates))
+      let error = await rpcFailure { try await channel.test("X").response() }
+      #expect(error?.message.contains("does not keep to HTTP/2: ") == true)
+      #expect(try await channel.test("Good").response().isEmpty)
+    }
+  }
+
+  @Test func `a server that announces the end at once is left after a few attempts`() async throws {
+    let bytes = Bytes.settings() + Bytes.goAway(last: 0)
+    try await HostileServer.running({ _ in [.send(bytes), .preface] }) { server in
+      let relay = try await TLSRelay(to: server.port, certificates)
+      let call = try relay.channel(.trusting(certificates)).test("X")
+      try call.setTimeout(nil)
+      await rpcFailure(.unavailable) { try await call.response() }
+      #expect(server.connectionCount == 5)
+    }
+  }
+
+  @Test(arguments: [1, 5, 1000])
+  func `TLS may come in pieces`(piece: Int) async throws {
+    try await HostileServer.running({ _ in .good }) { server in
+      let relay = try await TLSRelay(to: server.port, certificates)
+      let steps: [Step] = [.relay(port: relay.port, piece: piece)]
+      try await HostileServer.running({ _ in steps }) { middle in
+        let channel = try middle.channel(
+          scheme: "https", configuration: try .trusting(certificates))
+        for _ in 0..<3 { #expect(try await channel.test("X", "abc").response().isEmpty) }
+        #expect(middle.connectionCount == 1)
+      }
+    }
+  }
+
+  /// HTTP/2 forbids it (RFC 9113, section 9.2.1).
+  @Test func `a server must not negotiate again`() async throws {
+    let socket = try BoundSocket()
+    let input = Pipe()
+    let file = certificates.folder.appending(path: "output")
+    try Data().write(to: file)
+    let output = try FileHandle(forWritingTo: file)
+    let server = try ChildProcess(
+      [
+        "openssl", "s_server", "-accept", "127.0.0.1:\(socket.port)", "-alpn", "h2", "-tls1_2",
+        "-cert", certificates.path("server.pem"), "-key", certificates.path("server.key"),
+      ],
+      input: input.fileHandleForReading.fileDescriptor, output: output.fileDescriptor,
+      errors: output.fileDescriptor)
+    let url = try #require(URL(string: "https://127.0.0.1:\(socket.port)"))
+    func text() throws -> String { String(decoding: try Data(contentsOf: file), as: UTF8.self) }
+    try await eventually("the server runs") { try text().contains("ACCEPT") }
+    let call = try RPCChannel(
+      url: url, options: .short, configuration: try .trusting(certificates)
+    ).test("X")
+    try call.start()
+    try await eventually("there is a connection") { try text().contains("CIPHER is") }
+    // The command for a new handshake.
+    try input.fileHandleForWriting.write(contentsOf: Data("r\n".utf8))
+    await rpcFailure(.unavailable) { try await call.response() }
+    try await eventually("the server is refused") { try text().contains("no renegotiation") }
+    await server.stop()
+  }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import GRPCValueSupport
+import LoopbackSupport
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthGRPC
+import TestSupport
+import Testing
+
+@testable import GRPCSupport
+
+/// Messages of every size, and servers that go.
+@Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct TransportTests {
+  @Test(arguments: [0, 1, 16_384, 70_000, 4 << 20])
+  func `messages of every size come and go`(size: Int) async throws {
+    try await GRPCServer.running { server in
+      let channel = try RPCChannel(server)
+      #expect(try await channel.test("Sized", "\(size)").response() == Data(count: size))
+      let call = try channel.call(method("Measure"), request: Data(count: size))
+      #expect(try await call.response().text == "\(size)")
+    }
+  }
+
+  @Test func `a message over the limit is refused, both ways`() async throws {
+    try await GRPCServer.running { server in
+      let size = 4 << 20
+      let channel = try RPCChannel(server)
+      await rpcFailure(.resourceExhausted) {
+        try await channel.test("Sized", "\(size + 1)").response()
+      }
+      await rpcFailure(.resourceExhausted) {
+        try await channel.test("Sized", "\(size + 1) gzip").response()
+      }
+      await rpcFailure(.resourceExhausted) {
+        for try await _ in try channel.test(
+          "Count", "2 \(size + 1)", kind: .serverStreaming
+        ).messages {}
+      }
+      let large = try channel.call(method("Measure"), request: Data(count: size + 1))
+      await rpcFailure(.resourceExhausted) { try await large.response() }
+      try await server.caughtUp()
+      #expect(server.count(of: "Measure") == 0)
+    }
+  }
+
+  @Test func `the limits can be moved`() async throws {
+    try await GRPCServer.running { server in
+      var options = RPCOptions()
+      options.maximumResponseBytes = 20 << 20
+      options.maximumRequestBytes = 20 << 20
+      let channel = try RPCChannel(server, options: options)
+      let size = 12 << 20
+      #expect(try await channel.test("Sized", "\(size)").response().count == size)
+      let call = try channel.call(method("Measure"), request: Data(count: size))
+      #expect(try await call.response().text == "\(size)")
+      options.maximumResponseBytes = 10
+      let small = try RPCChannel(server, options: options)
+      #expect(try await small.test("Sized", "10").response().count == 10)
+      await rpcFailure(.resourceExhausted) { try await small.test("Sized", "11").response() }
+    }
+  }
+
+  @Test func `messages are compressed by gzip, both ways`() async throws {
+    try await GRPCServer.running { server in
+      var options = RPCOptions()
+      options.compression = .gzip
+      let channel = try RPCChannel(server, options: options)
+      let size = 1_000_000
+      let call = try channel.call(method("Measure"), request: Data(count: size))
+      #expect(try await call.response().text == "\(size)")
+      let text = String(repeating: "abc", count: 1000)
+      #expect(try await channel.test("Echo", text).response().text == text)
+      #expect(try await channel.test("Sized", "\(size) gzip").response() == Data(count: size))
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `many calls at once are all answered`(isSecure: Bool) async throws {
+    let certificates = isSecure ? try await Certificates() : nil
+    try await GRPCServer.running(certificates: certificates) { server in
+      let channel = try RPCChannel(
+        url: server.url, configuration: try .trusting(certificates))
+      for _ in 0..<3 {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+          for index in 0..<64 {
+            group.addTask {
+              try await channel.test("Echo", "\(index)").response().text == "\(index)"
+            }
+          }
+          for try await isRight in group { #expect(isRight) }
+        }
+      }
+    }
+  }
+
+  @Test func `more calls than a connection takes are all answered`() async throws {
+    try await GRPCServer.running(options: ["--streams", "5"]) { server in
+      let channel = try RPCChannel(server)
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        for index in 0..<64 {
+          group.addTask { try await channel.test("Echo", "\(index)").response().text == "\(index)" }
+        }
+        for try await isRight in group { #expect(isRight) }
+      }
+    }
+  }
+
+  @Test func `a server that nobody trusts is not called`() async throws {
+    let certificates = try await Certificates()
+    try await GRPCServer.running(certificates: certificates) { server in
+      let error = await rpcFailure(.unavailable) {
+        try await RPCChannel(server, credential: .accessToken("T")).test("Echo").response()
+      }
+      try await server.caughtUp()
+      #expect(error?.oauthError?.code == .tlsFailed && server.count(of: "Echo") == 0)
+    }
+  }
+
+  @Test func `a server that is not there is unavailable`() async throws {
+    let port = try ClosedPort()
+    let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
+    let channel = try RPCChannel(url: url, configuration: .direct)
+    await rpcFailure(.unavailable) { try await channel.test("Echo").response() }
+    withExtendedLifetime(port) {}
+  }
+
+  @Test func `each call to a server that is not there fails, after a pause`() async throws {
+    let port = try ClosedPort()
+    let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
+    let channel = try RPCChannel(url: url, configuration: .direct)
+    for _ in 0..<4 { await rpcFailure(.unavailable) { try await channel.test("Echo").response() } }
+    withExtendedLifetime(port) {}
+  }
+
+  @Test func `a call has its time also after a pause`() async throws {
+    try await GRPCServer.running { server in
+      let channel = try RPCChannel(server)
+      _ = try await channel.test("Echo").response()
+      server.drain()
+      try await server.line(after: "STOPPED")
+      await rpcFailure(.unavailable) { try await channel.test("Echo").response() }
+      server.restart()
+      try await eventually("it is back") { server.lines.count { $0.hasPrefix("PORT=") } == 2 }
+      // This call waits for the pause to end.
+      _ = try await channel.test("Echo").response()
+      // The server, which knows the call's time too, must not be the one that ends it.
+      try await server.freeze()
+      let call = try channel.test("Echo")
+      try call.setTimeout(.milliseconds(200))
+      let error = await rpcFailure(.deadlineExceeded) { try await call.response() }
+      #expect(error?.isFromServer == false)
+      server.thaw()
+    }
+  }
+
+  @Test func `a server that dies ends its calls`() async throws {
+    try await GRPCServer.running { server in
+      let channel = try RPCChannel(server)
+      let unary = try channel.test("Hang", "unary")
+      let stream = try channel.test("Count", "3 10 hang", kind: .serverStreaming)
+      var messages = stream.messages.makeAsyncIterator()
+      for _ in 0..<3 { _ = try await messages.next() }
+      try unary.start()
+      try await server.line(after: "HANGS unary")
+      server.kill()
+      await rpcFailure(.unavailable) { try await unary.response() }
+      await rpcFailure(.unavailable) { try await messages.next() }
+    }
+  }
+
+  @Test func `a server that is replaced is found again`() async throws {
+    try await GRPCServer.running { server in
+      let channel = try RPCChannel(server)
+      for _ in 0..<3 { _ = try await channel.test("Echo").response() }
+      server.drain()
+      try await server.line(after: "STOPPED")
+      await rpcFailure(.unavailable) { try await channel.test("Echo").response() }
+      let before = server.lines.count { $0.hasPrefix("PORT=") }
+      server.restart()
+      try await eventually("it is back") {
+        server.lines.count { $0.hasPrefix("PORT=") } > before
+      }
+      #expect(try await channel.test("Echo", "again").response().text == "again")
+    }
+  }
+
+  @Test func `a call under way is ended by a server that closes down`() async throws {
+    try await GRPCServer.running { server in
+      let channel = try RPCChannel(server)
+      let stream = try channel.test("Count", "2000 1000", kind: .serverStreaming)
+      var messages = stream.messages.makeAsyncIterator()
+      _ = try await messages.next()
+      server.drain()
+      var count = 1
+      while await (try? messages.next()) != nil { count += 1 }
+      #expect(count == 2000 && stream.status == .ok)
+      try await server.line(after: "STOPPED")
+    }
+  }
+}

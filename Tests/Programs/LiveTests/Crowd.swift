@@ -1,0 +1,80 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// An app with many callers of one session at glewlwyd, and its timer.
+struct Crowd: Sendable {
+  static let size = 64
+
+  let module: AuthorizationModule
+  let requests = TokenRequestCount()
+  /// What has become of the session since the sign-in.
+  let events: AsyncStream<SessionEvent>
+  private let store: FileTokenStore
+
+  /// Signs alice in.
+  init(at server: Glewlwyd, keptIn store: FileTokenStore) async throws {
+    self.store = store
+    var environment = ClientEnvironment()
+    environment.tokenStore = store
+    environment.httpClient = requests
+    environment.userAgent = CustomUserAgent { url in
+      try await server.visit(url, as: .alice, granting: ["read", "write"], to: .public)
+    }
+    module = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: Glewlwyd.Client.public.rawValue, redirectURI: try server.takeRedirectURI(),
+        scopes: ["read", "write"], provider: .issuer(server.issuer)),
+      environment: environment)
+    try await module.signIn()
+    events = module.events
+    module.refreshesAutomatically = true
+  }
+
+  /// Waits until the token is no longer handed out, in real time.
+  func tokenHasExpired() async throws {
+    let token = module.validToken
+    try await eventually("the token expires") { module.validToken != token }
+  }
+
+  /// What all the callers get who ask at once.
+  func ask() async -> [Result<SQToken, SQOAuthError>] {
+    await withTaskGroup { group in
+      for _ in 0..<Self.size {
+        group.addTask { [module] in
+          do throws(SQOAuthError) {
+            return Result<SQToken, SQOAuthError>.success(try await module.token())
+          } catch {
+            return .failure(error)
+          }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
+  /// Lets the callers ask at each of so many expiries; everyone must get a newer token.
+  func rotate(times: Int) async throws {
+    for rotation in 1...times {
+      let old = try #require(module.currentToken)
+      try await tokenHasExpired()
+      let tokens = try await ask().map { try $0.get() }
+      let newer = tokens.count {
+        $0.accessToken != old.accessToken && $0.refreshToken != old.refreshToken
+      }
+      #expect(newer == Self.size, "rotation \(rotation)")
+    }
+  }
+
+  /// Checks that the newest refresh token is the one that is stored, and that it works.
+  func newestRefreshTokenWorks(at server: Glewlwyd) async throws {
+    module.refreshesAutomatically = false
+    let token = try await module.refresh()
+    #expect(try await store.load("default")?.token == token)
+    let introspection = try await server.introspect(token.accessToken)
+    #expect(introspection.active)
+    #expect(introspection.username == "alice")
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+import Testing
+
+/// Signs in with the demo's command line on a third party's server, in a real browser.
+@Suite(.requires(.chromium), .requires(.glewlwyd), .timeLimit(.minutes(5)))
+struct DemoSignInTests {
+  @Test(arguments: [(Glewlwyd.Client.confidential, "post"), (.public, "none")])
+  func `the demo prints alice's token and nothing else`(
+    client: Glewlwyd.Client, authentication: String
+  ) async throws {
+    try await withLogin(client, ["--auth", authentication]) { demo, server, browser in
+      try await browser.logInToGlewlwyd(as: .alice)
+      try await browser.consentOnGlewlwyd(to: ["read", "write"])
+      let result = try await demo.result()
+      #expect(result.status == 0, "\(result.errors)")
+      let token = try JSONDecoder().decode(Token.self, from: Data(result.output.utf8))
+      #expect(try await server.introspect(token.accessToken).username == "alice")
+      #expect(!result.errors.contains(token.accessToken))
+    }
+  }
+
+  @Test func `interrupting the demo at the consent page is a cancelled sign-in`() async throws {
+    try await withLogin(.public, []) { demo, _, browser in
+      try await browser.logInToGlewlwyd(as: .alice)
+      try await browser.refuseConsentOnGlewlwyd()
+      demo.signal(SIGINT)
+      let result = try await demo.result()
+      #expect(result.status == 3)
+      #expect(result.output == "")
+      #expect(result.errors.contains("error: cancelled"))
+    }
+  }
+
+  private struct Token: Decodable {
+    let accessToken: String
+
+    private enum CodingKeys: String, CodingKey {
+      case accessToken = "access_token"
+    }
+  }
+
+  /// Runs the demo against a server; its browser command writes down where it is sent.
+  private func withLogin(
+    _ client: Glewlwyd.Client, _ options: [String],
+    _ test: (ChildProcess, Glewlwyd, Browser) async throws -> Void
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await Glewlwyd.running { server in
+      try await Browser.open { browser in
+        let demo = try ChildProcess(
+          [
+            Bundle.main.bundleURL.appending(path: "sq-demo").path, "login", "--json",
+            "--issuer", server.issuer, "--client-id", client.rawValue, "--scope", "read write",
+            "--redirect-uri", try server.takeRedirectURI(), "--store", "memory",
+            "--browser", #"sh -c 'echo "$0" >"$URL_FILE"'"#,
+          ] + options,
+          environment: ["SQ_CLIENT_SECRET": client.secret, "URL_FILE": folder.file("url")])
+        let url = try await eventually("the demo opens the browser") {
+          let text = try? String(contentsOfFile: folder.file("url"), encoding: .utf8)
+          if text == nil, !demo.isRunning { return demo.errors }
+          return text.flatMap { $0.hasSuffix("\n") ? String($0.dropLast()) : nil }
+        }
+        try #require(url.hasPrefix(server.authorizationEndpoint), "\(url)")
+        try await browser.go(to: url)
+        try await test(demo, server, browser)
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// A client whose secret Basic has to encode, at a server that does not decode it.
+@Suite(.timeLimit(.minutes(2)), .requires(.glewlwyd)) struct GlewlwydClientTests {
+  private func token(
+    by method: ClientAuthentication?, at server: Glewlwyd
+  ) async throws(SQOAuthError) -> SQToken {
+    let module = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: Glewlwyd.Client.awkward.rawValue, clientSecret: Glewlwyd.Client.awkward.secret,
+        provider: .issuer(server.issuer), clientAuthentication: method))
+    return try await module.requestAccessTokenAsClient(scope: "read")
+  }
+
+  @Test func `it gets its token by every method but encoded Basic, whose error says which`()
+    async throws
+  {
+    try await Glewlwyd.running { server in
+      // What the server's metadata lists leads to the body.
+      for method in [nil, ClientAuthentication.post, .basicUnescaped] {
+        let token = try await token(by: method, at: server)
+        #expect(try await server.introspect(token.accessToken).active)
+      }
+      do throws(SQOAuthError) {
+        _ = try await token(by: .basic, at: server)
+        Issue.record("the server decodes")
+      } catch {
+        #expect(error.code == .requestRefused && error.status == 403)
+        #expect(error.message.contains(".post") && error.message.contains(".basicUnescaped"))
+      }
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Processes of one account at a third party's server, killed at random.
+@Suite(.requires(.glewlwyd)) struct GlewlwydProcessesTests {
+  private static let size = 8
+  private static let rounds = 100
+
+  @Test(.timeLimit(.minutes(15)))
+  func `a hundred expiries and kills at random cost nothing but what was in the air`() async throws
+  {
+    try await Glewlwyd.running(
+      accessTTL: .seconds(3600), settings: ["ROTATE": "always"]
+    ) { server in
+      let account = try SharedAccount(at: server)
+      try await account.signIn()
+      var (kills, losses) = (0, 0)
+      for round in 1...Self.rounds {
+        try await account.expire()
+        let isKilling = round.isMultiple(of: 2)
+        let results = try await account.tokens(Self.size, killsOne: isKilling)
+        let killed = results.count { $0.status == 128 + SIGKILL }
+        #expect(killed <= (isKilling ? 1 : 0))
+        kills += killed
+        let survivors = results.filter { $0.status != 128 + SIGKILL }
+        let tokens = Set(survivors.filter { $0.status == 0 }.map(\.output))
+        if tokens.count == 1, survivors.allSatisfy({ $0.status == 0 }) { continue }
+        // Only a kill between the server's answer and the write may cost the session.
+        let errors = survivors.map(\.errors).filter { !$0.isEmpty }
+        #expect(killed == 1 && tokens.isEmpty, "round \(round): \(tokens.count), \(errors)")
+        // This server's refusal of a spent refresh token has an empty body.
+        #expect(errors.contains { $0.contains("request_refused") }, "round \(round): \(errors)")
+        losses += 1
+        try await account.signIn()
+      }
+      print("\(Self.rounds) expiries, \(kills) kills, \(losses) of them with the answer in hand")
+      #expect(kills > 0, "no kill hit a process that ran")
+      try await account.newestRefreshTokenWorks(at: server)
+    }
+  }
+}
+
+/// An account of alice's at glewlwyd, in a file that processes of the demo share.
+private struct SharedAccount {
+  private let server: Glewlwyd
+  private let folder: TemporaryFolder
+  private let store: FileTokenStore
+  private let redirectURI: String
+
+  init(at server: Glewlwyd) throws {
+    self.server = server
+    folder = try TemporaryFolder()
+    store = FileTokenStore(path: folder.file("tokens"))
+    redirectURI = try server.takeRedirectURI()
+  }
+
+  private func module() throws -> AuthorizationModule {
+    var environment = ClientEnvironment()
+    environment.tokenStore = store
+    environment.userAgent = CustomUserAgent { [server] url in
+      try await server.visit(url, as: .alice, granting: ["read", "write"], to: .public)
+    }
+    return AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: Glewlwyd.Client.public.rawValue, redirectURI: redirectURI,
+        scopes: ["read", "write"], provider: .issuer(server.issuer)),
+      environment: environment)
+  }
+
+  func signIn() async throws {
+    try await module().signIn()
+  }
+
+  func expire() async throws { try await store.expire("default") }
+
+  /// What so many processes of `sq-demo token` at once come to, one of which may be killed.
+  func tokens(_ count: Int, killsOne: Bool) async throws -> [ChildProcess.Result] {
+    let processes = try (0..<count).map { _ in try start() }
+    if killsOne {
+      // Wherever it is by then.
+      try await Task.sleep(for: .milliseconds(.random(in: 0...250)))
+      processes.randomElement()?.signal(SIGKILL)
+    }
+    var results: [ChildProcess.Result] = []
+    for process in processes { results.append(try await process.result()) }
+    return results
+  }
+
+  private func start() throws -> ChildProcess {
+    // A browser that does not open: where the account is gone nobody is to sign in.
+    try ChildProcess([
+      Bundle.main.bundleURL.appending(path: "sq-demo").path, "token",
+      "--issuer", server.issuer, "--client-id", Glewlwyd.Client.public.rawValue,
+      "--scope", "read write", "--redirect-uri", redirectURI,
+      "--store", "file:" + folder.file("tokens"), "--browser", "false",
+    ])
+  }
+
+  /// Checks that the stored refresh token is the newest one.
+  func newestRefreshTokenWorks(at server: Glewlwyd) async throws {
+    let module = try module()
+    let token = try await module.refresh()
+    #expect(try await store.load("default")?.token == token)
+    #expect(try await server.introspect(token.accessToken).active)
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Rotating refresh tokens at a third party's server, which ends a session when one is used twice.
+///
+/// These tests wait for tokens of 5 s to expire, in real time.
+@Suite(.requires(.glewlwyd)) struct GlewlwydRotationTests {
+  private static let life = 5.0
+
+  @Test(.timeLimit(.minutes(5)))
+  func `twenty rotations lose nothing, with 64 callers at each expiry and a demo that watches`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    try await Glewlwyd.running(
+      accessTTL: .seconds(Self.life), settings: ["ROTATE": "always"]
+    ) { server in
+      let demo = try await WatchingDemo(at: server)
+      let crowd = try await Crowd(
+        at: server, keptIn: FileTokenStore(path: folder.file("tokens")))
+      let start = ContinuousClock.now
+      try await crowd.rotate(times: 20)
+      try await crowd.newestRefreshTokenWorks(at: server)
+
+      // The sign-in's and the last one's besides; a token serves for nine tenths of its life.
+      let elapsed = (ContinuousClock.now - start) / .seconds(1)
+      #expect(crowd.requests.sent >= 22)
+      #expect(Double(crowd.requests.sent) <= elapsed / (0.9 * Self.life) + 3)
+      #expect(crowd.requests.mostAtOnce == 1)
+      #expect(crowd.requests.statuses == [200: crowd.requests.sent])
+      try await Self.check(crowd.events, refreshes: crowd.requests.sent - 1)
+
+      try await demo.tells(20)
+      try await demo.interrupt()
+      #expect(!demo.errors.contains("warning"), "\(demo.errors)")
+      try await demo.newestRefreshTokenWorks(at: server)
+    }
+  }
+
+  /// As many refreshes as there were requests, and nothing else.
+  private static func check(
+    _ events: AsyncStream<SessionEvent>, refreshes: Int
+  ) async throws {
+    var count = 0
+    for await event in events {
+      guard case .refreshed = event else {
+        Issue.record("\(event)")
+        return
+      }
+      count += 1
+      if count == refreshes { return }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5)))
+  func `a session outlives its server's going and coming`() async throws {
+    let folder = try TemporaryFolder()
+    let database = try TemporaryFolder()
+    let settings = ["ROTATE": "always", "KEEP": database.path]
+    var server = try await Glewlwyd.start(accessTTL: .seconds(Self.life), settings: settings)
+    let demo = try await WatchingDemo(at: server)
+    let crowd = try await Crowd(at: server, keptIn: FileTokenStore(path: folder.file("tokens")))
+    try await crowd.rotate(times: 2)
+
+    // A refresh whose answer the server's end cuts off would lose the session, by no client's
+    // fault: so it ends when both have just had theirs.
+    try await demo.tells(demo.refreshes + 1)
+    let last = try await crowd.module.refresh()
+    let told = demo.refreshes
+    await server.stop()
+
+    // Until then a token that cannot be refreshed is still handed out.
+    try await eventually("the token is worth nothing") { !crowd.module.isAuthorized }
+    let errors = await crowd.ask().compactMap { result in
+      if case .failure(let error) = result { error } else { nil }
+    }
+    #expect(errors.count == Crowd.size)
+    #expect(errors.allSatisfy { $0.code == .connectionFailed && !$0.requiresSignIn })
+    #expect(crowd.module.currentToken == last)
+    try await eventually("the demo tells of it") {
+      demo.errors.contains("\nwarning: connection_failed: ")
+    }
+
+    server = try await Glewlwyd.start(accessTTL: .seconds(Self.life), settings: settings)
+    // As soon as the back-off is over.
+    try await eventually("there are tokens again", within: .seconds(90)) {
+      await crowd.ask().allSatisfy { (try? $0.get()) != nil }
+    }
+    try await crowd.rotate(times: 2)
+    try await demo.tells(told + 3)
+    try await demo.interrupt()
+    try await crowd.newestRefreshTokenWorks(at: server)
+    try await demo.newestRefreshTokenWorks(at: server)
+    #expect(crowd.requests.mostAtOnce == 1)
+    #expect(Array(crowd.requests.statuses.keys) == [200])
+    await server.stop()
+  }
+}

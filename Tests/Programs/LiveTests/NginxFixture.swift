@@ -1,0 +1,111 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// An app that is signed in at a sandbox, and an nginx that asks the sandbox about its tokens.
+struct NginxFixture: Sendable {
+  let sandbox: SandboxServer
+  let nginx: Nginx
+  let module: AuthorizationModule
+  /// Trusts the server's private authority.
+  let client: CurlHTTPClient
+  /// What time it is for the app.
+  let clock = ManualClock(now: Date())
+
+  /// Runs a body with both servers, and a module whose user signs in and allows everything.
+  ///
+  /// The user has signed in already, unless it is to be left to the test.
+  static func running(
+    asking endpoint: SandboxEndpoint = .me, scope: String = "files",
+    requestsPerConnection: Int = 1_000_000, isSignedIn: Bool = true,
+    _ body: (NginxFixture) async throws -> Void
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    try await Nginx.running(
+      sandbox: sandbox, asking: endpoint, requestsPerConnection: requestsPerConnection
+    ) { nginx in
+      let fixture = try NginxFixture(sandbox: sandbox, nginx: nginx, scope: scope)
+      if isSignedIn {
+        try await fixture.module.signIn()
+        sandbox.forgetRequests()
+      }
+      try await body(fixture)
+    }
+    await sandbox.stop()
+  }
+
+  private init(sandbox: SandboxServer, nginx: Nginx, scope: String) throws {
+    self.sandbox = sandbox
+    self.nginx = nginx
+    var configuration = HTTPClientConfiguration()
+    configuration.additionalAuthorities = try nginx.authority
+    client = CurlHTTPClient(configuration: configuration)
+    let visitor = SandboxVisitor()
+    var environment = ClientEnvironment()
+    environment.httpClient = client
+    environment.clock = clock
+    environment.userAgent = CustomUserAgent { url in _ = try await visitor.visit(url) }
+    module = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: SandboxClient.app.id, redirectURI: "http://127.0.0.1/callback", scope: scope,
+        provider: .issuer(sandbox.issuer.absoluteString)),
+      environment: environment)
+  }
+
+  /// How nginx is spoken to.
+  enum Way: CaseIterable, Sendable { case http1, http2 }
+
+  /// A request for a path.
+  func request(
+    _ method: String, _ path: String, _ way: Way = .http1, body: HTTPRequestBody = .empty
+  ) throws -> HTTPRequest {
+    let base = way == .http1 ? nginx.url : nginx.secureURL
+    let url = try #require(URL(string: base.absoluteString + path))
+    var request = HTTPRequest(method: method, url: url, body: body)
+    request.maximumResponseBytes = 1 << 30
+    return request
+  }
+
+  /// A pipe whose records nginx keeps in a folder; it has the folder's name.
+  func pipe(
+    _ name: String, _ way: Way = .http1, timeout: Duration = .seconds(60)
+  ) throws -> Pipeline.Pipe {
+    var configuration = PipeConfiguration()
+    configuration.timeout = timeout
+    let base = way == .http1 ? nginx.url : nginx.secureURL
+    return try Pipeline(baseURL: base, module: module).add(name, configuration)
+  }
+
+  /// Sends a request that must fail with an error of the SDK.
+  func failure(
+    _ request: HTTPRequest, sourceLocation: SourceLocation = #_sourceLocation
+  ) async -> SQOAuthError? {
+    await #expect(throws: SQOAuthError.self, sourceLocation: sourceLocation) {
+      try await module.send(request)
+    }
+  }
+
+  /// The log's lines, as short as they can be told.
+  func log() async throws -> [String] { try await nginx.requests().map(\.description) }
+
+  /// The refreshes since the sign-in.
+  var refreshes: [SandboxRequest] { sandbox.requests(to: .token) }
+
+  /// Revokes the access token at the sandbox, as its user could.
+  func revokeAccessToken() async throws {
+    let token = try #require(module.currentToken?.accessToken)
+    var request = HTTPRequest(method: "POST", url: sandbox.revocationEndpoint)
+    request.headers["Content-Type"] = "application/x-www-form-urlencoded"
+    request.body = .bytes(Data("client_id=\(SandboxClient.app.id)&token=\(token)".utf8))
+    #expect(try await client.send(request).status == 200)
+    #expect(!sandbox.isActive(token))
+  }
+
+  /// Makes a file that nginx serves.
+  func write(_ content: Data, _ path: String) throws {
+    try content.write(to: nginx.file(path))
+  }
+}

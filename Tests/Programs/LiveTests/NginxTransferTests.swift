@@ -1,0 +1,210 @@
+import Basics
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Uploads and downloads of a pipe that are refused, cut, given up and taken up again.
+@Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxTransferTests {
+  private static let content = pattern(600_000)
+  private let folder: TemporaryFolder
+  private let copy: URL
+
+  init() throws {
+    folder = try TemporaryFolder()
+    copy = URL(filePath: folder.file("copy"))
+  }
+
+  /// Records the progress of a transfer, and checks that it only grows and ends with the total.
+  private final class Account: Sendable {
+    private let told = Locked<[TransferProgress]>([])
+
+    var take: @Sendable (TransferProgress) -> Void {
+      { progress in self.told.withLock { $0.append(progress) } }
+    }
+
+    func check(total: Int, sourceLocation: SourceLocation = #_sourceLocation) {
+      let told = told.withLock { $0 }
+      let isGrowing = zip(told, told.dropFirst()).allSatisfy { $0.completed <= $1.completed }
+      #expect(isGrowing, sourceLocation: sourceLocation)
+      #expect(told.dropLast().allSatisfy { $0.fraction ?? 0 < 1 }, sourceLocation: sourceLocation)
+      #expect(
+        told.last == TransferProgress(completed: Int64(total), total: Int64(total)),
+        sourceLocation: sourceLocation)
+    }
+  }
+
+  // MARK: Uploads
+
+  @Test(arguments: ["files", "buffered"], NginxFixture.Way.allCases)
+  func `an upload is sent again after a refusal, early or late`(
+    name: String, way: NginxFixture.Way
+  ) async throws {
+    let content = pattern(8_000_000)
+    let source = URL(filePath: folder.file("source"))
+    try content.write(to: source)
+    try await NginxFixture.running { fixture in
+      try await fixture.revokeAccessToken()
+      let account = Account()
+      try await fixture.pipe(name, way)
+        .upload(.file(source), id: "a.bin", progress: account.take)
+      account.check(total: content.count)
+      #expect(try Data(contentsOf: fixture.nginx.file("files/a.bin")) == content)
+      let requests = try await fixture.nginx.requests(atLeast: 2)
+      #expect(requests.map(\.status).sorted() == [201, 401])
+      #expect(fixture.refreshes.count == 1)
+    }
+  }
+
+  @Test func `a form that can be read once is not sent again`() async throws {
+    try await NginxFixture.running { fixture in
+      let pipe = try fixture.pipe("buffered")
+      let stream = AsyncStream<Data> { continuation in
+        for _ in 0..<10 { continuation.yield(Data(count: 10_000)) }
+        continuation.finish()
+      }
+      let form = MultipartForm([.stream("f", filename: "f", once: stream)])
+      try await fixture.revokeAccessToken()
+      let error = await #expect(throws: PipeError.self) { try await pipe.upload(form, id: "f") }
+      #expect(error?.cause?.code == .bodyNotReplayable, "\(String(describing: error))")
+      #expect(try await fixture.log() == ["PUT /buffered/f 401"])
+    }
+  }
+
+  @Test(arguments: ["small", "abrupt"], NginxFixture.Way.allCases)
+  func `an upload that is too large ends with 413, or with an error that tells`(
+    name: String, way: NginxFixture.Way
+  ) async throws {
+    let source = URL(filePath: folder.file("source"))
+    try Data(count: 50_000_000).write(to: source)
+    try await NginxFixture.running { fixture in
+      let pipe = try fixture.pipe(name, way)
+      let error = await #expect(throws: PipeError.self) {
+        try await pipe.upload(.file(source), id: "a.bin")
+      }
+      // Where the server closes at once its answer may be lost on the way, as TCP has it.
+      let isLost = error?.cause?.code == .connectionFailed && name == "abrupt" && way == .http1
+      #expect(error?.refusal?.status == 413 || isLost, "\(String(describing: error))")
+      try await fixture.pipe("files", way).save(["id": "1"])
+    }
+  }
+
+  // MARK: Downloads
+
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `a download goes on where nginx cut it`(way: NginxFixture.Way) async throws {
+    try await NginxFixture.running { fixture in
+      try fixture.write(Self.content, "files/a.bin")
+      let account = Account()
+      try await fixture.pipe("cut", way).download(id: "a.bin", to: copy, progress: account.take)
+      account.check(total: Self.content.count)
+      #expect(try Data(contentsOf: copy) == Self.content)
+      let requests = try await fixture.nginx.requests()
+      #expect((3...5).contains(requests.count))
+      #expect(requests.map(\.status) == [200] + Array(repeating: 206, count: requests.count - 1))
+      #expect(requests.dropFirst().allSatisfy { $0.range.hasPrefix("bytes=") })
+      let sent = requests.map(\.contentSent).reduce(0, +)
+      #expect(sent == Self.content.count || way == .http2, "no byte came twice")
+    }
+  }
+
+  @Test func `a token that is revoked between two parts is refreshed`() async throws {
+    try await NginxFixture.running { fixture in
+      try fixture.write(Self.content, "files/a.bin")
+      let isRevoked = Locked(false)
+      try await fixture.pipe("cut").download(id: "a.bin", to: copy) { progress in
+        // Once something has come.
+        guard progress.completed > 0, !isRevoked.withLock({ $0 }) else { return }
+        isRevoked.withLock { $0 = true }
+        fixture.sandbox.expireAccessTokens()
+      }
+      #expect(try Data(contentsOf: copy) == Self.content)
+      let statuses = try await fixture.nginx.requests().map(\.status)
+      // After the first part or a later one, since the transfer does not wait for the closure.
+      #expect(statuses.filter { $0 != 206 } == [200, 401] && statuses.last == 206)
+      #expect(statuses.first == 200 && fixture.refreshes.count == 1)
+    }
+  }
+
+  /// A change of the file between two downloads.
+  enum Change: CaseIterable, Sendable { case none, content, removal }
+
+  @Test(arguments: Change.allCases)
+  func `a later call goes on with what one that was cancelled has left`(
+    change: Change
+  ) async throws {
+    try await NginxFixture.running { fixture in
+      // It would take minutes, so the cancellation comes in the middle, however late it is.
+      let content = pattern(5_000_003)
+      try fixture.write(content, "files/a.bin")
+      let pipe = try fixture.pipe("resumed")
+      await #expect(throws: PipeError.self) {
+        try await pipe.download(id: "a.bin", to: copy) { if $0.completed > 0 { pipe.cancel() } }
+      }
+      #expect(!FileManager.default.fileExists(atPath: copy.path))
+
+      let newContent = Data(repeating: 1, count: 200_000)
+      switch change {
+      case .none: break
+      case .content: try fixture.write(newContent, "files/a.bin")
+      case .removal: try FileManager.default.removeItem(at: fixture.nginx.file("files/a.bin"))
+      }
+      if change == .removal {
+        let error = await #expect(throws: PipeError.self) {
+          try await pipe.download(id: "a.bin", to: copy)
+        }
+        #expect(error?.refusal?.status == 404)
+        #expect(!FileManager.default.fileExists(atPath: copy.path))
+      } else {
+        try await pipe.download(id: "a.bin", to: copy)
+        #expect(try Data(contentsOf: copy) == (change == .none ? content : newContent))
+      }
+      // nginx notes a request when it ends, so the cancelled one may be the last that it notes.
+      let requests = try await fixture.nginx.requests(atLeast: 2)
+      let later = try #require(requests.first { $0.range.hasPrefix("bytes=") })
+      #expect(later.status == (change == .none ? 206 : change == .content ? 200 : 404))
+    }
+  }
+
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `a server that is too slow for a pipe is told as such`(way: NginxFixture.Way) async throws {
+    try await NginxFixture.running { fixture in
+      try fixture.write(Data(count: 10_000_000), "files/a.bin")
+      // With a connection that is there, nginx sees the request before its time is up.
+      _ = try await fixture.pipe("files", way).read()
+      let pipe = try fixture.pipe("slow", way, timeout: .seconds(2))
+      let error = await #expect(throws: PipeError.self) { try await pipe.content(id: "a.bin") }
+      guard case .timedOut? = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(try await fixture.nginx.requests(atLeast: 2).count == 2)
+    }
+  }
+
+  @Test(arguments: NginxFixture.Way.allCases)
+  func `cancelling a pipe ends its operations and no other's`(way: NginxFixture.Way) async throws {
+    try await NginxFixture.running { fixture in
+      try fixture.write(Data(count: 10_000_000), "files/a.bin")
+      let pipe = try fixture.pipe("slow", way)
+      let reads = (0..<5).map { _ in Task { try await pipe.content(id: "a.bin") } }
+      let other = try fixture.pipe("files", way)
+      try await eventually("nginx asks about the tokens") {
+        fixture.sandbox.requests(to: .me).count >= 5
+      }
+      pipe.cancel()
+      for read in reads {
+        let error = await #expect(throws: PipeError.self) { try await read.value }
+        guard case .cancelled? = error else {
+          Issue.record("\(String(describing: error))")
+          continue
+        }
+      }
+      _ = try await other.read()
+      let requests = try await fixture.nginx.requests(atLeast: 6)
+      #expect(requests.count { !$0.isComplete } == 5)
+    }
+  }
+}

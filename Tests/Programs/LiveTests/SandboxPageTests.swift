@@ -1,0 +1,136 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Signs users in on the sandbox's own pages in a real browser, and looks at each page.
+@Suite(.requires(.chromium), .timeLimit(.minutes(5)))
+struct SandboxPageTests {
+  @Test func `alice signs in, after a wrong password`() async throws {
+    try await withSignIn { browser, screen, oauth in
+      try await browser.reach("Sign in")
+      try await Look.over(browser, named: "sandbox-login")
+      try await browser.logInToSandbox(as: SandboxUser(name: "alice", password: "no-such-password"))
+      try await browser.wait(for: "[role=alert]")
+      try await Look.over(browser, named: "sandbox-login-failed")
+      #expect(try await !browser.source.contains("no-such-password"))
+
+      try await browser.logInToSandbox(as: .alice)
+      try await browser.reach("Allow Sandbox App?")
+      #expect(try await browser.text(of: "main").contains("Alice Liddell"))
+      try await Look.over(browser, named: "sandbox-consent")
+      try await browser.decide("allow")
+      try await browser.reach("You are signed in")
+
+      guard case .authorized(let token) = try await screen.event() else {
+        Issue.record("not signed in: \(screen.events)")
+        return
+      }
+      #expect(screen.events.count == 1)
+      #expect(oauth.result.token == token)
+      #expect(token.scopes == ["profile", "demo"])
+    }
+  }
+
+  @Test func `a user who denies is sent back, and the app is told once`() async throws {
+    try await withSignIn { browser, screen, oauth in
+      try await browser.logInToSandbox(as: .alice)
+      try await browser.decide("deny")
+      try await browser.reach("You were not signed in")
+      guard case .cancelled = try await screen.event() else {
+        Issue.record("not told of the denial: \(screen.events)")
+        return
+      }
+      #expect(screen.events.count == 1)
+      #expect(oauth.result.token == nil)
+    }
+  }
+
+  @Test func `a user who goes back before the login is not signed in`() async throws {
+    try await withSignIn { browser, screen, _ in
+      try await browser.decide("cancel")
+      try await browser.reach("You were not signed in")
+      guard case .cancelled = try await screen.event() else {
+        Issue.record("not told of it: \(screen.events)")
+        return
+      }
+    }
+  }
+
+  @Test func `another user can take over on the consent page`() async throws {
+    try await withSignIn { browser, screen, _ in
+      try await browser.logInToSandbox(as: .alice)
+      try await browser.decide("switch")
+      try await browser.reach("Sign in")
+      try await browser.logInToSandbox(as: .bob)
+      try await browser.reach("Allow Sandbox App?")
+      #expect(try await browser.text(of: "main").contains("Bob Cratchit"))
+      try await browser.decide("allow")
+      try await browser.reach("You are signed in")
+      guard case .authorized = try await screen.event() else {
+        Issue.record("not signed in: \(screen.events)")
+        return
+      }
+    }
+  }
+
+  @Test func `going back and allowing once more changes nothing`() async throws {
+    try await withSignIn { browser, screen, _ in
+      try await browser.logInToSandbox(as: .alice)
+      try await browser.decide("allow")
+      try await browser.reach("You are signed in")
+      _ = try await screen.event()
+
+      _ = try await browser.run("history.back(); return true", as: Bool.self)
+      try await browser.decide("allow")
+      try await browser.reach("This sign-in is over")
+      try await Look.over(browser, named: "sandbox-over")
+      #expect(screen.events.count == 1)
+    }
+  }
+
+  @Test func `the pages for developers look as good as those for users`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let authorize = sandbox.authorizationEndpoint.absoluteString
+    let pages = [
+      ("home", sandbox.issuer.absoluteString, "The sandbox is running"),
+      ("nothing", sandbox.issuer.absoluteString + "/nothing", "There is nothing here"),
+      (
+        "no-client", authorize + "?client_id=%3Cscript%3Ealert(1)%3C/script%3E",
+        "This app is not known here"
+      ),
+      (
+        "no-redirect",
+        authorize + "?client_id=sandbox-app&response_type=code&redirect_uri=https://a.example/"
+          + String(repeating: "long", count: 30),
+        "This link leads to the wrong place"
+      ),
+    ]
+    try await Browser.open { browser in
+      for (name, url, heading) in pages {
+        try await browser.go(to: url)
+        #expect(try await browser.text(of: "h1") == heading)
+        try await Look.over(browser, named: "sandbox-\(name)")
+      }
+    }
+    await sandbox.stop()
+  }
+
+  /// Starts a sandbox and a sign-in on it.
+  private func withSignIn(_ test: (Browser, Screen, SQOAuth) async throws -> Void) async throws {
+    let sandbox = try await SandboxServer.start()
+    try await Browser.open { browser in
+      let screen = Screen()
+      let oauth = browser.startSignIn(
+        telling: screen,
+        try ClientConfiguration(
+          clientID: SandboxClient.app.id, redirectURI: "http://127.0.0.1/callback",
+          scope: "profile demo",
+          provider: .issuer(sandbox.issuer.absoluteString)))
+      try await test(browser, screen, oauth)
+    }
+    await sandbox.stop()
+  }
+}

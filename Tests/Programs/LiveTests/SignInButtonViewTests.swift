@@ -1,0 +1,50 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// The sign-in button in a real browser, with that machine's font.
+@Suite(.requires(.chromium), .timeLimit(.minutes(5)))
+struct SignInButtonViewTests {
+  static let titles = [
+    SignInButton.defaultTitle, "i", "Sign in with WWW", "Illilli il illilli filling titles",
+    "Mit Übergröße anmelden", "Войти через пример", "Σύνδεση με παράδειγμα", "使用示例登录",
+    "تسجيل الدخول",
+  ]
+
+  @Test func `a title has its place beside the key, and is the button's name`() async throws {
+    try await Browser.open { browser in
+      for (index, title) in Self.titles.enumerated() {
+        for appearance in SignInButton.Appearance.allCases {
+          let button = SignInButton(appearance, size: .large, title: title)
+          let image = Data(button.svg.utf8).base64EncodedString()
+          try await browser.go(to: "data:image/svg+xml;base64,\(image)")
+          try await browser.screenshot("button-\(index)-\(appearance)")
+          let room = try await browser.run(Self.room, as: Room.self)
+          #expect(room.left >= 8 && room.right >= 8, "\(title): \(room)")
+          #expect(abs(room.left - room.right) < 2, "\(title): \(room)")
+          // The two names of the role.
+          let role = try await browser.accessibleRole(of: "svg")
+          #expect(["img", "image"].contains(role), "\(role)")
+          #expect(try await browser.accessibleName(of: "svg") == title)
+        }
+      }
+    }
+  }
+
+  /// What is free beside the title, in units of the drawing.
+  private struct Room: Decodable, Sendable {
+    let left: Double
+    let right: Double
+  }
+
+  private static let room = """
+    const title = document.querySelector("text").getBBox();
+    const tile = document.querySelector("path").getBBox();
+    const drawing = document.documentElement.viewBox.baseVal;
+    return {
+      left: title.x - (tile.x + tile.width), right: drawing.width - (title.x + title.width)
+    };
+    """
+}

@@ -1,0 +1,78 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// `sq-demo watch` in its own process, signed in at glewlwyd.
+struct WatchingDemo: Sendable {
+  private let process: ChildProcess
+  private let store: FileTokenStore
+  private let folder: TemporaryFolder
+
+  /// Starts it and signs alice in.
+  init(at server: Glewlwyd) async throws {
+    let folder = try TemporaryFolder()
+    self.folder = folder
+    store = FileTokenStore(path: folder.file("tokens"))
+    process = try ChildProcess(
+      [
+        Bundle.main.bundleURL.appending(path: "sq-demo").path, "watch",
+        "--issuer", server.issuer, "--client-id", Glewlwyd.Client.public.rawValue,
+        "--scope", "read write", "--redirect-uri", try server.takeRedirectURI(),
+        "--store", "file:" + folder.file("tokens"),
+        "--browser", #"sh -c 'echo "$0" >"$URL_FILE"'"#,
+      ],
+      environment: ["URL_FILE": folder.file("url")])
+    let url = try await eventually("the demo opens the browser") { [process] in
+      let text = try? String(contentsOfFile: folder.file("url"), encoding: .utf8)
+      if text == nil, !process.isRunning { throw URLError(.unknown) }
+      return text.flatMap { $0.hasSuffix("\n") ? URL(string: String($0.dropLast())) : nil }
+    }
+    try await server.visit(url, as: .alice, granting: ["read", "write"], to: .public)
+  }
+
+  /// How many refreshes it has told.
+  var refreshes: Int {
+    process.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      .count { $0.hasPrefix("refreshed ") }
+  }
+
+  /// What it has said on standard error.
+  var errors: String { process.errors }
+
+  /// Waits until it has told so many refreshes.
+  func tells(_ count: Int) async throws {
+    try await eventually("\(count) refreshes are told", within: .seconds(280)) {
+      guard refreshes < count else { return true }
+      if !process.isRunning {
+        Issue.record("the demo ended: \(process.errors)")
+        throw CancellationError()
+      }
+      return false
+    }
+  }
+
+  /// Interrupts it, and checks that it ends as it should.
+  func interrupt() async throws {
+    process.signal(SIGINT)
+    let result = try await process.result()
+    #expect(result.status == 0)
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.allSatisfy { $0.hasPrefix("refreshed ") })
+  }
+
+  /// Checks that the refresh token in its store works after its end.
+  func newestRefreshTokenWorks(at server: Glewlwyd) async throws {
+    var environment = ClientEnvironment()
+    environment.tokenStore = store
+    let module = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: Glewlwyd.Client.public.rawValue, redirectURI: "http://127.0.0.1/callback",
+        provider: .issuer(server.issuer)),
+      environment: environment)
+    #expect(try await module.restore())
+    let token = try await module.refresh()
+    #expect(try await server.introspect(token.accessToken).active)
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import LoopbackSupport
+import OAuthSandbox
+import OAuthSandboxGRPC
+import SequencingOAuth
+import SequencingOAuthGRPC
+import TestSupport
+import Testing
+
+/// What the server says to a token: the same as the sandbox's own API.
+@Suite(.timeLimit(.minutes(1))) struct TokenTests {
+  private static let invalid =
+    "Bearer realm=\"sandbox\", error=\"invalid_token\", "
+    + "error_description=\"The access token expired or was revoked.\""
+
+  @Test(arguments: ["none", "unknown", "expired", "revoked", "a refresh token", "past its time"])
+  func `a token that is not good is refused with the challenge of the sandbox's API`(
+    kind: String
+  ) async throws {
+    try await Fixture.running { fixture in
+      let sandbox = fixture.sandbox
+      let tokens = sandbox.issueTokens()
+      var token: String? = tokens.accessToken
+      switch kind {
+      case "none": token = nil
+      case "unknown": token = "unknown"
+      case "expired": sandbox.expireAccessTokens()
+      case "revoked": sandbox.revokeEverything()
+      case "a refresh token": token = tokens.refreshToken
+      default: sandbox.advance(by: .seconds(3600))
+      }
+      let channel = try fixture.channel(token.map { .accessToken($0) } ?? .none)
+      let call = try channel.call(Method.unaryCall, request: everything)
+      let error = try await rpcFailure(.unauthenticated) { try await call.response() }
+      let url = try #require(URL(string: sandbox.issuer.absoluteString + "/api/me"))
+      var request = HTTPRequest(url: url)
+      if let token { request.headers["authorization"] = "Bearer " + token }
+      let answer = try await CurlHTTPClient().send(request)
+      let challenge = try #require(answer.headers["www-authenticate"])
+      #expect(answer.status == 401 && error.oauth2ChallengeHeader == challenge)
+      #expect(challenge == (token == nil ? "Bearer realm=\"sandbox\"" : Self.invalid))
+      #expect(error.challenge?.error == (token == nil ? nil : .invalidToken))
+      #expect(
+        error.message
+          == (token == nil
+            ? "The call has no access token." : "The access token expired or was revoked."))
+    }
+  }
+
+  @Test func `a token without the scope of the server is refused, with the scope's name`()
+    async throws
+  {
+    try await Fixture.running(scope: "demo") { fixture in
+      let narrow = fixture.sandbox.issueTokens(scopes: ["profile"]).accessToken
+      for kind in [RPCCall.Kind.unary, .serverStreaming] {
+        let call = try fixture.channel(.accessToken(narrow)).call(
+          kind == .unary ? Method.unaryCall : Method.stream, kind: kind)
+        let error = try await rpcFailure(.permissionDenied) {
+          if kind == .unary { _ = try await call.response() }
+          if kind == .serverStreaming { for try await _ in call.messages {} }
+        }
+        #expect(
+          error.oauth2ChallengeHeader == """
+            Bearer realm="sandbox", error="insufficient_scope", \
+            error_description="The access token does not allow this.", scope="demo"
+            """)
+        #expect(error.challenge?.scope == "demo")
+      }
+      let wide = fixture.sandbox.issueTokens(scopes: ["profile", "demo"]).accessToken
+      let call = try fixture.channel(.accessToken(wide)).call(Method.unaryCall, request: everything)
+      #expect(try await Answer(call.response()).scope == "profile demo")
+    }
+  }
+
+  @Test func `an account refreshes a token that the server refuses, and calls again`() async throws
+  {
+    try await Fixture.running { fixture in
+      let sandbox = fixture.sandbox
+      let module = AuthorizationModule(
+        configuration: try ClientConfiguration(
+          clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback", scope: "demo",
+          provider: .issuer(sandbox.issuer.absoluteString)))
+      let tokens = sandbox.issueTokens()
+      try await module.environment.tokenStore.save(
+        AccountRecord(
+          id: module.accountID, clientID: "sandbox-app",
+          token: SQToken(
+            accessToken: tokens.accessToken, expirationDate: Date(timeIntervalSinceNow: 3600),
+            refreshToken: tokens.refreshToken)))
+      try await module.restore()
+      sandbox.expireAccessTokens()
+      let channel = try fixture.channel(.account(module))
+      let response = try await channel.call(Method.unaryCall, request: everything).response()
+      #expect(try Answer(response).user == "alice")
+      #expect(sandbox.requests(to: .token).count == 1)
+      let sent = fixture.server.calls.map(\.bearerToken)
+      #expect(sent.count == 2 && sent[0] == tokens.accessToken && sent[1] != sent[0])
+      // Now there is no token that could help.
+      sandbox.revokeEverything()
+      let error = try await rpcFailure(.unauthenticated) {
+        try await channel.call(Method.unaryCall, request: everything).response()
+      }
+      #expect(error.oauthError?.code == .invalidGrant)
+    }
+  }
+
+  @Test(arguments: ["expires", "is revoked"])
+  func `a stream ends when its token does, with the messages from before`(how: String) async throws
+  {
+    try await Fixture.running { fixture in
+      let call = try fixture.authorizedChannel().call(
+        Method.stream, request: streamRequest(Array(repeating: (7, 20_000), count: 500)),
+        kind: .serverStreaming)
+      var count = 0
+      let error = try await rpcFailure(.unauthenticated) {
+        for try await message in call.messages {
+          #expect(try Answer(message).user == "alice")
+          count += 1
+          guard count == 2 else { continue }
+          if how == "expires" {
+            fixture.sandbox.advance(by: .seconds(3600))
+          } else {
+            fixture.sandbox.revokeEverything()
+          }
+        }
+      }
+      #expect(error.oauth2ChallengeHeader == Self.invalid)
+      #expect((2..<500).contains(count))
+    }
+  }
+
+  @Test func `a caller without a token is refused before its message has come`() async throws {
+    try await Fixture.running { fixture in
+      let client = try RawHTTP2Client(port: fixture.port)
+      client.begin(1, Method.unaryCall)
+      let answer = try await client.wholeAnswer(1)
+      #expect(answer["grpc-status"] == "16" && answer.sections == 1 && answer.content.isEmpty)
+    }
+  }
+}

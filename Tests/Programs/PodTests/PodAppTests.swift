@@ -1,0 +1,105 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+import Testing
+
+/// Whole apps that were written for the Sequencing.com pods, with UIKit's classes stood in.
+///
+/// The pods are gone, and with them what only Apple's systems have; the sources are as they were.
+@Suite(.timeLimit(.minutes(10))) struct PodAppTests {
+  enum Pod: String, CaseIterable {
+    case objectiveC = "ObjectiveCPod"
+    case swift = "SwiftPod"
+
+    /// The pod's module: a bridging header is imported into every file.
+    func build(with builder: ProgramBuilder, _ mode: [String]) async throws -> [String] {
+      switch self {
+      case .objectiveC:
+        return ["-import-module", "SequencingOAuth"].flatMap { ["-Xfrontend", $0] }
+      case .swift:
+        let content = ["Module.swift": "@_exported import SequencingOAuth\n"]
+        return [try await builder.buildModule("sequencing_oauth_api_swift", content, mode)]
+      }
+    }
+
+    /// What the screens show, besides `Signed in` before and `Signed out` after it.
+    var texts: [String] {
+      switch self {
+      case .objectiveC: ["Bearer of demo, refreshable", "Bearer of demo, refreshable", "Refreshed"]
+      case .swift: ["Bearer, refreshable", "Bearer, refreshable", "Refreshed"]
+      }
+    }
+
+    /// What the compiler has no other spelling for.
+    var remaining: [String] {
+      switch self {
+      case .objectiveC:
+        [
+          "SQAuthResult.sharedInstance()", "SQAuthorizationProtocol", "SQTokenRefreshProtocol",
+          "SQTokenUpdater.sharedInstance()",
+        ]
+      case .swift: ["SQAuthResult.instance", "SQTokenUpdater.instance"]
+      }
+    }
+  }
+
+  private static let modes = [
+    ["-swift-version", "5"], ["-swift-version", "6"],
+    ["-swift-version", "6", "-default-isolation", "MainActor"],
+  ]
+
+  @Test(arguments: Pod.allCases, modes)
+  func `an app compiles and runs as it is, and after the compiler's fix-its`(
+    pod: Pod, mode: [String]
+  ) async throws {
+    let builder = try ProgramBuilder()
+    let uiKit = try await builder.buildModule("UIKit", Self.files("UIKit"), mode)
+    let module = try await pod.build(with: builder, mode)
+    let options =
+      mode + Fixit.options + ["-Wwarning", "DeprecatedDeclaration", uiKit] + module
+    let stage = try Self.files("Stage")
+
+    let app = try Self.files(pod.rawValue)
+    let asItIs = try await builder.build("as-it-is", app.merging(stage) { $1 }, options)
+    try await check(asItIs, pod)
+
+    let fixits = try await Fixit.all(of: asItIs)
+    let fixed = Fixit.apply(fixits, to: app)
+    let afterFixits = try await builder.build("fixed", fixed.merging(stage) { $1 }, options)
+    try await check(afterFixits, pod)
+    #expect(try await Fixit.all(of: afterFixits).isEmpty)
+    try checkNames(fixed, pod)
+  }
+
+  private func check(_ program: String, _ pod: Pod) async throws {
+    let result = try await ChildProcess.run([program])
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines.first == "Signed in" && lines.last == "Signed out", "\(lines)")
+    #expect(lines.dropFirst().dropLast().sorted() == pod.texts, "\(lines)")
+  }
+
+  /// The pod's spellings are gone, but for those that are another thing here.
+  private func checkNames(_ files: [String: String], _ pod: Pod) throws {
+    let instance = #/SQ\w+\.(sharedInstance\(\)|instance)/#
+    let other = #/SQ\w+Protocol(Delegate)?|(registrate|updateAccessTokenW)\w+/#
+    let found = files.values.flatMap { text in
+      text.split(separator: "\n").filter { !$0.contains("//") }
+        .flatMap { line in
+          line.matches(of: instance).map { String($0.output.0) }
+            + line.matches(of: other).map { String($0.output.0) }
+        }
+    }
+    #expect(Set(found) == Set(pod.remaining))
+  }
+
+  private static func files(_ name: String) throws -> [String: String] {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Apps/\(name)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    return try Dictionary(
+      uniqueKeysWithValues: names.map {
+        ($0, try String(contentsOf: folder.appending(path: $0), encoding: .utf8))
+      })
+  }
+}

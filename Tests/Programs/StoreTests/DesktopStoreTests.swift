@@ -1,0 +1,182 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthSecretService
+import TestSupport
+import Testing
+
+/// Where the desktop user's store puts accounts, and that they are found there again.
+@Suite(.timeLimit(.minutes(2)), .requires(.keyring)) struct DesktopStoreTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func store(
+    _ desktop: PrivateDesktop, hasDisplay: Bool = false
+  ) -> DesktopTokenStore {
+    DesktopTokenStore(
+      service: "app", folder: folder.path, bus: desktop.address, hasDisplay: hasDisplay)
+  }
+
+  private func exists(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: folder.file(name))
+  }
+
+  private var file: DesktopTokenStore.Place { .encryptedFile(path: folder.file("tokens.sealed")) }
+
+  @Test func `accounts go into a keyring that is open`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let store = store(desktop)
+    #expect(try await store.place == .keyring)
+    #expect(try await store.list() == [])
+    #expect(!exists("tokens.place"), "to look chooses nothing")
+    try await store.save(record("a"))
+    #expect("\(try await store.place)" == "the desktop's keyring")
+    #expect(!exists("tokens.sealed") && !exists("tokens.key"))
+    #expect(
+      try await SecretServiceTokenStore(
+        service: "app", folder: folder.path, bus: desktop.address
+      ).list() == ["a"])
+    await desktop.stop()
+  }
+
+  @Test func `a keyring that does not answer today is an error and no empty store`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    try await store(desktop).save(record("a"))
+    try await desktop.killKeyring()
+    // As a program that starts anew has it.
+    let store = store(desktop, hasDisplay: true)
+    await failure(.storeFailed) { try await store.load("a") }
+    await failure(.storeFailed) { try await store.list() }
+    await failure(.storeFailed) { try await store.all() }
+    await failure(.storeFailed) { try await store.erase("a") }
+    await failure(.storeFailed) { try await store.save(record("b")) }
+    #expect(try await store.place == .keyring)
+    #expect(!exists("tokens.sealed"))
+    try await desktop.startKeyring()
+    #expect(try await store.all() == [record("a")])
+    await desktop.stop()
+  }
+
+  @Test func `accounts in the file stay there when a keyring appears`() async throws {
+    let desktop = try await PrivateDesktop()
+    try await store(desktop).save(record("a"))
+    #expect(try await store(desktop).place == file)
+    for name in ["tokens.sealed", "tokens.key", "tokens.place"] {
+      var status = stat()
+      #expect(stat(folder.file(name), &status) == 0 && status.st_mode & 0o777 == 0o600, "\(name)")
+    }
+    try await desktop.startKeyring()
+    let store = store(desktop)
+    #expect(try await store.load("a") == record("a"))
+    try await store.save(record("b"))
+    #expect(try await store.list() == ["a", "b"])
+    #expect(try await store.place == file)
+    let words = "\(try await store.place)"
+    #expect(words == "the encrypted file \(folder.file("tokens.sealed")), with its key beside it")
+    await desktop.stop()
+  }
+
+  @Test func `a file without a note of the choice is used`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let before = EncryptedFileTokenStore(
+      path: folder.file("tokens.sealed"), key: .file(folder.file("tokens.key")))
+    try await before.save(record("a"))
+    #expect(try await store(desktop).place == file)
+    #expect(try await store(desktop).list() == ["a"])
+    await desktop.stop()
+  }
+
+  @Test func `only a save chooses, so a keyring may still appear`() async throws {
+    let desktop = try await PrivateDesktop()
+    let store = store(desktop)
+    #expect(try await store.load("a") == nil)
+    #expect(try await store.list() == [])
+    try await store.erase("a")
+    try #require(try await store.lease("a")).release()
+    #expect(!exists("tokens.sealed"))
+    try await desktop.startKeyring()
+    try await store.save(record("a"))
+    #expect(try await store.place == .keyring)
+    await desktop.stop()
+  }
+
+  @Test func `a locked keyring with no display to ask on is not chosen`() async throws {
+    let desktop = try await PrivateDesktop()
+    try await desktop.startKeyring(unlocked: false)
+    try await store(desktop).save(record("a"))
+    #expect(try await store(desktop).place == file)
+    await desktop.stop()
+  }
+
+  @Test func `a first save that the keyring refuses leaves the choice open`() async throws {
+    let desktop = try await PrivateDesktop()
+    try await desktop.startKeyring(unlocked: false)
+    let store = store(desktop, hasDisplay: true)
+    #expect(try await store.place == .keyring)
+    await failure(.storeFailed) { try await store.save(record("a")) }
+    #expect(!exists("tokens.place"))
+    try await self.store(desktop).save(record("a"))
+    #expect(try await store.place == file)
+    await desktop.stop()
+  }
+
+  /// The note may be lost with the state folder, and the accounts in the keyring are still there.
+  @Test func `accounts in a locked keyring keep it chosen without the note`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    try await store(desktop).save(record("a"))
+    try FileManager.default.removeItem(atPath: folder.file("tokens.place"))
+    try await desktop.killKeyring()
+    try await desktop.startKeyring(unlocked: false)
+    let store = store(desktop)
+    #expect(try await store.place == .keyring)
+    await failure(.storeFailed) { try await store.list() }
+    await failure(.storeFailed) { try await store.save(record("b")) }
+    #expect(!exists("tokens.sealed"))
+    await desktop.stop()
+  }
+
+  @Test func `a note that this version cannot read is left as it is`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    try "vault\n".write(toFile: folder.file("tokens.place"), atomically: false, encoding: .utf8)
+    let store = store(desktop)
+    await failure(.storeTooNew) { try await store.list() }
+    await failure(.storeTooNew) { try await store.save(record("a")) }
+    #expect(try String(contentsOfFile: folder.file("tokens.place"), encoding: .utf8) == "vault\n")
+    await desktop.stop()
+  }
+
+  @Test func `processes that choose at once choose the same`() async throws {
+    let desktop = try await PrivateDesktop()
+    let probes = try (0..<4).map { number in
+      try ChildProcess(
+        [StoreProbe.executable, "desktop-of:app", "save"],
+        environment: desktop.environment, input: try StoreProbe.input([record("\(number)")]))
+    }
+    try await desktop.startKeyring()
+    for probe in probes {
+      let result = try await probe.result()
+      #expect(result.output == "saved\n", "\(result.errors)")
+    }
+    let listed = try await ChildProcess.run(
+      [StoreProbe.executable, "desktop-of:app", "list"], environment: desktop.environment)
+    #expect(listed.output == "0\n1\n2\n3\n", "\(listed.errors)")
+    await desktop.stop()
+  }
+
+  @Test func `a lease excludes others before the choice and after it`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let (first, second) = (store(desktop), store(desktop))
+    let before = try #require(try await first.lease("a"))
+    #expect(try await second.lease("a") == nil)
+    try await second.save(record("b"))
+    #expect(try await second.lease("a") == nil, "the keyring's lease is one of the two")
+    before.release()
+    let after = try #require(try await second.lease("a"))
+    #expect(try await first.lease("a") == nil)
+    after.release()
+    await desktop.stop()
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import LoopbackSupport
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// The end of a process, which its other threads may not have heard of.
+@Suite(.timeLimit(.minutes(2))) struct ExitTests {
+  // FIPS 180-2, appendix B.1.
+  private static let digest = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="
+
+  /// What makes the first use of OpenSSL in a process: a new store, one that is there, or libcurl.
+  enum FirstUse: CaseIterable {
+    case newStore
+    case oldStore
+    case request
+  }
+
+  @Test(arguments: FirstUse.allCases)
+  func `OpenSSL can be used until the last moment`(firstUse: FirstUse) async throws {
+    let folder = try TemporaryFolder()
+    let closed = try ClosedPort()
+    let server = "http://127.0.0.1:\(closed.number)"
+    switch firstUse {
+    case .newStore: break
+    case .oldStore: _ = try await StoreProbe.run(.encrypted, in: folder, ["prepare"])
+    case .request: try await StoreKind.file.open(folder).save(Self.expired(server))
+    }
+    let isRequest = firstUse == .request
+    let result = try await StoreProbe.run(
+      isRequest ? .file : .encrypted, in: folder,
+      ["until-exit"] + (isRequest ? ["token", server] : ["prepare"]))
+    #expect(result.code == (isRequest ? .connectionFailed : nil), "\(result.errors)")
+    #expect(result.output.hasSuffix("at the exit: \(Self.digest)\n"))
+  }
+
+  /// An account whose token must be refreshed.
+  private static func expired(_ issuer: String) -> AccountRecord {
+    AccountRecord(
+      id: "a", clientID: "sandbox-app", issuer: issuer,
+      token: SQToken(
+        accessToken: "a", expirationDate: .distantPast, refreshToken: "r", issueDate: .distantPast))
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+
+/// The library that lets a process's n-th system call on a folder's files go wrong.
+enum FaultLibrary {
+  static let requirement = ProgramRequirement(programs: ["clang"])
+
+  /// What to set for a process, so that one call goes wrong.
+  static func environment(
+    _ folder: TemporaryFolder, call: Int, _ fault: Fault
+  ) async throws -> [String: String?] {
+    [
+      "LD_PRELOAD": try await library.value, "SQ_FAULT_FOLDER": folder.path,
+      "SQ_FAULT_AT": "\(call)", "SQ_FAULT_HOW": fault.rawValue,
+    ]
+  }
+
+  /// The environment that makes the library report every call of a process, without faults.
+  static func listing(_ folder: TemporaryFolder) async throws -> [String: String?] {
+    try await environment(folder, call: -1, .broken)
+  }
+
+  // Built once, beside the programs that were built.
+  private static let library = Task {
+    let source = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Faults/faults.c").path
+    let library = URL(filePath: StoreProbe.executable).deletingLastPathComponent()
+      .appending(path: "store-faults.so").path
+    let unfinished = "\(library).\(getpid())"
+    let result = try await ChildProcess.run(
+      ["clang", "-shared", "-fPIC", "-Wall", "-Werror", "-o", unfinished, source])
+    guard result.status == 0, rename(unfinished, library) == 0 else {
+      throw FaultLibraryError(message: result.errors)
+    }
+    return library
+  }
+}
+
+/// How a call goes wrong, as the library is told.
+enum Fault: String, CaseIterable {
+  /// It fails with EIO.
+  case broken
+  /// What takes room fails with ENOSPC.
+  case full
+  /// The process is killed in its place.
+  case kill
+  /// The process is killed after half of a write.
+  case torn
+  /// Half of a write is done, which is no failure.
+  case short
+
+  var isDeadly: Bool { self == .kill || self == .torn }
+  var isOfWrites: Bool { self == .torn || self == .short }
+}
+
+extension ChildProcess.Result {
+  /// The calls that the library has told, in order.
+  var calls: [String] {
+    errors.split(separator: "\n").filter { $0.hasPrefix("call: ") }.map { String($0.dropFirst(6)) }
+  }
+}
+
+struct FaultLibraryError: Error, CustomStringConvertible {
+  let message: String
+  var description: String { "the fault library cannot be built: \(message)" }
+}

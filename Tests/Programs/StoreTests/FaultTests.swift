@@ -1,0 +1,144 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Every system call of a change goes wrong once, for each store that writes files.
+///
+/// The first run lets the first call go wrong, the next one the second, and so on until a run ends
+/// before its turn comes.
+@Suite(.timeLimit(.minutes(10)), .requires(FaultLibrary.requirement)) struct FaultTests {
+  static let old = record("a", token: SQToken(accessToken: "old", refreshToken: "old-refresh"))
+  static let new = record("a", token: SQToken(accessToken: "new", refreshToken: "new-refresh"))
+
+  @Test(arguments: StoreKind.onDisk, Fault.allCases)
+  func `a first save that goes wrong leaves no record or a whole one`(
+    kind: StoreKind, fault: Fault
+  ) async throws {
+    try await breakEachCall(of: ["save"], kind, fault, from: [], to: [Self.new])
+  }
+
+  @Test(arguments: StoreKind.onDisk, Fault.allCases)
+  func `a save that goes wrong leaves the old record or the new one`(
+    kind: StoreKind, fault: Fault
+  ) async throws {
+    try await breakEachCall(
+      of: ["save"], kind, fault, from: [Self.old, record("b")], to: [Self.new, record("b")])
+  }
+
+  @Test(arguments: StoreKind.onDisk, Fault.allCases)
+  func `an erasure that goes wrong leaves the record or none`(
+    kind: StoreKind, fault: Fault
+  ) async throws {
+    try await breakEachCall(
+      of: ["erase", "a"], kind, fault, from: [Self.old, record("b")], to: [record("b")])
+  }
+
+  @Test(arguments: StoreKind.landing, Fault.allCases)
+  func `a refresh whose store goes wrong leaves the old record, or the new one once it has landed`(
+    kind: StoreKind, fault: Fault
+  ) async throws {
+    try await breakEachCall(
+      of: ["next"], kind, fault, from: [Self.old, record("b")], to: [Self.new, record("b")])
+  }
+
+  @Test(arguments: [StoreKind.file, .encrypted])
+  func `room is on the disk before a request, and the answer before it is put in its place`(
+    kind: StoreKind
+  ) async throws {
+    let calls = try await calls(of: ["next"], kind)
+    let made = try #require(calls.firstIndex(of: "fallocate"), "\(calls)")
+    #expect(calls[(made + 1)...].first { $0 != "open" } == "fsync")
+    let landed = try #require(calls.firstIndex(of: "pwrite"))
+    #expect(calls[made..<landed].contains("fsync of a folder"))
+    #expect(calls[landed...].dropFirst().first == "fsync")
+  }
+
+  /// A test cannot cut the power, but it can check the order of writes and syncs to the disk.
+  @Test(arguments: [StoreKind.file, .encrypted], [["save"], ["erase", "a"]])
+  func `a file is on the disk before it gets its name, and the name before the lock is let go`(
+    kind: StoreKind, command: [String]
+  ) async throws {
+    let calls = try await calls(of: command, kind)
+    let last = try #require(calls.lastIndex(of: "write"))
+    #expect(
+      calls[last...].filter { $0 != "open" }
+        == ["write", "fsync", "rename", "fsync of a folder"]
+        // Behind a save the landing file goes, whose content the file has by now.
+        + (command[0] == "save" ? ["unlink"] : []) + ["flock"])
+  }
+
+  @Test(arguments: [StoreKind.sqlite, .encryptedSQLite], [["save"], ["erase", "a"]])
+  func `a database's log is on the disk when a change returns`(
+    kind: StoreKind, command: [String]
+  ) async throws {
+    let calls = try await calls(of: command, kind)
+    // When the process ends, it may be moving the log into the database.
+    let last = try #require(calls.lastIndex(of: "pwrite of a log"), "\(calls)")
+    #expect(calls[last...].contains("fdatasync of a log"), "\(calls)")
+  }
+
+  /// The calls of a change to a store that has two records.
+  private func calls(of command: [String], _ kind: StoreKind) async throws -> [String] {
+    let folder = try TemporaryFolder()
+    for record in [Self.old, record("b")] { try await kind.open(folder).save(record) }
+    let result = try await StoreProbe.run(
+      kind, in: folder, command, environment: FaultLibrary.listing(folder),
+      input: StoreProbe.input([Self.new]))
+    #expect(result.status == 0, "\(result.errors)")
+    return result.calls
+  }
+
+  private func breakEachCall(
+    of command: [String], _ kind: StoreKind, _ fault: Fault, from before: [AccountRecord],
+    to after: [AccountRecord]
+  ) async throws {
+    var calls = 0
+    while true {
+      let folder = try TemporaryFolder()
+      for record in before { try await kind.open(folder).save(record) }
+      let result = try await StoreProbe.run(
+        kind, in: folder, command,
+        environment: FaultLibrary.environment(folder, call: calls + 1, fault),
+        input: StoreProbe.input([Self.new]))
+      let what = "\(kind.name) \(command[0]), call \(calls + 1) \(fault): \(result.errors)"
+      let records = try await kind.open(folder).all()
+      #expect(records == before || records == after, "\(what)")
+      expectTypedEnd(of: result, fault, what)
+      if result.status == 0 { #expect(records == after, "\(what)") }
+      if result.output.contains("landed"), result.status != 1 {
+        #expect(records == after, "\(what)")
+      }
+      try await expectUsable(kind, folder, what)
+      guard result.errors.contains("fault: ") else {
+        #expect(result.status == 0, "\(what)")
+        break
+      }
+      calls += 1
+    }
+    #expect(calls > (fault.isOfWrites ? 0 : 3), "the library is there and sees the calls")
+  }
+
+  /// Success, the death that was ordered, or an error that an app can understand.
+  private func expectTypedEnd(of result: ChildProcess.Result, _ fault: Fault, _ what: String) {
+    if result.status == 128 + SIGKILL, fault.isDeadly { return }
+    // SQLite takes a page that the disk cannot read for a damaged one.
+    let isUnreadable = result.errors.contains("fault: pread") && result.code == .storeDamaged
+    #expect(result.status == 0 || result.code == .storeFailed || isUnreadable, "\(what)")
+    if fault == .short { #expect(result.status == 0, "\(what)") }
+  }
+
+  /// No lock is stuck, the next save lasts, and nothing of the broken one stays.
+  private func expectUsable(
+    _ kind: StoreKind, _ folder: TemporaryFolder, _ what: String
+  ) async throws {
+    let store = try kind.open(folder)
+    try #require(try await store.lease("a"), "\(what)").release()
+    try await store.save(record("c"))
+    #expect(try await store.load("c") == record("c"), "\(what)")
+    let names = try folder.contents().map { ($0 as NSString).lastPathComponent }
+    #expect(!names.contains { $0.hasSuffix(".new") || $0.hasSuffix("-journal") }, "\(what)")
+    try folder.expectPrivate(what)
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// How a lock is waited for, and who has it.
+@Suite(.timeLimit(.minutes(2))) struct FileLockTests {
+  let folder: TemporaryFolder
+  var path: String { folder.file("a.lock") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  @Test func `a lock that another process keeps is an error after the limit, and names it`()
+    async throws
+  {
+    let holder = try await hold()
+    let error = #expect(throws: FileError.self) {
+      try FileLock.wait(for: path, limit: .milliseconds(50))
+    }
+    #expect(
+      error?.description
+        == "process \(holder.processID) (cat) keeps \(path) locked; "
+        + "the SDK waited 0.05 s for the lock")
+    #expect(error?.isLocked == true)
+    holder.signal(SIGKILL)
+    _ = try await holder.result()
+    try FileLock.wait(for: path, limit: .seconds(30)).release()
+  }
+
+  @Test func `a lock is taken when its holder gives it back`() async throws {
+    let holder = try await hold()
+    async let lock = FileLock.wait(for: path, limit: .seconds(60))
+    holder.signal(SIGKILL)
+    try await lock.release()
+  }
+
+  @Test func `every file that is locked beside a store's is waited for with a limit`()
+    async throws
+  {
+    let file = PrivateFile(path: folder.file("tokens.json"))
+    let lock = try file.lock()
+    let error = #expect(throws: FileError.self) { try file.lock(limit: .milliseconds(20)) }
+    #expect(error?.description.contains("\(file.path).lock") == true)
+    #expect(error?.description.contains("process \(getpid()) (") == true)
+    lock.release()
+    try file.lock(limit: .zero).release()
+  }
+
+  @Test func `a file that is free, or not there, has no holder`() throws {
+    #expect(FileLock.holder(of: path) == nil)
+    let lock = try #require(try FileLock.ifFree(path))
+    #expect(FileLock.holder(of: path)?.hasPrefix("process \(getpid()) ") == true)
+    lock.release()
+    #expect(FileLock.holder(of: path) == nil)
+  }
+
+  static let locks: [(line: String, process: Int32?)] = [
+    ("1: FLOCK  ADVISORY  WRITE 12 fe:01:77 0 EOF", 12),
+    ("1: POSIX  ADVISORY  WRITE 13 fe:01:77 120 120", 13),
+    ("1: FLOCK  ADVISORY  READ  14 fe:01:77 0 EOF", 14),
+    ("1: POSIX  ADVISORY  READ  15 fe:01:77 8 8\n2: POSIX  ADVISORY  WRITE 16 fe:01:77 1 1", 16),
+    ("1: POSIX  ADVISORY  READ  17 fe:01:77 128 128", nil),
+    ("1: OFDLCK ADVISORY  WRITE -1 fe:01:77 0 EOF", nil),
+    ("1: FLOCK  ADVISORY  WRITE 0 fe:01:77 0 EOF", nil),
+    ("1: -> FLOCK  ADVISORY  WRITE 18 fe:01:77 0 EOF", nil),
+    ("1: LEASE  ACTIVE    WRITE 19 fe:01:77 0 EOF", nil),
+    ("1: FLOCK  ADVISORY  WRITE 20 fe:01:777 0 EOF", nil),
+    ("1: FLOCK  ADVISORY  WRITE 21 fe:10:77 0 EOF", nil),
+    ("1: FLOCK\n\n2: FLOCK  ADVISORY  WRITE 22 fe:01:77 0 EOF", 22),
+    ("", nil),
+  ]
+
+  @Test(arguments: locks)
+  func `the kernel's list names the process that keeps others out`(
+    _ row: (line: String, process: Int32?)
+  ) {
+    #expect(LockHolder.process(in: row.line, device: 0xfe01, inode: 77) == row.process)
+  }
+
+  @Test(arguments: [
+    (0xfe01, "fe:01"), (0x0005, "00:05"), (0x1000_0200_0003, "1000:2003"),
+  ])
+  func `a device is written as the kernel writes it`(packed: UInt64, device: String) {
+    let line = "1: FLOCK  ADVISORY  WRITE 12 \(device):5 0 EOF"
+    #expect(LockHolder.process(in: line, device: packed, inode: 5) == 12)
+  }
+
+  /// A process that holds the lock until it is killed.
+  private func hold() async throws -> ChildProcess {
+    let holder = try ChildProcess(
+      ["flock", "--no-fork", path, "sh", "-c", "echo locked; exec cat"], input: .open)
+    _ = try await holder.line(after: "locked")
+    return holder
+  }
+}

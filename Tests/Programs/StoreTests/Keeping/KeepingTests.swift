@@ -1,0 +1,148 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import TestSupport
+import Testing
+
+@testable import Basics
+@testable import SequencingOAuth
+
+/// Keepers renew the accounts of a store that they share, each once.
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct KeepingTests {
+  private static let ids = (1...20).map { "account \($0)" }
+
+  @Test(arguments: KeptAccounts.Store.allCases)
+  func `keepers share out the accounts that are due`(store: KeptAccounts.Store) async throws {
+    try await KeptAccounts.running(store) { accounts in
+      try await accounts.add(Self.ids, expiringAfter: 1)
+      try await accounts.add(["fresh"], expiringAfter: 3600)
+      let keepers = [accounts.keeper(), accounts.keeper(), accounts.keeper(atOnce: 1)]
+      try await eventually("all are renewed") { accounts.refreshes >= Self.ids.count }
+      for keeper in keepers { await keeper.stop() }
+      #expect(accounts.refreshes == Self.ids.count)
+      #expect(accounts.sandbox.refreshTokenReuses == 0)
+      for record in try await accounts.open().all() {
+        #expect((record.token.expirationDate ?? .distantPast) > Date() + 1000)
+        #expect(record.id == "fresh" || record.usedAt != nil)
+      }
+      #expect(keepers.map(\.totals.failed) == [0, 0, 0])
+    }
+  }
+
+  @Test(arguments: KeptAccounts.Store.allCases)
+  func `an account is renewed again and again`(store: KeptAccounts.Store) async throws {
+    try await KeptAccounts.running(store, lifetime: .seconds(2)) { accounts in
+      try await accounts.add(["a", "b"], expiringAfter: 1)
+      let keeper = accounts.keeper()
+      try await eventually("six renewals") { keeper.totals.refreshed >= 6 }
+      await keeper.stop()
+      #expect(accounts.refreshes == keeper.totals.refreshed)
+      #expect(accounts.sandbox.refreshTokenReuses == 0)
+    }
+  }
+
+  @Test(arguments: KeptAccounts.Store.allCases)
+  func `an account whose user must sign in again is reported and left`(
+    store: KeptAccounts.Store
+  ) async throws {
+    try await KeptAccounts.running(store) { accounts in
+      try await accounts.add(["a"], expiringAfter: 1)
+      accounts.sandbox.revokeEverything()
+      try await accounts.add(["b"], expiringAfter: 1)
+      let keeper = accounts.keeper()
+      let events = KeptEvents(keeper)
+      try await eventually("both are dealt with") { events.all.count >= 2 }
+      await keeper.stop()
+      #expect(Set(events.all) == ["a ended: invalid_grant", "b refreshed"])
+      #expect(try await accounts.open().list() == ["b"])
+    }
+  }
+
+  @Test(arguments: KeptAccounts.Store.allCases)
+  func `a server in trouble is left alone until it works`(store: KeptAccounts.Store) async throws {
+    try await KeptAccounts.running(store) { accounts in
+      try await accounts.add(Self.ids, expiringAfter: 1)
+      accounts.sandbox.misbehave(
+        at: .token, .unavailable(retryAfter: 1), times: 3)
+      let keeper = accounts.keeper(atOnce: 2)
+      let events = KeptEvents(keeper)
+      try await eventually("all are renewed") { keeper.totals.refreshed >= Self.ids.count }
+      await keeper.stop()
+      #expect(events.all.first?.hasSuffix("failed: temporarily_unavailable") == true)
+      #expect(keeper.totals.paused >= 2)
+      // Of two at once the first fail, then one at a time.
+      #expect(accounts.refreshes == Self.ids.count + 3)
+      #expect(accounts.sandbox.refreshTokenReuses == 0)
+    }
+  }
+
+  @Test(arguments: KeptAccounts.Store.allCases)
+  func `accounts of another client are left alone`(store: KeptAccounts.Store) async throws {
+    try await KeptAccounts.running(store) { accounts in
+      try await accounts.add(["other"], expiringAfter: 1, client: "another program")
+      try await accounts.add(["own"], expiringAfter: 2)
+      let keeper = accounts.keeper()
+      try await eventually("the own account is renewed") { keeper.totals.refreshed > 0 }
+      await keeper.stop()
+      #expect(keeper.totals == AccountKeeper.Totals(refreshed: 1))
+      #expect(accounts.refreshes == 1)
+    }
+  }
+
+  @Test(arguments: KeptAccounts.Store.allCases)
+  func `an account that the app does not use any more is not kept`(
+    store: KeptAccounts.Store
+  ) async throws {
+    try await KeptAccounts.running(store) { accounts in
+      try await accounts.add(["old"], expiringAfter: 1, issued: Date() - 100)
+      try await accounts.add(["used"], expiringAfter: 1, issued: Date() - 5)
+      let keeper = accounts.keeper(.used(within: .seconds(50)))
+      try await eventually("the used account is renewed") { keeper.totals.refreshed > 0 }
+      await keeper.stop()
+      #expect(accounts.refreshes == 1)
+      let used = try #require(try await accounts.open().load("used"))
+      // A keeper's renewal is no use.
+      #expect((used.lastUse ?? .distantFuture) < Date() - 4)
+      #expect(keeper.totals == AccountKeeper.Totals(refreshed: 1))
+    }
+  }
+
+  @Test func `the app's module takes part, so its delegates are told`() async throws {
+    try await KeptAccounts.running(.postgreSQL) { accounts in
+      try await accounts.add(["a"], expiringAfter: 2)
+      let manager = AccountManager(store: accounts.open())
+      let module = try await manager.account(accounts.configuration, id: "a")
+      var events = module.events.makeAsyncIterator()
+      let keeper = manager.keepFresh { _ in nil }
+      guard case .refreshed(let token) = await events.next() else {
+        Issue.record("another event came")
+        return
+      }
+      #expect(module.currentToken == token)
+      await keeper.stop()
+    }
+  }
+
+  @Test func `a damaged record does not stop the others`() async throws {
+    let files = try SQLiteFolder()
+    try await KeptAccounts.with(.seconds(3600), { files.store() }) { accounts in
+      try await accounts.add(["a", "b", "c"], expiringAfter: 1)
+      try await files.sql("UPDATE accounts SET value=x'00' WHERE id='b'")
+      let keeper = accounts.keeper()
+      let events = KeptEvents(keeper)
+      try await eventually("all are dealt with") { events.all.count >= 3 }
+      await keeper.stop()
+      #expect(Set(events.all) == ["a refreshed", "b failed: store_damaged", "c refreshed"])
+      #expect(try await accounts.open().list() == ["a", "b", "c"])
+    }
+  }
+
+  @Test func `a keeper that is released stops, and its events end`() async throws {
+    try await KeptAccounts.running(.sqlite) { accounts in
+      var keeper: AccountKeeper? = accounts.keeper()
+      let events = try #require(keeper?.events)
+      keeper = nil
+      for await event in events { Issue.record("\(event)") }
+    }
+  }
+}

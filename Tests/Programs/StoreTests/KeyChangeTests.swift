@@ -1,0 +1,120 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// A store that is put under another key.
+@Suite(.timeLimit(.minutes(5))) struct KeyChangeTests {
+  let folder: TemporaryFolder
+  let path: String
+  let ids = ["a", "b", "c"]
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.file("deep/er/tokens.sealed")
+  }
+
+  func store(_ passphrase: String) -> EncryptedFileTokenStore {
+    EncryptedFileTokenStore(path: path, key: .passphrase(passphrase))
+  }
+
+  @Test func `the old passphrase fails, the new one opens, and the records are the same`()
+    async throws
+  {
+    let changing = store("old")
+    for id in ids { try await changing.save(record(id)) }
+    try await changing.changeKey(to: .passphrase("new"))
+    #expect(try await changing.all() == ids.map { record($0) }, "it goes on itself")
+    try await changing.save(record("a", token: SQToken(accessToken: "later")))
+    await failure(.wrongPassphrase) { try await store("old").all() }
+    #expect(try await store("new").load("a")?.token.accessToken == "later")
+    #expect(try await store("new").list() == ids)
+  }
+
+  @Test func `a store that is not there yet has the new key from its first save on`()
+    async throws
+  {
+    let changing = store("old")
+    try await changing.changeKey(to: .passphrase("new"))
+    #expect(!FileManager.default.fileExists(atPath: path))
+    try await changing.save(record("a"))
+    #expect(try await store("new").load("a") == record("a"))
+  }
+
+  @Test func `who has the store open with the old key notices`() async throws {
+    let (changing, open) = (store("old"), store("old"))
+    try await changing.save(record("a"))
+    #expect(try await open.load("a") == record("a"))
+    try await changing.changeKey(to: .passphrase("new"))
+    let before = try Data(contentsOf: URL(filePath: path))
+    await failure(.wrongPassphrase) { try await open.load("a") }
+    await failure(.wrongPassphrase) { try await open.save(record("b")) }
+    #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    try await changing.changeKey(to: .passphrase("old"))
+    #expect(try await open.load("a") == record("a"), "and opens it again where the key fits again")
+  }
+
+  @Test func `another process's key change is noticed, and a store with the new key goes on`()
+    async throws
+  {
+    let open = store("old")
+    try await open.save(record("a"))
+    let result = try await StoreProbe.run(
+      .encrypted, in: folder, ["rekey", folder.file("new.key")],
+      environment: ["SQ_STORE_PASSPHRASE": "old"])
+    #expect(result.output == "changed\n", "\(result.errors)")
+    await failure(.wrongPassphrase) { try await open.load("a") }
+    try await open.changeKeyFails()
+    let new = EncryptedFileTokenStore(path: path, key: .file(folder.file("new.key")))
+    #expect(try await new.load("a") == record("a"))
+  }
+
+  @Test(.requires(FaultLibrary.requirement), arguments: Fault.allCases)
+  func `a change that goes wrong leaves the store under the old key or the new one`(
+    fault: Fault
+  ) async throws {
+    var calls = 0
+    while true {
+      let folder = try TemporaryFolder()
+      let path = try StoreKind.encrypted.path(folder)
+      let keys: [StoreKey] = [.file(path + ".key"), .file(path + ".newkey")]
+      for id in ids { try await StoreKind.encrypted.open(folder).save(record(id)) }
+      let result = try await StoreProbe.run(
+        .encrypted, in: folder, ["rekey", path + ".newkey"],
+        environment: FaultLibrary.environment(folder, call: calls + 1, fault))
+      let what = "call \(calls + 1) \(fault): \(result.errors)"
+      var opened: [Bool] = []
+      for key in keys {
+        let store = EncryptedFileTokenStore(path: path, key: key)
+        do {
+          #expect(try await store.all() == ids.map { record($0) }, "\(what)")
+          opened.append(true)
+        } catch {
+          // The new key's file may not be there yet.
+          #expect([.wrongPassphrase, .storeFailed].contains(error.code), "\(what)")
+          opened.append(false)
+        }
+      }
+      #expect(opened == [true, false] || opened == [false, true], "\(what)")
+      if result.status == 0 {
+        #expect(opened == [false, true], "\(what)")
+      } else if !fault.isDeadly {
+        // Not wrong_passphrase: the process that failed has the key that the file has.
+        #expect(result.code == .storeFailed, "\(what)")
+      }
+      guard result.errors.contains("fault: ") else { break }
+      calls += 1
+    }
+    #expect(calls > (fault.isOfWrites ? 0 : 3), "the library is there and sees the calls")
+  }
+}
+
+extension EncryptedFileTokenStore {
+  /// Who does not have the key cannot change it.
+  fileprivate func changeKeyFails() async throws {
+    let before = try Data(contentsOf: URL(filePath: path))
+    await failure(.wrongPassphrase) { try await changeKey(to: .passphrase("third")) }
+    #expect(try Data(contentsOf: URL(filePath: path)) == before)
+  }
+}

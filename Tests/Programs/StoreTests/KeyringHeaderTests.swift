@@ -1,0 +1,83 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+import Testing
+
+/// Compares what the module `CSecret` declares of GLib and libsecret with their own headers.
+@Suite(.timeLimit(.minutes(2))) struct KeyringHeaderTests {
+  private static let module = PackageSources.root.appending(path: "Sources/CSecret/include").path
+  private static let theirs = "#include <libsecret/secret.h>\n"
+  private static let ours = "#include <stddef.h>\n#include \"secret-types.h\"\n"
+
+  @Test func `every function has the parameters that its library says`() async throws {
+    let functions = try String(contentsOfFile: Self.module + "/functions.h", encoding: .utf8)
+    let names = functions.matches(of: /\bSQ_FUNCTION\([^,]+, (\w+),/).map(\.1)
+    #expect(names.count > 60)
+    // Some are macros in their own headers as well.
+    let source =
+      Self.theirs + names.map { "#undef \($0)\n" }.joined()
+      + "#define SQ_FUNCTION(result, name, parameters) result name parameters;\n"
+      + "#include \"functions.h\"\n"
+    let result = try await Self.compile(source)
+    #expect(result.status == 0, "\(result.errors)")
+    let wrong = try await Self.compile(source + "\nvoid g_free(int memory);\n")
+    #expect(wrong.status != 0 && wrong.errors.contains("conflicting types for 'g_free'"))
+  }
+
+  @Test func `every type and number is what its library says`() async throws {
+    let theirs = try await Self.layout(Self.theirs)
+    #expect(theirs.contains("sizeof(SecretServiceClass) = "))
+    #expect(try await Self.layout(Self.ours) == theirs)
+  }
+
+  /// What a program prints that was compiled with these declarations.
+  private static func layout(_ declarations: String) async throws -> String {
+    let enumerators = try ["gio-types.h", "secret-types.h"].flatMap { header in
+      try String(contentsOfFile: module + "/" + header, encoding: .utf8)
+        .matches(of: #/\b((?:G|SECRET)_[A-Z0-9_]+) = /#).map { String($0.1) }
+    }
+    let expressions =
+      enumerators + ["G_MAXINT"] + types.map { "sizeof(\($0))" }
+      + members.map { "offsetof(\($0))" }
+    let lines = expressions.map { #"  printf("%s = %lld\n", "\#($0)", (long long)(\#($0)));"# }
+    let folder = try TemporaryFolder()
+    let program = folder.file("layout")
+    let source =
+      declarations + "#include <stdio.h>\nint main(void) {\n"
+      + lines.joined(separator: "\n") + "\n  return 0;\n}\n"
+    let compiled = try await compile(source, ["-o", program])
+    try #require(compiled.status == 0, "\(compiled.errors)")
+    return try await ChildProcess.run([program]).output
+  }
+
+  private static let types = [
+    "gchar", "gint", "gboolean", "guint", "gsize", "gssize", "guint32", "guint64", "gpointer",
+    "GQuark", "GType", "GError", "GList", "GTypeClass", "GTypeInstance", "GTypeFlags", "GObject",
+    "GObjectClass", "GCancellable", "GDBusProxy", "GDBusProxyClass", "GBusType",
+    "GDBusConnectionFlags", "SecretService", "SecretServiceClass", "SecretCollection", "SecretItem",
+    "SecretPrompt", "SecretSchema", "SecretSchemaAttribute", "SecretSearchFlags",
+    "SecretCollectionFlags",
+  ]
+  private static let members = [
+    "GError, domain", "GError, code", "GError, message", "GList, data", "GList, next",
+    "GObjectClass, constructor", "SecretServiceClass, parent_class",
+    "SecretServiceClass, prompt_sync", "SecretServiceClass, prompt_async",
+    "SecretServiceClass, prompt_finish", "SecretSchema, name", "SecretSchema, flags",
+    "SecretSchema, attributes", "SecretSchema, reserved", "SecretSchemaAttribute, name",
+    "SecretSchemaAttribute, type",
+  ]
+
+  /// Compiles a program, or only checks it, with the folders of libsecret's headers.
+  private static func compile(
+    _ source: String, _ options: [String] = ["-fsyntax-only"]
+  ) async throws -> ChildProcess.Result {
+    let flags = try await ChildProcess.run(["pkg-config", "--cflags", "libsecret-1"])
+    try #require(flags.status == 0, "\(flags.errors)")
+    let folder = try TemporaryFolder()
+    let file = folder.file("main.c")
+    try Data(source.utf8).write(to: URL(filePath: file))
+    return try await ChildProcess.run(
+      ["clang", "-Wall", "-Werror", "-I", module, file] + options
+        + flags.output.split(whereSeparator: \.isWhitespace).map(String.init))
+  }
+}

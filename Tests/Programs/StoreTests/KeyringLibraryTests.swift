@@ -1,0 +1,115 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthSecretService
+import TestSupport
+import Testing
+
+/// What the stores do if libsecret is missing, is not complete, or is installed later.
+@Suite(.timeLimit(.minutes(2)), .requires(ProgramRequirement(programs: ["clang"])))
+struct KeyringLibraryTests {
+  private let folder: TemporaryFolder
+  private let library: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    library = folder.file("libsecret.so")
+  }
+
+  private var store: SecretServiceTokenStore {
+    SecretServiceTokenStore(service: "app", folder: folder.path, bus: noBus, library: library)
+  }
+
+  /// Builds the library from a source and from other libraries.
+  private func build(_ source: String, _ options: [String] = []) async throws {
+    let file = folder.file("libsecret.c")
+    try Data(source.utf8).write(to: URL(filePath: file))
+    let result = try await ChildProcess.run(
+      ["clang", "-shared", "-fPIC", "-fno-builtin", "-o", library, file] + options)
+    try #require(result.status == 0, "\(result.errors)")
+  }
+
+  /// Builds a library that has every function of libsecret, GLib and GIO except one.
+  private func buildLibrary(without missing: String) async throws {
+    let list = PackageSources.root.appending(path: "Sources/CSecret/include/functions.h")
+    let names = try String(contentsOf: list, encoding: .utf8)
+      .matches(of: /\bSQ_FUNCTION\([^,]+, (\w+),/).map { String($0.1) }
+    try #require(names.contains(missing))
+    try await build(names.filter { $0 != missing }.map { "void \($0)(void) {}\n" }.joined())
+  }
+
+  /// Builds a library that has nothing but its need for the real one.
+  private func buildRealLibrary() async throws {
+    try await build("", ["-Wl,--no-as-needed", "-l:libsecret-1.so.0"])
+  }
+
+  @Test func `a missing library is an error that names the package`() async throws {
+    for error in [
+      await failure(.storeFailed) { try await store.load("a") },
+      await failure(.storeFailed) { try await store.save(record("a")) },
+      await failure(.storeFailed) { try await store.list() },
+      await failure(.storeFailed) { try await store.erase("a") },
+      await failure(.storeFailed) { try await store.reserve("a", replacing: nil) },
+    ] {
+      let message = try #require(error?.message)
+      #expect(message.contains("libsecret-1-0") && message.contains(library), "\(message)")
+    }
+    #expect(await !SecretServiceTokenStore.isAvailable(bus: noBus, library: library))
+  }
+
+  @Test(arguments: ["g_free", "g_task_new", "secret_value_unref"])
+  func `a library without a function is an error that names the function`(
+    missing: String
+  ) async throws {
+    try await buildLibrary(without: missing)
+    let error = await failure(.storeFailed) { try await store.load("a") }
+    let message = try #require(error?.message)
+    #expect(message.contains("has no \(missing);") && message.contains("libsecret-1-0"))
+    #expect(await !SecretServiceTokenStore.isAvailable(bus: noBus, library: library))
+  }
+
+  @Test(arguments: [nil, "g_free"])
+  func `a desktop without the library keeps its accounts in a file`(
+    missing: String?
+  ) async throws {
+    if let missing { try await buildLibrary(without: missing) }
+    let store = DesktopTokenStore(
+      service: "app", folder: folder.path, bus: noBus, hasDisplay: true, library: library)
+    #expect(try await store.list() == [])
+    try await store.save(record("a"))
+    #expect(try await store.place == .encryptedFile(path: folder.file("tokens.sealed")))
+    #expect(try await store.load("a") == record("a"))
+  }
+
+  @Test func `accounts in a keyring are not forgotten without the library`() async throws {
+    try Data("keyring\n".utf8).write(to: URL(filePath: folder.file("tokens.place")))
+    let store = DesktopTokenStore(
+      service: "app", folder: folder.path, bus: noBus, hasDisplay: true, library: library)
+    let error = await failure(.storeFailed) { try await store.load("a") }
+    #expect(error?.message.contains("libsecret-1-0") == true)
+    await failure(.storeFailed) { try await store.save(record("a")) }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("tokens.sealed")))
+  }
+
+  @Test func `a library that is installed later is found`() async throws {
+    let store = store
+    let before = await failure(.storeFailed) { try await store.list() }
+    #expect(before?.message.contains("cannot be loaded") == true)
+    try await buildRealLibrary()
+    let after = await failure(.storeFailed) { try await store.list() }
+    #expect(after?.message.contains("D-Bus session") == true)
+  }
+
+  @Test func `calls that load the library at once all get it`() async throws {
+    try await buildRealLibrary()
+    let messages = await withTaskGroup(of: String?.self) { group in
+      for _ in 0..<32 {
+        let store = store
+        group.addTask { await failure(.storeFailed) { try await store.list() }?.message }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(messages.count == 32)
+    #expect(messages.allSatisfy { $0?.contains("D-Bus session") == true }, "\(messages)")
+  }
+}

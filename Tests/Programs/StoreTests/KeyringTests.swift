@@ -1,0 +1,224 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthSecretService
+import TestSupport
+import Testing
+
+/// What the keyring's store does beyond what every store does, on a real GNOME Keyring.
+@Suite(.timeLimit(.minutes(2)), .requires(.keyring)) struct KeyringTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func store(
+    _ desktop: PrivateDesktop, service: String = "app", limit: Duration = .seconds(60)
+  ) -> SecretServiceTokenStore {
+    SecretServiceTokenStore(
+      service: service, folder: folder.path, bus: desktop.address, limit: limit)
+  }
+
+  @Test func `without a bus the store says what to do`() async throws {
+    let store = SecretServiceTokenStore(service: "app", folder: folder.path, bus: noBus)
+    for error in [
+      await failure(.storeFailed) { try await store.load("a") },
+      await failure(.storeFailed) { try await store.save(record("a")) },
+      await failure(.storeFailed) { try await store.list() },
+      await failure(.storeFailed) { try await store.erase("a") },
+    ] {
+      #expect(error?.message.contains("D-Bus session") == true)
+      #expect(error.map { "\($0)" }?.contains(Records.full.accessToken) == false)
+    }
+    #expect(await !SecretServiceTokenStore.isAvailable(bus: noBus))
+  }
+
+  @Test func `a bus without a keyring is told from no bus`() async throws {
+    let desktop = try await PrivateDesktop()
+    let error = await failure(.storeFailed) { try await store(desktop).list() }
+    #expect(error?.message.contains("no program on the D-Bus session") == true)
+    #expect(await !SecretServiceTokenStore.isAvailable(bus: desktop.address))
+    try await desktop.startKeyring()
+    #expect(await SecretServiceTokenStore.isAvailable(bus: desktop.address))
+    #expect(try await store(desktop).list() == [])
+    await desktop.stop()
+  }
+
+  @Test func `records outlive the keyring's crash, and a store survives it`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let store = store(desktop)
+    try await store.save(record("a"))
+    let newer = record("a", token: SQToken(accessToken: "newer"))
+    try await store.save(newer)
+    try await desktop.killKeyring()
+    await failure(.storeFailed) { try await store.load("a") }
+    try await desktop.startKeyring()
+    #expect(try await store.load("a") == newer)
+    await desktop.stop()
+  }
+
+  /// The keyring knows less of items that are locked, so this is where they could seem to be gone.
+  @Test func `a locked keyring is an error and never an empty store`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let store = store(desktop)
+    try await store.save(record("a"))
+    try await desktop.killKeyring()
+    try await desktop.startKeyring(unlocked: false)
+    #expect(await SecretServiceTokenStore.isAvailable(bus: desktop.address))
+    for error in [
+      await failure(.storeFailed) { try await store.load("a") },
+      await failure(.storeFailed) { try await store.list() },
+      await failure(.storeFailed) { try await store.all() },
+      await failure(.storeFailed) { try await store.save(record("a")) },
+      await failure(.storeFailed) { try await store.save(record("b")) },
+      await failure(.storeFailed) { try await store.erase("a") },
+      // So neither a refresh token is spent, nor a user sent to sign in.
+      await failure(.storeFailed) { try await store.reserve("a", replacing: record("a")) },
+      await failure(.storeFailed) { try await store.reserve("b", replacing: nil) },
+    ] { #expect(error?.message.contains("locked") == true) }
+    try await desktop.killKeyring()
+    try await desktop.startKeyring()
+    #expect(try await store.all() == [record("a")])
+    await desktop.stop()
+  }
+
+  @Test func `a keyring that has nowhere to put an item says so`() async throws {
+    let desktop = try await PrivateDesktop()
+    try await desktop.startKeyring(unlocked: false)
+    let store = store(desktop)
+    #expect(try await store.list() == [])
+    let error = await failure(.storeFailed) { try await store.save(record("a")) }
+    #expect(error?.message.contains("collection") == true)
+    await desktop.stop()
+  }
+
+  /// A session in which to load asks the user a question that is never answered.
+  private func askingDesktop() async throws -> (PrivateDesktop, prompter: ChildProcess) {
+    let desktop = try await PrivateDesktop(keyring: true)
+    try await store(desktop).save(record("a"))
+    try await desktop.killKeyring()
+    try await desktop.startKeyring(unlocked: false)
+    return (desktop, try await desktop.startMutePrompter())
+  }
+
+  @Test func `a question that nobody answers ends with the limit`() async throws {
+    let (desktop, prompter) = try await askingDesktop()
+    let error = await failure(.storeFailed) {
+      try await store(desktop, limit: .milliseconds(500)).load("a")
+    }
+    #expect(error?.message.contains("did not answer within") == true)
+    await prompter.stop()
+    await desktop.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `a keyring that freezes or dies while it asks holds nobody up`(
+    freezes: Bool
+  ) async throws {
+    let (desktop, prompter) = try await askingDesktop()
+    // What freezes is waited for until the limit, which must not be over before it asks.
+    let store = store(desktop, limit: freezes ? .seconds(8) : .seconds(60))
+    let loading = Task { await failure(.storeFailed) { try await store.load("a") } }
+    try await eventually("it asks") {
+      try await desktop.call(
+        "/org/freedesktop/secrets/prompt", "org.freedesktop.DBus.Introspectable.Introspect"
+      ).contains("<node name=")
+    }
+    if freezes { try await desktop.freezeKeyring() } else { try await desktop.killKeyring() }
+    let error = await loading.value
+    // The question is there before the store has had it shown; the keyring may die in between.
+    let reasons = freezes ? ["did not answer within"] : ["was not unlocked", "cannot be asked"]
+    #expect(
+      reasons.contains { error?.message.contains($0) == true }, "\(String(describing: error))")
+    desktop.thawKeyring()
+    await prompter.stop()
+    await desktop.stop()
+  }
+
+  @Test func `a keyring that hangs ends with the limit`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let store = store(desktop, limit: .milliseconds(500))
+    try await desktop.freezeKeyring()
+    let error = await failure(.storeFailed) { try await store.save(record("a")) }
+    #expect(error?.message.contains("did not answer within") == true)
+    desktop.thawKeyring()
+    try await eventually("it works again") { (try? await store.save(record("b"))) != nil }
+    await desktop.stop()
+  }
+
+  @Test func `a keyring that dies amid saves leaves whole records`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let store = store(desktop)
+    let records = (0..<2000).map { record("a", token: SQToken(accessToken: "\($0)")) }
+    try await store.save(records[0])
+    let saves = Task { () async -> (last: Int, error: SQOAuthError?) in
+      for index in records.indices.dropFirst() {
+        do throws(SQOAuthError) {
+          try await store.save(records[index])
+        } catch {
+          return (index - 1, error)
+        }
+      }
+      return (records.count - 1, nil)
+    }
+    try await eventually("it saves") { try await store.load("a") != records[0] }
+    try await desktop.killKeyring()
+    let (last, error) = await saves.value
+    try #require(error?.code == .storeFailed)
+    try await desktop.startKeyring()
+    let loaded = try #require(try await store.load("a"))
+    // What was saved is there; what failed may be.
+    #expect([records[last], records[last + 1]].contains(loaded))
+    await desktop.stop()
+  }
+
+  @Test func `the end of the bus ends no program`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let store = store(desktop)
+    try await store.save(record("a"))
+    try await desktop.killBus()
+    let error = await failure(.storeFailed) { try await store.load("a") }
+    #expect(error?.message.contains("D-Bus session") == true)
+  }
+
+  @Test func `calls leave nothing open behind`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let probe = try ChildProcess(
+      [StoreProbe.executable, "keyring:\(folder.path)@\(desktop.address)", "count", "a", "100"])
+    var most = 0
+    try await eventually("it has counted") {
+      let process = "/proc/\(probe.processID)"
+      // Until it runs its own program it has the descriptors of this one.
+      let program = try? FileManager.default.destinationOfSymbolicLink(atPath: process + "/exe")
+      if program?.hasSuffix("/store-probe") == true {
+        let open = try? FileManager.default.contentsOfDirectory(atPath: process + "/fd")
+        most = max(most, open?.count ?? 0)
+      }
+      return !probe.isRunning
+    }
+    #expect(try await probe.result().output == "counted\n")
+    // Two hundred calls; a program of Swift's has a dozen by itself.
+    #expect((5..<60).contains(most), "\(most) descriptors")
+    await desktop.stop()
+  }
+
+  @Test func `the environment's bus and state folder are used`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let probe = { (command: [String], changes: [String: String?]) in
+      try await ChildProcess.run(
+        [StoreProbe.executable, "keyring-of:app"] + command,
+        environment: desktop.environment.merging(changes) { $1 },
+        input: try StoreProbe.input([record("a")]))
+    }
+    let saved = try await probe(["save"], [:])
+    #expect(saved.output == "saved\n", "\(saved.errors)")
+    #expect(try await store(desktop).load("a") == record("a"))
+    #expect(try await probe(["lease", "a"], [:]).output == "leased\nreleased\n")
+    let folder = try #require(desktop.environment["XDG_STATE_HOME"] ?? nil)
+    #expect(FileManager.default.fileExists(atPath: folder + "/app/locks"))
+    let bare = try await probe(["list"], ["DBUS_SESSION_BUS_ADDRESS": nil])
+    #expect(bare.code == .storeFailed && bare.errors.contains("D-Bus session"), "\(bare)")
+    await desktop.stop()
+  }
+}

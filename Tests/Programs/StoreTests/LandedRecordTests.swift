@@ -1,0 +1,225 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthSQLite
+import TestSupport
+import Testing
+
+/// What a store on the disk does with an answer that has landed beside it.
+@Suite(.timeLimit(.minutes(3))) struct LandedRecordTests {
+  static let old = record("a", "old")
+  static let new = record("a", "new")
+
+  private static func record(
+    _ id: String, _ name: String, session: String = "one"
+  ) -> AccountRecord {
+    AccountRecord(
+      id: id, clientID: "client", session: session,
+      token: SQToken(
+        accessToken: "\(name)-access", refreshToken: "\(name)-refresh-token",
+        issueDate: Date(timeIntervalSince1970: 1_750_000_000)))
+  }
+
+  /// A store with a record whose successor has landed, as a killed process leaves it.
+  private func landed(_ kind: StoreKind, _ folder: TemporaryFolder) async throws {
+    let store = try kind.open(folder)
+    try await store.save(Self.old)
+    try await store.save(Self.record("b", "other"))
+    let room = try await store.reserve("a", replacing: Self.old)
+    await room.land(Self.new)
+    room.release()
+  }
+
+  private func landedRecords(_ folder: TemporaryFolder) throws -> [String] {
+    try folder.contents().filter { $0.contains(".landing") }.map(folder.file)
+  }
+
+  @Test(arguments: StoreKind.landing)
+  func `the next process finds what has landed, and puts it into the store`(
+    kind: StoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await landed(kind, folder)
+    let store = try kind.open(folder)
+    #expect(try await store.load("a") == Self.new)
+    #expect(try await store.all() == [Self.new, Self.record("b", "other")])
+    #expect(try await store.list() == ["a", "b"])
+    #expect(try landedRecords(folder).count == 1)
+    // The next refresh needs the room, so the store has the record first.
+    try await store.reserve("a", replacing: Self.new).release()
+    #expect(try landedRecords(folder).isEmpty)
+    #expect(try await kind.open(folder).load("a") == Self.new)
+  }
+
+  @Test(arguments: StoreKind.landing)
+  func `room that is not needed leaves nothing behind, and an account's other files alone`(
+    kind: StoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let store = try kind.open(folder)
+    try await store.save(Self.old)
+    let room = try await store.reserve("a", replacing: Self.old)
+    #expect(try landedRecords(folder).count == 1)
+    try folder.expectPrivate("with room")
+    // A sign-in of the account asks meanwhile.
+    try await store.reserve("a", replacing: nil).release()
+    #expect(try landedRecords(folder).count == 1)
+    #expect(try await store.load("a") == Self.old, "an empty landing file is none")
+    room.release()
+    #expect(try landedRecords(folder).isEmpty)
+  }
+
+  @Test(arguments: StoreKind.landing)
+  func `a save takes in what has landed, and an erasure forgets it`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    try await landed(kind, folder)
+    try await kind.open(folder).save(Self.new)
+    #expect(try landedRecords(folder).isEmpty)
+    try await landed(kind, folder)
+    try await kind.open(folder).erase("a")
+    #expect(try landedRecords(folder).isEmpty)
+    #expect(try await kind.open(folder).load("a") == nil)
+  }
+
+  /// Such as a later refresh by a version that does not know of landing files, or a new sign-in.
+  @Test(arguments: StoreKind.landing, ["newest", "old"])
+  func `what has landed for another record than the stored one does not count`(
+    kind: StoreKind, name: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await landed(kind, folder)
+    let path = try #require(try landedRecords(folder).first)
+    let landing = try Data(contentsOf: URL(filePath: path))
+    let later = Self.record("a", name, session: name == "old" ? "two" : "one")
+    try await kind.open(folder).save(later)
+    try landing.write(to: URL(filePath: path))
+    #expect(try await kind.open(folder).load("a") == later)
+    try await kind.open(folder).erase("a")
+    try landing.write(to: URL(filePath: path))
+    #expect(try await kind.open(folder).load("a") == nil)
+  }
+
+  @Test(arguments: StoreKind.landing)
+  func `what has landed by halves, or was changed, does not count`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    try await landed(kind, folder)
+    let path = try #require(try landedRecords(folder).first)
+    let whole = try Data(contentsOf: URL(filePath: path))
+    let end = try #require(whole.lastIndex { $0 != 0 })
+    for index in [0, 30, 60, 100, 200, end / 2, end] {
+      var torn = whole
+      torn[index] ^= 1
+      try torn.write(to: URL(filePath: path))
+      #expect(try await kind.open(folder).load("a") == Self.old, "byte \(index)")
+      try whole.prefix(index).write(to: URL(filePath: path))
+      #expect(try await kind.open(folder).load("a") == Self.old, "\(index) bytes")
+    }
+    try whole.write(to: URL(filePath: path))
+    #expect(try await kind.open(folder).load("a") == Self.new)
+  }
+
+  /// The wait has a limit of half a minute, which nothing else goes by here.
+  @Test(arguments: [StoreKind.file, .encrypted, .sqlite])
+  func `a store that a foreign program keeps locked has no room, and names the program`(
+    kind: StoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let store = try kind.open(folder)
+    try await store.save(Self.old)
+    let path = try kind.path(folder)
+    let holder = try ChildProcess(
+      kind.needsRoomToRead
+        ? [
+          "sqlite3", path, "BEGIN IMMEDIATE", ".shell echo locked; exec sleep 120",
+        ] : ["flock", path + ".lock", "sh", "-c", "echo locked; exec sleep 120"])
+    _ = try await holder.line(after: "locked")
+    let error = await #expect(throws: SQOAuthError.self) {
+      try await store.reserve("a", replacing: Self.old)
+    }
+    #expect(error?.code == .storeFailed)
+    #expect(error?.message.contains("process ") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains(path) == true)
+    #expect(try landedRecords(folder).isEmpty)
+    holder.signal(SIGKILL)
+  }
+
+  @Test(arguments: ["tokens", "state/tokens", "state/deeper/tokens"])
+  func `a sign-in may make its store where a relative path leads to`(path: String) async throws {
+    let folder = try TemporaryFolder()
+    for kind in ["file", "encrypted", "sqlite"] {
+      let result = try await ChildProcess.run([
+        "sh", "-c", "cd \"$1\" && shift && exec \"$@\"", "sh", folder.path,
+        StoreProbe.executable, "\(kind):\(path)", "check", "a",
+      ])
+      #expect(result.output == "checked\n", "\(kind): \(result.errors)")
+    }
+    #expect(try folder.contents().isEmpty, "nothing is left behind")
+  }
+
+  @Test(arguments: [StoreKind.encrypted, .encryptedSQLite])
+  func `a change of the key waits for a refresh that is under way`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    let (store, other) = (try kind.open(folder), try kind.open(folder))
+    try await store.save(Self.old)
+    let lease = try #require(try await store.lease("a"))
+    let room = try await store.reserve("a", replacing: Self.old)
+    let key = StoreKey.raw(Data(repeating: 7, count: 32))
+    let changing = Task {
+      if let other = other as? EncryptedFileTokenStore {
+        try await other.changeKey(to: key)
+      } else {
+        try await (other as? SQLiteTokenStore)?.changeKey(to: key)
+      }
+    }
+    // It tries at once, and again.
+    try await Task.sleep(for: .milliseconds(200))
+    await room.land(Self.new)
+    try await store.save(Self.new)
+    room.release()
+    lease.release()
+    try await changing.value
+    #expect(try await other.load("a") == Self.new)
+  }
+
+  @Test(arguments: StoreKind.landing)
+  func `a later version's landing file stops a refresh`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    try await landed(kind, folder)
+    let path = try #require(try landedRecords(folder).first)
+    try Data("SequencingOAuth landing 2 whatever it is\n".utf8).write(to: URL(filePath: path))
+    await #expect(throws: SQOAuthError.self) { try await kind.open(folder).load("a") }
+  }
+
+  @Test(arguments: [StoreKind.encrypted, .encryptedSQLite, .keyless])
+  func `a sealed store's landing file shows neither tokens nor, unless the store does, the account`(
+    kind: StoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await landed(kind, folder)
+    let path = try #require(try landedRecords(folder).first)
+    let content = try Data(contentsOf: URL(filePath: path))
+    for secret in ["new-access", "new-refresh", "refresh_token", "client"] {
+      #expect(content.range(of: Data(secret.utf8)) == nil, "\(secret)")
+    }
+    let digest = Hexadecimal.encode(Digest.sha256("a"))
+    #expect(!path.contains(digest.prefix(16)))
+  }
+
+  @Test(arguments: [StoreKind.encrypted, .encryptedSQLite])
+  func `a change of the key takes with it what has landed`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    try await landed(kind, folder)
+    let key = StoreKey.raw(Data(repeating: 7, count: 32))
+    let path = try kind.path(folder)
+    if kind.name == StoreKind.encrypted.name {
+      let store = EncryptedFileTokenStore(path: path, key: .file(path + ".key"))
+      try await store.changeKey(to: key)
+      #expect(try await EncryptedFileTokenStore(path: path, key: key).load("a") == Self.new)
+    } else {
+      let store = SQLiteTokenStore(path: path, key: .file(path + ".key"))
+      try await store.changeKey(to: key)
+      #expect(try await SQLiteTokenStore(path: path, key: key).load("a") == Self.new)
+    }
+    #expect(try landedRecords(folder).isEmpty)
+  }
+}

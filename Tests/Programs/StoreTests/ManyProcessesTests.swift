@@ -1,0 +1,162 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Processes that share an account refresh it only once, and a process that is killed during the
+/// refresh leaves the old record or the new one.
+@Suite(.timeLimit(.minutes(5))) struct ManyProcessesTests {
+  /// An account that was signed in and whose token has expired, as every process finds it.
+  struct SharedAccount {
+    let sandbox: SandboxServer
+    let folder: TemporaryFolder
+    let kind: StoreKind
+
+    init(_ kind: StoreKind) async throws {
+      self.kind = kind
+      folder = try TemporaryFolder()
+      sandbox = try await SandboxServer.start(SandboxOptions())
+      try await signIn()
+    }
+
+    func signIn() async throws {
+      var environment = ClientEnvironment()
+      environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
+      let manager = AccountManager(store: try kind.open(folder), environment: environment)
+      _ = try await manager.account(
+        ClientConfiguration(
+          clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback",
+          provider: .issuer(sandbox.issuer.absoluteString)), id: "a"
+      ).signIn()
+      try await expire()
+    }
+
+    func expire() async throws { try await kind.open(folder).expire("a") }
+
+    var tokenRequests: Int { sandbox.requests(to: .token).count }
+
+    func start(until step: String? = nil) throws -> ChildProcess {
+      try StoreProbe.start(
+        kind, in: folder,
+        ["token", sandbox.issuer.absoluteString] + (step.map { [$0] } ?? []))
+    }
+
+    func stored() async throws -> AccountRecord? { try await kind.open(folder).load("a") }
+  }
+
+  @Test(arguments: StoreKind.shared)
+  func `processes that find the token expired make one refresh between them`(
+    kind: StoreKind
+  ) async throws {
+    let fixture = try await SharedAccount(kind)
+    for round in 1...3 {
+      let before = fixture.tokenRequests
+      let processes = try (0..<4).map { _ in try fixture.start() }
+      var tokens: Set<String> = []
+      for process in processes {
+        let result = try await process.result()
+        #expect(result.status == 0, "round \(round): \(result.errors)")
+        tokens.insert(result.output)
+      }
+      #expect(tokens.count == 1 && fixture.tokenRequests == before + 1)
+      #expect(try await fixture.stored()?.token.refreshToken == fixture.sandbox.latestRefreshToken)
+      try await fixture.expire()
+    }
+    #expect(fixture.sandbox.refreshTokenReuses == 0)
+  }
+
+  /// Where a kill costs nothing: before the request, or when its answer is stored.
+  @Test(arguments: StoreKind.shared)
+  func `a process that is killed while nothing is in the air leaves the account whole`(
+    kind: StoreKind
+  ) async throws {
+    let fixture = try await SharedAccount(kind)
+    for (step, requests) in [
+      ("load 1", 0), ("loaded 1", 0), ("lease 1", 0), ("leased 1", 0), ("load 2", 0),
+      ("loaded 2", 0), ("reserve 1", 0), ("reserved 1", 0), ("saved 1", 1), ("give back 1", 1),
+      ("given back 1", 1), ("release 1", 1), ("released 1", 1),
+    ] {
+      let before = fixture.tokenRequests
+      let killed = try await fixture.start(until: step).result()
+      #expect(killed.status == 128 + SIGKILL, "\(step): \(killed.output)\(killed.errors)")
+      #expect(fixture.tokenRequests == before + requests, "\(step)")
+      let result = try await fixture.start().result()
+      #expect(result.status == 0, "\(step): \(result.errors)")
+      #expect(fixture.tokenRequests == before + 1, "\(step)")
+      #expect(try await fixture.stored()?.token.refreshToken == fixture.sandbox.latestRefreshToken)
+      try await fixture.expire()
+    }
+    #expect(fixture.sandbox.refreshTokenReuses == 0)
+  }
+
+  /// From the moment at which it has landed the answer is safe, and the next process finds it.
+  @Test(arguments: StoreKind.landing, ["landed 1", "save 1"])
+  func `a process that is killed before it saved what has landed costs nothing`(
+    kind: StoreKind, step: String
+  ) async throws {
+    let fixture = try await SharedAccount(kind)
+    let killed = try await fixture.start(until: step).result()
+    #expect(killed.status == 128 + SIGKILL, "\(killed.output)\(killed.errors)")
+    let before = fixture.tokenRequests
+    let result = try await fixture.start().result()
+    #expect(result.status == 0 && fixture.tokenRequests == before, "\(result.errors)")
+    #expect(try await fixture.stored()?.token.refreshToken == fixture.sandbox.latestRefreshToken)
+    try await fixture.expire()
+    #expect(try await fixture.start().result().status == 0)
+    #expect(fixture.sandbox.refreshTokenReuses == 0)
+    #expect(!(try fixture.folder.contents().contains { $0.contains(".landing") }))
+  }
+
+  /// A program of three lines, as an app's author writes it.
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `a signal waits for the refresh, and then ends the program as it would have`(
+    signal: Int32
+  ) async throws {
+    let fixture = try await SharedAccount(.file)
+    let before = fixture.tokenRequests
+    let answer = Gate(isOpen: false)
+    fixture.sandbox.misbehave(
+      at: .token, .hold(until: { await answer.opened() }, then: .drip(1, every: .milliseconds(1))))
+    let probe = try StoreProbe.start(
+      fixture.kind, in: fixture.folder,
+      ["token-despite-signals", fixture.sandbox.issuer.absoluteString])
+    try await answer.isHolding()
+    probe.signal(signal)
+    answer.open()
+    let result = try await probe.result()
+    #expect(result.status == 128 + signal, "\(result.output)\(result.errors)")
+    #expect(!result.output.contains("unkept"))
+    #expect(try await fixture.stored()?.token.refreshToken == fixture.sandbox.latestRefreshToken)
+    #expect(fixture.tokenRequests == before + 1)
+  }
+
+  @Test func `a second signal ends a program whose handler does not come to its end`() async throws
+  {
+    let probe = try StoreProbe.start(.file, in: TemporaryFolder(), ["blocked-by-signal"])
+    _ = try await probe.line(after: "listening")
+    probe.signal(SIGINT)
+    _ = try await probe.line(after: "handled")
+    probe.signal(SIGINT)
+    #expect(try await probe.result().status == 128 + SIGINT)
+  }
+
+  /// Between the server's answer and its first write to disk, only the process has the new token.
+  ///
+  /// A keyring has no file for that first write, so there the time lasts until the save. If the
+  /// process is killed in that time, the session is lost: the user must sign in again.
+  @Test(arguments: StoreKind.shared)
+  func `a process that is killed with the answer in its hands costs a sign-in`(
+    kind: StoreKind
+  ) async throws {
+    let fixture = try await SharedAccount(kind)
+    let killed = try await fixture.start(until: "land 1").result()
+    #expect(killed.status == 128 + SIGKILL, "\(killed.output)\(killed.errors)")
+    let result = try await fixture.start().result()
+    #expect(result.status == 1 && result.code == .invalidGrant, "\(result.output)")
+    #expect(try await fixture.stored() == nil)
+    try await fixture.signIn()
+    #expect(try await fixture.start().result().status == 0)
+  }
+}

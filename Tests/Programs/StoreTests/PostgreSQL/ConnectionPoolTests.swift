@@ -1,0 +1,108 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import Basics
+@testable import SequencingOAuthPostgreSQL
+
+/// A call's time is bounded, and a call that comes too late costs no connection.
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(2))) struct ConnectionPoolTests {
+  private func settings(_ server: PostgreSQLServer) throws -> ConnectionSettings {
+    try ConnectionSettings(server.connection, environment: [:])
+  }
+
+  @Test func `a call waits for a free connection until its time is over`() async throws {
+    try await PostgreSQLServer.running { server in
+      let settings = try settings(server)
+      let pool = ConnectionPool(
+        size: 1,
+        open: { () throws(SQOAuthError) in try AccountDatabase.connect(settings) },
+        prepare: { _ in })
+      let gate = Gate(isOpen: false)
+      let first = Task {
+        try await pool.run(within: .seconds(3600), retryingFor: .zero) {
+          connection, _ throws(SQOAuthError) in
+          await gate.pass()
+          return ObjectIdentifier(connection)
+        }
+      }
+      try await gate.isHolding()
+      defer { gate.open() }
+      let end = OneShot<Result<Void, any Error>>()
+      Task {
+        let result: Result<Void, any Error>
+        do {
+          try await pool.run(within: .milliseconds(200), retryingFor: .zero) { _, _ in }
+          result = .success(())
+        } catch {
+          result = .failure(error)
+        }
+        end.resolve(result)
+      }
+      let late = try await eventually("the call's time is over") { end.current }
+      let error = failure(.storeFailed) { try late.get() }
+      #expect(error?.message.contains("connections were busy") == true)
+      // The place that comes free goes to a call that still waits.
+      let second = Task {
+        try await pool.run(within: .seconds(3600), retryingFor: .zero) { connection, _ in
+          ObjectIdentifier(connection)
+        }
+      }
+      gate.open()
+      #expect(try await first.value == second.value)
+    }
+  }
+
+  @Test func `a call's time grows by the time of connecting`() async throws {
+    try await PostgreSQLServer.running { server in
+      let settings = try settings(server)
+      let connecting = Locked(Duration.zero)
+      let pool = ConnectionPool(
+        size: 1,
+        open: { () throws(SQOAuthError) in
+          let start = ContinuousClock.now
+          Thread.sleep(forTimeInterval: 0.3)
+          defer { connecting.withLock { $0 = .now - start } }
+          return try AccountDatabase.connect(settings)
+        },
+        prepare: { _ in })
+      let (start, limit) = (ContinuousClock.now, Duration.milliseconds(100))
+      let deadline = try await pool.run(within: limit, retryingFor: .zero) { $1 }
+      #expect(deadline >= start + limit + connecting.withLock { $0 })
+    }
+  }
+
+  /// The kernel watches no ordinary file.
+  @Test func `a wait for what the system cannot watch ends at once`() async throws {
+    let folder = try TemporaryFolder()
+    let file = open(folder.file("file"), O_CREAT | O_RDWR, 0o600)
+    defer { close(file) }
+    let watch = try #require(SocketWatch.shared)
+    let end = ContinuousClock.now + .seconds(60)
+    let moment = await watch.wait(for: file, .reading, until: end)
+    #expect(moment == nil && .now < end)
+  }
+
+  @Test func `a statement that comes too late is not sent, and its connection stays usable`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let connection = try Connection(try settings(server))
+      let statement = SQLStatement(name: "one", text: "SELECT 1")
+      for _ in 1...2 {
+        let error = await #expect(throws: PostgreSQLError.self) {
+          try await connection.answer(statement, [], until: .now)
+        }
+        #expect(error?.endsConnection == false && error?.isPassing == false)
+        let row = try await connection.answer(statement, [], until: .now + .seconds(60)).first
+        #expect(row?.integer(0) == 1)
+      }
+      await #expect(throws: PostgreSQLError.self) {
+        try await connection.answer(script: "SELECT 1", until: .now)
+      }
+      try await connection.answer(script: "SELECT 1", until: .now + .seconds(60))
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthPostgreSQL
+import TestSupport
+import Testing
+
+/// Sessions on several hosts share an account, at a server that accepts each refresh token once.
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLSessionTests {
+  @Test func `hosts that find the token expired make one refresh between them`() async throws {
+    try await SharedAccount.running { account in
+      for _ in 1...5 {
+        let hosts = try await [account.host(), account.host(), account.host(), account.host()]
+        try await store(account.server).expire("a")
+        let fresh = try await [account.host(), account.host(), account.host(), account.host()]
+        let before = account.sandbox.requests(to: .token).count
+        let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+          for host in fresh { group.addTask { try await host.token().accessToken } }
+          return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(tokens.count == 1)
+        #expect(account.sandbox.requests(to: .token).count == before + 1)
+        withExtendedLifetime(hosts) {}
+      }
+      #expect(account.sandbox.refreshTokenReuses == 0)
+      let stored = try await store(account.server).load("a")
+      #expect(stored?.token.refreshToken == account.latestRefreshToken)
+    }
+  }
+
+  @Test func `a host whose account another one refreshed meanwhile takes that token`()
+    async throws
+  {
+    try await SharedAccount.running { account in
+      let (host, late, answer) = try await account.heldRefresh()
+      let newer = try await account.replaceToken()
+      answer.open()
+      #expect(try await late.value == newer)
+      #expect(host.currentToken == newer)
+      #expect(try await store(account.server).load("a")?.token == newer)
+    }
+  }
+
+  @Test func `a refresh that ends after a sign-out elsewhere brings nothing back`() async throws {
+    try await SharedAccount.running { account in
+      let (host, late, answer) = try await account.heldRefresh()
+      try await store(account.server).erase("a")
+      answer.open()
+      let error = await #expect(throws: SQOAuthError.self) { try await late.value }
+      #expect(error?.code == .notAuthorized)
+      #expect(host.currentToken == nil)
+      #expect(try await store(account.server).list() == [])
+    }
+  }
+
+  /// The server has replaced the refresh token, and the database is gone before it is saved.
+  @Test func `a database that restarts in the middle of a refresh loses nothing`() async throws {
+    try await SharedAccount.running { account in
+      let (_, refresh, answer) = try await account.heldRefresh()
+      account.server.kill()
+      answer.open()
+      try await account.server.restart()
+      let fresh = try await refresh.value
+      #expect(try await store(account.server).load("a")?.token == fresh)
+      #expect(account.sandbox.refreshTokenReuses == 0)
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import Basics
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthPostgreSQL
+import TestSupport
+import Testing
+
+/// What keeps registrations: memory, a file, or the database of the tokens.
+@Suite(.timeLimit(.minutes(2))) struct RegistrationStoreTests {
+  private func registrations(_ count: Int) async throws -> [ClientRegistration] {
+    try await Registrations.atServersOfTheirOwn(count)
+  }
+
+  @Test(arguments: RegistrationStoreKind.all)
+  func `registrations outlive the process, one for each server`(
+    kind: RegistrationStoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let all = try await registrations(2)
+    let store = kind.open(folder)
+    #expect(try await store.registration(at: all[0].issuer) == nil)
+    for registration in all { try await store.save(registration) }
+    let next = kind.open(folder)
+    for registration in all {
+      #expect(try await next.registration(at: registration.issuer) == registration)
+    }
+    let status = try FileManager.default.attributesOfItem(atPath: kind.path(folder))
+    #expect(status[.posixPermissions] as? Int == 0o600)
+    let secret = try #require(all[0].clientSecret)
+    #expect(try kind.isIn(folder, secret) == !kind.isSealed)
+    // JSON escapes the slashes before it.
+    let server = try #require(all[0].issuer.split(separator: "/").last)
+    #expect(try kind.isIn(folder, String(server)) == !kind.isSealed)
+    try await next.eraseRegistration(at: all[0].issuer)
+    try await next.eraseRegistration(at: all[0].issuer)
+    #expect(try await store.registration(at: all[0].issuer) == nil)
+    #expect(try await store.registration(at: all[1].issuer) == all[1])
+    #expect(try !kind.isIn(folder, secret))
+  }
+
+  // MARK: Several at once
+
+  /// Saves several registrations at one server at once, through two objects that share the store.
+  private func race(_ one: any RegistrationStore, _ two: any RegistrationStore) async throws {
+    let all = try await Registrations.atOneServer(9)
+    // After a registration that was read, and after none.
+    for earlier in [nil, all[8]] {
+      try await one.eraseRegistration(at: all[0].issuer)
+      if let earlier { try await one.save(earlier) }
+      let standing = try await withThrowingTaskGroup(of: ClientRegistration.self) { group in
+        for (number, registration) in all[..<8].enumerated() {
+          group.addTask {
+            try await (number % 2 == 0 ? one : two).save(registration, replacing: earlier)
+          }
+        }
+        return try await group.reduce(into: Set()) { $0.insert($1) }
+      }
+      #expect(standing.count == 1)
+      #expect(try await two.registration(at: all[0].issuer) == standing.first)
+    }
+    let issuer = all[0].issuer
+    let first = try #require(try await one.registration(at: issuer))
+    #expect(try await one.save(all[8], replacing: nil) == first)
+    #expect(try await two.save(first, replacing: nil) == first)
+    #expect(try await two.save(all[8], replacing: first) == all[8])
+    #expect(try await one.registration(at: issuer) == all[8])
+    try await one.eraseRegistration(at: issuer)
+    #expect(try await two.save(first, replacing: all[8]) == first)
+    #expect(try await one.registration(at: issuer) == first)
+  }
+
+  @Test(arguments: RegistrationStoreKind.all)
+  func `of several registrations at once one stays, and all callers get it`(
+    kind: RegistrationStoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await race(kind.open(folder), kind.open(folder))
+  }
+
+  @Test func `memory keeps one of several registrations too`() async throws {
+    let store = MemoryRegistrationStore()
+    try await race(store, store)
+  }
+
+  @Test(.requires(.postgreSQL)) func `hosts keep one of several registrations too`() async throws {
+    try await PostgreSQLServer.running { server in
+      let stores = [0, 1].map { _ in
+        PostgreSQLTokenStore(connection: server.connection, key: testKey)
+      }
+      try await race(stores[0], stores[1])
+    }
+  }
+
+  @Test func `saves from several tasks all last`() async throws {
+    let folder = try TemporaryFolder()
+    let all = try await registrations(8)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for registration in all {
+        group.addTask {
+          try await FileRegistrationStore(path: folder.file("clients")).save(registration)
+        }
+      }
+      try await group.waitForAll()
+    }
+    let store = FileRegistrationStore(path: folder.file("clients"))
+    for registration in all {
+      #expect(try await store.registration(at: registration.issuer) == registration)
+    }
+  }
+
+  @Test func `another key, a damaged file and a link are refused, and stay`() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("clients")
+    let registration = try await registrations(1)[0]
+    try await FileRegistrationStore(path: path, key: testKey).save(registration)
+    let sealed = try Data(contentsOf: URL(filePath: path))
+    let wrong = FileRegistrationStore(path: path, key: .raw(Data(repeating: 9, count: 32)))
+    await failure(.wrongPassphrase) { try await wrong.registration(at: registration.issuer) }
+    await failure(.wrongPassphrase) { try await wrong.save(registration) }
+    let open = FileRegistrationStore(path: path)
+    await failure(.storeDamaged) { try await open.save(registration) }
+    #expect(try Data(contentsOf: URL(filePath: path)) == sealed)
+    let store = FileRegistrationStore(path: path, key: testKey)
+    for damaged in [sealed.dropLast(), Data("{}".utf8), Data(), sealed + [0]] {
+      try damaged.write(to: URL(filePath: path))
+      await failure(.storeDamaged) { try await store.registration(at: registration.issuer) }
+    }
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: folder.file("elsewhere"))
+    await failure(.storeFailed) { try await store.save(registration) }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("elsewhere")))
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthSQLite
+import TestSupport
+import Testing
+
+/// A database in a folder of its own, beside what a test does to its files.
+struct SQLiteFolder {
+  let folder: TemporaryFolder
+  var path: String { folder.file("tokens.sqlite") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  func store(_ key: StoreKey? = nil) -> SQLiteTokenStore {
+    SQLiteTokenStore(path: path, key: key)
+  }
+
+  /// Saves records and waits until the database is closed and has them all, and its log none.
+  func fill(_ records: [AccountRecord], key: StoreKey? = nil) async throws {
+    try await {
+      let store = store(key)
+      // Also where there are none.
+      _ = try await store.list()
+      for record in records { try await store.save(record) }
+    }()
+    try await eventually("the log is empty") { try bytes("-wal").isEmpty }
+  }
+
+  /// Runs SQL as another program does.
+  @discardableResult
+  func sql(_ sql: String) async throws -> String {
+    let result = try await ChildProcess.run([
+      "sqlite3", "-batch", "-cmd", ".timeout 30000", path, sql,
+    ])
+    try #require(result.status == 0, "\(result.errors)")
+    return result.output
+  }
+
+  func bytes(_ suffix: String = "") throws -> Data {
+    try Data(contentsOf: URL(filePath: path + suffix))
+  }
+
+  /// The files that hold a text.
+  func files(with text: String) throws -> [String] {
+    try names().filter { name in
+      try Data(contentsOf: URL(filePath: folder.file(name))).range(of: Data(text.utf8)) != nil
+    }
+  }
+
+  /// The files in the folder.
+  func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { name in
+      !name.hasSuffix(".locks")
+    }.sorted()
+  }
+
+  static let key = StoreKey.raw(Data(repeating: 7, count: 32))
+  static let otherKey = StoreKey.raw(Data(repeating: 8, count: 32))
+}

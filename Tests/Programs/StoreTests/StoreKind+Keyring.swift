@@ -1,0 +1,68 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthSecretService
+import TestSupport
+
+/// The address of a bus that is not there.
+let noBus = "unix:path=/nowhere"
+
+extension StoreKind {
+  /// The desktop's keyring, where this machine has one to start.
+  static let keyring: [StoreKind] =
+    if ProgramRequirement.keyring.missing.isEmpty
+      || ProcessInfo.processInfo.environment["CI"] == "true"
+    {
+      [
+        StoreKind(
+          name: "keyring",
+          open: { folder in
+            let path = folder.path
+            return LateStore {
+              SecretServiceTokenStore(
+                service: path, folder: path, bus: try await SharedDesktop.ready())
+            }
+          },
+          address: { "keyring:\($0.path)@\(SharedDesktop.address)" }, isInFolder: false),
+        StoreKind(
+          name: "desktop with a keyring",
+          open: { folder in
+            let path = folder.path
+            return LateStore {
+              DesktopTokenStore(
+                service: path, folder: path, bus: try await SharedDesktop.ready(),
+                hasDisplay: false)
+            }
+          },
+          address: { "desktop:\($0.path)@\(SharedDesktop.address)" }, isInFolder: false),
+      ]
+    } else {
+      []
+    }
+
+  /// The store of a desktop user whose desktop has none.
+  static let keyless = StoreKind(
+    name: "desktop without a keyring",
+    open: { folder in
+      let folder = folder.file("deep/er")
+      return DesktopTokenStore(service: "app", folder: folder, bus: noBus, hasDisplay: true)
+    },
+    address: { "keyless-desktop:\($0.file("deep/er/tokens.sealed"))" })
+}
+
+/// A keyring that the tests share, started by the first that needs it.
+enum SharedDesktop {
+  private static let folder = Result { try TemporaryFolder() }
+  private static let start = Task {
+    try await PrivateDesktop(in: folder.get(), keyring: true)
+  }
+
+  /// The address of its bus, which another process may have to wait for.
+  static var address: String {
+    _ = start
+    return (try? folder.get()).map { PrivateDesktop.address(in: $0) } ?? ""
+  }
+
+  /// The address, once a program listens there.
+  static func ready() async throws -> String { try await start.value.address }
+}

@@ -1,0 +1,129 @@
+import Basics
+import Foundation
+import LoopbackHTTP
+import LoopbackSupport
+import SequencingOAuth
+import SequencingOAuthGRPC
+
+/// A server that sends whatever a script says, on plain sockets: also what no library would send.
+///
+/// Each connection has a thread of its own, since its steps wait.
+final class HostileServer: Sendable {
+  /// The steps of a connection, by its number from 0 on.
+  typealias Script = @Sendable (Int) -> [Step]
+
+  private struct State {
+    var logs: [HostileConnection.Log] = []
+    var sockets: Set<Int32> = []
+    var isStopped = false
+  }
+
+  /// How many connections are remembered in full.
+  private static let keptLogs = 1000
+
+  let port: UInt16
+  private let listener: Int32
+  private let script: Script
+  private let state = Locked(State())
+
+  private init(_ script: @escaping Script) throws {
+    let (listener, port) = try Sockets.listen(.ipv4, port: 0)
+    // The thread waits for connections.
+    _ = fcntl(listener, F_SETFL, 0)
+    self.listener = listener
+    self.port = port
+    self.script = script
+    guard Threads.start({ [self] in acceptAll() }) else { throw POSIXError(.EAGAIN) }
+  }
+
+  /// Runs a body with a server, which ends with it.
+  static func running(
+    _ script: @escaping Script, isolation: isolated (any Actor)? = #isolation,
+    _ body: (HostileServer) async throws -> Void
+  ) async throws {
+    let server = try HostileServer(script)
+    defer { server.stop() }
+    try await body(server)
+  }
+
+  /// Runs a body with a server whose first connection has these steps, and whose others are good.
+  static func once(
+    _ steps: [Step], isolation: isolated (any Actor)? = #isolation,
+    _ body: (HostileServer) async throws -> Void
+  ) async throws {
+    try await running({ $0 == 0 ? steps : .good }, body)
+  }
+
+  // MARK: What the client did
+
+  var connectionCount: Int { state.withLock { $0.logs.count } }
+
+  /// What came on a connection.
+  func log(_ index: Int = 0) -> HostileConnection.Log {
+    state.withLock { $0.logs.dropFirst(index).first } ?? HostileConnection.Log()
+  }
+
+  // MARK: For clients
+
+  var authority: String { "127.0.0.1:\(port)" }
+
+  func channel(
+    scheme: String = "http", options: RPCOptions = .short,
+    configuration: HTTPClientConfiguration = .direct
+  ) throws -> RPCChannel {
+    guard let url = URL(string: "\(scheme)://\(authority)") else { throw URLError(.badURL) }
+    return try RPCChannel(url: url, options: options, configuration: configuration)
+  }
+
+  // MARK: Threads
+
+  private func acceptAll() {
+    var index = 0
+    while let (socket, _) = Sockets.accept(listener) {
+      _ = fcntl(socket, F_SETFL, 0)
+      Sockets.set(socket, Int32(IPPROTO_TCP), TCP_NODELAY)
+      let isTaken = state.withLock { state in
+        if state.isStopped { return false }
+        state.logs.append(HostileConnection.Log())
+        return state.sockets.insert(socket).inserted
+      }
+      guard isTaken, Threads.start({ [self, index] in serve(socket, index) }) else {
+        Sockets.close(socket)
+        continue
+      }
+      index += 1
+    }
+    Sockets.close(listener)
+  }
+
+  private func serve(_ socket: Int32, _ index: Int) {
+    let connection = HostileConnection(socket) { change in
+      self.state.withLock { if index < Self.keptLogs { change(&$0.logs[index]) } }
+    }
+    connection.run(script(index))
+    // In the lock, so that the number is not another connection's when ``stop()`` uses it.
+    state.withLock { state in
+      state.sockets.remove(socket)
+      state.logs[index].isOver = true
+      Sockets.close(socket)
+    }
+  }
+
+  private func stop() {
+    shutdown(listener, Int32(SHUT_RDWR))
+    state.withLock { state in
+      state.isStopped = true
+      for socket in state.sockets { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+  }
+}
+
+extension RPCOptions {
+  /// The default, with calls that fail soon if a test waits for ever.
+  static var short: Self {
+    var options = Self()
+    options.timeout = .seconds(20)
+    options.streamTimeout = .seconds(20)
+    return options
+  }
+}

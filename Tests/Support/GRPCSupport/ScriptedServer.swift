@@ -1,0 +1,104 @@
+import Basics
+import Foundation
+import HTTP2
+import LoopbackHTTP2
+import LoopbackSupport
+import SequencingOAuth
+
+@testable import SequencingOAuthGRPC
+
+/// An HTTP/2 server that answers as a test says: with answers that no gRPC server would give.
+final class ScriptedServer: Sendable {
+  /// What the server got.
+  struct Request: Sendable {
+    let headers: HTTPFields
+    let body: Data
+  }
+
+  private final class Log: Sendable {
+    let requests = Locked<[Request]>([])
+  }
+
+  private let server: HTTP2Server
+  private let log = Log()
+
+  private init(_ answer: @escaping @Sendable (Request) -> HTTPResponse) throws {
+    server = try HTTP2Server { [log] exchange in
+      Task {
+        guard case .whole(let body) = await exchange.content.wait() else { return }
+        let request = Request(
+          headers: HTTPFields(
+            exchange.fields.map { HTTPFields.Field(name: $0.name, value: $0.value) }),
+          body: Data(body))
+        log.requests.withLock { $0.append(request) }
+        exchange.send(answer(request))
+      }
+    }
+  }
+
+  /// Runs a body with a server, which ends with it.
+  static func running(
+    _ answer: @escaping @Sendable (Request) -> HTTPResponse,
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (ScriptedServer) async throws -> Void
+  ) async throws {
+    let server = try ScriptedServer(answer)
+    defer { server.server.stop() }
+    try await body(server)
+  }
+
+  /// Runs a body with a server that gives one answer.
+  static func answering(
+    _ response: HTTPResponse, isolation: isolated (any Actor)? = #isolation,
+    _ body: (ScriptedServer) async throws -> Void
+  ) async throws {
+    try await running({ _ in response }, body)
+  }
+
+  /// The requests so far.
+  var requests: [Request] { log.requests.withLock(\.self) }
+
+  /// A channel to the server.
+  func channel(
+    credential: RPCCredential = .none, options: RPCOptions = RPCOptions()
+  ) throws -> RPCChannel {
+    guard let url = URL(string: "http://127.0.0.1:\(server.port)") else {
+      throw URLError(.badURL)
+    }
+    return try RPCChannel(
+      url: url, credential: credential, options: options, configuration: .direct)
+  }
+}
+
+extension HTTP2Exchange {
+  /// Sends a whole answer.
+  func send(_ response: HTTPResponse) {
+    var head = HeaderBlock([":status": "\(response.status)"])
+    for field in response.headers { head.append(field.name.lowercased(), field.value) }
+    if response.body.isEmpty, response.trailers.isEmpty {
+      respond(head, hasContent: false)
+      return
+    }
+    respond(head)
+    write([UInt8](response.body))
+    guard !response.trailers.isEmpty else {
+      end()
+      return
+    }
+    var trailers = HeaderBlock()
+    for field in response.trailers { trailers.append(field.name.lowercased(), field.value) }
+    end(trailers)
+  }
+}
+
+extension HTTPResponse {
+  /// An answer of gRPC with these trailers.
+  static func grpc(
+    _ body: [UInt8] = [0, 0, 0, 0, 0], headers: HTTPFields = [:],
+    trailers: HTTPFields = ["grpc-status": "0"]
+  ) -> HTTPResponse {
+    var all: HTTPFields = ["content-type": "application/grpc"]
+    for field in headers { all[field.name] = field.value }
+    return HTTPResponse(status: 200, headers: all, body: Data(body), trailers: trailers)
+  }
+}

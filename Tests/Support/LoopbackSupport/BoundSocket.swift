@@ -1,0 +1,49 @@
+import Foundation
+import TestSupport
+
+/// A TCP socket that reserves a port of 127.0.0.1 while this object exists.
+///
+/// A server program can inherit the socket once it listens. While it does not listen, a program
+/// that sets SO_REUSEADDR can also listen on the port itself. So a test need not look for a free
+/// port, which another program could take a moment later.
+package final class BoundSocket: Sendable {
+  package let descriptor: Int32
+  package let port: UInt16
+
+  /// Reserves a port; with `isShared`, programs that set SO_REUSEPORT can listen on it together.
+  package init(isShared: Bool = false) throws {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var yes: Int32 = 1
+    for option in [SO_REUSEADDR] + (isShared ? [SO_REUSEPORT] : []) {
+      setsockopt(descriptor, SOL_SOCKET, option, &yes, socklen_t(MemoryLayout<Int32>.size))
+    }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    guard isBound else {
+      close(descriptor)
+      throw SystemCallFailed(message: "no port: \(String(cString: strerror(errno)))")
+    }
+    self.descriptor = descriptor
+    port = UInt16(bigEndian: address.sin_port)
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Lets connections wait until a program accepts them, which does not block.
+  package func listen() throws {
+    let flags = fcntl(descriptor, F_GETFL)
+    guard Glibc.listen(descriptor, 511) == 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0
+    else {
+      throw SystemCallFailed(message: "not listening: \(String(cString: strerror(errno)))")
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Basics
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// A folder for a download, and the progress that the download reported.
+final class DownloadFixture: Sendable {
+  let folder: TemporaryFolder
+  let client = CurlHTTPClient()
+  private let told = Locked<[TransferProgress]>([])
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  var destination: URL { URL(filePath: folder.file("file.bin")) }
+  var partial: URL { URL(filePath: folder.file("file.bin.partial")) }
+  var info: URL { URL(filePath: folder.file("file.bin.partial.info")) }
+  var progress: [TransferProgress] { told.withLock { $0 } }
+
+  /// The names of the files in the folder.
+  var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+  }
+
+  func download(
+    _ server: RangeServer, maximumBytes: Int64? = nil,
+    change: (inout HTTPRequest) -> Void = { _ in }
+  ) async throws -> HTTPResponse {
+    var request = try server.request()
+    change(&request)
+    return try await download(request, maximumBytes: maximumBytes)
+  }
+
+  func download(
+    _ request: HTTPRequest, maximumBytes: Int64? = nil,
+    progress watch: (@Sendable (TransferProgress) -> Void)? = nil
+  ) async throws -> HTTPResponse {
+    forgetProgress()
+    let download = ResumableDownload(request, to: destination, maximumBytes: maximumBytes) {
+      [self] progress in
+      told.withLock { $0.append(progress) }
+      watch?(progress)
+    }
+    return try await download.run { [client] request throws(SQOAuthError) in
+      try await client.send(request)
+    }
+  }
+
+  func forgetProgress() { told.withLock { $0 = [] } }
+
+  /// Starts a download that brings so many bytes and then fails, for good.
+  func bring(_ count: Int, of server: RangeServer) async throws {
+    // Refused behind the cut, so that it is not resumed at once.
+    server.fail(.cut(after: count), .reply(.response(LoopbackResponse(status: 503))))
+    #expect(try await download(server).status == 503)
+    let size = try Data(contentsOf: partial).count
+    #expect(size == count)
+  }
+
+  /// Whether it told of progress that grows and is whole at the end and only then.
+  func expectWholeProgress(
+    _ size: Int, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let progress = progress
+    #expect(
+      progress.last == TransferProgress(completed: Int64(size), total: Int64(size)),
+      sourceLocation: sourceLocation)
+    #expect(
+      zip(progress, progress.dropFirst()).allSatisfy { $0.completed <= $1.completed },
+      "\(progress)", sourceLocation: sourceLocation)
+    #expect(progress.filter { $0.fraction == 1 }.count == 1, sourceLocation: sourceLocation)
+  }
+}

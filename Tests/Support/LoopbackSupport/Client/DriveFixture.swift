@@ -1,0 +1,86 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// The pipes of a sandbox's drive, over the real transport.
+struct DriveFixture: Sendable {
+  /// What the drive says of a file.
+  struct File: Codable, Sendable, Equatable {
+    var id: String?
+    var title: String
+    var description: String?
+    var mimeType: String?
+    var fileSize: String?
+  }
+
+  struct List: Decodable, Sendable {
+    var items: [File]
+    var titles: [String] { items.map(\.title) }
+  }
+
+  let fixture: SandboxFixture
+  let pipeline: Pipeline
+  /// What is known of the files.
+  let files: Pipeline.Pipe
+  /// Where contents are sent to.
+  let uploads: Pipeline.Pipe
+
+  var sandbox: SandboxServer { fixture.sandbox }
+  var module: AuthorizationModule { fixture.oauth.module }
+
+  /// Alice's drive, for a client that she lets in; nothing else refreshes a token.
+  init(
+    _ configuration: PipeConfiguration = PipeConfiguration(), isSignedIn: Bool = true,
+    options: SandboxOptions = SandboxOptions(), scope: String = "files",
+    decision: SandboxVisitor.Decision = .allow, byHand: Bool = true
+  ) async throws {
+    fixture = try await SandboxFixture(options, decision: decision)
+      .register(scope: scope, byHand: byHand)
+    pipeline = try Pipeline(baseURL: fixture.sandbox.issuer, module: fixture.oauth.module)
+    var files = configuration
+    files.endpoint = "drive/v2/files"
+    self.files = try pipeline.add("files", files)
+    var uploads = configuration
+    uploads.endpoint = "upload/drive/v2/files"
+    self.uploads = try pipeline.add("uploads", uploads)
+    if isSignedIn {
+      _ = try await fixture.oauth.signIn()
+      module.refreshesAutomatically = false
+      sandbox.forgetRequests()
+    }
+  }
+
+  /// Every request, in order: `GET /drive/v2/files?alt=media`, `POST /token refresh_token`.
+  var asked: [String] {
+    sandbox.requests.map { request in
+      let query = request.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+      let grant = request.form("grant_type").map { " \($0)" } ?? ""
+      return "\(request)" + (query.isEmpty ? "" : "?\(query)") + grant
+    }
+  }
+
+  /// Every request but those for metadata, in order, without queries: `GET /authorize`.
+  var paths: [String] {
+    sandbox.requests.filter { $0.endpoint != .metadata }.map(\.description)
+  }
+
+  /// The tokens that came with requests to the API, in order, each once.
+  var tokensUsed: [String] {
+    sandbox.requests.compactMap(\.bearerToken).reduce(into: []) { tokens, token in
+      if tokens.last != token { tokens.append(token) }
+    }
+  }
+
+  /// What a file of Alice's is now.
+  func stored(_ id: String?) -> SandboxFile? {
+    sandbox.files().first { $0.id == id }
+  }
+
+  /// Lets a session that is valid here be refused there, as an administrator's click would.
+  func revokeAccessToken() {
+    sandbox.expireAccessTokens()
+  }
+}

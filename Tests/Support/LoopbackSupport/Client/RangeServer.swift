@@ -1,0 +1,120 @@
+import Basics
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// A server of one resource with ranges (RFC 9110, section 14), and of what can go wrong with it.
+final class RangeServer: Sendable {
+  /// The server's behaviour for one request.
+  enum Fault: Sendable {
+    /// The connection is closed after so many bytes of content.
+    case cut(after: Int)
+    /// So many bytes come and then nothing more.
+    case stall(after: Int)
+    /// Nothing is answered before the gate opens.
+    case hold(Gate)
+    /// Something else is answered.
+    case reply(LoopbackReply)
+  }
+
+  struct Resource: Sendable {
+    var content: Data
+    /// `ETag`, `Last-Modified`, `Date` and the like.
+    var fields: [(name: String, value: String)]
+    var hasRanges = true
+    /// Whether the length is announced where all is sent.
+    var hasLength = true
+  }
+
+  private struct State {
+    var resource: Resource
+    var faults: [Fault]
+  }
+
+  private let state: Shared
+  private let server: Server
+
+  init(
+    _ content: Data, _ fields: [(name: String, value: String)] = [("ETag", #""v1""#)],
+    faults: [Fault] = []
+  ) throws {
+    let state = Shared(State(resource: Resource(content: content, fields: fields), faults: faults))
+    self.state = state
+    server = try Server { request, _ in
+      let fault: Fault? = state.locked.withLock { state in
+        state.faults.isEmpty ? nil : state.faults.removeFirst()
+      }
+      if case .hold(let gate)? = fault { await gate.pass() }
+      return Self.reply(state.locked.withLock(\.resource), request, fault)
+    }
+  }
+
+  var requests: [LoopbackRequest] { server.requests }
+  var ranges: [String?] { requests.map { $0.header("range") } }
+  func request(_ path: String = "/file?key=SECRET") throws -> HTTPRequest {
+    try server.request("GET", path)
+  }
+
+  func change(_ change: (inout Resource) -> Void) {
+    state.locked.withLock { change(&$0.resource) }
+  }
+
+  func fail(_ faults: Fault...) {
+    state.locked.withLock { $0.faults += faults }
+  }
+
+  private static func reply(
+    _ resource: Resource, _ request: LoopbackRequest, _ fault: Fault?
+  ) -> LoopbackReply {
+    if case .reply(let reply)? = fault { return reply }
+    let response = resource.response(to: request)
+    var head = "HTTP/1.1 \(response.status) Said\r\n"
+    for field in response.headers { head += "\(field.name): \(field.value)\r\n" }
+    let isLengthKnown = resource.hasLength || response.status != 200
+    if isLengthKnown { head += "Content-Length: \(response.body.count)\r\n" }
+    // What has no length ends with its last chunk, so that a cut is a cut.
+    head += isLengthKnown ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n"
+    func framed(_ data: Data) -> Data {
+      if isLengthKnown || data.isEmpty { return data }
+      return Data("\(String(data.count, radix: 16))\r\n".utf8) + data + Data("\r\n".utf8)
+    }
+    switch fault {
+    case .cut(let count)?:
+      return .script([.send(Data(head.utf8) + framed(response.body.prefix(count)))])
+    case .stall(let count)?:
+      return .script([
+        .send(Data(head.utf8) + framed(response.body.prefix(count))), .wait(.seconds(60)),
+      ])
+    default:
+      let end = Data((isLengthKnown ? "" : "0\r\n\r\n").utf8)
+      return .script([.send(Data(head.utf8) + framed(response.body) + end)])
+    }
+  }
+
+  /// A lock that a closure can hold before its owner is there.
+  private final class Shared: Sendable {
+    let locked: Locked<State>
+    init(_ state: State) { locked = Locked(state) }
+  }
+}
+
+extension RangeServer.Resource {
+  fileprivate func response(to request: LoopbackRequest) -> LoopbackResponse {
+    let total = content.count
+    let validators = fields.filter { ["ETag", "Last-Modified"].contains($0.name) }.map(\.value)
+    guard hasRanges, let range = request.header("range"), range.hasPrefix("bytes="),
+      range.hasSuffix("-"), let start = Int(range.dropFirst(6).dropLast()),
+      request.header("if-range").map({ validators.contains($0) }) ?? true
+    else { return LoopbackResponse(status: 200, headers: fields, body: content) }
+    guard start < total else {
+      return LoopbackResponse(
+        status: 416, headers: fields + [("Content-Range", "bytes */\(total)")])
+    }
+    return LoopbackResponse(
+      status: 206, headers: fields + [("Content-Range", "bytes \(start)-\(total - 1)/\(total)")],
+      body: Data(content.dropFirst(start)))
+  }
+}

@@ -1,0 +1,88 @@
+import Basics
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// An `SQOAuth` with the real transport and receiver, a sandbox, and a user who visits it.
+final class SandboxFixture: Sendable {
+  let oauth = SQOAuth()
+  let sandbox: SandboxServer
+  let delegate = RecordingDelegate()
+  let clock = ManualClock(now: Date())
+  private let visits = Locked<[SandboxVisitor.Visit]>([])
+  /// Is set when the first visit is over and the app has its result.
+  private let hasAnswer = Locked(false)
+
+  /// How the visits went, in the order in which their answers were read.
+  var visited: [SandboxVisitor.Visit] { visits.withLock(\.self) }
+
+  init(
+    _ options: SandboxOptions = SandboxOptions(), decision: SandboxVisitor.Decision = .allow,
+    user: SandboxUser = .alice
+  ) async throws {
+    sandbox = try await SandboxServer.start(options)
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    let visitor = SandboxVisitor(user: user, decision: decision)
+    environment.userAgent = CustomUserAgent { [weak self] url, signIn in
+      let visit = try await visitor.visit(url)
+      self?.visits.withLock { $0.append(visit) }
+      // A loopback redirect has arrived already, or the receiver is at fault.
+      if !visit.redirect.hasPrefix("http:") { signIn.handleRedirect(visit.redirect) }
+      self?.hasAnswer.withLock { $0 = true }
+    }
+    oauth.environment = environment
+    oauth.authorizationDelegate = delegate
+  }
+
+  /// Registers a client of the sandbox, which is found by discovery unless endpoints are asked for.
+  @discardableResult
+  func register(
+    clientID: String = "sandbox-app", secret: String? = nil,
+    redirectURI: String = "http://127.0.0.1/callback", scope: String? = "demo",
+    authentication: ClientAuthentication? = nil, byHand: Bool = false, knowsIssuer: Bool = true,
+    change: (inout ClientConfiguration) -> Void = { _ in }
+  ) throws -> Self {
+    let provider: Provider =
+      byHand
+      ? .endpoints(
+        authorization: sandbox.authorizationEndpoint.absoluteString,
+        token: sandbox.tokenEndpoint.absoluteString,
+        issuer: knowsIssuer ? sandbox.issuer.absoluteString : nil)
+      : .issuer(sandbox.issuer.absoluteString)
+    var configuration = try ClientConfiguration(
+      clientID: clientID, clientSecret: secret, redirectURI: redirectURI, scope: scope,
+      provider: provider, clientAuthentication: authentication)
+    change(&configuration)
+    oauth.register(configuration)
+    return self
+  }
+
+  /// The endpoints that were asked, in order.
+  var endpoints: [SandboxEndpoint?] { sandbox.requests.map(\.endpoint) }
+
+  var tokenRequests: [SandboxRequest] { sandbox.requests(to: .token) }
+
+  /// Signs in, moving the clock on once the user has come back with an answer that did not count.
+  func fail(
+    _ code: SQOAuthError.Code? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) async -> SQOAuthError? {
+    let end = Task {
+      try await eventually { self.hasAnswer.withLock(\.self) }
+      try await eventually {
+        self.clock.advance(by: 1_000)
+        return !self.oauth.isSigningIn
+      }
+    }
+    let error = await failure(code, sourceLocation: sourceLocation) {
+      try await oauth.signIn()
+    }
+    end.cancel()
+    // It must not move the clock of the next sign-in.
+    _ = await end.result
+    return error
+  }
+}

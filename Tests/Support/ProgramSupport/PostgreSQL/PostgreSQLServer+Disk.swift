@@ -1,0 +1,26 @@
+import Foundation
+import TestSupport
+
+// The small disk of a server that was started with one.
+extension PostgreSQLServer {
+  private var filler: String { folder.file("data/base/filler") }
+
+  /// Fills the disk of the tables, so that no megabyte is left.
+  package func fillDisk() async throws {
+    // Removes the files of tables that are gone, which would make room later.
+    try await run("CHECKPOINT")
+    let fill = "COPY (SELECT repeat('x', 8000) FROM generate_series(1, 100000)) TO '\(filler)'"
+    do {
+      try await run(fill)
+    } catch {
+      guard "\(error)".contains("No space left") else { throw error }
+      return
+    }
+    throw ChildProcessError(message: "PostgreSQL: the disk is not small")
+  }
+
+  /// Gives the disk its room back.
+  package func freeDisk() async throws {
+    try await run("COPY (SELECT 1 WHERE false) TO '\(filler)'")
+  }
+}

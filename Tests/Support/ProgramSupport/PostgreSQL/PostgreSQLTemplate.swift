@@ -1,0 +1,52 @@
+import Foundation
+import TestSupport
+
+/// The files of a new database, made once; each server of the test's process gets a copy.
+final class PostgreSQLTemplate: Sendable {
+  private static let shared = Task { try await PostgreSQLTemplate() }
+  private let folder: TemporaryFolder
+  /// Removes the folder when the test's process ends, which releases nothing then.
+  private let remover: ChildProcess
+
+  private init() async throws {
+    folder = try ServerUser.folder()
+    remover = try ChildProcess(
+      ["sh", "-c", "trap '' INT TERM; cat >/dev/null; rm -rf \"$0\"", folder.path], input: .open)
+    try await ServerUser.run(
+      [
+        PostgreSQLServer.program("initdb"), "-D", "data", "-U", "postgres", "-A", "trust",
+        "--no-sync", "--no-instructions", "--encoding=UTF8", "--locale=C.UTF-8",
+        // So that a copy is small.
+        "--wal-segsize=1",
+      ], in: folder)
+    let access = """
+      local all postgres trust
+      local replication postgres trust
+      host all all 127.0.0.1/32 scram-sha-256
+
+      """
+    try ServerUser.write(Data(access.utf8), to: folder.file("data/pg_hba.conf"))
+    // A line is a statement there. Without the templates, a copy is half as large.
+    let sql = """
+      CREATE DATABASE tests;
+      CREATE ROLE app LOGIN PASSWORD '\(PostgreSQLServer.password)';
+      GRANT CREATE ON DATABASE tests TO app;
+      UPDATE pg_database SET datistemplate = false;
+      DROP DATABASE template0;
+      DROP DATABASE template1;
+
+      """
+    try await ServerUser.run(
+      [
+        PostgreSQLServer.program("postgres"), "--single", "-D", "data",
+        "-c", "exit_on_error=on", "-c", "fsync=off", "postgres",
+      ], in: folder, input: .text(sql))
+  }
+
+  /// Copies the files into a server's folder.
+  static func copy(to folder: TemporaryFolder) async throws {
+    try await ServerUser.run(
+      ["cp", "-a", "--reflink=auto", try await shared.value.folder.file("data"), "data"],
+      in: folder)
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+
+/// A server program with processes of its own, none of which outlives the test's process.
+///
+/// A server may give its processes groups of their own, as PostgreSQL does, so a signal to one group
+/// does not reach them. When the test's process ends in any way, a watcher kills the server and its
+/// processes and removes its folder.
+final class ServerProcess: Sendable {
+  private let process: ChildProcess
+
+  /// Starts a program in a folder, as the user that may run it; `disk` may change what it sees.
+  init(
+    _ command: [String], in folder: TemporaryFolder,
+    disk: ([String]) -> [String] = { $0 }
+  ) throws {
+    // The input ends with the test's process. Stopped, the server cannot start another process while
+    // its processes are killed, and their numbers cannot go to processes of other programs.
+    let script = """
+      exec 9<&0
+      (
+        trap '' INT QUIT TERM
+        cat <&9 >/dev/null
+        read -r self rest </proc/self/stat
+        kill -STOP $$
+        read -r children </proc/$$/task/$$/children
+        for child in $children; do [ "$child" = "$self" ] || kill -KILL "$child"; done
+        kill -KILL $$
+        [ ! -e data/postmaster.pid ] || ipcrm -m "$(sed -n '7s/.* //p' data/postmaster.pid)"
+        rm -rf "$PWD"
+      ) &
+      exec "$@" 9<&- </dev/null
+      """
+    process = try ChildProcess(
+      disk(ServerUser.command(["sh", "-c", script, "sh"] + command, in: folder)),
+      environment: ServerUser.environment, input: .open)
+  }
+
+  deinit {
+    kill()
+  }
+
+  var processID: pid_t { process.processID }
+  /// The numbers of the server's processes.
+  var processIDs: [pid_t] { isRunning ? [processID] + workers : [] }
+  var isRunning: Bool { process.isRunning }
+  /// The log, which is the standard error.
+  var log: String { process.errors }
+
+  /// Waits until the server is ready; throws if it ends or does not become ready.
+  func isReady(_ condition: () throws -> Bool) async throws {
+    do {
+      // After a crash the server first syncs all its files.
+      try await eventually("the server is ready", within: .seconds(90)) {
+        guard isRunning else { throw ChildProcessError(message: "the server ended") }
+        return try condition()
+      }
+    } catch {
+      throw ChildProcessError(message: "\(error); its log: \(log)")
+    }
+  }
+
+  /// Asks the server to end with a signal, and kills it past the limit.
+  func stop(_ signal: Int32, within limit: Duration = .seconds(20)) async {
+    resume()
+    process.signal(signal, alone: true)
+    // In a task of its own, since the test's may have been cancelled.
+    await Task { [self] in
+      try? await eventually("the server ends", within: limit) { !isRunning }
+      kill()
+    }.value
+  }
+
+  /// Kills the server and its processes at once; returns when they are gone.
+  func kill() {
+    halt()
+    let children = children
+    children.forEach { Glibc.kill($0, SIGKILL) }
+    process.signal(SIGKILL)
+    while isRunning || children.contains(where: { !Self.hasEnded($0) }) { usleep(500) }
+  }
+
+  /// Stops the server and its processes without ending them.
+  func pause() {
+    halt()
+    let workers = workers
+    workers.forEach { Glibc.kill($0, SIGSTOP) }
+    while workers.contains(where: { ChildProcess.state(of: $0) != "T" && !Self.hasEnded($0) }) {
+      usleep(500)
+    }
+  }
+
+  /// Lets the server and its processes continue after ``pause()``.
+  func resume() {
+    workers.forEach { Glibc.kill($0, SIGCONT) }
+    process.signal(SIGCONT, alone: true)
+  }
+
+  /// Stops the server's first process; while it is stopped, the list of its processes does not grow,
+  /// and no number in it can go to another process.
+  private func halt() {
+    guard isRunning else { return }
+    process.signal(SIGSTOP, alone: true)
+    var info = siginfo_t()
+    // Left for others to take: the end is taken together with its status.
+    while waitid(P_PID, id_t(processID), &info, WSTOPPED | WEXITED | WNOWAIT) != 0, errno == EINTR {
+    }
+  }
+
+  /// The processes that the server started, and the watcher.
+  private var children: [pid_t] {
+    guard isRunning else { return [] }
+    let path = "/proc/\(processID)/task/\(processID)/children"
+    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    return text.split(separator: " ").compactMap { pid_t($0) }
+  }
+
+  /// The processes that the server started.
+  private var workers: [pid_t] {
+    let name = Self.name(of: processID)
+    return children.filter { Self.name(of: $0) == name }
+  }
+
+  private static func name(of processID: pid_t) -> String? {
+    try? String(contentsOfFile: "/proc/\(processID)/comm", encoding: .utf8)
+  }
+
+  private static func hasEnded(_ processID: pid_t) -> Bool {
+    // In a container nothing may take the status of a process without a parent.
+    ["Z", "X", nil].contains(ChildProcess.state(of: processID))
+  }
+}

@@ -1,0 +1,165 @@
+import Basics
+package import Foundation
+package import TestSupport
+
+/// A private D-Bus session for a test, with GNOME Keyring on it if the test needs one.
+///
+/// Programs reach it only by ``address``; the user's own session is not touched.
+package final class PrivateDesktop: Sendable {
+  /// The value of `DBUS_SESSION_BUS_ADDRESS` for this session.
+  package let address: String
+  private let folder: TemporaryFolder
+  private let bus: ChildProcess
+  private let keyring = Locked<ChildProcess?>(nil)
+
+  /// Starts a session in an empty folder; it ends with ``stop()``, or with its last reference.
+  package init(in folder: TemporaryFolder? = nil, keyring: Bool = false) async throws {
+    self.folder = try folder ?? TemporaryFolder()
+    for name in ["run", "home", "data"] {
+      try FileManager.default.createDirectory(
+        atPath: self.folder.file(name), withIntermediateDirectories: false,
+        attributes: [.posixPermissions: 0o700])
+    }
+    address = Self.address(in: self.folder)
+    // The system's own configuration would start a keyring as soon as a program asks for one.
+    try Self.configuration(address)
+      .write(toFile: self.folder.file("bus.conf"), atomically: false, encoding: .utf8)
+    bus = try Self.start([
+      "dbus-daemon", "--config-file=\(self.folder.file("bus.conf"))", "--nofork", "--nopidfile",
+      "--print-address=1",
+    ])
+    _ = try await bus.line(after: "unix:")
+    if keyring { try await startKeyring() }
+  }
+
+  /// The address of a session in a folder.
+  package static func address(in folder: TemporaryFolder) -> String {
+    "unix:path=\(folder.file("bus"))"
+  }
+
+  /// The variables that make a program part of this session.
+  package var environment: [String: String?] {
+    [
+      "DBUS_SESSION_BUS_ADDRESS": address, "HOME": folder.file("home"),
+      "XDG_DATA_HOME": folder.file("data"), "XDG_RUNTIME_DIR": folder.file("run"),
+      "XDG_STATE_HOME": folder.file("state"), "DISPLAY": nil, "WAYLAND_DISPLAY": nil,
+    ]
+  }
+
+  /// Starts the keyring with its earlier content; without `unlocked` it stays locked.
+  package func startKeyring(unlocked: Bool = true) async throws {
+    let daemon = "exec gnome-keyring-daemon --foreground --components=secrets"
+    let process = try Self.start(
+      ["bash", "-c", unlocked ? "printf password | (\(daemon) --unlock)" : daemon],
+      environment: environment)
+    keyring.withLock { $0 = process }
+    try await eventually("the keyring is \(unlocked ? "open" : "there")") {
+      let state = try await call(
+        "/org/freedesktop/secrets/aliases/default", "org.freedesktop.DBus.Properties.Get",
+        "string:org.freedesktop.Secret.Collection", "string:Locked")
+      return unlocked ? state.contains("boolean false") : try await hasKeyring()
+    }
+  }
+
+  /// Ends the keyring as a crash does.
+  package func killKeyring() async throws {
+    keyring.withLock { keyring in
+      keyring?.signal(SIGKILL)
+      keyring = nil
+    }
+    try await eventually("the keyring is gone") { try await !hasKeyring() }
+  }
+
+  /// Makes the keyring do nothing until ``thawKeyring()``, without ending it.
+  package func freezeKeyring() async throws {
+    try await keyring.withLock(\.self)?.freeze()
+  }
+
+  /// Lets the keyring go on after ``freezeKeyring()``.
+  package func thawKeyring() {
+    keyring.withLock(\.self)?.signal(SIGCONT)
+  }
+
+  /// Starts a program that should ask the user and never answers; the caller must stop it.
+  package func startMutePrompter() async throws -> ChildProcess {
+    let name = "org.gnome.keyring.SystemPrompter"
+    let prompter = try Self.start(
+      ["dbus-test-tool", "black-hole", "--session", "--name=\(name)"], environment: environment)
+    try await eventually("somebody offers to ask") { try await hasOwner(name) }
+    return prompter
+  }
+
+  /// The content of the keyring's files.
+  package func keyringFiles() throws -> [Data] {
+    let keyrings = folder.file("data/keyrings")
+    return try FileManager.default.contentsOfDirectory(atPath: keyrings).map { name in
+      try Data(contentsOf: URL(filePath: "\(keyrings)/\(name)"))
+    }
+  }
+
+  /// Kills the bus, and so ends all programs on it.
+  package func killBus() async throws {
+    bus.signal(SIGKILL)
+    try await eventually("the bus is gone") { !bus.isRunning }
+  }
+
+  /// Ends everything and removes the files.
+  package func stop() async {
+    let process = keyring.withLock { $0 }
+    await process?.stop()
+    await bus.stop()
+  }
+
+  /// Calls a method of the keyring, and returns the answer in the format of `dbus-send`.
+  ///
+  /// The answer is empty if the keyring refuses the call.
+  package func call(_ path: String, _ method: String, _ arguments: String...) async throws
+    -> String
+  {
+    try await send("org.freedesktop.secrets", path, method, arguments)
+  }
+
+  private func hasKeyring() async throws -> Bool { try await hasOwner("org.freedesktop.secrets") }
+
+  private func hasOwner(_ name: String) async throws -> Bool {
+    try await send(
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.NameHasOwner",
+      ["string:\(name)"]
+    ).contains("boolean true")
+  }
+
+  private func send(
+    _ name: String, _ path: String, _ method: String, _ arguments: [String]
+  ) async throws -> String {
+    try await ChildProcess.run(
+      ["dbus-send", "--bus=\(address)", "--print-reply", "--dest=\(name)", path, method]
+        + arguments
+    ).output
+  }
+
+  /// Starts a program that ends when this process ends, or earlier.
+  private static func start(
+    _ command: [String], environment: [String: String?] = [:]
+  ) throws -> ChildProcess {
+    try ChildProcess(
+      ["bash", "-c", "trap 'kill 0' EXIT; \"$@\" </dev/null & read -r _", "bash"] + command,
+      environment: environment, input: .open)
+  }
+
+  private static func configuration(_ address: String) -> String {
+    """
+    <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+      "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+    <busconfig>
+      <type>session</type>
+      <listen>\(address)</listen>
+      <auth>EXTERNAL</auth>
+      <policy context="default">
+        <allow send_destination="*" eavesdrop="true"/>
+        <allow eavesdrop="true"/>
+        <allow own="*"/>
+      </policy>
+    </busconfig>
+    """
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+package import Testing
+
+/// The programs that a test needs and that a machine may lack.
+package struct ProgramRequirement: Sendable {
+  /// The programs that must be in `PATH`, in the administrators' folder or in PostgreSQL's.
+  package let programs: [String]
+
+  package init(programs: [String]) {
+    self.programs = programs
+  }
+
+  package static let chromium = Self(programs: ["chromium", "chromedriver", "bash"])
+  package static let glewlwyd = Self(
+    programs: ["glewlwyd", "bash", "curl", "jq", "rnbyc", "sqlite3"])
+  package static let keyring = Self(
+    programs: [
+      "dbus-daemon", "dbus-send", "dbus-test-tool", "gnome-keyring-daemon", "secret-tool", "bash",
+    ])
+  package static let nginx = Self(programs: ["nginx", "openssl", "sh"])
+  package static let pgbouncer = Self(programs: postgreSQL.programs + ["pgbouncer"])
+  package static let postgreSQL = Self(
+    programs: ["initdb", "pg_basebackup", "postgres", "psql", "ipcrm", "setpriv", "sh"])
+  package static let faketime = Self(programs: ["faketime"])
+  package static let qrencode = Self(programs: ["qrencode"])
+  package static let tmux = Self(programs: ["tmux"])
+
+  /// The programs that are missing.
+  package var missing: [String] {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let folders: [Substring] =
+      path.split(separator: ":") + ["/usr/sbin"]
+      + (PostgreSQLServer.programFolder.map { [$0[...]] } ?? [])
+    return programs.filter { program in
+      !folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+    }
+  }
+
+  /// Whether a test can run; throws instead of returning `false` if every test must run.
+  func isMet() throws -> Bool {
+    let missing = missing
+    return try Requirement.isMet(missing.isEmpty, missing.joined(separator: ", "))
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Skips the test with a reason if a program is missing; with `CI=true` the test fails instead.
+  package static func requires(_ requirement: ProgramRequirement) -> Self {
+    .enabled(
+      "needs \(requirement.programs.joined(separator: ", ")); run Scripts/install test"
+    ) { try requirement.isMet() }
+  }
+}

@@ -1,0 +1,125 @@
+import Basics
+import Foundation
+import SequencingOAuth
+
+/// An authorization server and an API, played by a ``ScriptedHTTPClient``: tokens T1, T2, … with
+/// refresh tokens R1, R2, …, of which only the newest is accepted.
+final class TokenServer: Sendable {
+  typealias Answer = ScriptedHTTPClient.Answer
+
+  /// What the next tokens are like.
+  struct Manners: Sendable {
+    var lifetime: Int? = 3600
+    /// The member of the response: `nil` for the next refresh token, or this JSON, or none if
+    /// empty.
+    var refreshToken: String?
+    var more = ""
+  }
+
+  fileprivate struct State {
+    var issued = 0
+    var refreshToken: String?
+    var accepted: Set<String> = []
+    var manners = Manners()
+    var script: [Answer] = []
+    var always: Answer?
+  }
+
+  /// What refreshes pass before they are answered.
+  let gate = Gate()
+  /// What all other token requests pass.
+  let signInGate = Gate()
+  private let state = Locked(State())
+
+  /// How many tokens were issued.
+  var issued: Int { state.withLock(\.issued) }
+
+  /// Answers the next token requests, one each.
+  func next(_ answers: Answer...) { state.withLock { $0.script += answers } }
+
+  /// Answers every token request; `nil` to behave again.
+  func always(_ answer: Answer?) { state.withLock { $0.always = answer } }
+
+  func change(_ body: @Sendable (inout Manners) -> Void) {
+    state.withLock { body(&$0.manners) }
+  }
+
+  /// Refuses an access token from now on.
+  func refuse(_ accessToken: String) {
+    state.withLock { _ = $0.accepted.remove(accessToken) }
+  }
+
+  /// Accepts a refresh token from now on, and only that.
+  func expect(_ refreshToken: String) { state.withLock { $0.refreshToken = refreshToken } }
+
+  /// A token that was issued without a request.
+  func issue(at date: Date) -> SQToken {
+    let (count, manners) = state.withLock { $0.issue() }
+    return SQToken(
+      accessToken: "T\(count)",
+      expirationDate: manners.lifetime.map { date + Double($0) }, tokenType: "Bearer",
+      scope: "demo", refreshToken: "R\(count)", issueDate: date)
+  }
+
+  /// The answer to a request, which does not reach a client that has given up.
+  func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let response = try await reply(to: request)
+    try Task.checkCancellation()
+    return response
+  }
+
+  private func reply(to request: HTTPRequest) async throws -> HTTPResponse {
+    guard request.url.path() == "/token" else { return api(request) }
+    let form = ScriptedHTTPClient.form(of: request) ?? [:]
+    await (form["grant_type"] == "refresh_token" ? gate : signInGate).pass()
+    let scripted = state.withLock { state in
+      state.always ?? (state.script.isEmpty ? nil : state.script.removeFirst())
+    }
+    if let scripted { return try await scripted(request) }
+    let body = state.withLock { $0.token(form) }
+    return try await body(request)
+  }
+
+  private func api(_ request: HTTPRequest) -> HTTPResponse {
+    let token = request.headers["Authorization"]?.dropFirst("Bearer ".count)
+    let isAccepted = state.withLock { state in
+      token.map { state.accepted.contains(String($0)) } ?? false
+    }
+    guard !isAccepted else {
+      return HTTPResponse(status: 200, body: Data("hello".utf8))
+    }
+    return Self.challenge(#"Bearer realm="r", error="invalid_token""#)
+  }
+
+  /// A refusal of an API.
+  static func challenge(_ challenge: String?, status: Int = 401) -> HTTPResponse {
+    var headers: HTTPFields = [:]
+    headers["WWW-Authenticate"] = challenge
+    return HTTPResponse(status: status, headers: headers)
+  }
+}
+
+extension TokenServer.State {
+  fileprivate mutating func issue() -> (Int, TokenServer.Manners) {
+    issued += 1
+    accepted = ["T\(issued)"]
+    if manners.refreshToken == nil { refreshToken = "R\(issued)" }
+    return (issued, manners)
+  }
+
+  fileprivate mutating func token(_ form: [String: String]) -> TokenServer.Answer {
+    if form["grant_type"] == "refresh_token", form["refresh_token"] != refreshToken {
+      return ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
+    }
+    let (count, manners) = issue()
+    var members = #""scope":"demo""#
+    if let lifetime = manners.lifetime { members += #","expires_in":\#(lifetime)"# }
+    switch manners.refreshToken {
+    case nil: members += #","refresh_token":"R\#(count)""#
+    case ""?: break
+    case let json?: members += #","refresh_token":\#(json)"#
+    }
+    if !manners.more.isEmpty { members += ",\(manners.more)" }
+    return ScriptedHTTPClient.token("T\(count)", members: members)
+  }
+}

@@ -1,0 +1,27 @@
+package import Foundation
+
+/// The sources of the package that these tests belong to.
+package enum PackageSources {
+  /// The folder of the package, four above this file.
+  package static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  /// The module maps of the modules in C, by the names of the modules.
+  ///
+  /// They are in the module's folder, or in `include` if the module has code of its own.
+  package static func moduleMaps() throws -> [String: String] {
+    let sources = root.appending(path: "Sources").path
+    var maps: [String: String] = [:]
+    for module in try FileManager.default.contentsOfDirectory(atPath: sources) {
+      maps[module] = ["", "/include"].map { "\(sources)/\(module)\($0)/module.modulemap" }
+        .first(where: FileManager.default.fileExists)
+    }
+    return maps
+  }
+
+  /// The options with which a compiler finds modules in C.
+  package static func options(for maps: some Sequence<String>) -> [String] {
+    maps.sorted().flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+  }
+}

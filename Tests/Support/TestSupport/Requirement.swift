@@ -1,0 +1,37 @@
+import Foundation
+package import Testing
+
+/// The rule for tests that need what a machine may lack: they are skipped, or fail with `CI=true`.
+package enum Requirement {
+  /// Whether a test can run; throws instead of returning `false` if every test must run.
+  package static func isMet(_ condition: Bool, _ what: String) throws -> Bool {
+    if !condition, ProcessInfo.processInfo.environment["CI"] == "true" {
+      throw RequirementNotMet(what: what)
+    }
+    return condition
+  }
+}
+
+/// The error if a test must run and cannot.
+struct RequirementNotMet: Error, CustomStringConvertible {
+  let what: String
+  var description: String {
+    "under CI=true every test has to run, and there is no \(what) here"
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Skips the test with a reason if a condition does not hold; with `CI=true` it fails instead.
+  package static func requires(
+    _ what: String, _ condition: @autoclosure @escaping @Sendable () -> Bool
+  ) -> Self {
+    .enabled("needs \(what)") { try Requirement.isMet(condition(), what) }
+  }
+
+  /// Skips the test with a reason if an attempt fails; with `CI=true` the test fails instead.
+  package static func requires(
+    _ what: String, _ attempt: @escaping @Sendable () async throws -> Bool
+  ) -> Self {
+    .enabled("needs \(what)") { try Requirement.isMet(await attempt(), what) }
+  }
+}

@@ -1,0 +1,7 @@
+import Foundation
+package import SequencingOAuth
+
+extension StoreKey {
+  /// A key that is as good as any other.
+  package static let testKey = StoreKey.raw(Data(repeating: 7, count: 32))
+}

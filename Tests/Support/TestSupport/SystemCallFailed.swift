@@ -1,0 +1,8 @@
+/// The error if the system refuses what a test needs, such as a port.
+package struct SystemCallFailed: Error, CustomStringConvertible {
+  package let description: String
+
+  package init(message: String) {
+    description = message
+  }
+}

@@ -1,0 +1,20 @@
+package import Foundation
+
+extension TemporaryFolder {
+  package func write(_ content: String, to name: String) throws {
+    try Data(content.utf8).write(to: URL(filePath: file(name)))
+  }
+
+  /// The content of a file; empty if the file does not exist.
+  package func read(_ name: String) -> String {
+    (try? String(contentsOfFile: file(name), encoding: .utf8)) ?? ""
+  }
+
+  package func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: file(name)) }
+
+  /// A new file for a process to write to.
+  package func handle(_ name: String) throws -> FileHandle {
+    try write("", to: name)
+    return try FileHandle(forWritingTo: URL(filePath: file(name)))
+  }
+}

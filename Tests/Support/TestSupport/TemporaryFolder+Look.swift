@@ -1,0 +1,26 @@
+package import Foundation
+package import Testing
+
+extension TemporaryFolder {
+  /// Everything in it, at any depth.
+  package func contents() throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: path).sorted()
+  }
+
+  package func bytes(_ name: String) throws -> Data {
+    try Data(contentsOf: URL(filePath: file(name)))
+  }
+
+  /// Expects files of mode 0600 and folders of mode 0700, and nothing else.
+  package func expectPrivate(
+    _ what: String = "", sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    for name in try contents() {
+      let attributes = try FileManager.default.attributesOfItem(atPath: file(name))
+      let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
+      #expect(
+        attributes[.posixPermissions] as? Int == (isFolder ? 0o700 : 0o600), "\(name) \(what)",
+        sourceLocation: sourceLocation)
+    }
+  }
+}

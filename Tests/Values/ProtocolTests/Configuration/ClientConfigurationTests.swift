@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+@Suite struct ClientConfigurationTests {
+  static func make(
+    id: String = "id", secret: String? = "s", redirect: String = "http://127.0.0.1/cb",
+    scope: String? = nil, provider: Provider = .sequencing
+  ) throws(SQOAuthError) -> ClientConfiguration {
+    try ClientConfiguration(
+      clientID: id, clientSecret: secret, redirectURI: redirect, scope: scope, provider: provider)
+  }
+
+  @Test func `the defaults are those of the documentation`() throws {
+    let configuration = try Self.make()
+    #expect(configuration.timeout == .seconds(60))
+    #expect(configuration.signInTimeout == .seconds(300))
+    #expect(configuration.requiredScopes.isEmpty)
+    #expect(!configuration.acceptsServersWithoutPKCE)
+    #expect(configuration.provider == .sequencing)
+  }
+
+  @Test func `a missing client identifier is refused at once`() {
+    #expect(
+      failure(.invalidConfiguration) { try Self.make(id: "") }?.message.contains("client") == true)
+  }
+
+  @Test(arguments: ["", "http://app.example/cb", "no uri"])
+  func `a missing or unusable redirect URI is refused at once`(redirect: String) {
+    #expect(
+      failure(.invalidConfiguration) { try Self.make(redirect: redirect) }?.message
+        .contains("redirect") == true)
+  }
+
+  @Test(arguments: [
+    Provider.issuer("http://id.example"), .issuer(""), .issuer("id.example"),
+    .issuer("https://id.example?x=1"), .issuer("https://id.example#x"),
+    .endpoints(authorization: "http://s.example/a", token: "https://s.example/t"),
+    .endpoints(authorization: "https://s.example/a", token: "http://s.example/t"),
+    .endpoints(authorization: "https://s.example/a", token: ""),
+    .endpoints(authorization: "", token: "https://s.example/t"),
+    .endpoints(
+      authorization: "https://s.example/a", token: "https://s.example/t",
+      refresh: "http://s.example/r"),
+    .endpoints(
+      authorization: "https://s.example/a", token: "https://s.example/t",
+      revocation: "http://s.example/r"),
+    .endpoints(authorization: "https://u@s.example/a", token: "https://s.example/t"),
+    .endpoints(authorization: "https://s.example/a#f", token: "https://s.example/t"),
+    Provider(name: "f", baseURL: "", authorizationEndpoint: "/a", tokenEndpoint: "/t"),
+  ])
+  func `a provider that cannot be used is refused at once`(provider: Provider) {
+    let error = failure { try Self.make(provider: provider) }
+    #expect(error?.code == .insecureEndpoint || error?.code == .invalidConfiguration)
+  }
+
+  @Test func `an empty secret is none`() throws {
+    #expect(try Self.make(secret: "").clientSecret == nil)
+    #expect(try Self.make(secret: nil).clientSecret == nil)
+  }
+
+  @Test func `a list of scopes is joined by spaces and a text is kept`() throws {
+    let list = try ClientConfiguration(
+      clientID: "id", redirectURI: "http://127.0.0.1/cb", scopes: ["a b", "c"],
+      provider: .google)
+    #expect(list.scope == "a b c")
+    #expect(try Self.make(scope: "demo,external").scope == "demo,external")
+    #expect(try Self.make(scope: "").scope == nil)
+    let empty = try ClientConfiguration(
+      clientID: "id", redirectURI: "http://127.0.0.1/cb", scopes: [], provider: .google)
+    #expect(empty.scope == nil)
+  }
+}

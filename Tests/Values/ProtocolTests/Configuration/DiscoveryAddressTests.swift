@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// RFC 8414, section 3: the well-known part goes between host and path; OpenID Connect's behind it.
+@Suite struct DiscoveryAddressTests {
+  static func addresses(_ issuer: String) throws(SQOAuthError) -> [String] {
+    try Discovery(issuer: issuer, timeout: .seconds(1)).addresses().map(\.absoluteString)
+  }
+
+  @Test(arguments: [
+    (
+      "https://example.com",
+      [
+        "https://example.com/.well-known/oauth-authorization-server",
+        "https://example.com/.well-known/openid-configuration",
+      ]
+    ),
+    (
+      "https://example.com/",
+      [
+        "https://example.com/.well-known/oauth-authorization-server",
+        "https://example.com/.well-known/openid-configuration",
+      ]
+    ),
+    (
+      "https://example.com/issuer1",
+      [
+        "https://example.com/.well-known/oauth-authorization-server/issuer1",
+        "https://example.com/.well-known/openid-configuration/issuer1",
+        "https://example.com/issuer1/.well-known/openid-configuration",
+      ]
+    ),
+    (
+      "http://127.0.0.1:4593/api/glwd/",
+      [
+        "http://127.0.0.1:4593/.well-known/oauth-authorization-server/api/glwd",
+        "http://127.0.0.1:4593/.well-known/openid-configuration/api/glwd",
+        "http://127.0.0.1:4593/api/glwd/.well-known/openid-configuration",
+      ]
+    ),
+    (
+      "https://id.example:8443/a%20b",
+      [
+        "https://id.example:8443/.well-known/oauth-authorization-server/a%20b",
+        "https://id.example:8443/.well-known/openid-configuration/a%20b",
+        "https://id.example:8443/a%20b/.well-known/openid-configuration",
+      ]
+    ),
+  ])
+  func `the addresses are those of the specifications, the RFC's first`(
+    issuer: String, expected: [String]
+  ) throws {
+    let addresses = try Self.addresses(issuer)
+    #expect(addresses.first == expected.first)
+    #expect(Set(addresses) == Set(expected))
+    #expect(addresses.count == expected.count)
+  }
+
+  @Test(arguments: [
+    "https://id.example?x=1", "https://id.example/?", "https://id.example#",
+    "https://id.example/#x",
+    "http://id.example", "id.example", "", "https://u@id.example", "ftp://id.example",
+    "http://localhost.evil.com",
+  ])
+  func `an issuer with a query or a fragment, or without protection, is refused`(issuer: String) {
+    failure { try Self.addresses(issuer) }
+  }
+}

@@ -1,0 +1,84 @@
+import Basics
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// How long an issuer's metadata counts, and what comes after that.
+@Suite("Metadata grows old", .timeLimit(.minutes(1))) struct MetadataFreshnessTests {
+  private let cache = MetadataCache()
+  private let clock = ManualClock()
+  private let http = ScriptedHTTPClient(document("one"))
+
+  /// A document whose token endpoint has a path of its own.
+  private static func document(
+    _ path: String, _ headers: HTTPFields = [:]
+  ) -> ScriptedHTTPClient.Answer {
+    let body = """
+      {"issuer":"https://id.example","token_endpoint":"https://id.example/\(path)"}
+      """
+    var headers = headers
+    headers["Content-Type"] = "application/json"
+    return { [headers] _ in
+      HTTPResponse(status: 200, headers: headers, body: Data(body.utf8))
+    }
+  }
+
+  private static let outage: ScriptedHTTPClient.Answer = { _ in
+    throw SQOAuthError(.connectionFailed, "x")
+  }
+
+  /// The path of the token endpoint that a client would use now.
+  private func path(isFresh: Bool = false) async throws(SQOAuthError) -> String {
+    let discovery = Discovery(issuer: "https://id.example", timeout: .seconds(1), clock: clock)
+    return try await cache.metadata(by: discovery, http, isFresh: isFresh)
+      .tokenEndpoint.lastPathComponent
+  }
+
+  @Test(arguments: [(nil, 3600), ("max-age=600", 600), ("no-store", 300)])
+  func `old metadata is fetched again`(cacheControl: String?, lifetime: Double) async throws {
+    let headers: HTTPFields = cacheControl.map { ["Cache-Control": $0] } ?? [:]
+    http.answer(Self.document("one", headers))
+    #expect(try await path() == "one")
+    http.answer(Self.document("two", headers))
+    clock.advance(by: lifetime - 1)
+    #expect(try await path() == "one")
+    clock.advance(by: 1)
+    #expect(try await path() == "two")
+    clock.advance(by: -7200)
+    _ = try await path()
+    #expect(http.requests.count == 3, "a clock that was moved back proves nothing")
+  }
+
+  @Test func `a server that moved is found at once`() async throws {
+    #expect(try await path() == "one")
+    http.answer(Self.document("two"))
+    cache.expire("https://id.example")
+    #expect(try await path() == "two")
+  }
+
+  @Test(arguments: [true, false])
+  func `while the document cannot be had, the known endpoints stay in use`(
+    isOutage: Bool
+  ) async throws {
+    #expect(try await path() == "one")
+    http.answer(isOutage ? Self.outage : ScriptedHTTPClient.json("{"))
+    clock.advance(by: 3600)
+    #expect(try await path() == "one")
+    let count = http.requests.count
+    clock.advance(by: 59)
+    #expect(try await path() == "one")
+    #expect(http.requests.count == count, "the issuer is left alone for a minute")
+    http.answer(Self.document("two"))
+    clock.advance(by: 1)
+    #expect(try await path() == "two")
+  }
+
+  @Test func `who needs fresh metadata gets the error`() async throws {
+    #expect(try await path() == "one")
+    http.answer(Self.outage)
+    await failure(.connectionFailed) { try await path(isFresh: true) }
+    #expect(try await path() == "one")
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The presets against the addresses that the replaced systems use.
+@Suite struct ProviderPresetsTests {
+  @Test func `Sequencing has mobile=1, Basic and a refresh address of its own`() throws {
+    let metadata = try ProviderTests.metadata(.sequencing)
+    #expect(
+      metadata.authorizationEndpoint?.absoluteString == "https://sequencing.com/oauth2/authorize")
+    #expect(metadata.tokenEndpoint.absoluteString == "https://sequencing.com/oauth2/token")
+    #expect(
+      metadata.refreshEndpoint.absoluteString
+        == "https://sequencing.com/oauth2/token?q=oauth2/token")
+    #expect(metadata.revocationEndpoint == nil)
+    #expect(Provider.sequencing.authorizationParameters == ["mobile": "1"])
+    #expect(Provider.sequencing.clientAuthentication == .basic)
+  }
+
+  @Test func `Google has the endpoints of its metadata`() throws {
+    let metadata = try ProviderTests.metadata(.google)
+    #expect(
+      metadata.authorizationEndpoint?.absoluteString
+        == "https://accounts.google.com/o/oauth2/v2/auth")
+    #expect(metadata.tokenEndpoint.absoluteString == "https://oauth2.googleapis.com/token")
+    #expect(metadata.revocationEndpoint?.absoluteString == "https://oauth2.googleapis.com/revoke")
+    #expect(metadata.issuer == "https://accounts.google.com")
+  }
+
+  @Test func `Facebook has absolute endpoints and the secret in the body`() throws {
+    let metadata = try ProviderTests.metadata(.facebook)
+    #expect(metadata.authorizationEndpoint?.host() == "www.facebook.com")
+    #expect(metadata.authorizationEndpoint?.path() == "/dialog/oauth")
+    #expect(metadata.tokenEndpoint.host() == "graph.facebook.com")
+    #expect(metadata.tokenEndpoint.path().hasSuffix("/oauth/access_token"))
+    #expect(
+      metadata.revocationEndpoint?.absoluteString == "https://graph.facebook.com/me/permissions")
+    #expect(Provider.facebook.clientAuthentication == .post)
+    #expect(Provider.facebook.revocationStyle == .facebookPermissions)
+  }
+
+  @Test(arguments: ["https://id.example/auth", "https://id.example/auth/"])
+  func `Keycloak's realm is in each address and in the issuer`(base: String) throws {
+    let metadata = try ProviderTests.metadata(.keycloak(baseURL: base, realm: "shoot"))
+    let realm = "https://id.example/auth/realms/shoot"
+    let endpoints = realm + "/protocol/openid-connect"
+    #expect(metadata.authorizationEndpoint?.absoluteString == endpoints + "/auth")
+    #expect(metadata.tokenEndpoint.absoluteString == endpoints + "/token")
+    #expect(metadata.revocationEndpoint?.absoluteString == endpoints + "/revoke")
+    #expect(metadata.issuer == realm)
+    let logout = Provider.keycloak(baseURL: base, realm: "shoot", revokesByLogout: true)
+    #expect(
+      try ProviderTests.metadata(logout).revocationEndpoint?.absoluteString
+        == endpoints + "/logout")
+    #expect(logout.revocationStyle == .keycloakLogout)
+  }
+
+  @Test(arguments: [
+    Provider.sequencing, .google, .facebook, .keycloak(baseURL: "https://id.example", realm: "r"),
+  ])
+  func `every preset passes the checks of a client and has a name`(provider: Provider) throws {
+    _ = try ClientConfiguration(
+      clientID: "id", clientSecret: "s", redirectURI: "http://127.0.0.1/cb", provider: provider)
+    #expect(!provider.name.isEmpty)
+  }
+
+  @Test(arguments: [".", ".."])
+  func `a realm that would climb out of its folder is refused`(realm: String) {
+    failure(.invalidConfiguration) {
+      try ClientConfiguration(
+        clientID: "id", redirectURI: "http://127.0.0.1/cb",
+        provider: .keycloak(baseURL: "https://id.example", realm: realm))
+    }
+  }
+
+  @Test(arguments: ["a b", "a/b", "a?b", "a#b", "\u{FC}", ""])
+  func `a realm that is no path segment is escaped or refused`(realm: String) {
+    do throws(SQOAuthError) {
+      let configuration = try ClientConfiguration(
+        clientID: "id", redirectURI: "http://127.0.0.1/cb",
+        provider: .keycloak(baseURL: "https://id.example", realm: realm))
+      let path = configuration.metadata?.tokenEndpoint.path(percentEncoded: true) ?? ""
+      #expect(path.split(separator: "/").count == 5)
+    } catch {
+      #expect(error.code == .invalidConfiguration)
+    }
+  }
+}

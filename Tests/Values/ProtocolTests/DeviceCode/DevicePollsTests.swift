@@ -1,0 +1,68 @@
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// How the pace of the polls changes (RFC 8628, section 3.5).
+@Suite struct DevicePollsTests {
+  private static func answer(_ code: String, retryAfter: Duration? = nil) -> SQOAuthError {
+    SQOAuthError(
+      .init(rawValue: code), "", response: ErrorResponse(error: code), status: 400,
+      retryAfter: retryAfter)
+  }
+
+  @Test func `slow_down adds up`() {
+    var polls = DevicePolls(interval: .seconds(5))
+    let pauses = ["slow_down", "authorization_pending", "slow_down", "authorization_pending"]
+      .map { polls.pause(after: Self.answer($0)) }
+    #expect(pauses == [.seconds(10), .seconds(10), .seconds(15), .seconds(15)])
+  }
+
+  @Test func `failures double the pause up to a minute, and an answer ends that`() {
+    var polls = DevicePolls(interval: .seconds(5))
+    let failure = SQOAuthError(.connectionFailed, "")
+    let pauses = (0..<5).map { _ in polls.pause(after: failure) }
+    #expect(pauses == [10, 20, 40, 60, 60].map { .seconds($0) })
+    #expect(polls.pause(after: Self.answer("authorization_pending")) == .seconds(5))
+    #expect(polls.pause(after: failure) == .seconds(10))
+  }
+
+  @Test(arguments: [
+    SQOAuthError.Code.connectionFailed, .tlsFailed, .requestTimedOut, .serverError,
+    .temporarilyUnavailable, .clientKeyFailed,
+  ])
+  func `a failure that may pass ends no sign-in`(code: SQOAuthError.Code) {
+    var polls = DevicePolls(interval: .seconds(5))
+    #expect(polls.pause(after: SQOAuthError(code, "")) == .seconds(10))
+  }
+
+  @Test func `failures never shorten an interval`() {
+    var polls = DevicePolls(interval: .seconds(90))
+    #expect(polls.pause(after: SQOAuthError(.requestTimedOut, "")) == .seconds(90))
+  }
+
+  @Test(arguments: ["authorization_pending", "slow_down", "temporarily_unavailable"])
+  func `the server's own time counts if it is longer`(code: String) {
+    var polls = DevicePolls(interval: .seconds(5))
+    #expect(polls.pause(after: Self.answer(code, retryAfter: .seconds(70))) == .seconds(70))
+    #expect(polls.pause(after: Self.answer(code, retryAfter: .seconds(1))) ?? .zero > .seconds(1))
+  }
+
+  @Test(arguments: [
+    "access_denied", "expired_token", "invalid_grant", "invalid_client", "unsupported_grant_type",
+  ])
+  func `an error of the protocol ends the sign-in`(code: String) {
+    var polls = DevicePolls(interval: .seconds(5))
+    #expect(polls.pause(after: Self.answer(code)) == nil)
+  }
+
+  @Test(arguments: [
+    SQOAuthError.Code.cancelled, .invalidResponse, .redirectRefused, .storeFailed,
+    // Only the server can say this, in an error response.
+    .init(rawValue: "slow_down"),
+  ])
+  func `an error of the SDK that would come again ends the sign-in`(code: SQOAuthError.Code) {
+    var polls = DevicePolls(interval: .seconds(5))
+    #expect(polls.pause(after: SQOAuthError(code, "")) == nil)
+  }
+}

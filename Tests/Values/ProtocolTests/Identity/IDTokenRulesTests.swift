@@ -1,0 +1,211 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Each rule for the claims of an ID token, alone: everything else about the token is right.
+@Suite struct IDTokenRulesTests {
+  private static let now = Date(timeIntervalSince1970: 1_900_000_000)
+  private static let accessToken = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"
+  private static let code = "Qcb0Orv1zh30vL1MPRsbm-diHiMwcLyZvn1arpZv-Jxf_11jnpEX3Tgfvk"
+
+  private static let claims: [String: JSONValue] = [
+    "iss": "https://id.example", "sub": "24400320", "aud": "app", "exp": 1_900_000_300,
+    "iat": 1_899_999_990, "nonce": "n-0S6_WzA2Mj",
+  ]
+
+  private static let rules = IDTokenRules(
+    issuer: "https://id.example", clientID: "app", trustedAudiences: ["api"],
+    clockTolerance: .seconds(60), algorithm: .rs256, now: now)
+
+  private static func expectation() -> IDTokenExpectation {
+    IDTokenExpectation(
+      accessToken: accessToken, nonce: .required("n-0S6_WzA2Mj"), code: code)
+  }
+
+  private func check(
+    _ changes: [String: JSONValue?], _ expectation: IDTokenExpectation = expectation()
+  ) throws(SQOAuthError) {
+    var claims = Self.claims
+    for (name, value) in changes { claims[name] = value }
+    try Self.rules.check(IDTokenClaims(claims), expectation)
+  }
+
+  // MARK: What every ID token must be
+
+  /// Claims that change one thing, and what becomes of them: `nil` if they are accepted.
+  static let changes: [([String: JSONValue?], SQOAuthError.Code?)] = [
+    ([:], nil),
+    (["iss": nil], .idTokenIncomplete),
+    (["sub": nil], .idTokenIncomplete),
+    (["aud": nil], .idTokenIncomplete),
+    (["exp": nil], .idTokenIncomplete),
+    (["iat": nil], .idTokenIncomplete),
+    (["iss": 7], .idTokenMalformed),
+    (["sub": ""], .idTokenMalformed),
+    (["sub": 24_400_320], .idTokenMalformed),
+    (["aud": .array([])], .idTokenMalformed),
+    (["aud": .array(["app", 7])], .idTokenMalformed),
+    (["exp": "1900000300"], .idTokenMalformed),
+    // Milliseconds.
+    (["exp": 1_900_000_300_000], .idTokenMalformed),
+    (["iat": -1], .idTokenMalformed),
+    (["azp": 7], .idTokenMalformed),
+    (["amr": "pwd"], .idTokenMalformed),
+
+    (["iss": "https://id.example/"], .idTokenIssuer),
+    (["iss": "https://ID.example"], .idTokenIssuer),
+    // "é" in two spellings, which Swift's comparison takes for one.
+    (["iss": "https://id.e\u{301}xample"], .idTokenIssuer),
+
+    (["aud": "stranger"], .idTokenAudience),
+    (["aud": .array(["app"])], nil),
+    (["aud": .array(["app", "app"])], nil),
+    (["aud": .array(["app", "stranger"]), "azp": "app"], .idTokenAudience),
+    (["aud": .array(["app", "api"]), "azp": "app"], nil),
+    (["aud": .array(["app", "api"])], .idTokenAuthorizedParty),
+    (["aud": "api", "azp": "app"], .idTokenAudience),
+    (["azp": "app"], nil),
+    (["azp": "stranger"], .idTokenAuthorizedParty),
+
+    // The clocks may differ by 60 s, in both directions.
+    (["exp": 1_899_999_941], nil),
+    (["exp": 1_899_999_940], .idTokenExpired),
+    (["exp": 0], .idTokenExpired),
+    (["iat": 1_900_000_060], nil),
+    (["iat": 1_900_000_061], .idTokenNotYetValid),
+    (["iat": 1_900_000_060.5], .idTokenNotYetValid),
+    (["nbf": 1_900_000_060], nil),
+    (["nbf": 1_900_000_061], .idTokenNotYetValid),
+    // A provider may send one ID token again as long as it is valid.
+    (["iat": 1_800_000_000], nil),
+
+    (["nonce": nil], .idTokenNonce),
+    (["nonce": "n-0s6_WzA2Mj"], .idTokenNonce),
+
+    // The examples of OpenID Connect Core 1.0, appendix A.
+    (["at_hash": "77QmUPtjPfzWtF2AnpK9RQ"], nil),
+    (["at_hash": "77QmUPtjPfzWtF2AnpK9RA"], .idTokenAccessToken),
+    (["at_hash": "77QmUPtjPfzWtF2AnpK9RQ=="], .idTokenAccessToken),
+    (["c_hash": "LDktKdoQak3Pk0cnXxCltA"], nil),
+    (["c_hash": "77QmUPtjPfzWtF2AnpK9RQ"], .idTokenCode),
+  ]
+
+  @Test(arguments: changes)
+  func `every rule has its code`(
+    changes: [String: JSONValue?], code: SQOAuthError.Code?
+  ) throws {
+    guard let code else { return try check(changes) }
+    let error = try #require(failure(code) { try check(changes) })
+    for value in Self.claims.values + changes.values.compactMap(\.self) {
+      guard let text = value.string, text.count > 3, text != "https://id.example" else { continue }
+      #expect(!error.message.contains(text), "no claim's value is in the message")
+    }
+  }
+
+  @Test func `the digest of at_hash is that of the signature's algorithm`() throws {
+    let hashes: [(JWSAlgorithm, String)] = [
+      (.es256, "77QmUPtjPfzWtF2AnpK9RQ"),
+      // By custom, the SHA-512 of Ed25519.
+      (.edDSA, "q7nS86GgvvFaZkzALLWqJYaJIKw2wCDAVfCAsm5CrBM"),
+    ]
+    for (algorithm, hash) in hashes {
+      let rules = IDTokenRules(
+        issuer: "https://id.example", clientID: "app", trustedAudiences: [],
+        clockTolerance: .zero, algorithm: algorithm, now: Self.now)
+      var claims = Self.claims
+      claims["at_hash"] = .string(hash)
+      try rules.check(IDTokenClaims(claims), Self.expectation())
+    }
+  }
+
+  // MARK: What the request asked for
+
+  @Test(
+    arguments: [
+      (["auth_time": 1_899_999_000], nil),
+      (["auth_time": 1_899_998_940], nil),
+      (["auth_time": 1_899_998_939], .idTokenAuthenticationDate),
+      (["auth_time": nil], .idTokenAuthenticationDate),
+      (["auth_time": "1899999000"], .idTokenMalformed),
+    ] as [([String: JSONValue?], SQOAuthError.Code?)])
+  func `a recent login must be shown and recent`(
+    changes: [String: JSONValue?], code: SQOAuthError.Code?
+  ) throws {
+    var expectation = Self.expectation()
+    expectation.maximumAge = .seconds(1000)
+    guard let code else { return try check(changes, expectation) }
+    failure(code) { try check(changes, expectation) }
+  }
+
+  @Test(
+    arguments: [
+      (["acr": "silver"], nil), (["acr": "gold"], nil),
+      (["acr": "bronze"], .idTokenAuthenticationContext),
+      (["acr": nil], .idTokenAuthenticationContext),
+    ] as [([String: JSONValue?], SQOAuthError.Code?)])
+  func `an essential acr must be one of the demanded ones`(
+    changes: [String: JSONValue?], code: SQOAuthError.Code?
+  ) throws {
+    var expectation = Self.expectation()
+    expectation.essentialContexts = ["silver", "gold"]
+    guard let code else { return try check(changes, expectation) }
+    failure(code) { try check(changes, expectation) }
+  }
+
+  // MARK: A refresh
+
+  @Test(
+    arguments: [
+      ([:], nil),
+      // Another process of the provider may sign with a new issue date, but no user logged in.
+      (["iat": 1_900_000_000, "exp": 1_900_000_900], nil),
+      (["nonce": nil], nil),
+      (["nonce": "another"], .idTokenNonce),
+      (["sub": "24400321"], .idTokenSubject),
+      (["iss": "https://other.example"], .idTokenIssuer),
+      (["aud": "stranger"], .idTokenAudience),
+      (["aud": "app"], .idTokenAudience),
+      (["azp": nil], .idTokenAuthorizedParty),
+      (["azp": "stranger"], .idTokenAuthorizedParty),
+      (["auth_time": 1_899_999_000], nil),
+      (["auth_time": nil], nil),
+      (["auth_time": 1_899_999_001], .idTokenAuthenticationDate),
+    ] as [([String: JSONValue?], SQOAuthError.Code?)])
+  func `the ID token of a refresh continues that of the sign-in`(
+    changes: [String: JSONValue?], code: SQOAuthError.Code?
+  ) throws {
+    let original: [String: JSONValue] = [
+      "aud": .array(["app", "api"]), "azp": "app", "auth_time": 1_899_999_000,
+    ]
+    let claims = Self.claims.merging(original) { $1 }
+    var expectation = IDTokenExpectation(
+      accessToken: Self.accessToken, nonce: .ifPresent("n-0S6_WzA2Mj"))
+    expectation.previous = IDToken(validated: try IDTokenClaims(claims), compactForm: "a.b.c")
+    let all = original.mapValues(Optional.some).merging(changes) { $1 }
+    guard let code else { return try check(all, expectation) }
+    failure(code) { try check(all, expectation) }
+  }
+
+  @Test func `a refresh keeps an azp that was absent absent`() throws {
+    var expectation = IDTokenExpectation(accessToken: Self.accessToken, nonce: .ifPresent(nil))
+    expectation.previous = IDToken(validated: try IDTokenClaims(Self.claims), compactForm: "a.b.c")
+    failure(.idTokenAuthorizedParty) { try check(["azp": "app"], expectation) }
+  }
+
+  // MARK: Clocks
+
+  @Test(arguments: [
+    (Duration.seconds(3700), "3700 s ahead of the server's"),
+    (.seconds(-3700), "3700 s behind the server's"), (.zero, "agrees with the server's"),
+  ])
+  func `an error about time says how the clocks differ`(lead: Duration, words: String) throws {
+    var expectation = Self.expectation()
+    expectation.clockLead = lead
+    for changes in [["exp": 0], ["iat": 1_900_003_600]] as [[String: JSONValue?]] {
+      let error = failure { try check(changes, expectation) }
+      #expect(error?.message.contains(words) == true)
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// What counts while an issuer does not give its keys.
+@Suite(.timeLimit(.minutes(1))) struct SigningKeyOutageTests {
+  private let server = KeyServer()
+
+  struct Outage: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let code: SQOAuthError.Code
+    let answer: @Sendable (HTTPRequest) async throws -> HTTPResponse
+
+    static func failure(_ code: SQOAuthError.Code) -> Self {
+      Self(testDescription: "\(code)", code: code) { _ in throw SQOAuthError(code, "x") }
+    }
+
+    static func status(
+      _ status: Int, _ code: SQOAuthError.Code, _ headers: HTTPFields = [:]
+    ) -> Self {
+      Self(testDescription: "status \(status)", code: code) { _ in
+        HTTPResponse(status: status, headers: headers, body: Data())
+      }
+    }
+
+    static let all = [
+      failure(.connectionFailed), failure(.requestTimedOut), failure(.tlsFailed),
+      status(429, .temporarilyUnavailable), status(500, .serverError),
+      status(503, .temporarilyUnavailable),
+    ]
+    /// Answers of a server that is there and publishes no keys.
+    static let answers = [
+      status(404, .invalidResponse), status(410, .invalidResponse), status(302, .redirectRefused),
+      Self(
+        testDescription: "no keys", code: .invalidResponse, answer: ScriptedHTTPClient.json("{")),
+    ]
+  }
+
+  private func current() async throws -> JSONWebKeySet {
+    try await server.keys.keys(of: server.source(), server.environment)
+  }
+
+  private func newer(
+    than known: JSONWebKeySet, isFromIssuer: Bool = false
+  ) async throws -> JSONWebKeySet? {
+    try await server.keys.keys(
+      of: server.source(), server.environment, otherThan: known, isFromIssuer: isFromIssuer)
+  }
+
+  private var requests: Int { server.http.requests.count }
+
+  @Test(arguments: Outage.all + Outage.answers)
+  func `forged texts do not make the SDK ask an issuer that fails`(outage: Outage) async throws {
+    let known = try await current()
+    server.http.answer(outage.answer)
+    for _ in 0..<5 { #expect(try await newer(than: known) == nil) }
+    server.clock.advance(by: 59)
+    #expect(try await newer(than: known) == nil)
+    #expect(requests == 2)
+    server.http.answer(KeyServer.keys("B"))
+    server.clock.advance(by: 1)
+    #expect(try await newer(than: known) != nil)
+  }
+
+  @Test(arguments: [("5", 60.0), ("90", 90), ("100000", 300)])
+  func `the issuer may ask for a longer rest, within bounds`(
+    retryAfter: String, rest: Double
+  ) async throws {
+    let known = try await current()
+    server.http.answer(
+      Outage.status(429, .temporarilyUnavailable, ["Retry-After": retryAfter]).answer)
+    #expect(try await newer(than: known) == nil)
+    server.clock.advance(by: rest - 1)
+    #expect(try await newer(than: known) == nil)
+    #expect(requests == 2)
+    server.clock.advance(by: 1)
+    #expect(try await newer(than: known) == nil)
+    #expect(requests == 3)
+  }
+
+  @Test func `what the issuer itself sent is judged when its keys are back`() async throws {
+    let known = try await current()
+    server.http.answer(Outage.failure(.connectionFailed).answer)
+    // Forged texts must not delay this.
+    #expect(try await newer(than: known) == nil)
+    await failure(.connectionFailed) { try await newer(than: known, isFromIssuer: true) }
+    #expect(requests == 2)
+    server.http.answer(KeyServer.keys("B"))
+    server.clock.advance(by: 1)
+    #expect(try await newer(than: known, isFromIssuer: true) != nil)
+    #expect(requests == 3)
+  }
+
+  @Test(arguments: Outage.all)
+  func `known keys outlive an outage by a day, with one request a minute`(
+    outage: Outage
+  ) async throws {
+    let known = try await current()
+    server.http.answer(outage.answer)
+    server.clock.advance(by: 3600)
+    for _ in 0..<5 { #expect(try await current() == known) }
+    #expect(try await newer(than: known) == nil)
+    server.clock.advance(by: 59)
+    #expect(try await current() == known)
+    #expect(requests == 2)
+    server.clock.advance(by: 1)
+    #expect(try await current() == known)
+    #expect(requests == 3)
+    server.clock.advance(by: 86_400 - 61)
+    #expect(try await current() == known)
+    server.clock.advance(by: 1)
+    await failure(outage.code) { try await current() }
+  }
+
+  @Test func `one caller finds out whether the issuer is back, and the others do not wait`()
+    async throws
+  {
+    let known = try await current()
+    server.http.answer(Outage.failure(.requestTimedOut).answer)
+    server.clock.advance(by: 3600)
+    #expect(try await current() == known)
+    server.clock.advance(by: 60)
+    let gate = Gate(isOpen: false)
+    server.http.answer { request in
+      await gate.pass()
+      return try await KeyServer.keys("B")(request)
+    }
+    let (keys, source, environment) = (server.keys, try server.source(), server.environment)
+    let first = begin { try await keys.keys(of: source, environment) }
+    try await gate.isHolding()
+    for _ in 0..<5 { #expect(try await current() == known) }
+    gate.open()
+    #expect(try await first.value != known)
+    #expect(try await current() != known)
+    #expect(requests == 3)
+  }
+
+  @Test func `a key that the issuer removed ends when the issuer is back`() async throws {
+    let known = try await current()
+    server.http.answer(Outage.failure(.connectionFailed).answer)
+    server.clock.advance(by: 3600)
+    #expect(try await current() == known)
+    server.http.answer(KeyServer.keys("B"))
+    server.clock.advance(by: 60)
+    #expect(try await current() != known)
+  }
+
+  @Test(arguments: Outage.answers)
+  func `an issuer that answers without keys ends the old ones`(answer: Outage) async throws {
+    _ = try await current()
+    server.http.answer(answer.answer)
+    server.clock.advance(by: 3600)
+    for _ in 0..<3 { await failure(answer.code) { try await current() } }
+    #expect(requests == 2)
+    server.http.answer(Outage.failure(.connectionFailed).answer)
+    server.clock.advance(by: 1)
+    await failure(.connectionFailed) { try await current() }
+  }
+
+  @Test func `without keys, a failure counts for a second and no longer`() async throws {
+    server.http.answer(
+      Outage.status(503, .temporarilyUnavailable, ["Retry-After": "600"]).answer)
+    for _ in 0..<5 { await failure(.temporarilyUnavailable) { try await current() } }
+    #expect(requests == 1)
+    server.http.answer(KeyServer.keys("A"))
+    server.clock.advance(by: 1)
+    _ = try await current()
+  }
+
+  @Test func `keys that were fetched ahead in vain are fetched when they are needed`()
+    async throws
+  {
+    server.http.answer(Outage.failure(.connectionFailed).answer)
+    await failure(.connectionFailed) {
+      try await server.keys.keys(of: server.source(), server.environment, isAhead: true)
+    }
+    server.http.answer(KeyServer.keys("A"))
+    _ = try await current()
+  }
+
+  @Test func `a caller who gives up says nothing about the issuer`() async throws {
+    let known = try await current()
+    let gate = Gate(isOpen: false)
+    server.http.answer { _ in
+      await gate.pass()
+      throw CancellationError()
+    }
+    let (keys, source, environment) = (server.keys, try server.source(), server.environment)
+    let caller = begin {
+      try await keys.keys(of: source, environment, otherThan: known, isFromIssuer: false)
+    }
+    try await gate.isHolding()
+    caller.cancel()
+    await failure(.cancelled) { try await caller.value }
+    gate.open()
+    server.http.answer(KeyServer.keys("B"))
+    #expect(try await newer(than: known) != nil)
+  }
+}

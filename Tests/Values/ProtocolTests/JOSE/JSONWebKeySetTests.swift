@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+@Suite struct JSONWebKeySetTests {
+  @Test(arguments: [
+    "", "null", "[]", "{}", #"{"keys":null}"#, #"{"keys":{}}"#, #"{"keys":"x"}"#,
+    #"{"keys":[],"keys":[]}"#, #"{"keys":[{"kty":"RSA","kty":"EC"}]}"#,
+    #"{"keys":[{"kid":"a","\u006bid":"b"}]}"#, #"{"keys":[]"#,
+  ])
+  func `a text that is no set of keys, each name once, is malformed`(text: String) {
+    #expect { try JSONWebKeySet(Data(text.utf8)) } throws: { error in
+      guard case .malformed = error as? JWSFailure else { return false }
+      return true
+    }
+  }
+
+  @Test func `a set has a bounded size and number of keys`() throws {
+    let blank = Data(repeating: 0x20, count: JSONWebKeySet.maximumSize)
+    #expect(throws: JWSFailure.tooLong) { try JSONWebKeySet(Data(#"{"keys":[]}"#.utf8) + blank) }
+    _ = try JSONWebKeySet.of(Array(repeating: [:], count: JSONWebKeySet.maximumKeys))
+    #expect(throws: JWSFailure.malformed("the key set has more than 100 keys")) {
+      _ = try JSONWebKeySet.of(Array(repeating: [:], count: JSONWebKeySet.maximumKeys + 1))
+    }
+  }
+
+  @Test func `keys that cannot be understood are skipped`() throws {
+    let vector = try SignedVectors.one(.es256)
+    let key = try #require(vector.key)
+    let strange: [JSONValue] = [
+      .null, "key", 1, [], [:], ["kty": "oct", "k": "AAAA"], ["kty": "AKP", "alg": "ML-DSA-44"],
+      ["kty": "RSA"], ["kty": "EC"], ["kty": "OKP"], key.with(["kty": "ec"]),
+      key.with(["kty": 1]), key.with(["crv": "secp256k1"]), key.with(["crv": nil]),
+      key.with(["kid": 1]), key.with(["alg": .null]), key.with(["use": []]),
+      key.with(["key_ops": "verify"]), key.with(["key_ops": [1]]), key.with(["x": nil]),
+      key.with(["x": "AAAA"]), key.with(["y": "not base64url"]),
+    ]
+    let text = try CompactJWS(vector.jws)
+    #expect(throws: JWSFailure.noKey) { try text.verify(with: .of(strange), algorithm: .es256) }
+    #expect(try JSONWebKeySet.of(strange) == .of([]))
+    try text.verify(with: .of(strange + [key]), algorithm: .es256)
+  }
+
+  @Test func `private members of a published key are not kept`() throws {
+    let key = try #require(SignedVectors.one(.rs256).key)
+    let careless = key.with(["d": "c2VjcmV0", "p": "c2VjcmV0", "x5c": ["MII"], "ext": true])
+    #expect(try JSONWebKeySet.of([careless]) == .of([key]))
+    var dumped = ""
+    dump(try JSONWebKeySet.of([careless]), to: &dumped)
+    #expect(!dumped.contains("c2VjcmV0"))
+  }
+
+  @Test func `two sets are equal if they have the same keys in any order`() throws {
+    let keys = SignedVectors.signed.compactMap(\.key)
+    let set = try JSONWebKeySet.of(keys)
+    #expect(try set == .of(keys.reversed()))
+    #expect(try set != .of(Array(keys.dropLast())))
+    #expect(try set != .of([]))
+    for change in ["kid", "use", "alg"] {
+      let changed = keys.map { $0.with([change: "other"]) }
+      #expect(try set != .of(changed), "\(change)")
+    }
+  }
+
+  @Test func `many threads verify with the keys of one set`() async throws {
+    let set = try JSONWebKeySet.of(SignedVectors.signed.compactMap(\.key))
+    let vectors = SignedVectors.signed.filter { $0.key != nil }
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<8 {
+        for vector in vectors {
+          group.addTask {
+            try CompactJWS(vector.jws).verify(with: set, algorithm: vector.algorithm)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+}

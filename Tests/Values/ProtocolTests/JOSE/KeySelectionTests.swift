@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The key that verifies a text, among keys that look like it.
+@Suite struct KeySelectionTests {
+  private static let asymmetric = JWSAlgorithm.allCases.filter { !$0.isSymmetric }
+
+  @Test(arguments: asymmetric)
+  func `the right key is found among decoys with its name`(algorithm: JWSAlgorithm) throws {
+    let vector = try SignedVectors.one(algorithm)
+    let key = try #require(vector.key)
+    let decoys = SignedVectors.signed.compactMap(\.key).filter { $0 != key }
+      .map { $0.with(["kid": key["kid"]]) }
+    let text = try CompactJWS(vector.jws)
+    try text.verify(with: .of(decoys + [key]), algorithm: algorithm)
+    #expect { try text.verify(with: .of(decoys), algorithm: algorithm) } throws: {
+      [JWSFailure.badSignature, .noKey].contains($0 as? JWSFailure)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ["use": "sig"], ["key_ops": ["verify"]], ["key_ops": ["sign", "verify"]],
+      ["alg": "RS256"], ["use": "sig", "key_ops": ["verify"], "alg": "RS256"],
+    ] as [[String: JSONValue]])
+  func `a key that may verify is used`(members: [String: JSONValue]) throws {
+    let vector = try SignedVectors.one(.rs256)
+    let key = try #require(vector.key)
+    try CompactJWS(vector.jws).verify(with: .of([key.with(members)]), algorithm: .rs256)
+  }
+
+  @Test(
+    arguments: [
+      ["use": "enc"], ["use": "SIG"], ["use": ""], ["key_ops": []], ["key_ops": ["sign"]],
+      ["key_ops": ["encrypt", "wrapKey"]], ["use": "sig", "key_ops": ["encrypt"]],
+      ["alg": "RS384"], ["alg": "PS256"], ["alg": "RSA-OAEP"], ["alg": "none"], ["alg": ""],
+      ["kid": "another"], ["kid": ""],
+    ] as [[String: JSONValue]])
+  func `a key that is for something else is no key`(members: [String: JSONValue]) throws {
+    let vector = try SignedVectors.one(.rs256)
+    let key = try #require(vector.key)
+    let set = try JSONWebKeySet.of([key.with(members)])
+    let text = try CompactJWS(vector.jws)
+    #expect(throws: JWSFailure.noKey) { try text.verify(with: set, algorithm: .rs256) }
+  }
+
+  @Test func `a key without a name does not fit a header with one`() throws {
+    let vector = try SignedVectors.one(.rs256)
+    let set = try JSONWebKeySet.of([try #require(vector.key).with(["kid": nil])])
+    #expect(throws: JWSFailure.noKey) {
+      try CompactJWS(vector.jws).verify(with: set, algorithm: .rs256)
+    }
+  }
+
+  @Test func `a header without a name fits each key of the kind`() throws {
+    // These texts of RFC 7515 have no `kid`.
+    for vector in SignedVectors.signed where vector.source.hasPrefix("RFC 7515") {
+      guard let key = vector.key else { continue }
+      let text = try CompactJWS(vector.jws)
+      #expect(text.keyID == nil)
+      let named = SignedVectors.signed.compactMap(\.key) + [key.with(["kid": "any"])]
+      try text.verify(with: .of(named), algorithm: vector.algorithm)
+    }
+  }
+
+  @Test(arguments: asymmetric)
+  func `a set finds the key for a text among others`(algorithm: JWSAlgorithm) throws {
+    let vector = try SignedVectors.one(algorithm)
+    let text = try CompactJWS(vector.jws)
+    let others = SignedVectors.signed.compactMap(\.key).filter { $0["kid"] != vector.key["kid"] }
+    let own = try JSONWebKeySet.of([try #require(vector.key)])
+    #expect(own.keys(for: text, algorithm).count == 1)
+    #expect(own.keys(for: text, .hs256).isEmpty)
+    #expect(try JSONWebKeySet.of(others).keys(for: text, algorithm).isEmpty)
+  }
+}

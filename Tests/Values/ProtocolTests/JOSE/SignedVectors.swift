@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Signed texts by other programs, with their keys.
+///
+/// - SeeAlso: Vectors/README.md
+struct SignedVectors: Decodable {
+  struct Vector: Decodable, Sendable, CustomTestStringConvertible {
+    let source: String
+    let algorithm: JWSAlgorithm
+    let key: JSONValue?
+    private let secret: String?
+    let jws: String
+
+    private enum CodingKeys: CodingKey {
+      case source
+      case algorithm
+      case key
+      case secret
+      case jws
+    }
+
+    init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: CodingKeys.self)
+      source = try values.decode(String.self, forKey: .source)
+      algorithm = try #require(
+        JWSAlgorithm(rawValue: values.decode(String.self, forKey: .algorithm)))
+      key = try values.decodeIfPresent(JSONValue.self, forKey: .key)
+      secret = try values.decodeIfPresent(String.self, forKey: .secret)
+      jws = try values.decode(String.self, forKey: .jws)
+    }
+
+    var testDescription: String { "\(algorithm.rawValue) of \(source)" }
+
+    /// Verifies the text, or another one in its place.
+    func verify(_ other: String? = nil, as algorithm: JWSAlgorithm? = nil) throws {
+      let text = try CompactJWS(other ?? jws)
+      let algorithm = algorithm ?? self.algorithm
+      if let key {
+        try text.verify(with: .of([key]), algorithm: algorithm)
+      } else {
+        let secret = try #require(secret.flatMap(Base64URL.decode))
+        try text.verify(secret: secret, algorithm: algorithm)
+      }
+    }
+  }
+
+  struct Confused: Decodable {
+    /// The public key as text, which is the shared secret of the signed text.
+    let publicKey: String
+    let key: JSONValue
+    let jws: String
+  }
+
+  let signed: [Vector]
+  let weak: [Vector]
+  let confused: Confused
+
+  static let all = Result {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "Vectors/SignedTexts.json")
+    return try JSONDecoder().decode(SignedVectors.self, from: Data(contentsOf: file))
+  }
+
+  /// The texts with sound keys, for tables of tests; empty if the file cannot be read.
+  static let signed = (try? all.get().signed) ?? []
+
+  /// A signed text by joserfc.
+  static func one(_ algorithm: JWSAlgorithm) throws -> Vector {
+    try #require(
+      all.get().signed.first { $0.algorithm == algorithm && $0.source.hasPrefix("joserfc") })
+  }
+}
+
+extension JSONValue {
+  /// The object with other members.
+  func with(_ members: [String: JSONValue?]) -> JSONValue {
+    var object = self.object ?? [:]
+    for (name, value) in members { object[name] = value }
+    return .object(object)
+  }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The keys with which a client signs.
+@Suite(.timeLimit(.minutes(2))) struct ClientKeyTests {
+  // MARK: Making and reading
+
+  @Test(arguments: MadeKeys.algorithms)
+  func `a new key signs, also after it was written and read`(algorithm: JWSAlgorithm) async throws {
+    let key = try ClientKey(generating: algorithm)
+    let claims: [String: JSONValue] = ["iss": "a/b", "n": 1]
+    #expect(try MadeKeys.claims(of: await key.sign(claims), by: key) == claims)
+    let members = try #require(key.publicJWK?.object)
+    #expect(members["alg"]?.string == algorithm.rawValue && members["use"]?.string == "sig")
+    #expect(Set(members.keys).isDisjoint(with: ["d", "p", "q", "dp", "dq", "qi", "k"]))
+    let copies = [
+      try ClientKey(pem: try key.pem(), algorithm: algorithm),
+      try ClientKey(
+        pem: try key.pem(passphrase: "pässword"), algorithm: algorithm, passphrase: "pässword"),
+    ]
+    for copy in copies {
+      #expect(copy == key && copy.keyID == key.keyID && copy.hashValue == key.hashValue)
+      #expect(try MadeKeys.claims(of: await copy.sign(claims), by: key) == claims)
+    }
+    #expect(try ClientKey(generating: algorithm) != key)
+  }
+
+  struct Published: Decodable, CustomTestStringConvertible {
+    let source: String
+    let algorithm: String
+    let key: JSONValue
+    let thumbprint: String?
+
+    var testDescription: String { "\(algorithm) of \(source)" }
+
+    static let all: [Published] = {
+      let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Vectors/PrivateKeys.json")
+      return (try? JSONDecoder().decode([Published].self, from: Data(contentsOf: file))) ?? []
+    }()
+
+    func text(_ change: (inout [String: JSONValue]) -> Void = { _ in }) throws -> String {
+      var members = try #require(key.object)
+      change(&members)
+      return String(decoding: try JSONEncoder().encode(members), as: UTF8.self)
+    }
+  }
+
+  @Test func `there are published keys`() { #expect(Published.all.count == 4) }
+
+  @Test(arguments: Published.all)
+  func `a published key makes the published signature`(vector: Published) async throws {
+    let algorithm = try #require(JWSAlgorithm(rawValue: vector.algorithm))
+    let published = try #require(
+      SignedVectors.signed.first {
+        $0.source == vector.source && $0.algorithm == algorithm
+      })
+    let key = try ClientKey(jwk: try vector.text(), algorithm: algorithm)
+    if let thumbprint = vector.thumbprint { #expect(key.keyID == thumbprint) }
+    let text = try CompactJWS(published.jws)
+    guard case .here(let privateKey) = key.signer, let scheme = algorithm.scheme else {
+      Issue.record("no private key")
+      return
+    }
+    let signature = try #require(privateKey.signature(of: text.signingInput, by: scheme))
+    let other =
+      String(decoding: text.signingInput, as: UTF8.self) + "." + Base64URL.encode(signature)
+    try published.verify(other)
+    // The other schemes make another signature each time.
+    if [.rs256, .edDSA].contains(algorithm) { #expect(other == published.jws) }
+  }
+
+  @Test func `an RSA key needs no primes`() async throws {
+    let rsa = try #require(Published.all.first)
+    let names = ["p", "q", "dp", "dq", "qi"]
+    let short = try ClientKey(jwk: try rsa.text { for name in names { $0[name] = nil } })
+    let whole = try ClientKey(jwk: try rsa.text())
+    #expect(short == whole && short.algorithm == .rs256)
+    #expect(try await short.sign(["a": 1]) == whole.sign(["a": 1]))
+    failure(.invalidConfiguration) { try short.pem() }
+    #expect(try whole.pem().hasPrefix("-----BEGIN PRIVATE KEY-----"))
+  }
+
+  @Test func `the name and the algorithm are the caller's, or the key's`() throws {
+    let rsa = try #require(Published.all.first)
+    let text = try rsa.text { $0["alg"] = "PS256" }
+    #expect(try ClientKey(jwk: text).algorithm == .ps256)
+    #expect(try ClientKey(jwk: text).keyID == "bilbo.baggins@hobbiton.example")
+    let named = try ClientKey(jwk: text, algorithm: .rs512, keyID: "mine")
+    #expect(named.algorithm == .rs512 && named.keyID == "mine")
+    #expect(named.publicJWK?["kid"]?.string == "mine")
+  }
+
+  // MARK: Refusals
+
+  @Test(arguments: JWSAlgorithm.allCases.filter(\.isSymmetric))
+  func `a shared secret is no client key`(algorithm: JWSAlgorithm) throws {
+    failure(.invalidConfiguration) { try ClientKey(generating: algorithm) }
+    failure(.invalidConfiguration) {
+      try ClientKey(algorithm: algorithm, keyID: nil) { $0 }
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("x", JSONValue.string("AHKZLLOsCOzz5cY97ewNUajB957y")), ("d", nil), ("d", ""),
+      (
+        "y",
+        "AAhRON2r9cqXX1hg-RoI6R1tX5p2rUAYdmpHZoC1XNM56KtscrX6zbKipQrCW9CGZH3T4ubpnoTKLDYJ_fF3_rJt"
+      ),
+      ("crv", "P-256"), ("crv", "secp256k1"), ("kty", "RSA"), ("kty", nil), ("use", "enc"),
+      ("alg", "ES256"), ("alg", "HS256"), ("alg", "none"), ("alg", 1), ("d", "A+=="),
+    ] as [(String, JSONValue?)])
+  func `a key that is not whole is refused`(name: String, value: JSONValue?) throws {
+    let text = try Published.all[2].text { $0[name] = value }
+    let error = failure(.invalidConfiguration) { try ClientKey(jwk: text) }
+    if let error { #expect(!everyText(of: error).contains("AAhRON2r9")) }
+  }
+
+  @Test func `an RSA key that signs nothing is refused`() throws {
+    let text = try Published.all[0].text { members in
+      for name in ["p", "q", "dp", "dq", "qi"] { members[name] = nil }
+      (members["e"], members["d"]) = ("AQ", "AQ")
+    }
+    failure(.invalidConfiguration) { try ClientKey(jwk: text) }
+  }
+
+  @Test func `a private half of another key is refused`() throws {
+    let other = try ClientKey(generating: .edDSA)
+    let text = try Published.all[3].text { $0["x"] = other.publicJWK?["x"] }
+    failure(.invalidConfiguration) { try ClientKey(jwk: text) }
+    let rsa = try Published.all[0].text { $0["d"] = "bWUC9B-EFRIo8kpGfh0ZuyGPvMNKvYWNtB_ikiH9k20" }
+    failure(.invalidConfiguration) { try ClientKey(jwk: rsa) }
+  }
+
+  @Test(arguments: ["", "{}", "[]", "{\"kty\":\"OKP\",\"kty\":\"OKP\"}", "\u{0}", "null"])
+  func `a text that is no key is refused`(text: String) throws {
+    failure(.invalidConfiguration) { try ClientKey(jwk: text) }
+    failure(.invalidConfiguration) { try ClientKey(pem: text) }
+  }
+
+  @Test func `a key does not suit another algorithm`() throws {
+    let pem = try ClientKey(generating: .es256).pem()
+    #expect(try ClientKey(pem: pem).algorithm == .es256)
+    for algorithm in [JWSAlgorithm.rs256, .es384, .edDSA, .hs256] {
+      failure(.invalidConfiguration) { try ClientKey(pem: pem, algorithm: algorithm) }
+    }
+  }
+
+  @Test func `a passphrase that is missing, wrong or one too many is named`() throws {
+    let key = try ClientKey(generating: .es256)
+    let (plain, sealed) = (try key.pem(), try key.pem(passphrase: "right"))
+    #expect(sealed.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"))
+    #expect(plain.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
+    for (text, passphrase) in [(sealed, nil), (sealed, "wrong"), (plain, "right")] {
+      failure(.wrongPassphrase) { try ClientKey(pem: text, passphrase: passphrase) }
+    }
+    for passphrase in ["", "a\u{0}b", String(repeating: "x", count: 1025)] {
+      failure(.invalidConfiguration) { try key.pem(passphrase: passphrase) }
+      failure(.invalidConfiguration) { try ClientKey(pem: sealed, passphrase: passphrase) }
+    }
+    let longest = String(repeating: "ü", count: 512)
+    #expect(
+      try ClientKey(pem: try key.pem(passphrase: longest), passphrase: longest) == key)
+  }
+
+  @Test func `printing a key shows its name alone`() throws {
+    let key = try ClientKey(generating: .es256)
+    #expect("\(key)" == "client key ES256 \"\(key.keyID ?? "")\"")
+    let number = try #require(key.publicJWK?["x"]?.string)
+    #expect(!everyText(of: key).contains(number))
+  }
+}

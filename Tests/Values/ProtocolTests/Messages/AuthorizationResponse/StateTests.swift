@@ -1,0 +1,61 @@
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The state comes before everything else.
+@Suite struct StateTests {
+  let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: true)
+
+  /// Every way in which an answer fails to carry the state of the request.
+  static let wrongStates: [String] = {
+    let state = Redirect.state
+    return [
+      "", "state", "state=", "state=x", "state=\(state)x", "state=x\(state)",
+      "state=\(state.dropLast())", "state=\(state.lowercased())", "state=\(state)%20",
+      "state=+\(state)", "state=\(state)%00", "State=\(state)", "state%20=\(state)",
+      "state=\(state)&state=\(state)", "state=\(state)&state=x", "state=x&state=\(state)",
+      "state=\(state)&state=", "state=\(state)&%73tate=x", "sta te=\(state)",
+      "state[]=\(state)", "amp;state=\(state)",
+    ]
+  }()
+
+  @Test(arguments: wrongStates)
+  func `a code with another state is not this sign-in's answer`(state: String) {
+    #expect(redirect.judge(query: "code=abc&iss=\(Redirect.issuer)&\(state)") == .wrongState)
+    #expect(redirect.judge(query: "\(state)&code=abc&iss=\(Redirect.issuer)") == .wrongState)
+  }
+
+  @Test(arguments: wrongStates)
+  func `a forged error with another state ends nothing`(state: String) {
+    #expect(
+      redirect.judge(query: "error=access_denied&iss=\(Redirect.issuer)&\(state)") == .wrongState)
+  }
+
+  @Test(arguments: [
+    "iss=https%3A%2F%2Fevil.example&code=abc", "access_token=abc&token_type=bearer",
+    "response=abc", "code=a&code=b", "error=a&error=b", "",
+  ])
+  func `whatever else is wrong, a wrong state is seen first`(query: String) {
+    #expect(redirect.judge(query: "state=wrong&\(query)") == .wrongState)
+    #expect(redirect.judge(query: query) == .wrongState)
+  }
+
+  @Test func `a state in the fragment does not count`() {
+    #expect(
+      redirect.judge("\(redirect.redirectURI)?code=abc#state=\(Redirect.state)") == .wrongState)
+  }
+
+  @Test func `the right state is accepted in any spelling that decodes to it`() {
+    let open = Redirect()
+    let escaped = Redirect.state.utf8.map { "%" + String($0, radix: 16) }.joined()
+    #expect(open.judge(query: "code=abc&state=\(Redirect.state)") == .code("abc"))
+    #expect(open.judge(query: "code=abc&state=\(escaped)") == .code("abc"))
+  }
+
+  @Test(arguments: ["%", "code=%zz", "code=%FF&state=\(Redirect.state)"])
+  func `a query that cannot be decoded proves no state`(query: String) {
+    #expect(redirect.judge(query: query) != .code(""))
+    if case .code = redirect.judge(query: query) { Issue.record("accepted") }
+  }
+}

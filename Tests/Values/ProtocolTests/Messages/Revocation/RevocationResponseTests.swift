@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// RFC 7009, section 2.2.
+@Suite struct RevocationResponseTests {
+  static func check(
+    _ body: String = "", status: Int, headers: HTTPFields = [:], _ provider: Provider? = nil
+  ) throws {
+    let request = try RevocationRequestTests.all(
+      provider ?? RevocationRequestTests.standard, secret: "C4N4RY-secret")[0]
+    var response = Answer.http(body, status: status)
+    for field in headers { response.head.headers.append(field) }
+    try RevocationResponse(request: request, receivedAt: Answer.now).check(response)
+  }
+
+  static let logout = Provider.keycloak(
+    baseURL: "https://id.example", realm: "r", revokesByLogout: true)
+
+  @Test(arguments: ["", "{}", "ok", "<html>", "null", "\u{0}"], [200, 204])
+  func `a success needs no body, and any body is ignored`(body: String, status: Int) throws {
+    try Self.check(body, status: status)
+    try Self.check(body, status: status, Self.logout)
+  }
+
+  @Test(arguments: ["invalid_token", "invalid_grant"], [400, 401])
+  func `a token that is of no use any more is revoked`(code: String, status: Int) throws {
+    try Self.check(#"{"error":"\#(code)"}"#, status: status)
+    try Self.check(
+      #"{"error":"\#(code)","error_description":"Invalid refresh token"}"#, status: status,
+      Self.logout)
+  }
+
+  @Test(arguments: [
+    (400, SQOAuthError.Code.unsupportedTokenType), (400, .invalidRequest), (401, .invalidClient),
+    (400, .unauthorizedClient), (503, .temporarilyUnavailable), (500, .serverError),
+    (503, .invalidToken), (500, .invalidGrant),
+  ])
+  func `a refusal has the server's code, texts and status`(
+    status: Int, code: SQOAuthError.Code
+  ) {
+    let error = failure(code) {
+      try Self.check(
+        #"{"error":"\#(code)","error_description":"C4N4RY-refresh, C4N4RY-secret: why"}"#,
+        status: status)
+    }
+    #expect(error?.status == status)
+    #expect(error?.response?.errorDescription == "[removed], [removed]: why")
+    #expect(error?.requiresSignIn == (code == .invalidGrant))
+    error.map { ErrorTextTests.expectSilence($0) }
+  }
+
+  @Test(arguments: [429, 503])
+  func `a busy server says when to come again`(status: Int) {
+    for (text, delay) in [
+      ("7", Duration.seconds(7)), ("Sun, 06 Nov 1994 08:49:37 GMT", .zero), ("soon", nil),
+    ] {
+      for body in ["", #"{"error":"temporarily_unavailable"}"#] {
+        let error = failure(.temporarilyUnavailable) {
+          try Self.check(body, status: status, headers: ["Retry-After": text])
+        }
+        #expect(error?.retryAfter == delay)
+        #expect(error?.status == status)
+      }
+    }
+    #expect(failure { try Self.check(status: status) }?.retryAfter == nil)
+  }
+
+  @Test(arguments: [300, 301, 302, 303, 304, 307, 308])
+  func `a redirect is refused`(status: Int) {
+    failure(.redirectRefused) {
+      try Self.check(status: status, headers: ["Location": "https://evil.example"])
+    }
+  }
+
+  @Test(arguments: [400, 401, 403, 404, 405, 410, 418, 500, 502, 599])
+  func `a failure without an OAuth error keeps the session`(status: Int) {
+    for body in ["", "<h1>C4N4RY</h1>", "{}", #"{"error":1}"#, #"{"error":""}"#] {
+      let error = failure(status >= 500 ? .serverError : .invalidResponse) {
+        try Self.check(body, status: status)
+      }
+      #expect(error?.status == status)
+      #expect(error?.message.contains("authentication") == [401, 403].contains(status))
+      #expect(error?.requiresSignIn == false)
+      error.map { ErrorTextTests.expectSilence($0) }
+    }
+  }
+
+  // MARK: Facebook
+
+  @Test(arguments: ["true", #"{"success":true}"#, "", "1"])
+  func `Facebook says yes`(body: String) throws {
+    try Self.check(body, status: 200, .facebook)
+  }
+
+  @Test(arguments: ["false", #"{"success":false}"#, #"{"error":{"code":190}}"#])
+  func `Facebook says no with status 200`(body: String) {
+    failure(.invalidResponse) { try Self.check(body, status: 200, .facebook) }
+  }
+
+  @Test func `an expired token of Facebook's is revoked, any other error is one`() throws {
+    try Self.check(
+      #"{"error":{"message":"Session has expired","type":"OAuthException","code":190}}"#,
+      status: 400, .facebook)
+    let error = failure(.invalidResponse) {
+      try Self.check(
+        #"{"error":{"message":"C4N4RY","type":"OAuthException","code":200}}"#, status: 403,
+        headers: ["Retry-After": "9"], .facebook)
+    }
+    #expect(error?.status == 403)
+    #expect(error?.retryAfter == .seconds(9))
+    error.map { ErrorTextTests.expectSilence($0) }
+    failure(.invalidResponse) { try Self.check("no", status: 404, .facebook) }
+    failure(.temporarilyUnavailable) { try Self.check(status: 429, .facebook) }
+    failure(.serverError) { try Self.check(status: 500, .facebook) }
+  }
+}

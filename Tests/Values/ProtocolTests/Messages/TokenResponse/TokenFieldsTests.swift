@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+@Suite struct TokenFieldsTests {
+  @Test func `the example of RFC 6749 section 5_1 is read whole`() throws {
+    let token = try Answer.read(
+      """
+      {"access_token":"2YotnFZFEjr1zCsicMWpAA","token_type":"example","expires_in":3600,
+       "refresh_token":"tGzv3JOkF0XG5Qx2TlKWIA","example_parameter":"example_value"}
+      """.replacingOccurrences(of: "\"example\"", with: "\"Bearer\""))
+    #expect(token.accessToken == "2YotnFZFEjr1zCsicMWpAA")
+    #expect(token.tokenType == "Bearer")
+    #expect(token.expirationDate == Answer.now + 3600)
+    #expect(token.issueDate == Answer.now)
+    #expect(token.refreshToken == "tGzv3JOkF0XG5Qx2TlKWIA")
+    #expect(token.scope == "asked")
+    #expect(token.additionalFields == ["example_parameter": .string("example_value")])
+  }
+
+  @Test func `what is absent is absent`() throws {
+    let token = try Answer.read(#"{"access_token":"a","token_type":"bearer"}"#, scope: nil)
+    #expect(token.expirationDate == nil)
+    #expect(token.refreshToken == nil)
+    #expect(token.scope == nil)
+    #expect(token.scopes.isEmpty)
+    #expect(!token.isExpired(at: .distantFuture))
+    #expect(token.additionalFields.isEmpty)
+  }
+
+  @Test(arguments: [
+    (#""scope":"a b""#, "a b"), (#""scope":"asked""#, "asked"), (#""scope":null"#, "asked"),
+    (#""x":1"#, "asked"), (#""scope":"demo,external""#, "demo,external"),
+    (#""scope":"wider than asked""#, "wider than asked"),
+  ])
+  func `the scope is the server's, or what was asked for`(member: String, scope: String) throws {
+    let token = try Answer.read(#"{"access_token":"a","token_type":"bearer",\#(member)}"#)
+    #expect(token.scope == scope)
+  }
+
+  @Test(arguments: [#""refresh_token":"""#, #""refresh_token":null"#, #""x":1"#])
+  func `an empty refresh token is none`(member: String) throws {
+    let token = try Answer.read(#"{"access_token":"a","token_type":"bearer",\#(member)}"#)
+    #expect(token.refreshToken == nil)
+  }
+
+  @Test(arguments: ["Bearer", "bearer", "BEARER", "bEaReR"])
+  func `the token type is Bearer in any case and kept as spelled`(type: String) throws {
+    #expect(
+      try Answer.read(#"{"access_token":"a","token_type":"\#(type)"}"#).tokenType == type)
+  }
+
+  @Test(arguments: [
+    "DPoP", "mac", "", " bearer", "bearer ", "bearer\\u0000", "bearer\\n", "N_A", "pop",
+  ])
+  func `a token type that was not asked for is refused`(type: String) {
+    failure(.invalidResponse) {
+      try Answer.read(#"{"access_token":"a","token_type":"\#(type)"}"#)
+    }
+  }
+
+  @Test(arguments: [
+    "{}", #"{"token_type":"bearer"}"#, #"{"access_token":"a"}"#,
+    #"{"access_token":"","token_type":"bearer"}"#, #"{"access_token":null,"token_type":"bearer"}"#,
+    #"{"access_token":"a","token_type":null}"#, #"{"access_token":1,"token_type":"bearer"}"#,
+    #"{"access_token":["a"],"token_type":"bearer"}"#,
+    #"{"access_token":{"a":"b"},"token_type":"bearer"}"#,
+    #"{"access_token":true,"token_type":"bearer"}"#, #"{"access_token":"a","token_type":1}"#,
+    #"{"access_token":"a","token_type":["bearer"]}"#,
+    #"{"Access_Token":"a","Token_Type":"bearer"}"#,
+    #"{"data":{"access_token":"a","token_type":"bearer"}}"#,
+  ])
+  func `a response without a usable token or type is refused`(body: String) {
+    failure(.invalidResponse) { try Answer.read(body) }
+  }
+
+  @Test(arguments: [
+    "a\\r\\nX-Evil: 1", "a\\nb", "a\\rb", "a\\u0000b", "a b", "\\u0009a", "a\\u007f",
+    "\\u00fc", "\\u20ac", "\\ud83d\\ude00", " a", "a ", "\\u202ea", "\\ufeffa",
+  ])
+  func `a token that could split a header field or change on its way is refused`(text: String) {
+    failure(.invalidResponse) {
+      try Answer.read(#"{"access_token":"\#(text)","token_type":"bearer"}"#)
+    }
+    let refresh =
+      #"{"access_token":"a","token_type":"bearer","refresh_token":"\#(text)"}"#
+    // RFC 6749, appendix A.17 allows a space in a refresh token, never a control character.
+    if let token = try? Answer.read(refresh) {
+      #expect(!(token.refreshToken ?? "").unicodeScalars.contains(where: isHarmful))
+    }
+  }
+
+  @Test(arguments: ["a%20b", "a+b/c==", "~._-!$&'()*,;:@?#[]{}|\\\\^`<>", "%zz"])
+  func `a token is opaque and kept byte for byte`(text: String) throws {
+    let token = try Answer.read(#"{"access_token":"\#(text)","token_type":"bearer"}"#)
+    #expect(token.accessToken == text.replacingOccurrences(of: "\\\\", with: "\\"))
+  }
+
+  @Test(arguments: [
+    #""refresh_token":1"#, #""refresh_token":["a"]"#, #""scope":["a","b"]"#, #""scope":1"#,
+    #""refresh_token":false"#,
+  ])
+  func `a field of another type never becomes a text`(member: String) throws {
+    let body = #"{"access_token":"a","token_type":"bearer",\#(member)}"#
+    do throws(SQOAuthError) {
+      let token = try Answer.read(body)
+      #expect(token.refreshToken == nil && token.scope == "asked")
+    } catch {
+      #expect(error.code == .invalidResponse)
+    }
+  }
+
+  @Test func `further fields are kept as they came, of whatever type`() throws {
+    let token = try Answer.read(
+      """
+      {"access_token":"a","token_type":"bearer","id_token":"x.y.z","n":1,"f":1.5,"b":true,
+       "z":null,"l":[1,"a"],"o":{"k":"v"}}
+      """)
+    #expect(
+      token.additionalFields == [
+        "id_token": .string("x.y.z"), "n": .integer(1), "f": .number(1.5), "b": .bool(true),
+        "z": .null, "l": .array([.integer(1), .string("a")]), "o": .object(["k": .string("v")]),
+      ])
+  }
+
+  /// JSON leaves doubled members open; which one counts must not depend on the day.
+  @Test func `a doubled member is refused or the first counts, always alike`() {
+    let body =
+      #"{"access_token":"first","token_type":"bearer","access_token":"second","x":1}"#
+    for _ in 0..<20 {
+      if let token = try? Answer.read(body) { #expect(token.accessToken == "first") }
+    }
+  }
+}

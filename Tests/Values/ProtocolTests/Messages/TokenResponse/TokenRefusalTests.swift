@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// RFC 6749, section 5.2, and what servers send in its place.
+@Suite struct TokenRefusalTests {
+  static let codes = [
+    "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client",
+    "unsupported_grant_type", "invalid_scope", "temporarily_unavailable", "slow_down", "x-own",
+  ]
+
+  @Test(arguments: codes, [400, 401, 403, 429, 500, 503])
+  func `the server's code, texts and status are kept`(code: String, status: Int) {
+    let error = failure(.init(rawValue: code)) {
+      try Answer.read(
+        #"{"error":"\#(code)","error_description":"why","error_uri":"https://x/y"}"#,
+        status: status)
+    }
+    #expect(error?.status == status)
+    #expect(error?.response?.error.rawValue == code)
+    #expect(error?.response?.errorDescription == "why")
+    #expect(error?.response?.errorURI == "https://x/y")
+  }
+
+  @Test(arguments: codes)
+  func `an error with status 200 is an error, even beside a token`(code: String) {
+    failure(.init(rawValue: code)) { try Answer.read(#"{"error":"\#(code)"}"#) }
+    failure(.init(rawValue: code)) {
+      try Answer.read(#"{"error":"\#(code)","access_token":"a","token_type":"bearer"}"#)
+    }
+  }
+
+  @Test(arguments: [
+    #"{"error":1}"#, #"{"error":["invalid_grant"]}"#, #"{"error":{"code":"invalid_grant"}}"#,
+    #"{"error":""}"#, #"{"error":true}"#,
+  ])
+  func `an error of another type beside a token still bars the token`(body: String) {
+    let mixed = String(body.dropLast()) + #","access_token":"C4N4RY","token_type":"bearer"}"#
+    for status in [200, 400] {
+      let error = failure { try Answer.read(mixed, status: status) }
+      #expect(error?.code != .invalidGrant)
+      #expect(error.map { !everyText(of: $0).contains("C4N4RY") } == true)
+    }
+  }
+
+  @Test func `a null error is none`() throws {
+    #expect(
+      try Answer.read(#"{"error":null,"access_token":"a","token_type":"bearer"}"#).accessToken
+        == "a")
+  }
+
+  @Test(arguments: [
+    #"{"error":"invalid_grant","error_description":1}"#,
+    #"{"error":"invalid_grant","error_description":["a"],"error_uri":{}}"#,
+    #"{"error":"invalid_grant","error_description":null}"#,
+    #"{"error":"invalid_grant","more":{"deep":[1]}}"#,
+  ])
+  func `a code counts although its texts have other types`(body: String) {
+    #expect(
+      failure(.invalidGrant) { try Answer.read(body, status: 400) }?.response?.errorDescription
+        == nil)
+  }
+
+  @Test(arguments: ["text/html", "text/plain", nil])
+  func `JSON that refuses is read under any content type`(type: String?) {
+    failure(.invalidGrant) {
+      try Answer.read(#"{"error":"invalid_grant"}"#, status: 400, type: type)
+    }
+  }
+
+  @Test(arguments: [400, 401, 403])
+  func `a refusal without a reason keeps its status and asks for a new sign-in`(status: Int) {
+    for body in ["", "no", "<html>", "{}", #"{"error":1}"#] {
+      let error = failure(.requestRefused) {
+        try Answer.read(body, status: status, type: body.isEmpty ? nil : "application/json")
+      }
+      #expect(error?.status == status)
+      #expect(error?.requiresSignIn == true)
+    }
+  }
+
+  @Test(arguments: [404, 405, 408, 410, 413, 415, 429, 500, 502, 503, 504, 599])
+  func `any other failure is not a refusal of the session`(status: Int) {
+    let error = failure { try Answer.read("<h1>C4N4RY</h1>", status: status, type: "text/html") }
+    #expect(error?.status == status)
+    #expect(error?.requiresSignIn == false)
+    #expect(error?.code != .requestRefused && error?.isCancellation == false)
+    #expect(error.map { !everyText(of: $0).contains("C4N4RY") } == true)
+  }
+
+  @Test(arguments: [300, 301, 302, 303, 304, 307, 308])
+  func `a redirect is refused`(status: Int) {
+    #expect(
+      failure(.redirectRefused) { try Answer.read(TokenBodyTests.good, status: status) }?.status
+        == status)
+  }
+
+  @Test(arguments: Self.codes)
+  func `only invalid_grant of them asks for a new sign-in`(code: String) {
+    let error = failure { try Answer.read(#"{"error":"\#(code)"}"#, status: 400) }
+    #expect(error?.requiresSignIn == (code == "invalid_grant"))
+  }
+
+  @Test func `a server cannot end a session with the SDK's own code`() {
+    let error = failure { try Answer.read(#"{"error":"not_authorized"}"#, status: 400) }
+    #expect(error?.requiresSignIn == false)
+  }
+
+  @Test func `control characters and direction overrides do not reach the texts`() {
+    let nasty = #"a\r\nb\u001b[31mc\u202ed\u0000e\u2028f\u0085g\u007f\u200bh\u2066"#
+    let error = failure {
+      try Answer.read(
+        #"{"error":"x\#(nasty)","error_description":"\#(nasty)","error_uri":"\#(nasty)"}"#,
+        status: 400)
+    }
+    guard let error else { return }
+    for text in [
+      error.description, error.message, error.code.rawValue, everyText(of: error.code),
+      error.response?.errorDescription ?? "", error.response?.errorURI ?? "",
+    ] {
+      #expect(
+        !text.unicodeScalars.contains { isHarmful($0) && $0 != "\n" }, "\(text.debugDescription)")
+    }
+    #expect(error.response?.errorDescription == "ab[31mcdefgh")
+  }
+
+  @Test func `a text is cut at 500 characters`() {
+    let long = String(repeating: "\u{FC}", count: 9_999)
+    let error = failure {
+      try Answer.read(
+        #"{"error":"\#(long)","error_description":"\#(long)","error_uri":"\#(long)"}"#, status: 400)
+    }
+    #expect(error?.response?.errorDescription?.count == 500)
+    #expect(error?.response?.errorURI?.count == 500)
+    #expect((error?.code.rawValue.count ?? 0) <= 500)
+    #expect((error?.description.count ?? 0) < 2_000)
+  }
+
+  /// One character may be made of any number of scalars.
+  @Test func `a text of few characters and many bytes is cut too`() {
+    let zalgo = "a" + String(repeating: #"\u0301"#, count: 50_000)
+    let error = failure {
+      try Answer.read(#"{"error":"x","error_description":"\#(zalgo)"}"#, status: 400)
+    }
+    #expect((error?.response?.errorDescription?.utf8.count ?? 0) < 10_000)
+  }
+}

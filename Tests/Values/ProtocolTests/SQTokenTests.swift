@@ -1,0 +1,71 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+@Suite struct SQTokenTests {
+  @Test(arguments: Records.tokens)
+  func `a token survives encoding exactly, as JSON and as a property list`(token: SQToken) throws {
+    let json = try JSONEncoder().encode(token)
+    #expect(try JSONDecoder().decode(SQToken.self, from: json) == token)
+    let list = try PropertyListEncoder().encode([token])
+    if token.additionalFields.isEmpty {
+      #expect(try PropertyListDecoder().decode([SQToken].self, from: list) == [token])
+    }
+  }
+
+  @Test func `what is absent stays absent`() throws {
+    let json = try JSONEncoder().encode(SQToken(accessToken: "a"))
+    let token = try JSONDecoder().decode(SQToken.self, from: json)
+    #expect(token.expirationDate == nil && token.refreshToken == nil && token.issueDate == nil)
+    #expect(token.scope == nil && token.additionalFields.isEmpty)
+  }
+
+  @Test func `a token that an older program kept is read`() throws {
+    let token = try JSONDecoder().decode(
+      SQToken.self, from: Data(#"{"access_token":"a","token_type":"Bearer"}"#.utf8))
+    #expect(token == SQToken(accessToken: "a"))
+  }
+
+  @Test func `tokens are equal when every part is, and hash alike then`() {
+    let same = SQToken(accessToken: "a", refreshToken: "r")
+    #expect(same == SQToken(accessToken: "a", refreshToken: "r"))
+    #expect(Set([same, SQToken(accessToken: "a", refreshToken: "r")]).count == 1)
+    let others = [
+      SQToken(accessToken: "b", refreshToken: "r"), SQToken(accessToken: "a"),
+      SQToken(accessToken: "a", expirationDate: Date(), refreshToken: "r"),
+      SQToken(accessToken: "a", tokenType: "bearer", refreshToken: "r"),
+      SQToken(accessToken: "a", scope: "s", refreshToken: "r"),
+      SQToken(accessToken: "a", refreshToken: "r", issueDate: Date()),
+      SQToken(accessToken: "a", refreshToken: "r", additionalFields: ["x": .null]),
+    ]
+    for other in others { #expect(other != same) }
+  }
+
+  @Test(arguments: [(-1.0, true), (0, true), (0.001, false), (1, false)])
+  func `a token is expired from its expiration date on`(left: TimeInterval, isExpired: Bool) {
+    let now = Date(timeIntervalSince1970: 1_750_000_000)
+    #expect(
+      SQToken(accessToken: "a", expirationDate: now + left).isExpired(at: now) == isExpired)
+  }
+
+  @Test(arguments: [
+    ("a b", ["a", "b"]), ("", []), (" a  b ", ["a", "b"]), ("demo,external", ["demo,external"]),
+    ("A a", ["A", "a"]),
+  ])
+  func `scopes are separated by spaces and nothing else`(scope: String, scopes: [String]) {
+    #expect(SQToken(accessToken: "a", scope: scope).scopes == scopes)
+  }
+
+  @Test(arguments: [
+    ("a b", "a b", []), ("b a", "a b", []), ("a", "a b", ["b"]), ("a b c", "a", []),
+    (nil, "a", ["a"]), ("A", "a", ["a"]), ("ab", "a b", ["a", "b"]), ("a", "", []),
+  ])
+  func `missing scopes are those that were asked for and not granted`(
+    granted: String?, requested: String, missing: [String]
+  ) {
+    #expect(
+      SQToken(accessToken: "a", scope: granted).scopesMissing(from: requested) == missing)
+  }
+}

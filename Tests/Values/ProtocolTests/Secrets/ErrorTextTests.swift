@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Errors are written to logs, so none may show the secrets of its request or response.
+@Suite struct ErrorTextTests {
+  static let canary = "C4N4RY"
+
+  /// An error of an app's or of a server's making that says too much.
+  struct Talkative: Error, CustomStringConvertible {
+    var description: String { ErrorTextTests.canary }
+    let secret = ErrorTextTests.canary
+  }
+
+  static func expectSilence(
+    _ error: SQOAuthError?, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    guard let error else { return }
+    let text = everyText(of: error)
+    #expect(!text.contains(canary), "\(text)", sourceLocation: sourceLocation)
+  }
+
+  @Test func `the cause is not printed`() {
+    Self.expectSilence(SQOAuthError(.storeFailed, "it failed", cause: Talkative()))
+    Self.expectSilence(
+      SQOAuthError(
+        .storeFailed, "outer", cause: SQOAuthError(.storeFailed, "x", cause: Talkative())))
+  }
+
+  @Test func `a store's own error is not printed`() async {
+    struct Store: TokenStore {
+      func load(_ id: String) async throws -> AccountRecord? { throw Talkative() }
+      func save(_ record: AccountRecord) async throws { throw Talkative() }
+      func erase(_ id: String) async throws { throw Talkative() }
+      func list() async throws -> [String] { throw Talkative() }
+    }
+    let error = await failure(.storeFailed) {
+      var environment = ClientEnvironment()
+      environment.tokenStore = Store()
+      let context = ClientContext(.failure(.notSignedIn), environment)
+      let session = TokenSession(context, accountID: "a")
+      try await session.takeOver(
+        AccountRecord(id: "a", clientID: "c", token: PrintingTests.token), since: session.dismissals
+      )
+      try await session.settle()
+    }
+    Self.expectSilence(error)
+    #expect(error?.cause is Talkative)
+  }
+
+  @Test func `an HTTP client's own error is not printed`() async {
+    struct Client: HTTPClient {
+      func send(_ request: HTTPRequest) async throws -> HTTPResponse { throw Talkative() }
+    }
+    let error = await failure(.connectionFailed) {
+      try await Client().exchange(PrintingTests.request)
+    }
+    Self.expectSilence(error)
+    #expect(error?.cause is Talkative)
+  }
+
+  /// A secret in the wrong place of the configuration is still a secret.
+  @Test(arguments: [
+    "https://user:C4N4RY@s.example/t", "https://s.example/t?key=C4N4RY#x",
+    "http://s.example/t?key=C4N4RY",
+  ])
+  func `an endpoint that is refused is not repeated beyond its host and path`(url: String) {
+    Self.expectSilence(failure { try EndpointURL.check(url, name: "token endpoint") })
+    Self.expectSilence(failure { try RedirectURI(url) })
+    Self.expectSilence(
+      failure {
+        try ClientConfiguration(
+          clientID: "id", clientSecret: Self.canary, redirectURI: "http://127.0.0.1/",
+          provider: .endpoints(authorization: url, token: url))
+      })
+  }
+
+  @Test func `a configuration's errors do not show the secret`() {
+    for (id, redirect, method) in [
+      ("", "http://127.0.0.1/", ClientAuthentication.basic), ("id", "", .basic),
+      ("id", "http://127.0.0.1/", .init(rawValue: "private_key_jwt")),
+    ] {
+      Self.expectSilence(
+        failure {
+          try ClientConfiguration(
+            clientID: id, clientSecret: Self.canary, redirectURI: redirect,
+            provider: .google, clientAuthentication: method,
+            authorizationParameters: ["x": Self.canary])
+        })
+    }
+    Self.expectSilence(
+      failure {
+        try ClientConfiguration(
+          clientID: "id", redirectURI: "http://127.0.0.1/", provider: .google,
+          tokenParameters: ["code": Self.canary])
+      })
+  }
+
+  @Test(arguments: [
+    "state=S&access_token=C4N4RY", "state=S&code=C4N4RY&code=C4N4RY", "state=S&code=C4N4RY%00",
+    "state=S&code=C4N4RY&error=x", "state=S&code=C4N4RY&iss=https://evil.example/C4N4RY",
+    "state=S&code=C4N4RY#access_token=C4N4RY", "state=S&response=C4N4RY", "state=S&C4N4RY",
+  ])
+  func `what is wrong with a redirect does not show the redirect`(query: String) {
+    let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: true)
+    let answered = query.replacingOccurrences(of: "state=S", with: "state=\(Redirect.state)")
+    let error = redirect.response("\(redirect.redirectURI)?\(answered)").error
+    #expect(error != nil)
+    Self.expectSilence(error)
+  }
+
+  @Test(arguments: [
+    #"{"access_token":"C4N4RY"}"#, #"{"access_token":"C4N4RY","token_type":"mac"}"#,
+    #"{"access_token":"C4N4RY\n","token_type":"bearer"}"#, #"{"C4N4RY":"#, "C4N4RY",
+    #"{"access_token":"C4N4RY","token_type":"bearer","expires_in":"C4N4RY"}"#,
+    #"{"access_token":"C4N4RY","token_type":"bearer","refresh_token":"C4N4RY\n"}"#,
+    #"{"access_token":{"C4N4RY":1},"token_type":"bearer"}"#,
+  ])
+  func `what is wrong with a token response does not show the response`(body: String) {
+    for (status, type) in [(200, "application/json"), (200, "text/html"), (400, "text/html")] {
+      Self.expectSilence(failure { try Answer.read(body, status: status, type: type) })
+    }
+  }
+
+  /// Names that are quoted, since a developer needs them, are cleaned and short.
+  @Test func `what a server wrote reaches a text without control characters and cut`() {
+    let nasty = #"\u001b[31m\u202e\r\n\u2028\u0000"# + String(repeating: "x", count: 9_999)
+    let errors = [
+      failure {
+        try ProviderMetadata(
+          document: Data(#"{"issuer":"\#(nasty)"}"#.utf8), issuer: "https://s.example")
+      },
+      failure {
+        try ProviderMetadata(
+          document: Data(
+            ProviderMetadataTests.document(["token_endpoint": "\"\(nasty)\""]).utf8),
+          issuer: ProviderMetadataTests.issuer)
+      },
+      failure { try Answer.read(#"{"access_token":"a","token_type":"\#(nasty)"}"#) },
+      failure { try Answer.read(#"{"access_token":"a","token_type":"b"}"#, type: "text/\u{1B}x") },
+    ]
+    for error in errors {
+      let text = error?.description ?? ""
+      #expect(!text.unicodeScalars.contains(where: isHarmful), "\(text.debugDescription)")
+      #expect(text.count < 1_000)
+    }
+  }
+
+  @Test func `a damaged metadata document is not shown`() {
+    for body in ["C4N4RY", #"{"issuer":"C4N4RY"#, #"{"issuer":{"C4N4RY":1}}"#] {
+      Self.expectSilence(
+        failure { try ProviderMetadata(document: Data(body.utf8), issuer: "https://s.example") })
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+@Suite struct FileTokenStoreTests {
+  let folder: TemporaryFolder
+  var path: String { folder.file("state/tokens.json") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  @Test func `records survive the instance that saved them`() async throws {
+    try await FileTokenStore(path: path).save(record("a"))
+    #expect(try await FileTokenStore(path: path).load("a") == record("a"))
+  }
+
+  @Test func `two instances on one file see each other's changes`() async throws {
+    let (first, second) = (FileTokenStore(path: path), FileTokenStore(path: path))
+    try await first.save(record("a"))
+    try await second.save(record("b"))
+    #expect(try await first.list() == ["a", "b"])
+    try await second.erase("a")
+    #expect(try await first.load("a") == nil)
+  }
+
+  @Test func `the file has mode 0600 and the folders it needed 0700`() async throws {
+    let store = FileTokenStore(path: folder.file("one/two/tokens.json"))
+    try await store.save(record("a"))
+    #expect(try TemporaryFolder.mode(folder.file("one/two/tokens.json")) == 0o600)
+    #expect(try TemporaryFolder.mode(folder.file("one/two")) == 0o700)
+    #expect(try TemporaryFolder.mode(folder.file("one")) == 0o700)
+  }
+
+  @Test func `a file that others could read is closed to them by the next save`() async throws {
+    try await FileTokenStore(path: path).save(record("a"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+    try await FileTokenStore(path: path).save(record("b"))
+    #expect(try TemporaryFolder.mode(path) == 0o600)
+  }
+
+  @Test
+  func `nothing but the file and its lock stays in the folder, and no file is open to others`()
+    async throws
+  {
+    let store = FileTokenStore(path: path)
+    for id in ["a", "b", "c"] { try await store.save(record(id)) }
+    try await store.erase("a")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("state"))
+    #expect(names.count <= 2)
+    for name in names { #expect(try TemporaryFolder.mode(folder.file("state/\(name)")) == 0o600) }
+  }
+
+  @Test func `a program that died while it wrote does not hinder the next one`() async throws {
+    try await FileTokenStore(path: path).save(record("a"))
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.file("state")) {
+      // What a killed writer leaves: a lock file that nobody holds and half a temporary file.
+      try Data("half".utf8).write(to: URL(fileURLWithPath: folder.file("state/\(name).1234.5678")))
+    }
+    try await FileTokenStore(path: path).save(record("b"))
+    #expect(try await FileTokenStore(path: path).list() == ["a", "b"])
+  }
+
+  @Test func `a symbolic link in the file's place is refused and its target left alone`()
+    async throws
+  {
+    try await FileTokenStore(path: folder.file("real/tokens.json")).save(record("a"))
+    try FileManager.default.createDirectory(
+      atPath: folder.file("state"), withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: folder.file("real/tokens.json"))
+    let before = try Data(contentsOf: URL(fileURLWithPath: folder.file("real/tokens.json")))
+    let store = FileTokenStore(path: path)
+    await failure(.storeFailed) { try await store.load("a") }
+    await failure(.storeFailed) { try await store.save(record("b")) }
+    await failure(.storeFailed) { try await store.erase("a") }
+    await failure(.storeFailed) { try await store.list() }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file("real/tokens.json"))) == before)
+    #expect(
+      try FileManager.default.destinationOfSymbolicLink(atPath: path)
+        == folder.file("real/tokens.json"))
+  }
+
+  @Test func `a dangling link is not followed to make a file elsewhere`() async throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.file("state"), withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: folder.file("elsewhere"))
+    await failure(.storeFailed) { try await FileTokenStore(path: path).save(record("a")) }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("elsewhere")))
+  }
+
+  @Test func `a link in the place of the lock is refused`() async throws {
+    try await FileTokenStore(path: path).save(record("a"))
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("state"))
+    let lock = try #require(names.first { $0 != "tokens.json" })
+    try FileManager.default.removeItem(atPath: folder.file("state/\(lock)"))
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("state/\(lock)"), withDestinationPath: folder.file("victim"))
+    await failure(.storeFailed) { try await FileTokenStore(path: path).save(record("b")) }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("victim")))
+  }
+
+  @Test func `a folder in the file's place is an error`() async throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    await failure(.storeFailed) { try await FileTokenStore(path: path).load("a") }
+    await failure(.storeFailed) { try await FileTokenStore(path: path).save(record("a")) }
+  }
+
+  @Test func `a file in a folder's place is an error`() async throws {
+    try Data().write(to: URL(fileURLWithPath: folder.file("state")))
+    await failure(.storeFailed) { try await FileTokenStore(path: path).save(record("a")) }
+  }
+}

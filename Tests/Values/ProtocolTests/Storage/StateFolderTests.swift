@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+@Suite struct StateFolderTests {
+  @Test(arguments: [
+    (["XDG_STATE_HOME": "/s", "HOME": "/h"], "/s/app"), (["HOME": "/h"], "/h/.local/state/app"),
+    (["XDG_STATE_HOME": "", "HOME": "/h"], "/h/.local/state/app"),
+    (["XDG_STATE_HOME": "relative", "HOME": "/h"], "/h/.local/state/app"),
+  ])
+  func `the folder follows the XDG specification`(
+    environment: [String: String], path: String
+  ) throws {
+    #expect(try StateFolder.path(service: "app", environment: environment) == path)
+  }
+
+  @Test(arguments: ["", ".", "..", "a/b", "/a", "../a", "a\u{0}b", ".hidden"])
+  func `a service name that leaves the folder is refused`(service: String) {
+    failure(.invalidConfiguration) {
+      try StateFolder.path(service: service, environment: ["HOME": "/h"])
+    }
+    failure(.invalidConfiguration) { try FileTokenStore(service: service) }
+  }
+
+  @Test(arguments: [[:], ["HOME": ""], ["HOME": "relative"]])
+  func `without a home there is a typed error`(environment: [String: String]) {
+    failure(.storeFailed) { try StateFolder.path(service: "app", environment: environment) }
+  }
+
+  @Test func `two services have two files`() throws {
+    let (first, second) = (try FileTokenStore(service: "one"), try FileTokenStore(service: "two"))
+    #expect(first.path != second.path)
+    #expect(first.path.hasSuffix("/one/tokens.json") && second.path.hasSuffix("/two/tokens.json"))
+  }
+}

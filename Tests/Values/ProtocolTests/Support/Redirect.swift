@@ -1,0 +1,49 @@
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Judges redirects against one request, in the words of a table.
+struct Redirect {
+  static let state = "Zm9vYmFyYmF6cXV1eHF1dXV4YmFyZm9vYmF6cXV4MDE"
+  static let issuer = "https://honest.as.example"
+
+  var redirectURI = "http://127.0.0.1:51004/cb"
+  var issuer: String?
+  var requiresIssuer = false
+
+  /// What became of a redirect.
+  enum Verdict: Equatable {
+    case notAddressed
+    case wrongState
+    case code(String)
+    case refused(SQOAuthError.Code)
+  }
+
+  func judge(_ redirect: String) -> Verdict {
+    switch response(redirect) {
+    case .notAddressed: .notAddressed
+    case .wrongState: .wrongState
+    case .answer(.success(let response)): .code(response.code)
+    case .answer(.failure(let error)): .refused(error.code)
+    }
+  }
+
+  /// Judges the registered URI with a query after it.
+  func judge(query: String) -> Verdict { judge("\(redirectURI)?\(query)") }
+
+  func response(_ redirect: String) -> AuthorizationResponse.Verdict {
+    AuthorizationResponse.judge(
+      redirect,
+      against: .init(
+        redirectURI: redirectURI, state: Self.state, issuer: issuer,
+        requiresIssuer: requiresIssuer))
+  }
+}
+
+extension AuthorizationResponse.Verdict {
+  /// The error of an answer that refuses.
+  var error: SQOAuthError? {
+    if case .answer(.failure(let error)) = self { error } else { nil }
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// An app's own parser and its own HTTP client, in every grant and every refresh.
+@Suite("An app's own parts", .timeLimit(.minutes(1))) struct ModuleParserTests {
+  struct Own: TokenResponseParser {
+    func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken {
+      struct Body: Decodable {
+        let ticket: String
+        let next: String
+      }
+      let body = try JSONDecoder().decode(Body.self, from: response.body)
+      return SQToken(
+        accessToken: body.ticket, expirationDate: context.receivedAt + 100,
+        refreshToken: body.next, issueDate: context.receivedAt,
+        additionalFields: ["example_parameter": .string(body.next)])
+    }
+  }
+
+  static let answer = ScriptedHTTPClient.json(#"{"ticket":"A","next":"B"}"#)
+
+  @Test func `the parser reads grants and refreshes`() async throws {
+    let fixture = try SessionFixture()
+    fixture.oauth.environment.tokenResponseParser = Own()
+    fixture.server.always(Self.answer)
+    let token = try await fixture.oauth.signIn()
+    #expect(token.accessToken == "A" && token.additionalFields["example_parameter"] == .string("B"))
+    fixture.server.always(ScriptedHTTPClient.json(#"{"ticket":"C","next":"D"}"#))
+    fixture.clock.advance(by: 100)
+    #expect(try await fixture.module.token().accessToken == "C")
+    #expect(fixture.refreshes == ["B"])
+    #expect(await fixture.store.content() == "C D")
+    #expect(
+      await fixture.store.memory.load("default")?.token.additionalFields["example_parameter"]
+        == .string("D"))
+  }
+
+  @Test func `a scope that the parser does not read stays in a refresh`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.oauth.environment.tokenResponseParser = Own()
+    fixture.server.always(Self.answer)
+    let token = try await fixture.module.refresh()
+    #expect(token.scope == "demo" && token.accessToken == "A" && token.refreshToken == "B")
+  }
+
+  @Test func `a parser that throws stores nothing and ends nothing`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.oauth.environment.tokenResponseParser = Own()
+    fixture.server.always(ScriptedHTTPClient.json(#"{"ticket":1}"#))
+    let error = await failure(.invalidResponse) { try await fixture.module.refresh() }
+    #expect(error?.cause is DecodingError)
+    #expect(fixture.memory == "T1 R1" && fixture.store.saves.isEmpty)
+    let other = try SessionFixture()
+    other.oauth.environment.tokenResponseParser = Own()
+    await failure(.invalidResponse) { try await other.oauth.signIn() }
+    #expect(other.memory == nil && other.store.saves.isEmpty)
+  }
+
+  @Test func `further fields of a refresh are readable`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.change { $0.more = #""example_parameter":[1,"x"]"# }
+    let token = try await fixture.module.refresh()
+    #expect(token.additionalFields["example_parameter"] == .array([.integer(1), .string("x")]))
+    #expect(await fixture.store.memory.load("default")?.token == token)
+  }
+
+  @Test func `an HTTP client that invents a status is no crash`() async throws {
+    let fixture = try await SessionFixture().restored()
+    for status in [0, -1, 99, 600, 1_000] {
+      fixture.server.next { _ in HTTPResponse(status: status) }
+      await failure(.invalidResponse) { try await fixture.module.refresh() }
+      fixture.clock.advance(by: 100)
+    }
+    fixture.server.next { _ in
+      HTTPResponse(status: 200, body: Data(repeating: 0x20, count: 2 << 20))
+    }
+    await failure(.responseTooLarge) { try await fixture.module.refresh() }
+    #expect(fixture.memory == "T1 R1")
+  }
+}

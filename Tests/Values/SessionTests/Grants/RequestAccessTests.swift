@@ -1,0 +1,155 @@
+import Basics
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// `requestAccess`, which gets a token in any way that is possible.
+@Suite("requestAccess", .timeLimit(.minutes(1))) struct RequestAccessTests {
+  @Test func `without a token the browser opens, once`() async throws {
+    let fixture = try SessionFixture()
+    #expect(try await fixture.module.requestAccess().accessToken == "T1")
+    #expect(fixture.fixture.opened.count == 1 && fixture.requests == ["authorization_code"])
+    #expect(try await fixture.module.requestAccess().accessToken == "T1")
+    #expect(fixture.fixture.opened.count == 1 && fixture.requests.count == 1)
+  }
+
+  @Test func `a valid token costs nothing`() async throws {
+    let fixture = try await SessionFixture().restored()
+    #expect(try await fixture.module.requestAccess() == fixture.module.currentToken)
+    #expect(fixture.requests.isEmpty && fixture.fixture.opened.isEmpty)
+  }
+
+  @Test func `a stored one costs nothing either`() async throws {
+    let fixture = try SessionFixture()
+    await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    #expect(try await fixture.module.requestAccess().accessToken == "T1")
+    #expect(fixture.requests.isEmpty && fixture.fixture.opened.isEmpty)
+  }
+
+  @Test func `an expired one is refreshed and the browser stays closed`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.requestAccess().accessToken == "T2")
+    #expect(fixture.requests == ["refresh R1"] && fixture.fixture.opened.isEmpty)
+  }
+
+  @Test func `a refresh that fails otherwise opens no browser`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.always(ScriptedHTTPClient.json("", status: 500))
+    await failure(.serverError) { try await fixture.module.requestAccess() }
+    #expect(fixture.fixture.opened.isEmpty && fixture.memory == "T1 R1")
+  }
+
+  @Test func `an expired one without a refresh token opens the browser`() async throws {
+    let fixture = try SessionFixture()
+    fixture.oauth.launchTokenTimerUpdate(
+      with: SQToken(accessToken: "T0", expirationDate: fixture.clock.now))
+    #expect(try await fixture.module.requestAccess().accessToken == "T1")
+    #expect(fixture.fixture.opened.count == 1 && fixture.memory == "T1 R1")
+  }
+
+  @Test func `a refused one is cleared and the browser opens, for all callers once`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    fixture.server.next(SessionEndTests.invalidGrant)
+    fixture.server.signInGate.close()
+    let callers = (0..<50).map { _ in begin { try await module.requestAccess() } }
+    try await fixture.server.gate.isHolding()
+    fixture.server.gate.open()
+    try await fixture.server.signInGate.isHolding()
+    #expect(fixture.memory == nil)
+    try await eventually { await fixture.store.content() == nil }
+    fixture.server.signInGate.open()
+    for caller in callers { #expect(try await caller.value.accessToken == "T2") }
+    #expect(fixture.requests == ["refresh R1", "authorization_code"])
+    #expect(fixture.fixture.opened.count == 1)
+  }
+
+  /// Lets two callers wait for a refresh that is refused; one of them continues only when the other
+  /// has got the browser's answer.
+  private func latecomer(
+    to fixture: SessionFixture
+  ) async throws -> (first: Result<SQToken, any Error>, second: Result<SQToken, any Error>) {
+    let module = fixture.module
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    fixture.server.next(SessionEndTests.invalidGrant)
+    let executor = HoldingExecutor()
+    let second = Task(executorPreference: executor) { try await module.requestAccess() }
+    try await fixture.server.gate.isHolding()
+    try await executor.rests()
+    executor.hold()
+    let first = begin { try await module.requestAccess() }
+    fixture.server.gate.open()
+    let outcome = await first.result
+    executor.letGo()
+    return (outcome, await second.result)
+  }
+
+  @Test func `one that comes late has the token that another's sign-in brought`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let (first, second) = try await latecomer(to: fixture)
+    #expect(try first.get().accessToken == "T2" && second.get().accessToken == "T2")
+    #expect(fixture.requests == ["refresh R1", "authorization_code"])
+    #expect(fixture.fixture.opened.count == 1)
+  }
+
+  @Test func `one that comes later still, without a look at the token, begins no sign-in`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    let endCount = fixture.module.signIns.endCount
+    _ = try await fixture.module.signIn()
+    #expect(try await fixture.module.signIn(SignIn.Wish(), since: endCount, on: nil) == nil)
+    #expect(fixture.fixture.opened.count == 1)
+  }
+
+  @Test func `one that comes late does not ask a user again who has said no`() async throws {
+    let fixture = try await SessionFixture(browser: { fixture, page in
+      fixture.oauth.handleRedirect(try page.redirect("error=access_denied"))
+    }).restored()
+    let (first, second) = try await latecomer(to: fixture)
+    failure(.accessDenied) { try first.get() }
+    failure(.accessDenied) { try second.get() }
+    #expect(fixture.fixture.opened.count == 1 && fixture.memory == nil)
+  }
+
+  @Test func `one that comes late is told of a sign-in that was cancelled`() async throws {
+    let fixture = try await SessionFixture(browser: { fixture, _ in
+      fixture.oauth.module.cancelSignIn()
+    })
+    .restored()
+    let (first, second) = try await latecomer(to: fixture)
+    failure(.cancelled) { try first.get() }
+    failure(.cancelled) { try second.get() }
+    #expect(fixture.fixture.opened.count == 1)
+  }
+
+  @Test func `a later call after a sign-in that failed opens the browser again`() async throws {
+    let refuses = Locked(true)
+    let fixture = try SessionFixture(browser: { fixture, page in
+      if refuses.withLock(\.self) {
+        fixture.oauth.handleRedirect(try page.redirect("error=access_denied"))
+      } else {
+        try await OAuthFixture.allow(fixture, page)
+      }
+    })
+    await failure(.accessDenied) { try await fixture.module.requestAccess() }
+    refuses.withLock { $0 = false }
+    #expect(try await fixture.module.requestAccess().accessToken == "T1")
+    #expect(fixture.fixture.opened.count == 2)
+  }
+
+  @Test func `a user who says no is an error, and nothing hangs`() async throws {
+    let fixture = try SessionFixture(browser: { fixture, page in
+      fixture.oauth.handleRedirect(try page.redirect("error=access_denied"))
+    })
+    let error = await failure(.accessDenied) { try await fixture.module.requestAccess() }
+    #expect(error?.isCancellation == true && fixture.memory == nil)
+  }
+}

@@ -1,0 +1,309 @@
+import Basics
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// A server that refuses the token of a request.
+@Suite("send(request)", .timeLimit(.minutes(1))) struct SendTests {
+  static let invalid = #"Bearer realm="r", error="invalid_token", error_description="old""#
+
+  /// A session whose API answers in these ways in turn, and with 200 at last.
+  func fixture(_ answers: HTTPResponse...) async throws -> SessionFixture {
+    let fixture = try await SessionFixture().restored()
+    let script = Locked(answers)
+    fixture.api { _ in
+      script.withLock { $0.isEmpty ? HTTPResponse(status: 200) : $0.removeFirst() }
+    }
+    return fixture
+  }
+
+  func send(_ fixture: SessionFixture) async throws -> HTTPResponse {
+    try await fixture.module.send(.get("https://api.example/x"))
+  }
+
+  @Test func `a token that is taken costs one request`() async throws {
+    let fixture = try await fixture()
+    #expect(try await send(fixture).status == 200)
+    #expect(fixture.requests == ["GET /x T1"])
+  }
+
+  @Test func `a refused token is refreshed and the request sent again`() async throws {
+    let fixture = try await fixture(TokenServer.challenge(Self.invalid))
+    #expect(try await send(fixture).status == 200)
+    #expect(fixture.requests == ["GET /x T1", "refresh R1", "GET /x T2"])
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test func `a second refusal is the caller's, with what the server said`() async throws {
+    let fixture = try await fixture(
+      TokenServer.challenge(Self.invalid), TokenServer.challenge(Self.invalid))
+    let error = await failure(.invalidToken) { try await send(fixture) }
+    #expect(error?.status == 401 && error?.challenge?.error == .invalidToken)
+    #expect(error?.challenge?.realm == "r" && error?.challenge?.errorDescription == "old")
+    #expect(error?.requiresSignIn == false)
+    #expect(fixture.requests == ["GET /x T1", "refresh R1", "GET /x T2"])
+    #expect(fixture.memory == "T2 R2", "the API's word does not end the session")
+  }
+
+  struct Row: Sendable {
+    let status: Int
+    let challenge: String?
+    let code: SQOAuthError.Code
+    var isRetried = false
+  }
+
+  @Test(arguments: [
+    Row(status: 401, challenge: nil, code: .invalidToken, isRetried: true),
+    Row(status: 401, challenge: "Bearer", code: .invalidToken, isRetried: true),
+    Row(status: 401, challenge: "bearer realm=x", code: .invalidToken, isRetried: true),
+    Row(status: 401, challenge: #"Basic realm="x""#, code: .invalidToken, isRetried: true),
+    Row(
+      status: 401, challenge: #"Basic realm="x", BEARER ERROR=invalid_token"#, code: .invalidToken,
+      isRetried: true),
+    Row(
+      status: 401, challenge: #"Bearer error="invalid_request""#, code: .invalidRequest),
+    Row(
+      status: 401, challenge: #"Bearer error="insufficient_user_authentication""#,
+      code: .init(rawValue: "insufficient_user_authentication")),
+    Row(
+      status: 401, challenge: #"Bearer error="insufficient_scope", scope="a b""#,
+      code: .insufficientScope),
+    Row(
+      status: 403, challenge: #"Bearer error="insufficient_scope", scope="a b""#,
+      code: .insufficientScope),
+  ])
+  func `a refusal`(row: Row) async throws {
+    let refusal = TokenServer.challenge(row.challenge, status: row.status)
+    let fixture = try await fixture(refusal, refusal)
+    let error = await failure(row.code) { try await send(fixture) }
+    #expect(error?.status == row.status)
+    #expect(fixture.refreshes.count == (row.isRetried ? 1 : 0))
+    #expect(fixture.apiRequests.count == (row.isRetried ? 2 : 1))
+    if row.code == .insufficientScope { #expect(error?.challenge?.scope == "a b") }
+    #expect(fixture.memory == (row.isRetried ? "T2 R2" : "T1 R1"))
+  }
+
+  @Test(
+    arguments: [
+      (403, #"Bearer error="invalid_token""#), (403, nil),
+      (400, #"Bearer error="invalid_request""#),
+      (404, nil), (500, nil), (503, nil), (407, nil), (302, nil), (204, nil),
+    ] as [(Int, String?)])
+  func `any other answer is the caller's as it is`(status: Int, challenge: String?) async throws {
+    let fixture = try await fixture(TokenServer.challenge(challenge, status: status))
+    #expect(try await send(fixture).status == status)
+    #expect(fixture.requests == ["GET /x T1"])
+  }
+
+  @Test func `insufficient scope after a refresh is told as such`() async throws {
+    let fixture = try await fixture(
+      TokenServer.challenge(Self.invalid),
+      TokenServer.challenge(#"Bearer error="insufficient_scope""#, status: 403))
+    await failure(.insufficientScope) { try await send(fixture) }
+    #expect(fixture.requests == ["GET /x T1", "refresh R1", "GET /x T2"])
+  }
+
+  @Test func `without a refresh token the server's refusal is the error`() async throws {
+    let fixture = try SessionFixture()
+    fixture.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T"))
+    fixture.api { _ in TokenServer.challenge(Self.invalid) }
+    let error = await failure(.invalidToken) { try await send(fixture) }
+    #expect(error?.challenge?.realm == "r" && fixture.requests == ["GET /x T"])
+  }
+
+  @Test func `where the refresh fails that is the error, and it stands`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.api { _ in TokenServer.challenge(Self.invalid) }
+    fixture.server.always(ScriptedHTTPClient.json("", status: 503))
+    await failure(.temporarilyUnavailable) { try await send(fixture) }
+    await failure(.temporarilyUnavailable) { try await send(fixture) }
+    #expect(fixture.requests == ["GET /x T1", "refresh R1", "GET /x T1"])
+    #expect(fixture.memory == "T1 R1")
+  }
+
+  @Test func `a refresh that is refused ends the session and is the error`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.api { _ in TokenServer.challenge(Self.invalid) }
+    fixture.server.always(SessionEndTests.invalidGrant)
+    await failure(.invalidGrant) { try await send(fixture) }
+    #expect(fixture.memory == nil)
+    #expect(await fixture.observer.words(1) == ["ended refused invalid_grant"])
+  }
+
+  @Test func `a server that hands the same token out again is asked twice and no more`()
+    async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    fixture.api { _ in TokenServer.challenge(Self.invalid) }
+    fixture.server.always(ScriptedHTTPClient.token("T1"))
+    await failure(.invalidToken) { try await send(fixture) }
+    #expect(fixture.requests == ["GET /x T1", "refresh R1", "GET /x T1"])
+  }
+
+  @Test func `what the transport throws is the caller's`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.api { _ in throw SQOAuthError(.requestTimedOut, "x") }
+    await failure(.requestTimedOut) { try await send(fixture) }
+    #expect(fixture.apiRequests.count == 1 && fixture.memory == "T1 R1")
+  }
+
+  @Test func `the second request is the same but for the token`() async throws {
+    let fixture = try await fixture(TokenServer.challenge(Self.invalid))
+    let made = Locked(0)
+    var request = try HTTPRequest.get("https://api.example/x?y=1")
+    request.method = "POST"
+    request.headers["X"] = "y"
+    request.body = .stream(length: 3) {
+      made.withLock { $0 += 1 }
+      return { nil }
+    }
+    #expect(try await fixture.module.send(request).status == 200)
+    let sent = fixture.apiRequests
+    #expect(
+      sent.map(\.method) == ["POST", "POST"] && sent.map(\.url).first == sent.map(\.url).last)
+    #expect(sent.map { $0.headers["X"] } == ["y", "y"])
+    #expect(sent.map { $0.headers["Authorization"] } == ["Bearer T1", "Bearer T2"])
+    #expect(sent.allSatisfy { $0.headers.values(for: "Authorization").count == 1 })
+  }
+
+  @Test func `no lock is held while a request is under way`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    let slow = Gate()
+    slow.close()
+    fixture.api { _ in
+      await slow.pass()
+      return HTTPResponse(status: 200)
+    }
+    let caller = begin { try await module.send(.get("https://api.example/x")) }
+    try await slow.isHolding()
+    #expect(try await module.refresh().accessToken == "T2")
+    caller.cancel()
+    slow.open()
+    _ = try? await caller.value
+    #expect(try await module.token().accessToken == "T2")
+  }
+
+  /// What comes between a request and the server's word on its token.
+  enum Change: CaseIterable { case signOut, refusal, none }
+
+  @Test(arguments: Change.allCases)
+  func `a request of one user is not sent again with another's token`(
+    change: Change
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    let slow = Gate()
+    slow.close()
+    fixture.api { _ in
+      await slow.pass()
+      return TokenServer.challenge(Self.invalid)
+    }
+    let caller = begin { try await module.send(.get("https://api.example/x")) }
+    try await slow.isHolding()
+    switch change {
+    case .signOut:
+      fixture.oauth.userDidSignOut()
+    case .refusal:
+      fixture.server.next(SessionEndTests.invalidGrant)
+      await failure(.invalidGrant) { try await module.refresh() }
+    case .none: break
+    }
+    #expect(try await fixture.oauth.signIn().accessToken == "T2")
+    slow.open()
+    await failure(.invalidToken) { try await caller.value }
+    #expect(fixture.apiRequests.count == 1 && fixture.memory == "T2 R2")
+    #expect(!fixture.refreshes.contains("R2"), "another user's token is not spent for it either")
+  }
+
+  @Test(arguments: [true, false])
+  func `what another process stored is used for a refused request if it is the same user's`(
+    isSame: Bool
+  ) async throws {
+    let fixture = try SessionFixture()
+    func store(_ token: SQToken, _ session: String) async {
+      await fixture.store.memory.save(
+        AccountRecord(id: "default", clientID: "client", session: session, token: token))
+    }
+    await store(fixture.server.issue(at: fixture.clock.now), "first")
+    fixture.api { request in
+      request.headers["Authorization"] == "Bearer T1"
+        ? TokenServer.challenge(Self.invalid) : HTTPResponse(status: 200)
+    }
+    #expect(try await fixture.module.restore())
+    await store(fixture.server.issue(at: fixture.clock.now + 1), isSame ? "first" : "second")
+    if isSame {
+      #expect(try await send(fixture).status == 200)
+    } else {
+      await failure(.invalidToken) { try await send(fixture) }
+      #expect(try await send(fixture).status == 200, "the next one is the new user's")
+    }
+    #expect(fixture.requests == ["GET /x T1", "GET /x T2"])
+  }
+
+  @Test func `a server that refuses every token costs one refresh, and then one a back-off`()
+    async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    fixture.api { request in
+      request.url.host() == "bad.example"
+        ? TokenServer.challenge(Self.invalid) : HTTPResponse(status: 200)
+    }
+    func ask() async throws {
+      await failure(.invalidToken) {
+        try await fixture.module.send(.get("https://bad.example/x"))
+      }
+    }
+    for _ in 0..<10 { try await ask() }
+    #expect(fixture.refreshes == ["R1"])
+    fixture.clock.advance(by: 1)
+    for _ in 0..<10 { try await ask() }
+    #expect(fixture.refreshes == ["R1", "R2"])
+    fixture.clock.advance(by: 1)
+    try await ask()
+    #expect(fixture.refreshes.count == 2, "the second lasts two seconds")
+    fixture.clock.advance(by: 1)
+    try await ask()
+    #expect(fixture.refreshes.count == 3)
+    fixture.clock.advance(by: 65)
+    try await ask()
+    fixture.clock.advance(by: 1)
+    try await ask()
+    #expect(fixture.refreshes.count == 5, "after a minute of peace it begins anew")
+  }
+
+  @Test func `a server that refuses every token keeps no other one from its refresh`()
+    async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    try fixture.module.allowTokens(at: "https://bad.example", "https://api.example")
+    fixture.api { _ in TokenServer.challenge(Self.invalid) }
+    await failure(.invalidToken) { try await fixture.module.send(.get("https://bad.example/x")) }
+    let count = fixture.refreshes.count
+    // The other server knows nothing of the token that the first one was shown.
+    fixture.api { request in
+      request.headers["Authorization"] == "Bearer T2"
+        ? TokenServer.challenge(Self.invalid) : HTTPResponse(status: 200)
+    }
+    #expect(try await send(fixture).status == 200)
+    #expect(fixture.refreshes.count == count + 1)
+    #expect(try await fixture.module.send(.get("https://bad.example/x")).status == 200)
+  }
+
+  @Test func `what a server repeats of the token is not in the error`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let secret = "c4n4ry-access"
+    fixture.oauth.launchTokenTimerUpdate(
+      with: SQToken(accessToken: secret, issueDate: fixture.clock.now + 1))
+    fixture.api { _ in
+      TokenServer.challenge(
+        #"Bearer realm="\#(secret)", error="invalid_token", error_description="no \#(secret)""#)
+    }
+    let error = await failure(.invalidToken) { try await send(fixture) }
+    #expect(error?.challenge?.error == .invalidToken)
+    #expect(error.map { !everyText(of: $0).contains(secret) } ?? false)
+    #expect(error?.challenge.map { !"\($0.parameters)".contains(secret) } ?? false)
+  }
+}

@@ -1,0 +1,72 @@
+import Basics
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Forms whose token is refused, through a client of an app's own.
+@Suite(.timeLimit(.minutes(1))) struct FormRefreshTests {
+  /// A session whose API refuses the first token, and reads the form or not before it does.
+  private func fixture(reads: Bool) async throws -> (SessionFixture, bodies: Bodies) {
+    let fixture = try await SessionFixture().restored()
+    let bodies = Bodies()
+    fixture.api { request in
+      let isRefused = bodies.all.isEmpty
+      bodies.add(reads || !isRefused ? try await Self.read(request.body) : Data())
+      return isRefused
+        ? TokenServer.challenge(#"Bearer error="invalid_token""#) : HTTPResponse(status: 200)
+    }
+    return (fixture, bodies)
+  }
+
+  private func request(_ form: MultipartForm) throws -> HTTPRequest {
+    var request = try HTTPRequest.get("https://api.example/x")
+    request.method = "POST"
+    try request.setForm(form)
+    return request
+  }
+
+  private static func read(_ body: HTTPRequestBody) async throws -> Data {
+    guard case .stream(_, let makeChunks) = body else { throw Unexpected() }
+    let next = makeChunks()
+    var all = Data()
+    while let chunk = try await next() { all += chunk }
+    return all
+  }
+
+  private struct Unexpected: Error {}
+
+  @Test func `a form that can be made again is sent again whole`() async throws {
+    let (fixture, bodies) = try await fixture(reads: true)
+    let request = try request([
+      .field("a", "b"), .stream("s") { OneChunk("abc").next }, .data("d", Data(count: 100_000)),
+    ])
+    #expect(try await fixture.module.send(request).status == 200)
+    #expect(fixture.requests == ["POST /x T1", "refresh R1", "POST /x T2"])
+    #expect(bodies.all.count == 2 && Set(bodies.all).count == 1)
+  }
+
+  @Test func `a one-time stream that was begun ends the request, the token being refreshed`()
+    async throws
+  {
+    let (fixture, _) = try await fixture(reads: true)
+    let request = try request([.field("a", "b"), .stream("s", once: OneChunk("abc").next)])
+    await failure(.bodyNotReplayable) { try await fixture.module.send(request) }
+    #expect(fixture.requests == ["POST /x T1", "refresh R1"])
+  }
+
+  @Test func `a one-time stream that was not begun is sent after the refresh`() async throws {
+    let (fixture, bodies) = try await fixture(reads: false)
+    let request = try request([.field("a", "b"), .stream("s", once: OneChunk("abc").next)])
+    #expect(try await fixture.module.send(request).status == 200)
+    #expect(fixture.requests == ["POST /x T1", "refresh R1", "POST /x T2"])
+    #expect(String(decoding: try #require(bodies.all.last), as: UTF8.self).contains("abc"))
+  }
+
+  private final class Bodies: Sendable {
+    private let bodies = Locked<[Data]>([])
+    var all: [Data] { bodies.withLock { $0 } }
+    func add(_ body: Data) { bodies.withLock { $0.append(body) } }
+  }
+}

@@ -1,0 +1,243 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// The pages beside a page, wherever an API names them.
+@Suite("Paging", .timeLimit(.minutes(1))) struct PagingTests {
+  struct List: Decodable, Sendable { var items: [Int] }
+
+  /// An API of three pages that names their neighbours in one way.
+  func fixture(
+    _ paging: Paging, change: (inout ClientConfiguration) -> Void = { _ in },
+    naming: @escaping @Sendable (_ page: Int) -> (headers: HTTPFields, members: String)
+  ) async throws -> PipeFixture {
+    var configuration = PipeConfiguration()
+    configuration.paging = paging
+    let fixture = try await PipeFixture(configuration, change: change)
+    fixture.session.api { request in
+      let items = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems
+      let page = items?.first { $0.name == "page" }?.value.flatMap { Int($0) } ?? 1
+      let (headers, members) = naming(page)
+      return HTTPResponse(
+        status: 200, headers: headers,
+        body: Data(#"{"items":[\#(page)]\#(members.isEmpty ? "" : "," + members)}"#.utf8))
+    }
+    return fixture
+  }
+
+  /// All pages, and the way back from the last one.
+  func check(_ fixture: PipeFixture, sourceLocation: SourceLocation = #_sourceLocation) async throws
+  {
+    var pages: [Pipeline.Page<List>] = []
+    for try await page in fixture.pipe.pages(List.self, parameters: ["q": "a b"]) {
+      pages.append(page)
+    }
+    #expect(pages.map(\.value.items) == [[1], [2], [3]], sourceLocation: sourceLocation)
+    let second = try await pages.last?.previous()
+    #expect(second?.value.items == [2], sourceLocation: sourceLocation)
+    #expect(try await second?.next()?.value.items == [3], sourceLocation: sourceLocation)
+    #expect(try await pages.last?.next() == nil, sourceLocation: sourceLocation)
+    #expect(try await pages.first?.previous() == nil, sourceLocation: sourceLocation)
+    let tokens = Set(fixture.session.apiRequests.map { $0.headers["Authorization"] })
+    #expect(tokens == ["Bearer T1"], sourceLocation: sourceLocation)
+    #expect(
+      fixture.asked.first == "GET https://api.example/v2/files?q=a%20b",
+      sourceLocation: sourceLocation)
+  }
+
+  @Test func `in a Link field, absolute and relative`() async throws {
+    try await check(
+      fixture(.linkHeader) { page in
+        var links: [String] = []
+        if page < 3 { links.append("<https://api.example/v2/files?page=\(page + 1)>; rel=next") }
+        if page > 1 { links.append("<?page=\(page - 1)>; rel=\"first prev\"") }
+        return (["Link": links.joined(separator: ", ")], "")
+      })
+  }
+
+  @Test func `in fields of their own`() async throws {
+    try await check(
+      fixture(.headers(next: "X-Next", previous: "X-Previous")) { page in
+        var fields = HTTPFields()
+        if page < 3 { fields["x-next"] = "files?page=\(page + 1)" }
+        if page > 1 { fields["x-previous"] = "/v2/files?page=\(page - 1)" }
+        return (fields, "")
+      })
+  }
+
+  @Test func `in members of the body`() async throws {
+    try await check(
+      fixture(.body(next: "paging.next", previous: "paging.previous")) { page in
+        let next = page < 3 ? #""?page=\#(page + 1)""# : "null"
+        let previous = page > 1 ? #""?page=\#(page - 1)""# : #""""#
+        return ([:], #""paging":{"next":\#(next),"previous":\#(previous)}"#)
+      })
+  }
+
+  @Test func `as tokens that are sent back`() async throws {
+    let fixture = try await fixture(.tokens(next: "next", previous: "back", parameter: "page")) {
+      page in
+      var members: [String] = []
+      if page < 3 { members.append(#""next":"\#(page + 1)""#) }
+      if page > 1 { members.append(#""back":\#(page - 1)"#) }
+      return ([:], members.joined(separator: ","))
+    }
+    try await check(fixture)
+    #expect(fixture.asked[1] == "GET https://api.example/v2/files?q=a%20b&page=2")
+    #expect(fixture.asked[2] == "GET https://api.example/v2/files?q=a%20b&page=3")
+  }
+
+  @Test(arguments: [#"{"next":""}"#, #"{"next":null}"#, #"{}"#, #""text""#, "[]"])
+  func `an empty token, or none, ends the pages`(body: String) async throws {
+    for paging in [Paging.tokens(next: "next", parameter: "page"), .body()] {
+      var configuration = PipeConfiguration()
+      configuration.paging = paging
+      let fixture = try await PipeFixture(configuration).answering(body)
+      for try await page in fixture.pipe.pages() {
+        #expect(page.nextURL == nil && page.previousURL == nil)
+      }
+      #expect(fixture.asked.count == 1)
+    }
+  }
+
+  @Test func `a token that an API writes into its links stays out of URLs`() async throws {
+    let fixture = try await fixture(.body(next: "paging.next")) { page in
+      let link = "/v2/files?access_token=T1&page=\(page + 1)&limit=2"
+      return ([:], page < 2 ? #""paging":{"next":"\#(link)"}"# : #""x":1"#)
+    }
+    for try await page in fixture.pipe.pages(List.self) { _ = page }
+    #expect(fixture.asked.last == "GET https://api.example/v2/files?page=2&limit=2")
+    let second = fixture.session.apiRequests.last
+    #expect(second?.headers["Authorization"] == "Bearer T1")
+  }
+
+  @Test(arguments: [
+    "https://evil.example/v2/files?page=2", "https://api.example:444/", "//evil.example/",
+    "https://api.example.evil.example/",
+  ])
+  func `another server does not get the token`(url: String) async throws {
+    let fixture = try await fixture(.linkHeader) { _ in (["Link": "<\(url)>; rel=next"], "") }
+    let first = try await fixture.pipe.pages(List.self).first()
+    let error = await pipeFailure { () async throws(PipeError) in try await first.next() }
+    #expect(error?.cause?.code == .originNotAllowed && fixture.asked.count == 1)
+  }
+
+  @Test(arguments: ["http://api.example/", "file:///etc/passwd", "javascript:x"])
+  func `what no token may go to is not asked`(url: String) async throws {
+    let fixture = try await fixture(.linkHeader) { _ in (["Link": "<\(url)>; rel=next"], "") }
+    let first = try await fixture.pipe.pages(List.self).first()
+    await pipeFailure { () async throws(PipeError) in try await first.next() }
+    #expect(fixture.asked.count == 1)
+  }
+
+  @Test func `another server that the client allows does get it`() async throws {
+    let fixture = try await fixture(
+      .linkHeader,
+      change: {
+        let origins = ["https://api.example", "https://two.example"]
+        $0.resourceOrigins = (try? Set(origins.map { try ResourceOrigin($0) })) ?? []
+      },
+      naming: { page in
+        page == 1 ? (["Link": "<https://two.example/?page=2>; rel=next"], "") : ([:], "")
+      })
+    let second = try await fixture.pipe.pages(List.self).first().next()
+    #expect(second?.value.items == [2])
+    #expect(fixture.session.apiRequests.last?.headers["Authorization"] == "Bearer T1")
+  }
+
+  @Test func `another server that another pipe names does get it`() async throws {
+    let fixture = try await fixture(.linkHeader) { page in
+      page == 1 ? (["Link": "<https://two.example/?page=2>; rel=next"], "") : ([:], "")
+    }
+    try Pipeline("https://two.example", module: fixture.session.module).add("files")
+    let second = try await fixture.pipe.pages(List.self).first().next()
+    #expect(second?.value.items == [2])
+  }
+
+  @Test func `pages that lead back end`() async throws {
+    let fixture = try await fixture(.linkHeader) { page in
+      (["Link": "<?page=\(page % 3 + 1)>; rel=next"], "")
+    }
+    var read = 0
+    let error = await pipeFailure { () async throws(PipeError) in
+      for try await _ in fixture.pipe.pages(List.self) { read += 1 }
+    }
+    guard case .unreadable? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    // The first page has a URL without a number, and is read again under the one with it.
+    #expect(read == 4)
+  }
+
+  @Test func `an iteration that failed has no more pages, another one begins anew`() async throws {
+    let fixture = try await PipeFixture().answering("", status: 503)
+    let pages = fixture.pipe.pages(List.self)
+    var iterator = pages.makeAsyncIterator()
+    await pipeFailure { () async throws(PipeError) in try await iterator.next() }
+    #expect(try await iterator.next() == nil && fixture.asked.count == 1)
+    fixture.answering(#"{"items":[1]}"#)
+    for try await page in pages { #expect(page.value.items == [1]) }
+  }
+
+  @Test func `pages are read when they are asked for`() async throws {
+    let fixture = try await fixture(.linkHeader) { page in
+      (["Link": "<?page=\(page + 1)>; rel=next"], "")
+    }
+    for try await page in fixture.pipe.pages(List.self) where page.value.items == [2] { break }
+    #expect(fixture.asked.count == 2)
+  }
+}
+
+/// RFC 8288, section 3, in all its spellings.
+@Suite("Link fields") struct LinkFieldTests {
+  /// Where `next` leads, as a page says.
+  func next(_ fields: [String]) async throws -> String? {
+    let fixture = try await PipeFixture()
+    fixture.session.api { _ in
+      HTTPResponse(
+        status: 200, headers: HTTPFields(fields.map { .init(name: "Link", value: $0) }),
+        body: Data("{}".utf8))
+    }
+    return try await fixture.pipe.pages().first().nextURL?.absoluteString
+  }
+
+  @Test(arguments: [
+    ["<https://a.example/2>; rel=\"next\""],
+    ["<https://a.example/2>;rel=next"],
+    ["<https://a.example/2> ; REL = NEXT"],
+    ["<https://a.example/1>; rel=prev, <https://a.example/2>; rel=next"],
+    ["<https://a.example/1>; rel=prev", "<https://a.example/2>; rel=next"],
+    [" , ,<https://a.example/2>; title=\"a, b; c \\\" <x>; rel=prev\"; rel=next"],
+    ["<https://a.example/2>; rel=\"x:y next\"; rel=prev"],
+    ["<https://a.example/2>; title; rel=next; x"],
+    ["<https://a.example/2>; rel=next, <https://a.example/3>; rel=next"],
+    ["<https://a.example/3>; rel=next; anchor=\"#x\", <https://a.example/2>; rel=next"],
+    ["<https://a.example/2>; rel=next, <broken"],
+  ])
+  func `it names the next page`(fields: [String]) async throws {
+    #expect(try await next(fields) == "https://a.example/2")
+  }
+
+  @Test func `a relation that an app names has any case`() async throws {
+    var configuration = PipeConfiguration()
+    configuration.paging = .linkHeader(next: "Https://X.Example/Rel")
+    let fixture = try await PipeFixture(configuration)
+      .answering("{}", headers: ["Link": #"<?page=2>; rel="https://x.example/rel""#])
+    let page = try await fixture.pipe.pages().first()
+    #expect(page.nextURL?.absoluteString == "https://api.example/v2/files?page=2")
+  }
+
+  @Test(arguments: [
+    [], [""], ["https://a.example/2; rel=next"], ["<https://a.example/2>"],
+    ["<https://a.example/2>; rel=nextpage"], ["<https://a.example/2; rel=next"],
+    ["<https://a.example/2>; rel=\"next"], ["<>; rel=next"],
+    ["<https://a.example/2>; rev=next"], ["<https://a.example/2>, rel=next"],
+    ["<https://a.example/2>; rel=prev; rel=next"], [String(repeating: "<", count: 10_000)],
+  ])
+  func `it names none`(fields: [String]) async throws {
+    #expect(try await next(fields) == nil)
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Access first, and whose failure it is.
+@Suite("Pipe access", .timeLimit(.minutes(1))) struct PipeAccessTests {
+  @Test func `without a token the user signs in, then one request is made`() async throws {
+    let fixture = try await PipeFixture(isSignedIn: false)
+    _ = try await fixture.pipe.read()
+    #expect(fixture.session.requests == ["authorization_code", "GET /v2/files T1"])
+    #expect(fixture.session.fixture.opened.count == 1)
+  }
+
+  @Test func `any number of first operations share one sign-in`() async throws {
+    let fixture = try await PipeFixture(isSignedIn: false)
+    let reads = (0..<50).map { id in begin { try await fixture.pipe.read(id: id) } }
+    for read in reads { _ = try await read.value }
+    #expect(fixture.session.fixture.opened.count == 1)
+    #expect(fixture.session.requests.count { $0 == "authorization_code" } == 1)
+    #expect(fixture.session.requests.count == 51)
+  }
+
+  @Test func `an expired token is refreshed first`() async throws {
+    let fixture = try await PipeFixture()
+    fixture.session.clock.advance(by: 3600)
+    _ = try await fixture.pipe.read()
+    #expect(fixture.session.requests == ["refresh R1", "GET /v2/files T2"])
+  }
+
+  @Test func `a session that has ended is granted anew`() async throws {
+    let fixture = try await PipeFixture()
+    fixture.session.clock.advance(by: 3600)
+    fixture.session.server.next(
+      ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400))
+    _ = try await fixture.pipe.read()
+    #expect(
+      fixture.session.requests == ["refresh R1", "authorization_code", "GET /v2/files T2"])
+    // And what follows goes on with that session, also when its token is refused.
+    fixture.session.api { request in
+      request.headers["Authorization"] == "Bearer T2"
+        ? TokenServer.challenge(SendTests.invalid) : HTTPResponse(status: 200)
+    }
+    _ = try await fixture.pipe.read()
+    #expect(fixture.session.requests.suffix(2) == ["refresh R2", "GET /v2/files T3"])
+  }
+
+  @Test func `a refused token costs one refresh and one more request`() async throws {
+    let fixture = try await PipeFixture()
+    fixture.session.api { request in
+      request.headers["Authorization"] == "Bearer T1"
+        ? TokenServer.challenge(SendTests.invalid) : HTTPResponse(status: 201)
+    }
+    try await fixture.pipe.save(JSONValue.object([:]))
+    #expect(fixture.session.requests == ["POST /v2/files T1", "refresh R1", "POST /v2/files T2"])
+  }
+
+  @Test func `a second refusal is the operation's end`() async throws {
+    let fixture = try await PipeFixture()
+    fixture.session.api { _ in TokenServer.challenge(SendTests.invalid) }
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    #expect(error?.refusal?.status == 401)
+    #expect(error?.refusal?.challenge?.error == .invalidToken)
+    #expect(fixture.session.requests == ["GET /v2/files T1", "refresh R1", "GET /v2/files T2"])
+    #expect(fixture.session.fixture.opened.isEmpty, "the API's word signs nobody out")
+  }
+
+  @Test func `more scope is asked for by a challenge, and no refresh helps`() async throws {
+    let fixture = try await PipeFixture()
+    fixture.session.api { _ in
+      TokenServer.challenge(#"Bearer error="insufficient_scope", scope="x""#, status: 403)
+    }
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    #expect(error?.refusal?.status == 403)
+    #expect(error?.refusal?.challenge?.error == .insufficientScope)
+    #expect(error?.refusal?.challenge?.scope == "x")
+    #expect(fixture.session.requests == ["GET /v2/files T1"])
+  }
+
+  @Test func `a denied sign-in is no failure of the API`() async throws {
+    let fixture = try await PipeFixture(isSignedIn: false) { fixture, page in
+      fixture.oauth.handleRedirect(try page.redirect("error=access_denied"))
+    }
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    guard case .noAccess(let cause)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .accessDenied && fixture.asked.isEmpty)
+  }
+
+  @Test func `a refresh that fails is no failure of the API`() async throws {
+    let fixture = try await PipeFixture()
+    fixture.session.clock.advance(by: 3600)
+    fixture.session.server.next { _ in throw SQOAuthError(.connectionFailed, "down") }
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    guard case .noAccess(let cause)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .connectionFailed && fixture.asked.isEmpty)
+  }
+
+  @Test func `a refresh that fails after a refusal is no access either`() async throws {
+    let fixture = try await PipeFixture()
+    fixture.session.api { _ in TokenServer.challenge(SendTests.invalid) }
+    fixture.session.server.next { _ in throw SQOAuthError(.connectionFailed, "down") }
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    guard case .noAccess(let cause)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .connectionFailed)
+    #expect(fixture.session.requests == ["GET /v2/files T1", "refresh R1"])
+  }
+
+  @Test func `a server that may not see the token is not asked, and nobody signs in`()
+    async throws
+  {
+    let fixture = try await PipeFixture(
+      isSignedIn: false,
+      change: {
+        $0.resourceOrigins = (try? [ResourceOrigin("https://other.example")]) ?? []
+      })
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    guard case .failed(let cause)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .originNotAllowed)
+    #expect(fixture.session.requests.isEmpty && fixture.session.fixture.opened.isEmpty)
+  }
+}

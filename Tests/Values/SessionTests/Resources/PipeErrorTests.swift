@@ -1,0 +1,240 @@
+import Basics
+import Dispatch
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Every operation ends once, and says why.
+@Suite("Pipe errors", .timeLimit(.minutes(1))) struct PipeErrorTests {
+  @Test(arguments: [300, 302, 304, 400, 403, 404, 409, 429, 500, 503])
+  func `a status that is no success is told with the answer`(status: Int) async throws {
+    let fixture = try await PipeFixture()
+      .answering(#"{"reason":"r"}"#, status: status, headers: ["Retry-After": "7"])
+    let error = await pipeFailure { () async throws(PipeError) in
+      _ = try await fixture.pipe.read(id: "a")
+    }
+    #expect(error?.refusal?.status == status)
+    #expect(error?.refusal?.body == Data(#"{"reason":"r"}"#.utf8))
+    #expect(error?.refusal?.head.headers["Retry-After"] == "7")
+    #expect(error?.localizedDescription == "the API answered with status \(status)")
+    #expect(fixture.asked.count == 1, "it was asked once, whatever the status")
+  }
+
+  @Test func `the content of a refusal has a limit`() async throws {
+    let fixture = try await PipeFixture()
+      .answering(String(repeating: "x", count: 100_000), status: 500)
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    #expect(error?.refusal?.body.count == PipeError.Refusal.maximumBytes)
+    // One that the transport gave up on is a refusal all the same.
+    fixture.session.api { _ in throw SQOAuthError(.responseTooLarge, "too large", status: 502) }
+    let large = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    #expect(large?.refusal?.status == 502 && large?.refusal?.body.isEmpty == true)
+  }
+
+  @Test(arguments: [
+    "", "null", "nonsense", "<html>", "{", #"{"title":1}"#, #"[{"title":"a"}]"#, "{}", "\u{0}",
+  ])
+  func `an answer that is not what was asked for is unreadable`(body: String) async throws {
+    struct File: Decodable, Sendable { var title: String }
+    let fixture = try await PipeFixture().answering(body)
+    let error = await pipeFailure { () async throws(PipeError) in
+      _ = try await fixture.pipe.read(File.self)
+    }
+    guard case .unreadable(let cause)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .invalidResponse)
+  }
+
+  @Test func `an answer that the app's own type refuses is unreadable, for its reason`()
+    async throws
+  {
+    struct Odd: Error {}
+    struct File: Decodable, Sendable {
+      init(from decoder: any Decoder) throws { throw Odd() }
+    }
+    let fixture = try await PipeFixture()
+    let error = await pipeFailure { () async throws(PipeError) in
+      _ = try await fixture.pipe.read(File.self)
+    }
+    guard case .unreadable(let cause)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .invalidResponse && cause.cause is Odd)
+  }
+
+  @Test func `an answer that would keep the decoder busy is not decoded`() async throws {
+    let deep = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
+    let wide = "[" + String(repeating: "1,", count: 600_000) + "1]"
+    for body in [deep, wide] {
+      let fixture = try await PipeFixture().answering(body)
+      let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+      guard case .unreadable? = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+    }
+  }
+
+  @Test func `no answer in time is told apart from no connection`() async throws {
+    var configuration = PipeConfiguration()
+    configuration.timeout = .seconds(7)
+    let fixture = try await PipeFixture(configuration)
+    fixture.session.api { _ in throw SQOAuthError(.requestTimedOut, "slow") }
+    let slow = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    guard case .timedOut? = slow else {
+      Issue.record("\(String(describing: slow))")
+      return
+    }
+    #expect(fixture.session.apiRequests[0].timeout == .seconds(7))
+    fixture.session.api { _ in throw URLError(.cannotConnectToHost) }
+    let down = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    guard case .failed(let cause)? = down else {
+      Issue.record("\(String(describing: down))")
+      return
+    }
+    #expect(cause.code == .connectionFailed)
+  }
+
+  @Test func `cancel ends what is under way and nothing else`() async throws {
+    let fixture = try await PipeFixture()
+    let hold = fixture.holding()
+    let reads = (0..<5).map { id in
+      begin { () -> PipeError? in
+        await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read(id: id) }
+      }
+    }
+    try await eventually { fixture.asked.count == 5 }
+    fixture.pipe.cancel()
+    for read in reads {
+      guard case .cancelled? = try await read.value else {
+        Issue.record("not cancelled")
+        return
+      }
+    }
+    hold.release()
+    _ = try await fixture.pipe.read()
+    fixture.pipe.cancel()
+    _ = try await fixture.pipe.read()
+  }
+
+  @Test func `cancel reaches an operation that is only just beginning`() async throws {
+    let fixture = try await PipeFixture()
+    fixture.session.api { _ in
+      // The call that made the operation has not returned from making its task.
+      fixture.pipe.cancel()
+      try await Task.sleep(for: .seconds(10))
+      return HTTPResponse(status: 200)
+    }
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    guard case .cancelled? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func `a cancelled task ends its own operation`() async throws {
+    let fixture = try await PipeFixture()
+    let hold = fixture.holding()
+    let other = begin { try await fixture.pipe.read(id: "b") }
+    let task = begin { () -> PipeError? in
+      await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read(id: "a") }
+    }
+    try await eventually { fixture.asked.count == 2 }
+    task.cancel()
+    guard case .cancelled? = try await task.value else {
+      Issue.record("not cancelled")
+      return
+    }
+    hold.release()
+    _ = try await other.value
+    // One that is cancelled before it begins asks for nothing.
+    let late = begin { () -> PipeError? in
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await pipeFailure { () async throws(PipeError) in
+        _ = try await fixture.pipe.read(id: "c")
+      }
+    }
+    guard case .cancelled? = try await late.value else {
+      Issue.record("not cancelled")
+      return
+    }
+    #expect(fixture.asked.count == 2)
+  }
+
+  @Test func `a cancelled operation leaves the refresh to those who share it`() async throws {
+    let fixture = try await PipeFixture()
+    fixture.session.server.gate.close()
+    fixture.session.clock.advance(by: 3600)
+    let token = begin { try await fixture.session.module.token() }
+    let read = begin { () -> PipeError? in
+      await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    }
+    try await eventually { fixture.session.requests == ["refresh R1"] }
+    fixture.pipe.cancel()
+    guard case .cancelled? = try await read.value else {
+      Issue.record("not cancelled")
+      return
+    }
+    fixture.session.server.gate.open()
+    #expect(try await token.value.accessToken == "T2")
+    _ = try await fixture.pipe.read()
+    #expect(fixture.session.requests == ["refresh R1", "GET /v2/files T2"])
+  }
+
+  @Test func `completions come once, on the pipeline's queue`() async throws {
+    let fixture = try await PipeFixture().answering(#"{"id":"a"}"#)
+    let queue = DispatchQueue(label: "test")
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    fixture.pipeline.callbackQueue = queue
+    let calls = Locked<[String]>([])
+    let note = { @Sendable (text: String) in
+      calls.withLock { $0.append(DispatchQueue.getSpecific(key: key) == true ? text : "elsewhere") }
+    }
+    fixture.pipe.read(JSONValue.self) { note((try? $0.get()) == nil ? "no" : "read") }
+    fixture.pipe.read(JSONValue.self, id: 3) { note((try? $0.get()) == nil ? "no" : "read 3") }
+    fixture.pipe.save(JSONValue.object([:]), returning: JSONValue.self) {
+      note((try? $0.get()) == nil ? "no" : "save")
+    }
+    fixture.pipe.remove(id: "a") { note((try? $0.get()) == nil ? "no" : "remove") }
+    fixture.pipe.remove(id: "") { note((try? $0.get()) == nil ? "remove nothing" : "no") }
+    try await eventually { calls.withLock(\.count) == 5 }
+    queue.sync {}
+    #expect(
+      calls.withLock(\.self).sorted() == ["read", "read 3", "remove", "remove nothing", "save"])
+  }
+
+  @Test func `completions keep their queue when the pipeline is gone`() async throws {
+    let session = try await SessionFixture().restored()
+    session.api { _ in HTTPResponse(status: 200) }
+    let queue = DispatchQueue(label: "test")
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    var pipeline: Pipeline? = try Pipeline("https://api.example", module: session.module)
+    pipeline?.callbackQueue = queue
+    let pipe = try #require(try pipeline?.add("files"))
+    weak let gone = pipeline
+    pipeline = nil
+    #expect(gone == nil)
+    let isThere = await withCheckedContinuation { continuation in
+      pipe.read(JSONValue.self) { _ in
+        continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true)
+      }
+    }
+    #expect(isThere)
+  }
+
+  @Test func `no text of an error holds what an API said`() async throws {
+    let fixture = try await PipeFixture().answering(
+      "secret", status: 400, headers: ["WWW-Authenticate": #"Bearer error_description="T1""#])
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    let text = everyText(of: try #require(error))
+    #expect(!text.contains("secret") && !text.contains("T1"), "\(text)")
+    #expect(error?.description == "the API answered with status 400: Bearer challenge")
+  }
+}

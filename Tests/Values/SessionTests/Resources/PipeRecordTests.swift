@@ -1,0 +1,177 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// The request of each operation, and its result.
+@Suite("Pipe records", .timeLimit(.minutes(1))) struct PipeRecordTests {
+  struct File: Codable, Sendable, Equatable {
+    var id: String?
+    var title: String
+  }
+
+  struct Numbered: Codable, Sendable {
+    var id: Int?
+    var name = "n"
+  }
+
+  @Test func `records are read as any type`() async throws {
+    let fixture = try await PipeFixture().answering(#"[{"id":"a","title":"A"},{"title":"B"}]"#)
+    let files = try await fixture.pipe.read([File].self)
+    #expect(files == [File(id: "a", title: "A"), File(title: "B")])
+    let json = try await fixture.pipe.read()
+    #expect(
+      json
+        == .array([
+          .object(["id": .string("a"), "title": .string("A")]),
+          .object(["title": .string("B")]),
+        ]))
+    let request = try #require(fixture.session.apiRequests.first)
+    #expect(request.headers["Accept"] == "application/json")
+    #expect(request.headers["Authorization"] == "Bearer T1")
+  }
+
+  @Test func `an object is an object and nothing is wrapped`() async throws {
+    let fixture = try await PipeFixture().answering(#"{"id":"a","title":"A"}"#)
+    #expect(try await fixture.pipe.read(File.self, id: "a") == File(id: "a", title: "A"))
+    #expect(try await fixture.pipe.read()["title"] == "A")
+  }
+
+  @Test func `a record's id is one segment of the path`() async throws {
+    let fixture = try await PipeFixture()
+    _ = try await fixture.pipe.read(id: 7)
+    _ = try await fixture.pipe.read(id: "a/b?c#d e")
+    _ = try await fixture.pipe.read(id: "…", parameters: ["b": "2&3", "a": "1"])
+    #expect(
+      fixture.asked == [
+        "GET https://api.example/v2/files/7",
+        "GET https://api.example/v2/files/a%2Fb%3Fc%23d%20e",
+        "GET https://api.example/v2/files/%E2%80%A6?a=1&b=2%263",
+      ])
+  }
+
+  @Test(arguments: ["", ".", ".."])
+  func `an id that names no record sends nothing`(id: String) async throws {
+    let fixture = try await PipeFixture()
+    let errors = [
+      await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read(id: id) },
+      await pipeFailure { () async throws(PipeError) in try await fixture.pipe.remove(id: id) },
+      await pipeFailure { () async throws(PipeError) in
+        try await fixture.pipe.save(File(id: id, title: "t"))
+      },
+    ]
+    #expect(errors.allSatisfy { $0?.cause?.code == .malformedRequest })
+    #expect(fixture.asked.isEmpty)
+  }
+
+  @Test func `parameters stand in the query`() async throws {
+    let fixture = try await PipeFixture()
+    _ = try await fixture.pipe.read(parameters: ["q": "title = 'ä'", "maxResults": "10"])
+    #expect(
+      fixture.asked == [
+        "GET https://api.example/v2/files?maxResults=10&q=title%20%3D%20%27%C3%A4%27"
+      ])
+  }
+
+  @Test func `a record without id is created, one with an id updated`() async throws {
+    let fixture = try await PipeFixture().answering(#"{"id":"new","title":"A"}"#)
+    let saved = try await fixture.pipe.save(File(title: "A"), returning: File.self)
+    #expect(saved == File(id: "new", title: "A"))
+    try await fixture.pipe.save(saved)
+    try await fixture.pipe.save(Numbered(id: 12))
+    try await fixture.pipe.save(Numbered())
+    try await fixture.pipe.save(JSONValue.object(["id": .null, "title": .string("x")]))
+    #expect(
+      fixture.asked == [
+        "POST https://api.example/v2/files", "PUT https://api.example/v2/files/new",
+        "PUT https://api.example/v2/files/12", "POST https://api.example/v2/files",
+        "POST https://api.example/v2/files",
+      ])
+    let request = fixture.session.apiRequests[0]
+    #expect(request.headers["Content-Type"] == "application/json")
+    guard case .bytes(let body) = request.body else {
+      Issue.record("no body")
+      return
+    }
+    #expect(try JSONDecoder().decode(File.self, from: body) == File(title: "A"))
+  }
+
+  @Test func `the member that holds the id has any name`() async throws {
+    var configuration = PipeConfiguration()
+    configuration.recordID = "_key"
+    let fixture = try await PipeFixture(configuration)
+    try await fixture.pipe.save(JSONValue.object(["_key": .string("k"), "id": .string("i")]))
+    try await fixture.pipe.save(JSONValue.object(["id": .string("i")]))
+    try await fixture.pipe.remove(JSONValue.object(["_key": .integer(3)]))
+    #expect(
+      fixture.asked == [
+        "PUT https://api.example/v2/files/k", "POST https://api.example/v2/files",
+        "DELETE https://api.example/v2/files/3",
+      ])
+  }
+
+  @Test(arguments: [
+    JSONValue.array([]), .string("x"), .null, .object(["id": .bool(true)]),
+    .object(["id": .number(1.5)]), .object(["id": .object([:])]),
+  ])
+  func `what is no record, or has no id of its kind, is not sent`(record: JSONValue) async throws {
+    let fixture = try await PipeFixture()
+    let error = await pipeFailure { () async throws(PipeError) in
+      try await fixture.pipe.save(record)
+    }
+    #expect(error?.cause?.code == .malformedRequest && fixture.asked.isEmpty)
+  }
+
+  @Test func `a record is removed by its id, and not without one`() async throws {
+    let fixture = try await PipeFixture().answering("", status: 204)
+    try await fixture.pipe.remove(id: "a")
+    try await fixture.pipe.remove(File(id: "b", title: "B"))
+    let error = await pipeFailure { () async throws(PipeError) in
+      try await fixture.pipe.remove(File(title: "C"))
+    }
+    #expect(error?.cause?.code == .malformedRequest)
+    #expect(
+      fixture.asked == [
+        "DELETE https://api.example/v2/files/a", "DELETE https://api.example/v2/files/b",
+      ])
+  }
+
+  @Test func `an answer without content is null`() async throws {
+    let fixture = try await PipeFixture().answering("", status: 204)
+    #expect(try await fixture.pipe.save(File(id: "a", title: "A")) == .null)
+    #expect(try await fixture.pipe.save(File(id: "a", title: "A"), returning: File?.self) == nil)
+  }
+
+  @Test func `content is read as it is`() async throws {
+    let fixture = try await PipeFixture().answering("no JSON", headers: [:])
+    let content = try await fixture.pipe.content(id: "a", parameters: ["alt": "media"])
+    #expect(content == Data("no JSON".utf8))
+    #expect(fixture.asked == ["GET https://api.example/v2/files/a?alt=media"])
+    #expect(fixture.session.apiRequests[0].headers["Accept"] == nil)
+  }
+
+  @Test func `dates are coded the way the app says`() async throws {
+    struct Event: Codable, Sendable, Equatable { var at: Date }
+    var configuration = PipeConfiguration()
+    configuration.decoder = {
+      let decoder = JSONDecoder()
+      decoder.dateDecodingStrategy = .iso8601
+      return decoder
+    }
+    configuration.encoder = {
+      let encoder = JSONEncoder()
+      encoder.dateEncodingStrategy = .iso8601
+      return encoder
+    }
+    let fixture = try await PipeFixture(configuration).answering(#"{"at":"2026-01-02T03:04:05Z"}"#)
+    let event = try await fixture.pipe.read(Event.self)
+    #expect(event.at.timeIntervalSince1970 == 1_767_323_045)
+    try await fixture.pipe.save(event)
+    guard case .bytes(let body) = fixture.session.apiRequests[1].body else {
+      Issue.record("no body")
+      return
+    }
+    #expect(String(decoding: body, as: UTF8.self) == #"{"at":"2026-01-02T03:04:05Z"}"#)
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// A pipeline and its pipes.
+@Suite("Pipeline", .timeLimit(.minutes(1))) struct PipelineTests {
+  @Test func `a pipe's path is its name`() async throws {
+    let fixture = try await PipeFixture()
+    _ = try await fixture.pipe.read()
+    #expect(fixture.asked == ["GET https://api.example/v2/files"])
+  }
+
+  @Test(arguments: [
+    ("about", "https://api.example/v2/about"),
+    ("/about/", "https://api.example/v2/about"),
+    ("files:search", "https://api.example/v2/files:search"),
+    ("upload/files", "https://api.example/v2/upload/files"),
+    ("files?alt=json", "https://api.example/v2/files?alt=json&q=a%20b"),
+  ])
+  func `an endpoint is a path below the base`(endpoint: String, url: String) async throws {
+    let fixture = try await PipeFixture(PipeConfiguration(endpoint: endpoint))
+    let parameters = url.contains("q=") ? ["q": "a b"] : [:]
+    _ = try await fixture.pipe.read(parameters: parameters)
+    #expect(fixture.asked == ["GET " + url])
+  }
+
+  @Test(arguments: [
+    "https://evil.example/x", "//evil.example/x", "a/../b", "..", "a/%2e%2E/b", "a b", "a\\b",
+    "a#b", "%zz", "é",
+  ])
+  func `an endpoint that is no such path is refused`(endpoint: String) async throws {
+    let fixture = try await PipeFixture()
+    failure(.invalidConfiguration) {
+      try fixture.pipeline.add("x", PipeConfiguration(endpoint: endpoint))
+    }
+    #expect(fixture.pipeline.names == ["files"])
+  }
+
+  @Test(arguments: [
+    ("api.example", SQOAuthError.Code.invalidConfiguration), ("", .invalidConfiguration),
+    ("https://api.example/?a=b", .invalidConfiguration), ("ftp://a", .invalidConfiguration),
+    ("https://u:p@api.example", .invalidConfiguration), ("http://api.example", .insecureEndpoint),
+  ])
+  func `a base that no token may go to is refused`(
+    base: String, code: SQOAuthError.Code
+  ) async throws {
+    let module = try SessionFixture().module
+    failure(code) { try Pipeline(base, module: module) }
+  }
+
+  @Test func `pipes are found by name, removed, and never doubled`() async throws {
+    let fixture = try await PipeFixture()
+    let about = try fixture.pipeline.add("about me")
+    #expect(fixture.pipeline.pipe(named: "about me") === about)
+    #expect(fixture.pipeline.pipe(named: "files") === fixture.pipe)
+    #expect(fixture.pipeline.pipe(named: "Files") == nil)
+    #expect(fixture.pipeline.names == ["about me", "files"])
+    let error = failure(.duplicateName) { try fixture.pipeline.add("files") }
+    #expect(error?.message.contains("files") == true)
+    #expect(fixture.pipeline.pipe(named: "files") === fixture.pipe)
+    #expect(fixture.pipeline.remove("files") === fixture.pipe)
+    #expect(fixture.pipeline.remove("files") == nil && fixture.pipeline.names == ["about me"])
+    // What was removed still works for whoever holds it, and a name is free again.
+    _ = try await fixture.pipe.read()
+    try fixture.pipeline.add("files")
+    _ = try await about.read()
+    #expect(fixture.asked.last == "GET https://api.example/v2/about%20me")
+  }
+
+  @Test func `a pipe may carry another module's token`() async throws {
+    let fixture = try await PipeFixture()
+    let other = try await SessionFixture().restored()
+    other.api { _ in HTTPResponse(status: 200) }
+    var configuration = PipeConfiguration()
+    configuration.module = other.module
+    let pipe = try fixture.pipeline.add("theirs", configuration)
+    _ = try await pipe.read()
+    #expect(other.requests == ["GET /v2/theirs T1"] && fixture.asked.isEmpty)
+  }
+}

@@ -1,0 +1,83 @@
+import Basics
+import Dispatch
+import LoopbackHTTP
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// What reaches a progress closure, and when, on a queue that the test holds.
+@Suite(.timeLimit(.minutes(1))) final class ProgressRelayTests: Sendable {
+  private let queue = DispatchQueue(label: "progress")
+  private let said = Locked<[Int]>([])
+
+  private func relay(_ whenCalled: @escaping @Sendable () -> Void = {}) -> ProgressRelay<Int> {
+    ProgressRelay(
+      { [self] number in
+        whenCalled()
+        said.withLock { $0.append(number) }
+      }, Callbacks(queue: queue))
+  }
+
+  @Test func `statements come in order, and the last one before the end`() async {
+    let relay = relay()
+    for number in 0..<1000 { relay.report(number) }
+    await relay.end(isComplete: true)
+    let said = said.withLock(\.self)
+    #expect(said == said.sorted() && Set(said).count == said.count && said.last == 999)
+  }
+
+  @Test func `a busy closure gets the newest statement, and not each one`() async throws {
+    let isBusy = OneShot<Void>()
+    let isFree = DispatchSemaphore(value: 0)
+    let relay = relay {
+      // Only the first call waits.
+      if isBusy.resolve(()) { isFree.wait() }
+    }
+    relay.report(0)
+    await isBusy.value()
+    for number in 1...1000 { relay.report(number) }
+    isFree.signal()
+    await relay.end(isComplete: true)
+    #expect(said.withLock(\.self) == [0, 1000])
+  }
+
+  @Test func `a failure drops what waits, and does not wait for the queue`() async {
+    let relay = relay()
+    queue.suspend()
+    relay.report(1)
+    await relay.end(isComplete: false)
+    relay.report(2)
+    queue.resume()
+    queue.sync {}
+    #expect(said.withLock(\.self) == [])
+  }
+
+  @Test(arguments: [false, true])
+  func `a call that has begun is over before the end`(isComplete: Bool) async throws {
+    let isBusy = OneShot<Void>()
+    let isFree = DispatchSemaphore(value: 0)
+    let relay = relay {
+      isBusy.resolve(())
+      isFree.wait()
+    }
+    relay.report(1)
+    await isBusy.value()
+    let saidAtEnd = begin { () -> [Int] in
+      await relay.end(isComplete: isComplete)
+      return self.said.withLock(\.self)
+    }
+    // An end that does not wait is there first.
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { isFree.signal() }
+    #expect(try await saidAtEnd.value == [1])
+  }
+
+  @Test func `nothing is said after the end`() async {
+    let relay = relay()
+    await relay.end(isComplete: true)
+    relay.report(1)
+    await relay.end(isComplete: true)
+    queue.sync {}
+    #expect(said.withLock(\.self) == [])
+  }
+}

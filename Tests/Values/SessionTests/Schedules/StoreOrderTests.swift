@@ -1,0 +1,112 @@
+import Basics
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The store after a failure of its own: never an older token over a newer one.
+@Suite(.timeLimit(.minutes(1))) struct StoreOrderTests {
+  /// T2 in memory, which the store refused, T1 in the store, and a timer that will offer T2 again.
+  func unsaved() async throws -> SessionFixture {
+    let fixture = try await SessionFixture().updating()
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    fixture.store.fails()
+    #expect(await fixture.store.content() == "T1 R1")
+    return fixture
+  }
+
+  @Test func `a token that the store refused is offered again`() async throws {
+    let fixture = try await unsaved()
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 1)
+    try await eventually { await fixture.store.content() == "T2 R2" }
+  }
+
+  @Test func `it is not offered behind the one that replaces it`() async throws {
+    let fixture = try await unsaved()
+    await fixture.clock.hasSleeper()
+    fixture.store.saving.close()
+    let refresh = begin { try await fixture.module.refresh() }
+    try await fixture.store.saving.isHolding()
+    fixture.clock.advance(by: 2)
+    for _ in 0..<200 { await Task.yield() }
+    fixture.store.saving.open()
+    #expect(try await refresh.value.refreshToken == "R3")
+    _ = try await fixture.module.session.account.load()
+    #expect(await fixture.store.content() == "T3 R3")
+    // The second time before R2 was sent.
+    #expect(fixture.store.saves == ["save T2 R2", "save T2 R2", "save T3 R3"])
+  }
+
+  @Test func `it is not offered again once the app goes on with another token`() async throws {
+    let fixture = try await unsaved()
+    let kept = SQToken(accessToken: "kept", refreshToken: "K", issueDate: fixture.clock.now + 1)
+    let session = fixture.module.session
+    let finish = session.adopt(fixture.record(kept))
+    fixture.clock.advance(by: 2)
+    await session.saveAgain(at: session.now)
+    _ = await finish()
+    #expect(fixture.store.saves == ["save T2 R2", "save kept K"])
+  }
+
+  /// By its date the stored token, which was spent, would be the younger one.
+  @Test func `a clock that was moved back makes no spent token the newer one`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: -7200)
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    fixture.store.fails()
+    #expect(try await fixture.module.refresh().refreshToken == "R3")
+    #expect(fixture.refreshes == ["R1", "R2"])
+    #expect(await fixture.store.content() == "T3 R3")
+  }
+
+  @Test func `an outdated copy is not written over what cannot be read`() async throws {
+    let fixture = try SessionFixture()
+    let copy = fixture.server.issue(at: fixture.clock.now)
+    fixture.clock.advance(by: 60)
+    await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    fixture.store.fails(toLoad: true)
+    fixture.oauth.launchTokenTimerUpdate(with: copy)
+    #expect(await fixture.observer.words(1) == ["failed store_failed"])
+    #expect(await fixture.store.content() == "T2 R2")
+    fixture.store.fails()
+    #expect(try await fixture.module.refresh().accessToken == "T2", "the store's is the newest")
+    #expect(fixture.refreshes.isEmpty)
+  }
+
+  @Test func `an end that the store refuses is made up for before it is read`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toErase: true)
+    await failure(.storeFailed) { try await fixture.module.clearAccessToken() }
+    await failure(.storeFailed) { try await fixture.module.token() }
+    #expect(await fixture.store.content() == "T1 R1")
+    fixture.store.fails()
+    await failure(.notAuthorized) { try await fixture.module.token() }
+    #expect(await fixture.store.content() == nil)
+    let token = try await fixture.oauth.signIn()
+    #expect(await fixture.store.content() == ScriptedStore.words(token))
+  }
+
+  @Test func `an end that the store refuses takes nothing from the next sign-in`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.store.saving.close()
+    let refresh = begin { try await fixture.module.refresh() }
+    try await fixture.store.saving.isHolding()
+    fixture.store.fails(toErase: true)
+    let erase = fixture.module.forgetSession()
+    let grant = begin {
+      try await fixture.module.requestAccessToken(grantType: "urn:example:grant")
+    }
+    try await eventually { fixture.module.session.account.lastWrite !== erase }
+    fixture.store.saving.open()
+    await failure(.storeFailed) { try await erase.wait().get() }
+    _ = await refresh.result
+    _ = try await grant.value
+    let token = try await fixture.module.refresh()
+    #expect(await fixture.store.content() == ScriptedStore.words(token))
+    #expect(fixture.store.calls.count { $0 == "erase" } == 1)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// A module that is given another configuration.
+@Suite(.timeLimit(.minutes(1))) struct AnotherClientTests {
+  static func client(
+    _ id: String = "client", secret: String? = "s", server: String = "https://id.example"
+  ) throws -> ClientConfiguration {
+    try ClientConfiguration(
+      clientID: id, clientSecret: secret, redirectURI: "com.example.app:/cb", scope: "demo",
+      provider: .endpoints(authorization: "\(server)/authorize", token: "\(server)/token"))
+  }
+
+  @Test func `the next refresh is the new configuration's, and the token stays`() async throws {
+    let fixture = try await SessionFixture().restored()
+    #expect(fixture.module.configuration?.clientSecret == "s")
+    fixture.module.register(try Self.client(secret: "rotated"))
+    #expect(fixture.module.configuration?.clientSecret == "rotated" && fixture.memory == "T1 R1")
+    _ = try await fixture.module.refresh()
+    let header = fixture.fixture.http.requests.last?.headers["Authorization"]
+    #expect(header == "Basic " + Data("client:rotated".utf8).base64EncodedString())
+  }
+
+  @Test func `a refusal of the client before does not stand against the next one`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.next(ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401))
+    await failure(.invalidClient) { try await fixture.module.refresh() }
+    await failure(.invalidClient) { try await fixture.module.refresh() }
+    #expect(fixture.refreshes == ["R1"], "the failure stands")
+    fixture.module.register(try Self.client(secret: "right"))
+    #expect(try await fixture.module.refresh().accessToken == "T2")
+    #expect(fixture.refreshes == ["R1", "R1"])
+  }
+
+  @Test func `a server that asked for time is left alone all the same`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.next({ _ in
+      HTTPResponse(status: 429, headers: ["Retry-After": "60"])
+    })
+    let error = await failure { try await fixture.module.refresh() }
+    #expect(error?.retryAfter == .seconds(60))
+    fixture.module.register(try Self.client(secret: "other"))
+    await failure(error?.code) { try await fixture.module.refresh() }
+    #expect(fixture.refreshes == ["R1"])
+  }
+
+  @Test(arguments: [
+    ("other", "https://id.example"), ("client", "https://other.example"),
+  ])
+  func `the token of the one before is not shown to another client or server`(
+    id: String, server: String
+  ) async throws {
+    let fixture = try SessionFixture()
+    try await fixture.module.adopt(fixture.server.issue(at: fixture.clock.now))
+    fixture.module.register(try Self.client(id, server: server))
+    await failure(.invalidConfiguration) { try await fixture.module.refresh() }
+    await failure(.invalidConfiguration) { try await fixture.module.revoke() }
+    #expect(fixture.requests.isEmpty && fixture.memory == "T1 R1")
+    #expect(try await fixture.module.signIn().accessToken == "T2")
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T3")
+  }
+
+  @Test func `a manager knows the account by its new configuration`() async throws {
+    let manager = AccountManager(store: MemoryTokenStore())
+    let first = try Self.client()
+    let module = try await manager.account(first, id: "a")
+    let second = try Self.client(secret: "rotated")
+    await failure(.duplicateName) { try await manager.account(second, id: "a") }
+    module.register(second)
+    #expect(try await manager.account(second, id: "a") === module)
+    await failure(.duplicateName) { try await manager.account(first, id: "a") }
+  }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Within one process: sessions that share a store take turns with the account.
+@Suite("A session and its lease", .timeLimit(.minutes(1))) struct LeaseTests {
+  let folder: TemporaryFolder
+  let store: FileTokenStore
+  let fixture: SessionFixture
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    store = FileTokenStore(path: folder.file("tokens.json"))
+    fixture = try SessionFixture()
+    fixture.oauth.environment.tokenStore = store
+    try await store.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    try await fixture.module.restore()
+  }
+
+  /// Another session of the account, as another process has it.
+  func another() async throws -> AuthorizationModule {
+    var environment = fixture.oauth.environment
+    environment.tokenStore = FileTokenStore(path: store.path)
+    let module = AuthorizationModule(
+      configuration: try fixture.module.context.configuration.get(), environment: environment)
+    try await module.restore()
+    return module
+  }
+
+  func content() async throws -> String? {
+    try await store.load("default").map { ScriptedStore.words($0.token) }
+  }
+
+  /// The lease, when nobody has it any more.
+  func lease() async throws -> AccountLease {
+    try await TestSupport.eventually("the account is free") { try await store.lease("default") }
+  }
+
+  @Test func `any number of sessions make one refresh between them`() async throws {
+    let modules = try await [fixture.module, another(), another(), another()]
+    for round in 1...10 {
+      fixture.clock.advance(by: 3600)
+      let tokens = try await withThrowingTaskGroup(of: SQToken.self) { group in
+        for module in modules {
+          for _ in 0..<25 { group.addTask { try await module.token() } }
+        }
+        return try await group.reduce(into: Set()) { $0.insert($1) }
+      }
+      #expect(tokens.count == 1 && fixture.refreshes.count == round)
+    }
+    #expect(try await content() == "T11 R11")
+    try await lease().release()
+  }
+
+  @Test func `a refresh waits for its turn and takes what was stored meanwhile`() async throws {
+    let other = try await lease()
+    let module = fixture.module
+    let caller = begin { try await module.refresh() }
+    try await store.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    other.release()
+    #expect(try await caller.value.accessToken == "T2")
+    #expect(fixture.requests.isEmpty)
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+  }
+
+  @Test func `whoever never ends is not waited for without end`() async throws {
+    let other = try await lease()
+    let module = fixture.module
+    let caller = begin { try await module.refresh() }
+    fixture.clock.advance(by: 121)
+    let error = await failure(.accountInUse) { try await caller.value }
+    #expect(error?.requiresSignIn == false && error?.message.contains("default") == true)
+    #expect(fixture.memory == "T1 R1" && fixture.requests.isEmpty)
+    #expect(await fixture.observer.words(1) == ["failed account_in_use"])
+    other.release()
+    fixture.clock.advance(by: 1)
+    #expect(try await module.refresh().accessToken == "T2")
+  }
+
+  @Test func `whoever signs out while another works is signed out here at once`() async throws {
+    let other = try await lease()
+    fixture.oauth.userDidSignOut()
+    #expect(fixture.memory == nil)
+    #expect(try await content() == "T1 R1")
+    // What the other one had begun does not bring the account back.
+    try await store.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    other.release()
+    try await fixture.module.settle()
+    #expect(try await content() == nil)
+  }
+
+  @Test func `a sign-out is made though another hangs`() async throws {
+    let other = try await lease()
+    fixture.oauth.userDidSignOut()
+    let clock = fixture.clock
+    try await TestSupport.eventually("the account is erased") {
+      clock.advance(by: 121)
+      return try await content() == nil
+    }
+    other.release()
+  }
+
+  @Test func `a sign-out does not wait for the refresh that it ends`() async throws {
+    let module = fixture.module
+    fixture.server.gate.close()
+    let caller = begin { try await module.refresh() }
+    try await fixture.server.gate.isHolding()
+    #expect(try await store.lease("default") == nil, "the refresh has it")
+    try await fixture.oauth.signOut()
+    #expect(try await content() == nil)
+    await failure(.notAuthorized) { try await caller.value }
+    fixture.server.gate.open()
+    try await lease().release()
+    #expect(try await content() == nil && fixture.memory == nil)
+  }
+
+  @Test func `a session that gives up while it waits holds nothing afterwards`() async throws {
+    let other = try await lease()
+    let module = fixture.module
+    let caller = begin { try await module.refresh() }
+    fixture.oauth.userDidSignOut()
+    await failure(.notAuthorized) { try await caller.value }
+    other.release()
+    try await module.settle()
+    try await lease().release()
+    #expect(try await content() == nil && fixture.requests.isEmpty)
+  }
+
+  @Test func `revoking keeps others from refreshing`() async throws {
+    let second = try await another()
+    let module = fixture.module
+    let arrived = Gate(isOpen: false)
+    let goOn = Gate(isOpen: false)
+    let ending = begin {
+      try await module.session.end(.revoked) { _ in
+        arrived.open()
+        await goOn.pass()
+      }
+    }
+    await arrived.pass()
+    let caller = begin { try await second.refresh() }
+    #expect(fixture.requests.isEmpty)
+    goOn.open()
+    try await ending.value
+    await failure(.notAuthorized) { try await caller.value }
+    #expect(fixture.requests.isEmpty)
+    #expect(try await content() == nil && second.currentToken == nil)
+  }
+
+  @Test func `where no lock can be made, nothing is sent until one can`() async throws {
+    let locks = URL(filePath: store.path + ".locks")
+    // Whether or not the folder was made already.
+    try? FileManager.default.removeItem(at: locks)
+    try Data().write(to: locks)
+    let module = fixture.module
+    let error = await failure(.storeFailed) { try await module.refresh() }
+    #expect(error?.message.contains(locks.path) == true && error?.requiresSignIn == false)
+    #expect(fixture.requests.isEmpty && fixture.memory == "T1 R1")
+    #expect(try await module.token().accessToken == "T1", "it serves until it expires")
+    try FileManager.default.removeItem(at: locks)
+    fixture.clock.advance(by: 1)
+    #expect(try await module.refresh().accessToken == "T2")
+    #expect(try await content() == "T2 R2")
+  }
+
+  @Test func `whoever holds the lease is named`() async throws {
+    let other = try await lease()
+    let module = fixture.module
+    let caller = begin { try await module.refresh() }
+    fixture.clock.advance(by: 121)
+    let error = await failure(.accountInUse) { try await caller.value }
+    #expect(error?.message.contains("process \(getpid()) (") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains(store.path + ".locks/") == true)
+    other.release()
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Nothing that sleeps, waits or listens keeps a session alive.
+@Suite("Who holds whom", .timeLimit(.minutes(1))) struct LifetimeTests {
+  /// An environment of parts that a test keeps when the module is gone.
+  struct Parts {
+    let clock = ManualClock()
+    let store = ScriptedStore()
+    let server = TokenServer()
+    let http: ScriptedHTTPClient
+
+    init() {
+      let server = server
+      http = ScriptedHTTPClient { try await server.answer($0) }
+    }
+
+    func module() throws -> AuthorizationModule {
+      AuthorizationModule(configuration: try configuration, environment: environment)
+    }
+
+    func oauth() throws -> SQOAuth {
+      let oauth = SQOAuth(environment: environment)
+      oauth.register(try configuration)
+      return oauth
+    }
+
+    var configuration: ClientConfiguration {
+      get throws {
+        try ClientConfiguration(
+          clientID: "client", redirectURI: "com.example.app:/cb",
+          provider: .endpoints(
+            authorization: "https://id.example/authorize", token: "https://id.example/token"))
+      }
+    }
+
+    var environment: ClientEnvironment {
+      var environment = ClientEnvironment()
+      environment.clock = clock
+      environment.tokenStore = store
+      environment.httpClient = http
+      return environment
+    }
+
+    func save() async {
+      await store.memory.save(
+        AccountRecord(id: "default", clientID: "client", token: server.issue(at: clock.now)))
+    }
+
+    /// A day later nobody has asked for anything.
+    func isSilent() async throws {
+      try await eventually { self.clock.sleepers == 0 }
+      let count = http.requests.count
+      clock.advance(by: 86_400)
+      clock.advance(by: 86_400)
+      #expect(http.requests.count == count && clock.sleepers == 0)
+    }
+  }
+
+  @Test func `a module goes while its timer sleeps`() async throws {
+    let parts = Parts()
+    await parts.save()
+    let gone: Weak<AuthorizationModule>
+    do {
+      let module = try parts.module()
+      gone = Weak(module)
+      try await module.restore()
+      module.refreshesAutomatically = true
+      await parts.clock.hasSleeper()
+    }
+    #expect(gone.value == nil)
+    try await parts.isSilent()
+  }
+
+  @Test func `an SQOAuth goes while its timer sleeps, with delegates and a token`() async throws {
+    let parts = Parts()
+    let gone: Weak<SQOAuth>
+    let module: Weak<AuthorizationModule>
+    let observer = RefreshRecorder()
+    do {
+      let oauth = try parts.oauth()
+      (gone, module) = (Weak(oauth), Weak(oauth.module))
+      oauth.tokenRefreshDelegate = observer
+      oauth.launchTokenTimerUpdate(with: parts.server.issue(at: parts.clock.now))
+      await parts.clock.hasSleeper()
+      parts.clock.advance(by: 3204)
+      #expect(await observer.words(1) == ["refreshed T2"])
+      await parts.clock.hasSleeper()
+    }
+    try await eventually { gone.value == nil && module.value == nil }
+    try await parts.isSilent()
+    #expect(observer.words.count == 1)
+  }
+
+  @Test func `a module goes while its events are listened to, and the stream ends`() async throws {
+    let parts = Parts()
+    await parts.save()
+    let gone: Weak<AuthorizationModule>
+    let heard: Task<[String], Never>
+    do {
+      let module = try parts.module()
+      gone = Weak(module)
+      try await module.restore()
+      let events = module.events
+      heard = Task { await events.reduce(into: []) { $0.append($1.word) } }
+      try await module.refresh()
+    }
+    try await eventually { gone.value == nil }
+    #expect(await heard.value == ["refreshed T2"])
+  }
+
+  @Test func `whoever stops listening is forgotten`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    for _ in 0..<20 {
+      let listener = Task { for await _ in module.events { break } }
+      let other = Task { for await _ in module.events {} }
+      await Task.yield()
+      other.cancel()
+      await other.value
+      try await module.refresh()
+      listener.cancel()
+      await listener.value
+    }
+    let last = RefreshRecorder.listening(to: module.events)
+    try await module.refresh()
+    #expect(await last.words(1) == ["refreshed T22"])
+  }
+
+  @Test func `a module goes while a refresh is under way, whose token is kept`() async throws {
+    let parts = Parts()
+    await parts.save()
+    parts.server.gate.close()
+    let gone: Weak<AuthorizationModule>
+    do {
+      let module = try parts.module()
+      gone = Weak(module)
+      try await module.restore()
+      module.refreshesAutomatically = true
+      parts.clock.advance(by: 3600)
+      try await parts.server.gate.isHolding()
+    }
+    parts.server.gate.open()
+    // The server has rotated the refresh token: the next start of the program needs the new one.
+    try await eventually { await parts.store.content() == "T2 R2" }
+    try await eventually { gone.value == nil }
+    try await parts.isSilent()
+  }
+
+  @Test func `delegates are held weakly`() async throws {
+    let fixture = try await SessionFixture().updating()
+    let gone: Weak<RefreshRecorder>
+    do {
+      let delegate = RefreshRecorder()
+      gone = Weak(delegate)
+      fixture.oauth.tokenRefreshDelegate = delegate
+    }
+    #expect(gone.value == nil && fixture.oauth.tokenRefreshDelegate == nil)
+    fixture.clock.advance(by: 3600)
+    try await eventually { fixture.memory == "T2 R2" }
+    try await fixture.oauth.signOut()
+  }
+}
+
+/// An object that a test must not keep alive.
+struct Weak<Object: AnyObject & Sendable>: Sendable {
+  weak let value: Object?
+
+  init(_ object: Object) { value = object }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// A refresh token that the server accepts once is sent only when its successor has a place.
+@Suite("Nothing is spent in vain", .timeLimit(.minutes(1))) struct NothingSpentTests {
+  /// What is wrong with a store.
+  enum Trouble: CaseIterable {
+    case cannotRead, cannotLock, hasNoRoom
+
+    func begin(in store: ScriptedStore) {
+      switch self {
+      case .cannotRead: store.fails(toLoad: true)
+      case .cannotLock: store.fails(toLease: true)
+      case .hasNoRoom: store.fails(toReserve: true)
+      }
+    }
+  }
+
+  @Test(arguments: Trouble.allCases)
+  func `a store in trouble stops the refresh, and the old token serves`(
+    trouble: Trouble
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    trouble.begin(in: fixture.store)
+    let error = await failure(.storeFailed) { try await fixture.module.refresh() }
+    #expect(error?.cause is ScriptedStore.Full && error?.requiresSignIn == false)
+    #expect(error?.message.contains("the refresh token was not sent") == true)
+    #expect(fixture.requests.isEmpty && fixture.memory == "T1 R1")
+    #expect(await fixture.observer.words(1) == ["failed store_failed"])
+    #expect(try await fixture.module.token().accessToken == "T1")
+    fixture.clock.advance(by: 3600)
+    await failure(.storeFailed) { try await fixture.module.token() }
+    #expect(fixture.requests.isEmpty && fixture.module.hasAccessToken, "nobody is signed out")
+    fixture.store.fails()
+    fixture.clock.advance(by: 10)
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test(arguments: Trouble.allCases)
+  func `an app that would rather live on memory says so`(trouble: Trouble) async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.oauth.environment.refreshesWithoutStore = true
+    // As long as the store can, it makes room all the same.
+    try await fixture.module.refresh()
+    #expect(fixture.store.reservations == 1)
+    trouble.begin(in: fixture.store)
+    #expect(try await fixture.module.refresh().accessToken == "T3")
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T4")
+    #expect(fixture.refreshes == ["R1", "R2", "R3"])
+  }
+
+  /// What counts is the token that would be sent, and not the one that is held.
+  @Test func `another process's token that rotates is not spent without the lease`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.change { $0.refreshToken = "" }
+    fixture.server.expect("R1")
+    try await fixture.module.refresh()
+    fixture.server.change { $0.refreshToken = nil }
+    let old = fixture.clock.now - 3600
+    await fixture.store.memory.save(fixture.record(fixture.server.issue(at: old)))
+    fixture.clock.advance(by: 3600)
+    fixture.store.fails(toLease: true)
+    await failure(.storeFailed) { try await fixture.module.token() }
+    #expect(fixture.refreshes == ["R1"])
+  }
+
+  @Test(arguments: Trouble.allCases)
+  func `a provider that keeps refresh tokens is asked all the same`(trouble: Trouble) async throws {
+    let fixture = try SessionFixture()
+    var provider = Provider.endpoints(
+      authorization: "https://id.example/authorize", token: "https://id.example/token")
+    provider.reusesRefreshTokens = true
+    try fixture.fixture.register(provider: provider)
+    try await fixture.restored()
+    trouble.begin(in: fixture.store)
+    #expect(try await fixture.module.refresh().accessToken == "T2")
+  }
+
+  @Test func `Google's preset is such a provider`() {
+    #expect(Provider.google.reusesRefreshTokens && !Provider.sequencing.reusesRefreshTokens)
+  }
+
+  @Test(arguments: [nil, "\"R1\""], Trouble.allCases)
+  func `an account learns that its server keeps refresh tokens`(
+    sent: String?, trouble: Trouble
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.change { $0.refreshToken = sent ?? "" }
+    fixture.server.expect("R1")
+    try await fixture.module.refresh()
+    #expect(await fixture.store.memory.load("default")?.reusesRefreshToken == true)
+    trouble.begin(in: fixture.store)
+    #expect(try await fixture.module.refresh().accessToken == "T3")
+    #expect(fixture.refreshes == ["R1", "R1"])
+    // It rotates after all: the next refresh is careful again.
+    fixture.store.fails()
+    fixture.server.change { $0.refreshToken = nil }
+    try await fixture.module.refresh()
+    #expect(await fixture.store.memory.load("default")?.reusesRefreshToken == false)
+    trouble.begin(in: fixture.store)
+    await failure(.storeFailed) { try await fixture.module.refresh() }
+    #expect(fixture.refreshes == ["R1", "R1", "R1"])
+  }
+
+  @Test(arguments: Trouble.allCases)
+  func `a token in the client's own name can be asked for again`(trouble: Trouble) async throws {
+    let fixture = try SessionFixture()
+    fixture.server.change { $0.refreshToken = "" }
+    try await fixture.module.requestAccessTokenAsClient(scope: "demo")
+    trouble.begin(in: fixture.store)
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(fixture.requests == ["client_credentials", "client_credentials"])
+  }
+
+  @Test(arguments: Trouble.allCases)
+  func `a sign-in asks the store before the browser opens`(trouble: Trouble) async throws {
+    let fixture = try await SessionFixture(browser: { _, _ in Issue.record("the browser opened") })
+      .restored()
+    trouble.begin(in: fixture.store)
+    await failure(.storeFailed) { try await fixture.oauth.signIn() }
+    #expect(fixture.requests.isEmpty)
+  }
+
+  @Test(arguments: Trouble.allCases)
+  func `so does the password grant`(trouble: Trouble) async throws {
+    let fixture = try await SessionFixture(change: { $0.allowsPasswordGrant = true }).restored()
+    trouble.begin(in: fixture.store)
+    await failure(.storeFailed) {
+      try await fixture.module.requestAccessToken(username: "alice", password: "secret")
+    }
+    #expect(fixture.requests.isEmpty)
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Any number of callers, one token request.
+@Suite("One refresh", .timeLimit(.minutes(1))) struct OneRefreshTests {
+  static let files = HTTPRequest(url: URL(filePath: "/files").inAPI)
+
+  @Test func `a task that begins has done what it can when begin returns`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.gate.close()
+    let caller = begin { try await fixture.module.refresh() }
+    let other = begin { try await fixture.module.refresh() }
+    try await fixture.server.gate.isHolding()
+    fixture.server.gate.open()
+    _ = try await (caller.value, other.value)
+    #expect(fixture.refreshes == ["R1"])
+  }
+
+  /// Callers that force it, that a server refused, and that find the token expired, all at once.
+  @Test(arguments: [50, 1_000, 10_000])
+  func `any mixture of callers is one token request`(count: Int) async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.server.gate.close()
+    fixture.server.refuse("T1")
+    let third = count / 3
+    let refused = (0..<third).map { _ in begin { try await module.send(Self.files) } }
+    let forced = (0..<third).map { _ in begin { try await module.refresh() } }
+    fixture.clock.advance(by: 3600)
+    let expired = (0..<count - 2 * third).map { _ in begin { try await module.token() } }
+    try await fixture.server.gate.isHolding()
+    fixture.server.gate.open()
+    for caller in refused { #expect(try await caller.value.status == 200) }
+    for caller in forced + expired {
+      #expect(try await caller.value.accessToken == "T2")
+    }
+    #expect(fixture.refreshes == ["R1"])
+    #expect(fixture.store.saves == ["save T2 R2"])
+    #expect(fixture.memory == "T2 R2")
+  }
+
+  @Test(arguments: [50, 1_000, 10_000])
+  func `a failure is everyone's`(count: Int) async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.server.gate.close()
+    fixture.server.refuse("T1")
+    fixture.server.always(ScriptedHTTPClient.json("", status: 500))
+    let refused = (0..<count / 3).map { _ in begin { try await module.send(Self.files) } }
+    let forced = (0..<count / 3).map { _ in begin { try await module.refresh() } }
+    fixture.clock.advance(by: 3600)
+    let expired = (0..<count / 3).map { _ in begin { try await module.token() } }
+    try await fixture.server.gate.isHolding()
+    fixture.server.gate.open()
+    for caller in refused { await failure(.serverError) { try await caller.value } }
+    for caller in forced + expired { await failure(.serverError) { try await caller.value } }
+    #expect(fixture.refreshes == ["R1"])
+    // And it stands for those who come now.
+    for _ in 0..<20 {
+      await failure(.serverError) { try await module.token() }
+      await failure(.serverError) { try await module.refresh() }
+    }
+    #expect(fixture.refreshes == ["R1"])
+    #expect(await fixture.observer.words(1) == ["failed server_error"])
+  }
+
+  @Test func `callers from threads and tasks, again and again`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    for round in 1...20 {
+      fixture.clock.advance(by: 3600)
+      let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<100 { group.addTask { try await module.token().accessToken } }
+        return try await group.reduce(into: Set()) { $0.insert($1) }
+      }
+      #expect(tokens == ["T\(round + 1)"])
+      #expect(fixture.refreshes.count == round)
+    }
+  }
+
+  @Test func `a 401 for a token that was replaced refreshes nothing`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    let late = Gate()
+    late.close()
+    let server = fixture.server
+    fixture.fixture.http.answer { request in
+      let response = try await server.answer(request)
+      if request.url.path() == "/slow", response.status == 401 { await late.pass() }
+      return response
+    }
+    server.refuse("T1")
+    let slow = HTTPRequest(url: URL(filePath: "/slow").inAPI)
+    let first = begin { try await module.send(slow) }
+    try await late.isHolding()
+    #expect(try await module.send(Self.files).status == 200)
+    #expect(fixture.refreshes == ["R1"])
+    late.open()
+    #expect(try await first.value.status == 200)
+    #expect(fixture.refreshes == ["R1"])
+    #expect(fixture.requests.last == "GET /slow T2")
+  }
+
+  @Test func `the caller that started it leaves, and the refresh goes on`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.server.gate.close()
+    let first = begin { try await module.refresh() }
+    let others = (0..<20).map { _ in begin { try await module.refresh() } }
+    try await fixture.server.gate.isHolding()
+    first.cancel()
+    others[7].cancel()
+    await failure(.cancelled) { try await first.value }
+    await failure(.cancelled) { try await others[7].value }
+    fixture.server.gate.open()
+    for (index, other) in others.enumerated() where index != 7 {
+      #expect(try await other.value.accessToken == "T2")
+    }
+    #expect(fixture.refreshes == ["R1"])
+  }
+
+  @Test func `where everyone leaves, the new token is kept all the same`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.server.gate.close()
+    let callers = (0..<10).map { _ in begin { try await module.refresh() } }
+    try await fixture.server.gate.isHolding()
+    for caller in callers { caller.cancel() }
+    for caller in callers { await failure(.cancelled) { try await caller.value } }
+    fixture.server.gate.open()
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(fixture.memory == "T2 R2")
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(try await module.token().accessToken == "T2")
+    #expect(fixture.refreshes == ["R1"])
+  }
+
+  @Test func `a caller that is cancelled before it asks starts no storm`() async throws {
+    let fixture = try await SessionFixture(lifetime: 100).restored()
+    fixture.clock.advance(by: 100)
+    let module = fixture.module
+    for _ in 0..<50 {
+      let caller = Task { try await module.token() }
+      caller.cancel()
+      _ = try? await caller.value
+    }
+    _ = try await module.token()
+    #expect(fixture.refreshes == ["R1"])
+  }
+}
+
+extension URL {
+  /// This path at an API that gets the token.
+  var inAPI: URL { URL(string: "https://api.example\(path())") ?? self }
+}

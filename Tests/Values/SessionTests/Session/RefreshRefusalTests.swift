@@ -1,0 +1,103 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// A server's refusal counts only for the kind of request that it answers, such as a refresh.
+@Suite("A refusal of a refresh", .timeLimit(.minutes(1))) struct RefreshRefusalTests {
+  static let endings = [
+    "invalid_request", "interaction_required", "login_required", "consent_required",
+    "access_denied",
+  ]
+
+  static func refuses(_ code: String, status: Int = 400) -> TokenServer.Answer {
+    ScriptedHTTPClient.json(#"{"error":"\#(code)"}"#, status: status)
+  }
+
+  @Test(arguments: endings)
+  func `one that only a sign-in mends opens the browser, and the tokens stay until then`(
+    code: String
+  ) async throws {
+    let fixture = try await SessionFixture(browser: OAuthFixture.idle).restored()
+    let module = fixture.module
+    fixture.clock.advance(by: 3600)
+    fixture.server.next(Self.refuses(code))
+    let callers = (0..<10).map { _ in begin { try await module.requestAccess() } }
+    let page = try await fixture.fixture.isWaiting()
+    #expect(fixture.memory == "T1 R1")
+    #expect(await fixture.store.content() == "T1 R1")
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    for caller in callers { #expect(try await caller.value.accessToken == "T2") }
+    #expect(fixture.requests == ["refresh R1", "authorization_code"])
+    #expect(fixture.fixture.opened.count == 1)
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test(arguments: ["invalid_scope", "invalid_target", "unsupported_grant_type", "use_dpop_nonce"])
+  func `one that a sign-in does not mend opens no browser`(code: String) async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.next(Self.refuses(code))
+    let error = await failure(.init(rawValue: code)) { try await fixture.module.requestAccess() }
+    #expect(fixture.fixture.opened.isEmpty && fixture.memory == "T1 R1")
+    #expect(error?.message.contains("sign") == false)
+  }
+
+  @Test(arguments: ["own_code", "not_authorized", "request_refused", "invalid_token"])
+  func `one with a code that means nothing to the SDK says that a sign-in may help`(
+    code: String
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.next(Self.refuses(code))
+    let error = await failure(.init(rawValue: code)) { try await fixture.module.requestAccess() }
+    #expect(error?.message.contains("signing in again may help") == true)
+    #expect(fixture.fixture.opened.isEmpty && fixture.memory == "T1 R1")
+  }
+
+  // MARK: - The same codes in answer to something else
+
+  @Test(arguments: endings) func `of a code they end the sign-in only`(code: String) async throws {
+    let fixture = try SessionFixture()
+    fixture.server.next(Self.refuses(code))
+    let error = await failure(.init(rawValue: code)) { try await fixture.module.signIn() }
+    #expect(error?.requiresSignIn == false)
+    #expect(error?.isCancellation == (code == "access_denied"))
+  }
+
+  @Test(arguments: endings)
+  func `of an authorization request they are no word about a session`(code: String) async throws {
+    let fixture = try SessionFixture(browser: DelegateOutcomeTests.answers("error=\(code)"))
+    let error = await failure(.init(rawValue: code)) { try await fixture.module.signIn() }
+    #expect(error?.requiresSignIn == false)
+    #expect(error?.isCancellation == ["access_denied", "consent_required"].contains(code))
+  }
+
+  @Test(arguments: endings)
+  func `of a client's own grant they do not ask for a user`(code: String) async throws {
+    let fixture = try SessionFixture()
+    fixture.server.change { $0.refreshToken = "" }
+    try await fixture.module.requestAccessTokenAsClient()
+    fixture.clock.advance(by: 3600)
+    fixture.server.next(Self.refuses(code))
+    let error = await failure(.init(rawValue: code)) { try await fixture.module.requestAccess() }
+    #expect(error?.requiresSignIn == false && fixture.fixture.opened.isEmpty)
+    #expect(fixture.requests == ["client_credentials", "client_credentials"])
+  }
+
+  @Test(arguments: endings)
+  func `of a resource server they do not concern the session`(code: String) async throws {
+    let fixture = try await SessionFixture().restored()
+    let challenge = TokenServer.challenge(#"Bearer error="\#(code)""#, status: 403)
+    fixture.fixture.http.answer { _ in challenge }
+    let url = try #require(URL(string: "https://api.example/files"))
+    do throws(SQOAuthError) {
+      let response = try await fixture.module.send(HTTPRequest(url: url))
+      #expect(response.status == 403)
+    } catch {
+      #expect(!error.requiresSignIn)
+    }
+    #expect(fixture.requests == ["GET /files T1"] && fixture.memory == "T1 R1")
+  }
+}

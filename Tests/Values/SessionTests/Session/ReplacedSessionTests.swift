@@ -1,0 +1,118 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Another process signs the user out and another user in, in the store that both share.
+@Suite("A session that another process replaces", .timeLimit(.minutes(1)))
+struct ReplacedSessionTests {
+  /// A session whose token has expired, beside a store that has another sign-in's.
+  private func replaced(
+    first: String? = "first", second: String? = "second"
+  ) async throws -> SessionFixture {
+    let fixture = try SessionFixture()
+    await fixture.store.memory.save(Self.record(fixture.server.issue(at: fixture.clock.now), first))
+    try await fixture.module.restore()
+    fixture.clock.advance(by: 3600)
+    await fixture.store.memory.save(
+      Self.record(fixture.server.issue(at: fixture.clock.now), second))
+    return fixture
+  }
+
+  private static func record(_ token: SQToken, _ session: String?) -> AccountRecord {
+    AccountRecord(id: "default", clientID: "client", session: session, token: token)
+  }
+
+  @Test func `the app hears that the token is of another sign-in`() async throws {
+    let fixture = try await replaced()
+    let stream = RefreshRecorder.listening(to: fixture.module.events)
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(await fixture.observer.words(1) == ["replaced T2"])
+    #expect(await stream.words(1) == ["replaced T2"])
+    #expect(fixture.requests.isEmpty)
+  }
+
+  @Test func `it hears it also where that token has to be refreshed first`() async throws {
+    let fixture = try await replaced()
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T3")
+    #expect(await fixture.observer.words(2) == ["replaced T2", "refreshed T3"])
+    #expect(fixture.refreshes == ["R2"])
+  }
+
+  @Test func `a request of the user before is not sent with the new user's token`() async throws {
+    let fixture = try await replaced()
+    let url = try #require(URL(string: "https://api.example/files"))
+    let error = await failure(.sessionReplaced) {
+      try await fixture.module.send(HTTPRequest(url: url))
+    }
+    #expect(error?.requiresSignIn == false && error?.message.contains("\"default\"") == true)
+    #expect(fixture.requests.isEmpty)
+    // The new user's requests are.
+    #expect(try await fixture.module.send(HTTPRequest(url: url)).status == 200)
+    #expect(fixture.requests == ["GET /files T2"])
+  }
+
+  @Test func `nor is a pipe's, or put on a request`() async throws {
+    let fixture = try await replaced()
+    let url = try #require(URL(string: "https://api.example/files"))
+    await failure(.sessionReplaced) { try await fixture.module.authenticate(HTTPRequest(url: url)) }
+    let other = try await replaced()
+    let pipe = try Pipeline("https://api.example", module: other.module).add("files")
+    let error = await #expect(throws: PipeError.self) { try await pipe.read() }
+    guard case .noAccess(let reason)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(reason.code == .sessionReplaced)
+    #expect(other.requests.isEmpty)
+  }
+
+  @Test(arguments: [("same", "same"), (nil, "new"), ("old", nil)] as [(String?, String?)])
+  func `a refresh of the same sign-in is none, nor is one whose sign-in is not known`(
+    first: String?, second: String?
+  ) async throws {
+    let fixture = try await replaced(first: first, second: second)
+    let url = try #require(URL(string: "https://api.example/files"))
+    #expect(try await fixture.module.send(HTTPRequest(url: url)).status == 200)
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+  }
+
+  /// An app that keeps tokens itself does not know the sign-in's name.
+  @Test func `a copy that the app hands back is no other sign-in`() async throws {
+    let fixture = try SessionFixture()
+    let stored = Self.record(fixture.server.issue(at: fixture.clock.now), "first")
+    await fixture.store.memory.save(stored)
+    fixture.oauth.launchTokenTimerUpdate(with: stored.token)
+    try await fixture.module.settle()
+    #expect(await fixture.store.memory.load("default")?.session == "first")
+    try await fixture.module.refresh()
+    #expect(await fixture.store.memory.load("default")?.session == "first")
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+  }
+
+  @Test func `nor is the younger token that the store has instead`() async throws {
+    let fixture = try SessionFixture()
+    let copy = fixture.server.issue(at: fixture.clock.now)
+    fixture.clock.advance(by: 10)
+    await fixture.store.memory.save(
+      Self.record(fixture.server.issue(at: fixture.clock.now), "first"))
+    fixture.oauth.launchTokenTimerUpdate(with: copy)
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    try await fixture.module.settle()
+    #expect(fixture.memory == "T2 R2")
+  }
+
+  @Test func `a delegate that does not tell the two apart hears of a refresh`() async throws {
+    final class Plain: TokenRefreshDelegate {
+      let heard = Gate(isOpen: false)
+      func tokenIsRefreshed(_ token: SQToken) { heard.open() }
+    }
+    let fixture = try await replaced()
+    let plain = Plain()
+    fixture.oauth.tokenRefreshDelegate = plain
+    _ = try await fixture.module.token()
+    await plain.heard.pass()
+  }
+}

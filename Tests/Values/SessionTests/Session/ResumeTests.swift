@@ -1,0 +1,272 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// A token that the app kept, at launch.
+@Suite("A token that the app kept", .timeLimit(.minutes(1))) struct ResumeTests {
+  @Test func `a valid one is current at once, and the timer runs`() async throws {
+    let fixture = try SessionFixture()
+    let saved = fixture.server.issue(at: fixture.clock.now)
+    fixture.oauth.launchTokenTimerUpdate(with: saved)
+    #expect(fixture.oauth.result.token == saved && fixture.oauth.validToken == saved)
+    try await eventually { await fixture.store.content() == "T1 R1" }
+    await fixture.clock.hasSleeper()
+    #expect(fixture.requests.isEmpty && fixture.observer.words.isEmpty)
+    fixture.clock.advance(by: 3204)
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+  }
+
+  @Test func `an expired one is refreshed, and the timer runs`() async throws {
+    let fixture = try SessionFixture()
+    fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now - 7200))
+    #expect(fixture.oauth.validToken == nil && fixture.oauth.result.token?.accessToken == "T1")
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    await fixture.clock.hasSleeper()
+    #expect(fixture.refreshes == ["R1"] && fixture.memory == "T2 R2")
+    fixture.clock.advance(by: 3204)
+    #expect(await fixture.observer.words(2).last == "refreshed T3")
+  }
+
+  @Test func `an expired one without a refresh token asks nobody`() async throws {
+    let fixture = try SessionFixture()
+    fixture.oauth.launchTokenTimerUpdate(
+      with: SQToken(accessToken: "T", expirationDate: fixture.clock.now - 1))
+    await failure(.notAuthorized) { try await fixture.oauth.token() }
+    #expect(fixture.requests.isEmpty && fixture.oauth.result.token?.accessToken == "T")
+  }
+
+  /// A migrating app has the pod's strings and no more.
+  @Test func `one made of two strings is refreshed when it is asked for`() async throws {
+    let fixture = try SessionFixture()
+    fixture.server.expect("R0")
+    let saved = SQToken(accessToken: "T0", refreshToken: "R0")
+    #expect(try await fixture.oauth.refresh(with: saved).accessToken == "T1")
+    #expect(fixture.refreshes == ["R0"])
+  }
+
+  /// Nothing says that it is the older one, and the app has it from somewhere.
+  @Test func `one without a date takes the place of the one that is held`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T0", refreshToken: "R0"))
+    #expect(fixture.memory == "T0 R0")
+    try await eventually { await fixture.store.content() == "T0 R0" }
+  }
+
+  @Test func `a refresh with a kept token gets a fresh one and tells once`() async throws {
+    let fixture = try SessionFixture()
+    let saved = fixture.server.issue(at: fixture.clock.now)
+    let token = try await fixture.completion { oauth, done in
+      oauth.refresh(with: saved, completion: done)
+    }.get()
+    #expect(token.accessToken == "T2" && token.refreshToken == "R2")
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(await fixture.store.content() == "T2 R2")
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 3204)
+    #expect(await fixture.observer.words(2).last == "refreshed T3")
+    #expect(fixture.refreshes == ["R1", "R2"])
+  }
+
+  @Test func `a refresh with a kept token tells why it failed, and the token stays`() async throws {
+    let fixture = try SessionFixture()
+    fixture.server.next(ScriptedHTTPClient.json("", status: 500))
+    let saved = fixture.server.issue(at: fixture.clock.now)
+    let result = await fixture.completion { $0.refresh(with: saved, completion: $1) }
+    failure(.serverError) { try result.get() }
+    #expect(fixture.memory == "T1 R1")
+    let none = await fixture.completion {
+      $0.userDidSignOut()
+      $0.refresh(with: SQToken(accessToken: "T"), completion: $1)
+    }
+    failure(.notAuthorized) { try none.get() }
+  }
+
+  @Test func `the pod's call gives a token or nil`() async throws {
+    let fixture = try SessionFixture()
+    let saved = fixture.server.issue(at: fixture.clock.now)
+    func refresh(_ token: SQToken?) async -> SQToken? {
+      await fixture.completion { $0.withRefreshToken(token, updateAccessToken: $1) }
+    }
+    #expect(await refresh(saved)?.accessToken == "T2")
+    fixture.server.next(ScriptedHTTPClient.json("", status: 500))
+    #expect(await refresh(saved) == nil)
+    #expect(await refresh(nil) == nil && fixture.memory == "T2 R2")
+  }
+
+  @Test func `an empty token is none`() async throws {
+    let fixture = try SessionFixture()
+    let empty = SQToken(accessToken: "", refreshToken: "")
+    await failure(.notAuthorized) { try await fixture.oauth.refresh(with: empty) }
+    await failure(.notAuthorized) { try await fixture.module.adopt(empty) }
+    fixture.oauth.launchTokenTimerUpdate(with: empty)
+    fixture.oauth.launchTokenTimerUpdate(with: nil)
+    let failed = "failed not_authorized"
+    #expect(await fixture.observer.words(2) == [failed, failed])
+    #expect(fixture.oauth.currentToken == nil)
+  }
+
+  @Test func `without a registered client both say so`() async throws {
+    let oauth = SQOAuth()
+    let observer = RefreshRecorder()
+    oauth.tokenRefreshDelegate = observer
+    let saved = SQToken(accessToken: "T", refreshToken: "R")
+    await failure(.notRegistered) { try await oauth.refresh(with: saved) }
+    let result = await withCheckedContinuation { done in
+      oauth.refresh(with: saved) { done.resume(returning: $0) }
+    }
+    failure(.notRegistered) { try result.get() }
+    oauth.launchTokenTimerUpdate(with: saved)
+    #expect(await observer.words(1) == ["failed not_registered"])
+    #expect(oauth.result.token == nil)
+  }
+
+  @Test func `an outdated copy does not replace the token that is held`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let saved = try #require(fixture.module.currentToken)
+    fixture.clock.advance(by: 3600)
+    _ = try await fixture.module.token()
+    fixture.oauth.launchTokenTimerUpdate(with: saved)
+    #expect(fixture.memory == "T2 R2")
+    #expect(try await fixture.oauth.refresh(with: saved).accessToken == "T3")
+    #expect(fixture.refreshes == ["R1", "R2"], "R1 is spent")
+    #expect(await fixture.store.content() == "T3 R3")
+  }
+
+  @Test func `an outdated copy takes nothing from what the app keeps`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let saved = try #require(fixture.module.currentToken)
+    fixture.clock.advance(by: 3600)
+    _ = try await fixture.module.token()
+    fixture.module.attributes = ["name": "Alice"]
+    fixture.oauth.launchTokenTimerUpdate(with: saved)
+    _ = try await fixture.module.refresh()
+    #expect(await fixture.store.memory.load("default")?.attributes == ["name": "Alice"])
+  }
+
+  @Test func `what the app takes back stays taken back`() async throws {
+    let fixture = try SessionFixture()
+    let token = fixture.server.issue(at: fixture.clock.now)
+    await fixture.store.memory.save(
+      AccountRecord(
+        id: "default", clientID: "client", token: token, attributes: ["name": "Alice"]))
+    fixture.module.attributes = [:]
+    _ = try await fixture.module.restore()
+    #expect(fixture.module.attributes.isEmpty)
+    _ = try await fixture.module.refresh()
+    #expect(await fixture.store.memory.load("default")?.attributes == [:])
+  }
+
+  @Test func `an outdated copy does not replace the token that is stored`() async throws {
+    let fixture = try SessionFixture()
+    let saved = fixture.server.issue(at: fixture.clock.now)
+    let newer = fixture.server.issue(at: fixture.clock.now + 1800)
+    await fixture.store.memory.save(fixture.record(newer))
+    fixture.clock.advance(by: 1800)
+    fixture.oauth.launchTokenTimerUpdate(with: saved)
+    try await eventually { fixture.memory == "T2 R2" }
+    #expect(fixture.store.saves.isEmpty)
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(await fixture.observer.words(1) == ["refreshed T2"], "the app's copy is outdated")
+    let other = try SessionFixture()
+    await other.store.memory.save(other.record(newer))
+    other.server.expect("R2")
+    _ = try await other.oauth.refresh(with: saved)
+    #expect(other.refreshes == ["R2"])
+  }
+
+  /// It may hold a newer one.
+  @Test func `a store that cannot be read is not overwritten`() async throws {
+    let fixture = try SessionFixture()
+    let saved = fixture.server.issue(at: fixture.clock.now)
+    let newer = fixture.server.issue(at: fixture.clock.now + 1800)
+    await fixture.store.memory.save(fixture.record(newer))
+    fixture.clock.advance(by: 1800)
+    fixture.store.fails(toLoad: true)
+    fixture.oauth.launchTokenTimerUpdate(with: saved)
+    try await eventually { fixture.store.calls.contains("load") && fixture.clock.sleepers > 0 }
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(await fixture.observer.words(1) == ["failed store_failed"])
+    fixture.store.fails()
+    fixture.clock.advance(by: 1)
+    try await eventually { fixture.memory == "T2 R2" }
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(await fixture.observer.words(2).last == "refreshed T2")
+  }
+
+  @Test func `a store that fails to keep it is told`() async throws {
+    let fixture = try SessionFixture()
+    fixture.store.fails(toSave: true)
+    fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now))
+    await fixture.clock.hasSleeper()
+    #expect(fixture.memory == "T1 R1")
+    try await eventually("it is told") { fixture.observer.words == ["failed store_failed"] }
+    fixture.store.fails()
+    fixture.clock.advance(by: 1)
+    try await eventually { await fixture.store.content() == "T1 R1" }
+  }
+
+  @Test func `another client's account in the store gives way to the app's token`() async throws {
+    let fixture = try SessionFixture()
+    let theirs = fixture.server.issue(at: fixture.clock.now)
+    await fixture.store.memory.save(fixture.record(theirs, clientID: "other"))
+    fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now - 60))
+    try await eventually { await fixture.store.content() == "T2 R2" }
+    #expect(fixture.memory == "T2 R2")
+  }
+
+  @Test(arguments: [50, 1_000])
+  func `many parts of an app that resume the same token are one refresh`(count: Int) async throws {
+    let fixture = try SessionFixture()
+    let oauth = fixture.oauth
+    let saved = fixture.server.issue(at: fixture.clock.now - 7200)
+    fixture.server.gate.close()
+    let callers = (0..<count).map { _ in begin { try await oauth.refresh(with: saved) } }
+    oauth.launchTokenTimerUpdate(with: saved)
+    try await fixture.server.gate.isHolding()
+    fixture.server.gate.open()
+    for caller in callers { #expect(try await caller.value.accessToken == "T2") }
+    #expect(fixture.refreshes == ["R1"])
+  }
+
+  /// Callers that waited for the store ask again one after the other, and the refresh may be over
+  /// then.
+  @Test func `a caller that asks again after a wait does not start another refresh`() async throws {
+    for _ in 0..<50 {
+      let fixture = try SessionFixture()
+      let oauth = fixture.oauth
+      let saved = fixture.server.issue(at: fixture.clock.now - 7200)
+      fixture.store.loading.close()
+      let callers = (0..<100).map { _ in begin { try await oauth.refresh(with: saved) } }
+      try await fixture.store.loading.isHolding()
+      fixture.store.loading.open()
+      for caller in callers { _ = try await caller.value }
+      #expect(fixture.refreshes == ["R1"])
+    }
+  }
+
+  @Test func `a sign-out while it is being stored leaves nothing`() async throws {
+    let fixture = try SessionFixture()
+    fixture.store.saving.close()
+    fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now))
+    try await fixture.store.saving.isHolding()
+    fixture.oauth.userDidSignOut()
+    fixture.store.saving.open()
+    try await fixture.oauth.signOut()
+    #expect(fixture.memory == nil)
+    #expect(await fixture.store.content() == nil)
+    try await eventually { fixture.clock.sleepers == 0 }
+  }
+}
+
+extension SessionFixture {
+  /// What a method with a completion tells.
+  func completion<Value: Sendable>(
+    _ call: (SQOAuth, @escaping @Sendable (Value) -> Void) -> Void
+  ) async -> Value {
+    await withCheckedContinuation { continuation in
+      call(oauth) { continuation.resume(returning: $0) }
+    }
+  }
+}

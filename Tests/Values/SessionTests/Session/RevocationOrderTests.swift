@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// A revocation while something else happens to the session.
+@Suite("A revocation that is not alone", .timeLimit(.minutes(1))) struct RevocationOrderTests {
+  /// The server's work, which the test ends.
+  let server = Gate(isOpen: false)
+
+  /// Begins to have the tokens of a session ended; the task's value is the one that was.
+  func revocation(of fixture: SessionFixture) -> Task<String?, any Error> {
+    let (session, server) = (fixture.module.session, server)
+    return begin {
+      var ended: String?
+      try await session.end(.revoked) { record in
+        ended = ScriptedStore.words(record.token)
+        await server.pass()
+      }
+      return ended
+    }
+  }
+
+  @Test func `a sign-out meanwhile is the end, once`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let revocation = revocation(of: fixture)
+    try await server.isHolding()
+    fixture.oauth.userDidSignOut()
+    #expect(fixture.memory == nil)
+    server.open()
+    #expect(try await revocation.value == "T1 R1")
+    try await fixture.module.settle()
+    #expect(await fixture.observer.words(1) == ["ended signedOut"])
+    #expect(await fixture.store.content() == nil)
+    #expect(fixture.store.calls.count { $0 == "erase" } == 1)
+  }
+
+  @Test func `whoever signs in meanwhile stays signed in`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let revocation = revocation(of: fixture)
+    try await server.isHolding()
+    #expect(try await fixture.oauth.signIn().accessToken == "T2")
+    server.open()
+    #expect(try await revocation.value == "T1 R1")
+    try await fixture.module.settle()
+    #expect(fixture.memory == "T2 R2" && fixture.observer.words.isEmpty)
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test func `another process's newer tokens are those that end`() async throws {
+    let fixture = try await SessionFixture().restored()
+    await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    server.open()
+    #expect(try await revocation(of: fixture).value == "T2 R2")
+    #expect(await fixture.store.content() == nil)
+  }
+
+  @Test func `in a store that cannot be read there may be others, but those held end`() async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toLoad: true)
+    server.open()
+    #expect(try await revocation(of: fixture).value == "T1 R1")
+    #expect(fixture.memory == nil)
+  }
+
+  /// One token is in the store, and the app comes with another while that is looked for.
+  @Test func `it waits for a token that the app resumes, and ends that`() async throws {
+    let fixture = try SessionFixture()
+    await fixture.store.memory.save(
+      fixture.record(fixture.server.issue(at: fixture.clock.now - 60)))
+    fixture.store.loading.close()
+    fixture.store.saving.close()
+    server.open()
+    let revocation = revocation(of: fixture)
+    try await fixture.store.loading.isHolding()
+    fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now))
+    fixture.store.loading.open()
+    try await fixture.store.saving.isHolding()
+    #expect(fixture.memory == "T2 R2")
+    fixture.store.saving.open()
+    #expect(try await revocation.value == "T2 R2")
+    #expect(fixture.memory == nil)
+    #expect(await fixture.store.content() == nil)
+  }
+
+  /// What a revocation, or a caller who needs a token, waits for.
+  enum Wait: CaseIterable { case refresh, takeover }
+
+  @Test(arguments: Wait.allCases)
+  func `one that is cancelled while it waits ends nothing`(for wait: Wait) async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.clock.advance(by: 1)
+    fixture.store.saving.close()
+    if wait == .refresh {
+      Task { try await module.refresh() }
+    } else {
+      fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now))
+    }
+    try await fixture.store.saving.isHolding()
+    let revocation = revocation(of: fixture)
+    let caller = begin { try await module.refresh() }
+    revocation.cancel()
+    caller.cancel()
+    await failure(.cancelled) { try await revocation.value }
+    await failure(.cancelled) { try await caller.value }
+    fixture.store.saving.open()
+    try await module.settle()
+    #expect(fixture.memory == "T2 R2" && server.waiting == 0)
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Which refresh token is in force after a refresh.
+@Suite("Rotation", .timeLimit(.minutes(1))) struct RotationTests {
+  @Test(arguments: ["", "null", #""""#])
+  func `a response without a refresh token, or with an empty one, keeps the old`(
+    member: String
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.change { $0.refreshToken = member }
+    #expect(try await fixture.module.refresh().refreshToken == "R1")
+    #expect(fixture.memory == "T2 R1" && fixture.oauth.result.token?.refreshToken == "R1")
+    #expect(await fixture.store.content() == "T2 R1")
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    guard case .refreshed(let told) = fixture.observer.events.first else { return }
+    #expect(told == fixture.module.currentToken, "the effective refresh token is told too")
+    try await fixture.module.refresh()
+    #expect(fixture.refreshes == ["R1", "R1"])
+    #expect(await fixture.store.content() == "T3 R1")
+  }
+
+  @Test func `a new refresh token takes the old one's place, also after a restart`() async throws {
+    let fixture = try await SessionFixture().restored()
+    for _ in 0..<20 {
+      fixture.clock.advance(by: 3600)
+      _ = try await fixture.module.token()
+    }
+    #expect(fixture.refreshes == (1...20).map { "R\($0)" })
+    #expect(await fixture.store.content() == "T21 R21")
+    let restarted = AuthorizationModule(
+      configuration: try fixture.configuration, environment: fixture.oauth.environment)
+    fixture.clock.advance(by: 3600)
+    #expect(try await restarted.token().accessToken == "T22")
+    #expect(fixture.refreshes.last == "R21")
+    #expect(await fixture.store.content() == "T22 R22")
+  }
+
+  @Test func `a scope that the response leaves out is the old one`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.next(ScriptedHTTPClient.token("N", members: #""expires_in":60"#))
+    let token = try await fixture.module.refresh()
+    #expect(token.scope == "demo" && token.accessToken == "N" && token.refreshToken == "R1")
+    #expect(token.issueDate == fixture.clock.now && token.expirationDate == fixture.clock.now + 60)
+  }
+
+  @Test(arguments: [
+    ("", "id-1"), (#""id_token":null"#, "id-1"), (#""id_token":"""#, "id-1"),
+    (#""id_token":"id-2""#, "id-2"),
+  ])
+  func `an id_token that the response leaves out stays, and a new one takes its place`(
+    member: String, expected: String
+  ) async throws {
+    let fixture = try await SessionFixture().signedIn(
+      #""id_token":"id-1","session_state":{"a":[1]},"custom":true"#)
+    fixture.server.change { $0.more = member }
+    let token = try await fixture.module.refresh()
+    let fields: [String: JSONValue] = [
+      "id_token": .string(expected), "session_state": .object(["a": .array([.integer(1)])]),
+      "custom": .bool(true),
+    ]
+    #expect(token.accessToken == "T2" && token.additionalFields == fields)
+    #expect(fixture.module.currentToken == token)
+    #expect(await fixture.store.memory.load("default")?.token == token)
+    try await fixture.module.refresh()
+    #expect(fixture.module.currentToken?.additionalFields == fields, "also after one more")
+  }
+
+  /// Keycloak's, Google's and Azure's names of them.
+  @Test(arguments: [
+    "refresh_expires_in", "refresh_token_expires_in", "ext_expires_in", "expires_at", "Expiry",
+  ])
+  func `a lifetime that the response leaves out does not stay`(name: String) async throws {
+    let fixture = try await SessionFixture().signedIn(#""\#(name)":60,"other":1"#)
+    fixture.server.change { $0.more = "" }
+    #expect(try await fixture.module.refresh().additionalFields == ["other": .integer(1)])
+    fixture.server.change { $0.more = #""\#(name)":30"# }
+    let fields = try await fixture.module.refresh().additionalFields
+    #expect(fields == ["other": .integer(1), name: .integer(30)])
+  }
+
+  @Test func `another user's sign-in has no field of the one before`() async throws {
+    let fixture = try await SessionFixture().signedIn(#""id_token":"id-1""#)
+    fixture.server.change { $0.more = "" }
+    #expect(try await fixture.oauth.signIn().additionalFields.isEmpty)
+  }
+
+  @Test func `a response without an expiry leaves none of the old one`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.change { $0.lifetime = nil }
+    let token = try await fixture.module.refresh()
+    #expect(token.expirationDate == nil)
+    #expect(await fixture.store.memory.load("default")?.token.expirationDate == nil)
+    fixture.clock.advance(by: 1e8)
+    #expect(try await fixture.module.token() == token)
+  }
+
+  @Test func `a refresh endpoint of its own is asked`() async throws {
+    let fixture = try SessionFixture()
+    try fixture.fixture.register(
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/never",
+        refresh: "https://id.example/token"))
+    try await fixture.restored()
+    try await fixture.module.refresh()
+    #expect(fixture.fixture.http.requests.map(\.url.absoluteString) == ["https://id.example/token"])
+  }
+}
+
+extension SessionFixture {
+  /// The configuration that ``OAuthFixture/register(redirectURI:secret:scope:provider:change:)``
+  /// makes.
+  var configuration: ClientConfiguration {
+    get throws {
+      try ClientConfiguration(
+        clientID: "client", clientSecret: "s", redirectURI: "com.example.app:/cb", scope: "demo",
+        provider: .endpoints(
+          authorization: "https://id.example/authorize", token: "https://id.example/token"))
+    }
+  }
+}
+
+extension SessionFixture {
+  /// A session that began with a sign-in whose token response had these members too.
+  fileprivate func signedIn(_ members: String) async throws -> Self {
+    server.change { $0.more = members }
+    _ = try await oauth.signIn()
+    return self
+  }
+}

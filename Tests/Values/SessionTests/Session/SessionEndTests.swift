@@ -1,0 +1,199 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// What ends a session, and what another process's refresh looks like.
+@Suite("The end of a session", .timeLimit(.minutes(1))) struct SessionEndTests {
+  static let invalidGrant = ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
+
+  @Test func `invalid_grant ends it, and every observer is told once`() async throws {
+    let fixture = try await SessionFixture().updating()
+    let module = fixture.module
+    let streams = (0..<3).map { _ in RefreshRecorder.listening(to: module.events) }
+    fixture.server.gate.close()
+    fixture.server.always(Self.invalidGrant)
+    let callers = (0..<50).map { _ in begin { try await module.refresh() } }
+    try await fixture.server.gate.isHolding()
+    fixture.server.gate.open()
+    for caller in callers {
+      let error = await failure(.invalidGrant) { try await caller.value }
+      #expect(error?.requiresSignIn == true)
+    }
+    #expect(fixture.refreshes == ["R1"])
+    #expect(fixture.memory == nil && fixture.oauth.result.token == nil && !module.hasAccessToken)
+    try await eventually { await fixture.store.content() == nil }
+    await failure(.notAuthorized) { try await module.token() }
+    await failure(.notAuthorized) { try await module.refresh() }
+    #expect(fixture.refreshes == ["R1"])
+    for observer in streams + [fixture.observer] {
+      #expect(await observer.words(1) == ["ended refused invalid_grant"])
+    }
+    try await eventually { fixture.clock.sleepers == 0 }
+    fixture.clock.advance(by: 86_400)
+    #expect(fixture.refreshes == ["R1"])
+    for observer in streams + [fixture.observer] { #expect(observer.words.count == 1) }
+  }
+
+  @Test func `requestAccess signs in again after it`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.next(Self.invalidGrant)
+    let token = try await fixture.module.requestAccess()
+    #expect(token.accessToken == "T2")
+    #expect(fixture.requests == ["refresh R1", "authorization_code"])
+    #expect(fixture.fixture.opened.count == 1)
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test func `a token that another process stored is adopted without a request`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    let theirs = fixture.server.issue(at: fixture.clock.now)
+    await fixture.store.memory.save(fixture.record(theirs))
+    #expect(try await fixture.module.token() == theirs)
+    #expect(fixture.requests.isEmpty && fixture.memory == "T2 R2")
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    _ = try await fixture.module.token()
+    #expect(fixture.observer.words.count == 1 && fixture.store.saves.isEmpty)
+  }
+
+  @Test func `one that has expired too is the one that is refreshed`() async throws {
+    let fixture = try await SessionFixture().restored()
+    await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T3")
+    #expect(fixture.refreshes == ["R2"])
+    #expect(await fixture.observer.words(1) == ["refreshed T3"])
+  }
+
+  @Test func `where another process came first, its token is adopted`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    let callers = (0..<10).map { _ in begin { try await module.token() } }
+    try await fixture.server.gate.isHolding()
+    // It spent R1, so the server refuses R1 now.
+    let theirs = fixture.server.issue(at: fixture.clock.now)
+    await fixture.store.memory.save(fixture.record(theirs))
+    fixture.server.gate.open()
+    for caller in callers { #expect(try await caller.value == theirs) }
+    #expect(fixture.refreshes == ["R1"])
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test func `where it came first with a token that has expired, that is refreshed`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    let caller = begin { try await module.token() }
+    try await fixture.server.gate.isHolding()
+    await fixture.store.memory.save(
+      fixture.record(fixture.server.issue(at: fixture.clock.now - 3600)))
+    fixture.server.gate.open()
+    #expect(try await caller.value.accessToken == "T3")
+    #expect(fixture.refreshes == ["R1", "R2"])
+    #expect(await fixture.observer.words(1) == ["refreshed T3"])
+  }
+
+  @Test func `where the other one's token is refused as well, it ends`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    fixture.server.always(Self.invalidGrant)
+    let caller = begin { try await module.token() }
+    try await fixture.server.gate.isHolding()
+    await fixture.store.memory.save(
+      fixture.record(fixture.server.issue(at: fixture.clock.now - 3600)))
+    fixture.server.gate.open()
+    await failure(.invalidGrant) { try await caller.value }
+    #expect(fixture.refreshes == ["R1", "R2"])
+    #expect(await fixture.observer.words(1) == ["ended refused invalid_grant"])
+    try await eventually { await fixture.store.content() == nil }
+  }
+
+  /// The record that cannot be read may be a newer one, which must not be erased.
+  @Test func `a store that cannot be read when it matters loses nothing`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    let caller = begin { try await module.token() }
+    try await fixture.server.gate.isHolding()
+    await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    fixture.store.fails(toLoad: true)
+    fixture.server.gate.open()
+    await failure { try await caller.value }
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(!fixture.store.calls.contains("erase"))
+    fixture.store.fails()
+    fixture.clock.advance(by: 1)
+    #expect(try await module.token().accessToken == "T2")
+  }
+
+  @Test func `another process's sign-out is one here`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    await fixture.store.memory.erase("default")
+    await failure(.notAuthorized) { try await fixture.module.token() }
+    #expect(fixture.requests.isEmpty && fixture.memory == nil)
+    #expect(await fixture.observer.words(1) == ["ended signedOut"])
+    await failure(.notAuthorized) { try await fixture.module.token() }
+    #expect(fixture.observer.words.count == 1)
+  }
+
+  /// It may be a new user's, who signed in meanwhile.
+  @Test func `another process's sign-out erases nothing more`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    await fixture.store.memory.erase("default")
+    await failure(.notAuthorized) { try await fixture.module.token() }
+    #expect(!fixture.store.calls.contains("erase"))
+  }
+
+  @Test func `a record of another client in the store is not adopted`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    let theirs = fixture.server.issue(at: fixture.clock.now)
+    await fixture.store.memory.save(fixture.record(theirs, clientID: "other"))
+    await failure(.invalidConfiguration) { try await fixture.module.token() }
+    #expect(fixture.requests.isEmpty && fixture.memory == "T1 R1")
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test func `under another client nothing is refreshed`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.oauth.registerApplicationParameters(
+      clientID: "other", redirectURI: "com.example.app:/cb",
+      provider: .endpoints(
+        authorization: "https://evil.example/a", token: "https://evil.example/token"))
+    await failure(.invalidConfiguration) { try await fixture.module.refresh() }
+    #expect(fixture.requests.isEmpty && fixture.memory == "T1 R1")
+    try fixture.fixture.register()
+    fixture.clock.advance(by: 1)
+    #expect(try await fixture.module.refresh().accessToken == "T2")
+  }
+
+  @Test func `a record of another client or issuer is not restored`() async throws {
+    let fixture = try SessionFixture()
+    let token = fixture.server.issue(at: fixture.clock.now)
+    await fixture.store.memory.save(fixture.record(token, clientID: "other"))
+    await failure(.invalidConfiguration) { try await fixture.module.token() }
+    await failure(.invalidConfiguration) { try await fixture.module.restore() }
+    #expect(fixture.memory == nil)
+    try fixture.fixture.register(
+      provider: .endpoints(
+        authorization: "https://id.example/a", token: "https://id.example/token",
+        issuer: "https://id.example"))
+    await fixture.store.memory.save(
+      AccountRecord(
+        id: "default", clientID: "client", issuer: "https://other.example", token: token))
+    await failure(.invalidConfiguration) { try await fixture.module.token() }
+    #expect(fixture.memory == nil)
+  }
+}

@@ -1,0 +1,89 @@
+import Basics
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// A session that stops waiting for its account, which a slow store or another process holds up.
+@Suite("A lease that nobody waits for any more", .timeLimit(.minutes(1))) struct SessionLeaseTests {
+  /// A store that gives the lease when the test says so.
+  final class LeasingStore: TokenStore {
+    struct State {
+      var isFree = true
+      var asked = 0
+      var given = 0
+      var held = 0
+    }
+
+    /// What each request for the lease passes before it is answered.
+    let answering = Gate()
+    let state = Locked(State())
+
+    func lease(_ id: String) async throws -> AccountLease? {
+      state.withLock { $0.asked += 1 }
+      await answering.pass()
+      let isMine = state.withLock { state in
+        guard state.isFree, state.held == 0 else { return false }
+        state.held = 1
+        state.given += 1
+        return true
+      }
+      return isMine ? AccountLease { self.state.withLock { $0.held -= 1 } } : nil
+    }
+
+    func load(_ id: String) async throws -> AccountRecord? { nil }
+    func save(_ record: AccountRecord) async throws {}
+    func erase(_ id: String) async throws {}
+    func list() async throws -> [String] { [] }
+  }
+
+  let store = LeasingStore()
+  let clock = ManualClock()
+
+  /// A program that waits for the lease, and gives up.
+  func givesUp(_ lease: SessionLease) async throws {
+    let asked = store.state.withLock(\.asked)
+    let waiter = Task { [store, clock] in await lease.acquire(from: store, clock) }
+    try await eventually { [store] in store.state.withLock(\.asked) > asked }
+    waiter.cancel()
+    #expect(await waiter.value.error?.code == .cancelled)
+  }
+
+  @Test func `it is given back when it comes`() async throws {
+    let lease = SessionLease(accountID: "a")
+    store.answering.close()
+    try await givesUp(lease)
+    store.answering.open()
+    try await eventually { [store] in store.state.withLock { $0.given == 1 && $0.held == 0 } }
+    #expect(await lease.acquire(from: store, clock).error == nil)
+    #expect(store.state.withLock { $0.given == 2 && $0.held == 1 })
+    lease.release()
+    #expect(store.state.withLock(\.held) == 0)
+  }
+
+  @Test func `it is not asked for any more`() async throws {
+    store.state.withLock { $0.isFree = false }
+    weak var waiting: SessionLease?
+    do {
+      let lease = SessionLease(accountID: "a")
+      waiting = lease
+      try await givesUp(lease)
+    }
+    // Whoever still asked would hold it, for two minutes of a clock that stands still.
+    while waiting != nil { try await Task.sleep(for: .milliseconds(2)) }
+  }
+
+  @Test func `whoever comes next begins anew`() async throws {
+    let lease = SessionLease(accountID: "a")
+    for _ in 0..<20 {
+      store.state.withLock { $0.isFree = false }
+      try await givesUp(lease)
+      store.state.withLock { $0.isFree = true }
+      #expect(await lease.acquire(from: store, clock).error == nil)
+      #expect(store.state.withLock(\.held) == 1)
+      lease.release()
+      #expect(store.state.withLock(\.held) == 0)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The comparison of a session with its store: the preferred record, and what the store lacks.
+@Suite struct SessionStateStoreTests {
+  let now = SessionStateTests.now
+
+  func record(
+    _ access: String, _ refresh: String? = "R1", issued: Double? = 0
+  ) -> AccountRecord {
+    SessionStateTests.record(access, refresh: refresh, issued: issued)
+  }
+
+  /// An account in a store of which the session has seen a record, or nothing.
+  func account(_ seen: AccountRecord?) -> StoredAccount {
+    let context = ClientContext(.failure(.notSignedIn), ClientEnvironment())
+    let account = StoredAccount(context, id: "a")
+    if let seen { account.saw(seen) }
+    return account
+  }
+
+  @Test(
+    arguments: [
+      // A session that stored the held record and finds another: another process was there since.
+      (true, 0, -10, true), (true, 0, 10, true), (true, nil, nil, true),
+      // A session that has not stored the held record compares ages, if both are known.
+      (false, 0, -10, false), (false, 0, 0, false), (false, 0, 10, true), (false, nil, 10, false),
+      (false, 0, nil, false),
+    ] as [(Bool, Double?, Double?, Bool)])
+  func `another record in the store`(
+    isStored: Bool, held: Double?, stored: Double?, prefers: Bool
+  ) {
+    let mine = record("T1", issued: held)
+    let account = account(isStored ? mine : nil)
+    #expect(account.prefers(record("T2", "R2", issued: stored), to: mine) == prefers)
+    #expect(account.wasSeen == isStored)
+  }
+
+  @Test func `the same tokens are the same record, whatever else differs`() {
+    let account = account(record("T1"))
+    #expect(!account.prefers(record("T1", "R1", issued: 99), to: record("T1", "R1")))
+    #expect(account.prefers(record("T1", "R2"), to: record("T1", "R1")), "rotated")
+  }
+
+  /// A process with an ID token to validate stores the refresh token first.
+  @Test func `only a new access token of another process is reported`() {
+    var state = SessionStateTests.holding(record("T1"))
+    state.takeFromStore(record("T1", "R2"), at: now)
+    #expect(state.record == record("T1", "R2") && !state.hasEvents)
+    state.takeFromStore(record("T2", "R2"), at: now)
+    guard case .refreshed(let token)? = state.nextEvent() else {
+      Issue.record("the access token is not reported")
+      return
+    }
+    #expect(token.accessToken == "T2" && !state.hasEvents)
+  }
+
+  @Test func `after an erasure the session has seen nothing`() {
+    let account = account(record("T1"))
+    _ = account.add(.erase)
+    #expect(!account.wasSeen)
+  }
+
+  @Test func `a record that could not be saved is due when its back-off is over`() throws {
+    let mine = record("T1")
+    var state = SessionStateTests.holding(mine)
+    state.didSave(mine, SQOAuthError(.storeFailed, "x"), at: now)
+    #expect(state.unsavedError?.code == .storeFailed)
+    #expect(state.recordToSaveAgain(at: now + 0.9) == nil)
+    #expect(state.recordToSaveAgain(at: now + 1) == mine)
+    #expect(state.dueAt(renews: true) == now + 1)
+    #expect(state.dueAt(renews: false) == now + 1)
+    state.didSave(mine, SQOAuthError(.storeFailed, "x"), at: now + 1)
+    #expect(state.dueAt(renews: true) == now + 3)
+    state.didSave(mine, nil, at: now + 3)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil && state.unsavedError == nil)
+    #expect(state.dueAt(renews: true) == now + 3204)
+  }
+
+  @Test func `what became of another record is of no interest`() {
+    var state = SessionStateTests.holding(record("T2"))
+    state.didSave(record("T1"), SQOAuthError(.storeFailed, "x"), at: now)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil && state.unsavedError == nil)
+  }
+
+  /// An old record that is saved later would replace the newer one.
+  @Test func `a new record takes the place of one that was not saved`() {
+    let old = record("T1")
+    var state = SessionStateTests.holding(old)
+    state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)
+    state.hold(record("T2"), at: now, jitter: 0)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
+  }
+
+  /// Saved after the new record it would replace that.
+  @Test func `while a new token is on its way the old one is not saved again`() {
+    let old = record("T1")
+    var state = SessionStateTests.holding(old)
+    state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)
+    let (takeover, _) = state.beginTakeover()
+    #expect(state.dueAt(renews: true) == now + 3204)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
+    state.end(takeover)
+    guard case .start(let renewal, _) = state.step(.new(since: 0), at: now) else {
+      Issue.record("it did not start")
+      return
+    }
+    #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
+    let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: now)
+    #expect(counts)
+    #expect(state.recordToSaveAgain(at: now + 1e6) == old)
+  }
+}

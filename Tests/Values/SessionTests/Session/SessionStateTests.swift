@@ -1,0 +1,243 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// What a session decides, without any I/O: who uses, joins, starts, waits or fails.
+@Suite struct SessionStateTests {
+  static let now = Date(timeIntervalSince1970: 1_750_000_000)
+
+  static func record(
+    _ access: String = "T1", refresh: String? = "R1", life: Double? = 3600, issued: Double? = 0,
+    grant: AccountRecord.Grant? = nil
+  ) -> AccountRecord {
+    AccountRecord(
+      id: "a", clientID: "c", grant: grant,
+      token: SQToken(
+        accessToken: access, expirationDate: life.map { now + (issued ?? 0) + $0 },
+        refreshToken: refresh, issueDate: issued.map { now + $0 }))
+  }
+
+  /// A session that holds a token.
+  static func holding(_ record: AccountRecord = record()) -> SessionState {
+    var state = SessionState()
+    state.hold(record, at: now, jitter: 0)
+    return state
+  }
+
+  /// A step in a word.
+  static func word(_ step: SessionState.Step) -> String {
+    switch step {
+    case .use(let token): "use \(token.accessToken)"
+    case .join: "join"
+    case .start: "start"
+    case .absent: "absent"
+    case .fail(let error): "fail \(error.code)"
+    }
+  }
+
+  /// The answer to a caller with a need at a given time; the state does not change.
+  func step(_ state: SessionState, _ need: SessionState.Need, at moment: Double) -> String {
+    var state = state
+    return Self.word(state.step(need, at: Self.now + moment))
+  }
+
+  /// Every need, in an order that the tables keep.
+  static let needs: [SessionState.Need] = [
+    .valid, .replacing("T1"), .replacing("T0"), .new(since: 0), .due,
+  ]
+
+  func steps(_ state: SessionState, at moment: Double) -> [String] {
+    Self.needs.map { step(state, $0, at: moment) }
+  }
+
+  /// The token lives 3600 s: due at 3204, handed out until 3570.
+  @Test(
+    arguments: [
+      (0, ["use T1", "start", "use T1", "start", "use T1"]),
+      (3203, ["use T1", "start", "use T1", "start", "use T1"]),
+      (3204, ["use T1", "start", "use T1", "start", "start"]),
+      (3570, ["start", "start", "start", "start", "start"]),
+      (9999, ["start", "start", "start", "start", "start"]),
+      (-60, ["use T1", "start", "use T1", "start", "use T1"]),
+      (-61, ["start", "start", "start", "start", "start"]),
+    ] as [(Double, [String])])
+  func `a token at hand`(moment: Double, expected: [String]) {
+    #expect(steps(Self.holding(), at: moment) == expected)
+  }
+
+  @Test func `nothing at hand`() {
+    #expect(steps(SessionState(), at: 0) == Array(repeating: "absent", count: 5))
+  }
+
+  @Test func `a token that cannot be renewed`() {
+    let state = Self.holding(Self.record(refresh: nil))
+    let refusal = "fail not_authorized"
+    #expect(steps(state, at: 3599) == ["use T1", refusal, "use T1", refusal, "use T1"])
+    #expect(steps(state, at: 3600) == Array(repeating: refusal, count: 5))
+    #expect(state.dueAt(renews: true) == nil)
+  }
+
+  @Test func `client credentials renew a token that has no refresh token`() {
+    let state = Self.holding(
+      Self.record(refresh: nil, grant: .clientCredentials(scope: nil)))
+    #expect(step(state, .valid, at: 3570) == "start")
+    #expect(state.dueAt(renews: true) == Self.now + 3204)
+  }
+
+  @Test func `while a renewal is under way every caller joins it that needs it`() throws {
+    var state = Self.holding()
+    guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
+      Issue.record("it did not start")
+      return
+    }
+    #expect(steps(state, at: 0) == ["use T1", "join", "use T1", "join", "use T1"])
+    #expect(steps(state, at: 3600) == Array(repeating: "join", count: 5))
+    state.endRenewal(renewal, at: Self.now)
+    #expect(step(state, .new(since: 0), at: 0) == "use T1", "who asked before it ended has one")
+    #expect(step(state, .new(since: 1), at: 0) == "start")
+  }
+
+  @Test func `while a token is taken over every caller waits that needs another`() {
+    var state = Self.holding()
+    let (takeover, void) = state.beginTakeover()
+    #expect(void == nil)
+    #expect(steps(state, at: 0) == ["use T1", "join", "use T1", "join", "use T1"])
+    #expect(steps(state, at: 3600) == Array(repeating: "join", count: 5))
+    state.end(takeover)
+    #expect(step(state, .new(since: 0), at: 0) == "start")
+  }
+
+  @Test func `a takeover makes the renewal void and its end is nobody else's`() throws {
+    var state = Self.holding()
+    guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
+      Issue.record("it did not start")
+      return
+    }
+    let (first, void) = state.beginTakeover()
+    #expect(void?.work === renewal.work)
+    #expect(!state.isCurrent(renewal) && state.isCurrent(first))
+    state.endRenewal(renewal, at: Self.now)
+    #expect(step(state, .new(since: 0), at: 0) == "join", "the takeover is still under way")
+    let (second, _) = state.beginTakeover()
+    #expect(!state.isCurrent(first) && state.isCurrent(second))
+    state.end(first)
+    #expect(step(state, .new(since: 0), at: 0) == "join", "the second one is still under way")
+    state.end(second)
+    #expect(step(state, .new(since: 0), at: 0) == "start")
+  }
+
+  @Test func `the failure of a renewal that is void is nobody's`() {
+    var state = Self.holding()
+    guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
+      Issue.record("it did not start")
+      return
+    }
+    let (takeover, _) = state.beginTakeover()
+    state.hold(Self.record("T2"), at: Self.now, jitter: 0)
+    state.end(takeover)
+    let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: Self.now)
+    #expect(!counts)
+    #expect(step(state, .new(since: 0), at: 0) == "start")
+    #expect(state.renewals == 0)
+  }
+
+  @Test func `a failure stands for everyone until its back-off is over`() {
+    var state = Self.holding()
+    let failed = Self.now + 3300
+    guard case .start(let renewal, _) = state.step(.due, at: failed) else {
+      Issue.record("it did not start")
+      return
+    }
+    let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: failed)
+    #expect(counts)
+    let refusal = "fail server_error"
+    #expect(steps(state, at: 3300.5) == ["use T1", refusal, "use T1", refusal, refusal])
+    #expect(state.dueAt(renews: true) == failed + 1, "the timer tries again then")
+    #expect(steps(state, at: 3301) == ["use T1", "start", "use T1", "start", "start"])
+    // Moved back, the clock does not make the failure last.
+    #expect(step(state, .new(since: 0), at: 3299) == "start")
+  }
+
+  @Test func `where the early renewal failed, the old token serves while it lives`() {
+    var state = Self.holding()
+    let failed = Self.now + 3570
+    guard case .start(let renewal, _) = state.step(.valid, at: failed) else {
+      Issue.record("it did not start")
+      return
+    }
+    let counts = state.fail(
+      renewal, SQOAuthError(.serverError, "x", retryAfter: .seconds(120)), at: failed)
+    #expect(counts)
+    #expect(step(state, .valid, at: 3599) == "use T1")
+    #expect(step(state, .replacing("T1"), at: 3599) == "fail server_error")
+    #expect(step(state, .valid, at: 3600) == "fail server_error")
+    #expect(step(state, .valid, at: 3690) == "start")
+  }
+
+  @Test func `failures in a row double, and a token ends the row`() {
+    var state = Self.holding()
+    var moment = 4000.0
+    for seconds in [1.0, 2, 4, 8, 16, 32, 60, 60] {
+      guard case .start(let renewal, _) = state.step(.valid, at: Self.now + moment) else {
+        Issue.record("it did not start")
+        return
+      }
+      let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: Self.now + moment)
+      #expect(counts)
+      #expect(step(state, .valid, at: moment + seconds - 0.01) == "fail server_error")
+      moment += seconds
+    }
+    state.hold(Self.record("T2", issued: moment), at: Self.now + moment, jitter: 0)
+    guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now + moment) else {
+      Issue.record("the token did not end the failure")
+      return
+    }
+    let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: Self.now + moment)
+    #expect(counts)
+    #expect(step(state, .new(since: 0), at: moment + 1) == "start", "counted from 1 s again")
+  }
+
+  @Test func `an invalidated token counts as expired until there is another`() {
+    var state = Self.holding()
+    state.invalidate()
+    #expect(steps(state, at: 0) == Array(repeating: "start", count: 5))
+    #expect(state.token?.accessToken == "T1" && state.usableToken(at: Self.now) == nil)
+    #expect(state.unexpiredToken(at: Self.now) == nil)
+    #expect(state.dueAt(renews: true) == .distantPast)
+    state.hold(Self.record("T2"), at: Self.now, jitter: 0)
+    #expect(step(state, .valid, at: 0) == "use T2")
+  }
+
+  @Test func `an end forgets everything and makes whatever is under way void`() {
+    var state = Self.holding()
+    guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
+      Issue.record("it did not start")
+      return
+    }
+    let void = state.end(.signedOut, isDismissal: true)
+    #expect(void?.work === renewal.work)
+    #expect(!state.isCurrent(renewal) && state.record == nil && state.ends == 1)
+    #expect(state.dueAt(renews: true) == nil && state.recordToSaveAgain(at: .distantFuture) == nil)
+    #expect(step(state, .valid, at: 0) == "absent")
+    let (takeover, _) = state.beginTakeover()
+    #expect(state.end(.signedOut, isDismissal: true)?.work === takeover.work)
+    #expect(!state.isCurrent(takeover) && state.ends == 2)
+  }
+
+  @Test func `an end is reported when there was a token, after what came before it`() {
+    var state = SessionState()
+    _ = state.end(.signedOut, isDismissal: true)
+    #expect(!state.hasEvents)
+    state.hold(Self.record(), at: Self.now, jitter: 0)
+    state.report(.refreshFailed(SQOAuthError(.serverError, "x")))
+    _ = state.end(.revoked, isDismissal: true)
+    guard case .refreshFailed? = state.nextEvent(), case .ended(.revoked)? = state.nextEvent()
+    else {
+      Issue.record("another event, or another order")
+      return
+    }
+    #expect(!state.hasEvents)
+  }
+}

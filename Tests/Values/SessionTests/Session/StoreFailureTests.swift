@@ -1,0 +1,273 @@
+import Basics
+import Dispatch
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// The store gets a token before anyone sees it, and its failure costs nothing.
+@Suite("A session and its store", .timeLimit(.minutes(1))) struct StoreFailureTests {
+  @Test func `nobody has the new token before it is stored`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    let stream = RefreshRecorder.listening(to: module.events)
+    fixture.store.saving.close()
+    let caller = begin { try await module.refresh() }
+    try await fixture.store.saving.isHolding()
+    #expect(fixture.memory == "T1 R1" && module.validToken?.accessToken == "T1")
+    #expect(fixture.oauth.result.token?.accessToken == "T1")
+    #expect(try await module.token().accessToken == "T1")
+    #expect(module.authorizationFields == ["Authorization": "Bearer T1"])
+    let other = begin { try await module.refresh() }
+    #expect(fixture.observer.words.isEmpty && stream.words.isEmpty)
+    #expect(await fixture.store.content() == "T1 R1")
+    fixture.store.saving.open()
+    #expect(try await caller.value.accessToken == "T2")
+    #expect(try await other.value.accessToken == "T2")
+    #expect(await fixture.store.content() == "T2 R2" && fixture.memory == "T2 R2")
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(fixture.store.saves == ["save T2 R2"], "once for each refresh")
+  }
+
+  @Test func `whoever is told finds the token in the store`() async throws {
+    final class Looking: TokenRefreshDelegate {
+      let store: ScriptedStore
+      let found = Gate()
+      init(_ store: ScriptedStore) { self.store = store }
+      func tokenIsRefreshed(_ token: SQToken) {
+        #expect(store.saves.last == "save \(token.accessToken) \(token.refreshToken ?? "-")")
+        found.open()
+      }
+    }
+    let fixture = try await SessionFixture().restored()
+    let delegate = Looking(fixture.store)
+    delegate.found.close()
+    fixture.oauth.tokenRefreshDelegate = delegate
+    try await fixture.module.refresh()
+    await delegate.found.pass()
+  }
+
+  @Test func `a program that settles before it ends loses nothing`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    let store = fixture.store
+    store.saving.close()
+    let caller = begin { try await module.refresh() }
+    try await store.saving.isHolding()
+    let settling = begin {
+      try await module.settle()
+      return (module.currentToken?.accessToken, await store.content())
+    }
+    #expect(await store.content() == "T1 R1")
+    store.saving.open()
+    let (token, content) = try await settling.value
+    #expect(token == "T2" && content == "T2 R2")
+    _ = try await caller.value
+
+    fixture.oauth.userDidSignOut()
+    try await module.settle()
+    #expect(await store.content() == nil)
+  }
+
+  @Test func `a store that fails keeps the session and is told`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toSave: true)
+    #expect(try await fixture.module.refresh().accessToken == "T2", "the token is good")
+    #expect(fixture.memory == "T2 R2")
+    #expect(await fixture.observer.words(2) == ["refreshed T2", "failed store_failed"])
+    guard case .refreshFailed(let error) = fixture.observer.events.last else { return }
+    #expect(error.cause is ScriptedStore.Full)
+    #expect(!everyText(of: error).contains("T2"))
+    // R2 is sent when the store has it, and not before.
+    fixture.clock.advance(by: 3600)
+    await failure(.storeFailed) { try await fixture.module.token() }
+    #expect(fixture.refreshes == ["R1"] && fixture.memory == "T2 R2")
+    fixture.store.fails()
+    fixture.clock.advance(by: 10)
+    #expect(try await fixture.module.token().accessToken == "T3")
+    #expect(fixture.refreshes == ["R1", "R2"])
+    #expect(await fixture.store.content() == "T3 R3")
+  }
+
+  @Test func `settling stores what the store had refused, or says why it cannot`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    let error = await failure(.storeFailed) { try await fixture.module.settle() }
+    #expect(error?.cause is ScriptedStore.Full)
+    fixture.store.fails()
+    // The back-off is for the timer; a program that is about to end has no time for it.
+    try await fixture.module.settle()
+    #expect(await fixture.store.content() == "T2 R2")
+    fixture.store.fails(toErase: true)
+    fixture.oauth.userDidSignOut()
+    await failure(.storeFailed) { try await fixture.module.settle() }
+    fixture.store.fails()
+    try await fixture.module.settle()
+    #expect(await fixture.store.content() == nil)
+  }
+
+  /// A program that was told to end has cancelled its tasks, and settles then.
+  @Test func `settling goes on when its task is cancelled`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.server.gate.close()
+    let caller = begin { try await module.refresh() }
+    try await fixture.server.gate.isHolding()
+    let settling = begin { try await module.settle() }
+    settling.cancel()
+    caller.cancel()
+    fixture.server.gate.open()
+    try await settling.value
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test func `the timer stores it again when the store has had time`() async throws {
+    let fixture = try await SessionFixture().updating()
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    for (attempts, seconds) in [(2, 1.0), (3, 2), (4, 4)] {
+      await fixture.clock.hasSleeper()
+      fixture.clock.advance(by: seconds - 0.01)
+      #expect(fixture.store.saves.count == attempts - 1)
+      await fixture.clock.hasSleeper()
+      fixture.clock.advance(by: 0.01)
+      try await eventually { fixture.store.saves.count == attempts }
+    }
+    fixture.store.fails()
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 8)
+    try await eventually { await fixture.store.content() == "T2 R2" }
+    #expect(fixture.refreshes == ["R1"])
+    #expect(Set(fixture.store.saves) == ["save T2 R2"])
+  }
+
+  /// A program that refreshes when it needs to has no timer, and may end at any time.
+  @Test func `without the timer it is stored again too`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    fixture.store.fails()
+    fixture.clock.advance(by: 1)
+    for _ in 0..<3 { _ = try await fixture.module.token() }
+    try await eventually("it is stored") { await fixture.store.content() == "T2 R2" }
+    #expect(fixture.refreshes == ["R1"])
+  }
+
+  @Test func `a token that was not stored survives a look into the store`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toSave: true)
+    fixture.clock.advance(by: 5)
+    try await fixture.module.refresh()
+    fixture.store.fails()
+    fixture.clock.advance(by: 3600)
+    // T1 is still there, and older.
+    #expect(try await fixture.module.token().accessToken == "T3")
+    #expect(fixture.refreshes == ["R1", "R2"])
+    #expect(await fixture.store.content() == "T3 R3")
+  }
+
+  @Test func `a store that cannot be read at the start does not count as a sign-out`() async throws
+  {
+    let other = try SessionFixture()
+    other.store.fails(toLoad: true)
+    let error = await failure(.storeFailed) { try await other.module.token() }
+    #expect(error?.requiresSignIn == false, "the user may be signed in")
+  }
+
+  @Test func `a sign-out that the store refuses is made up for before it is read`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.store.fails(toErase: true)
+    await failure(.storeFailed) { try await fixture.oauth.signOut() }
+    await failure(.storeFailed) { try await fixture.module.token() }
+    await failure(.storeFailed) { try await fixture.module.restore() }
+    #expect(fixture.memory == nil)
+    fixture.store.fails()
+    await failure(.notAuthorized) { try await fixture.module.token() }
+    #expect(await fixture.store.content() == nil)
+    #expect(fixture.requests.isEmpty)
+  }
+
+  /// The app may be on its main thread, or hold a lock that its store needs.
+  @Test func `userDidSignOut returns whatever the store does`() async throws {
+    final class Blocking: TokenStore {
+      let memory = MemoryTokenStore()
+      let isFree = DispatchSemaphore(value: 0)
+      let wasFreed = Locked<Bool?>(nil)
+      func load(_ id: String) async throws -> AccountRecord? { await memory.load(id) }
+      func save(_ record: AccountRecord) async throws { await memory.save(record) }
+      func list() async throws -> [String] { await memory.list() }
+      func erase(_ id: String) async throws {
+        block()
+        await memory.erase(id)
+      }
+      private func block() {
+        let result = isFree.wait(timeout: .now() + 30)
+        wasFreed.withLock { $0 = result == .success }
+      }
+    }
+    let fixture = try await SessionFixture().restored()
+    let store = Blocking()
+    fixture.oauth.environment.tokenStore = store
+    fixture.oauth.userDidSignOut()
+    store.isFree.signal()
+    try await eventually { store.wasFreed.withLock(\.self) != nil }
+    #expect(store.wasFreed.withLock(\.self) == true)
+  }
+
+  /// Behind the save of the new token, the old one would take its place.
+  @Test func `a late save of an old token does not replace a newer one`() async throws {
+    let fixture = try await SessionFixture().updating()
+    let module = fixture.module
+    fixture.store.fails(toSave: true)
+    try await module.refresh()
+    fixture.store.fails()
+    await fixture.clock.hasSleeper()
+    fixture.store.saving.close()
+    let caller = begin { try await module.refresh() }
+    try await fixture.store.saving.isHolding()
+    // The refresh saves T2 before it sends R2, and the timer leaves that to it.
+    fixture.clock.advance(by: 10)
+    fixture.store.saving.open()
+    #expect(try await caller.value.accessToken == "T3")
+    await fixture.clock.hasSleeper()
+    #expect(fixture.store.saves == ["save T2 R2", "save T2 R2", "save T3 R3"])
+    #expect(await fixture.store.content() == "T3 R3")
+  }
+
+  @Test func `a late save does not bring back a user who signed out meanwhile`() async throws {
+    let fixture = try await SessionFixture().updating()
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    fixture.store.fails()
+    await fixture.clock.hasSleeper()
+    fixture.store.loading.close()
+    fixture.clock.advance(by: 1)
+    try await fixture.store.loading.isHolding()
+    fixture.oauth.userDidSignOut()
+    fixture.store.loading.open()
+    try await fixture.module.settle()
+    try await eventually { fixture.clock.sleepers == 0 }
+    #expect(await fixture.store.content() == nil)
+    #expect(fixture.store.saves == ["save T2 R2"], "only the one that failed")
+  }
+
+  @Test func `a late save of one user's token does not replace another user's`() async throws {
+    let fixture = try await SessionFixture().updating()
+    let oauth = fixture.oauth
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    fixture.store.fails()
+    await fixture.clock.hasSleeper()
+    fixture.store.saving.close()
+    let signIn = begin { try await oauth.signIn() }
+    try await fixture.store.saving.isHolding()
+    fixture.clock.advance(by: 10)
+    fixture.store.saving.open()
+    #expect(try await signIn.value.accessToken == "T3")
+    await fixture.clock.hasSleeper()
+    #expect(await fixture.store.content() == "T3 R3")
+    #expect(fixture.memory == "T3 R3")
+  }
+}

@@ -1,0 +1,156 @@
+import Basics
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// One timer serves any number of accounts, and each is renewed in its own time.
+@Suite("The timer of many sessions", .timeLimit(.minutes(1))) struct TimerQueueTests {
+  let clock = ManualClock()
+  let store = MemoryTokenStore()
+  /// Tokens that never expire: each session is renewed once.
+  let http = ScriptedHTTPClient(ScriptedHTTPClient.token(members: #""scope":"demo""#))
+
+  /// The numbers of the sessions that were renewed, in order.
+  var renewed: [Int] {
+    http.forms.compactMap { $0["refresh_token"].flatMap(Int.init) }
+  }
+
+  /// Sessions that the timer got in this order, of which the nth is due in the nth span of 1000 s.
+  func sessions(
+    _ order: [Int], clock: (any WallClock)? = nil
+  ) async throws -> [Int: AuthorizationModule] {
+    var environment = ClientEnvironment()
+    environment.clock = clock ?? self.clock
+    environment.tokenStore = store
+    environment.httpClient = http
+    let configuration = try ClientConfiguration(
+      clientID: "client", redirectURI: "com.example.app:/cb",
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token"))
+    var modules: [Int: AuthorizationModule] = [:]
+    for number in order {
+      // The timer renews 550 to 600 s before the end.
+      let life = 5600 + 1000 * Double(number)
+      let token = SQToken(
+        accessToken: "T", expirationDate: self.clock.now + life, refreshToken: "\(number)",
+        issueDate: self.clock.now)
+      await store.save(AccountRecord(id: "\(number)", clientID: "client", token: token))
+      let module = AuthorizationModule(
+        configuration: configuration, environment: environment, accountID: "\(number)")
+      try await module.restore()
+      module.refreshesAutomatically = true
+      modules[number] = module
+    }
+    return modules
+  }
+
+  /// Lets the time pass in which one after the other is due, and sees that no other one is renewed.
+  func pass(_ numbers: [Int]) async throws {
+    let before = renewed
+    clock.advance(by: 5000)
+    for number in 0...(numbers.max() ?? 0) {
+      clock.advance(by: number == 0 ? 100 : 1000)
+      let expected = before + numbers.filter { $0 <= number }
+      try await eventually { renewed.count >= expected.count }
+      #expect(renewed == expected, "in the span \(number)")
+    }
+  }
+
+  @Test(arguments: [
+    [0, 1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1, 0], [3, 0, 6, 1, 5, 2, 4], [5, 6, 3, 4, 1, 2, 0],
+  ])
+  func `each is renewed in its own time, whoever came first`(order: [Int]) async throws {
+    let modules = try await sessions(order)
+    try await pass(order.sorted())
+    withExtendedLifetime(modules) {}
+  }
+
+  @Test(arguments: [
+    // The last one takes the place of the one that goes, and is to come before the one above it
+    ([2, 3, 1, 6, 4, 5, 0], 6),
+    // or behind those below it.
+    ([0, 1, 2, 3, 4, 5, 6], 1), ([0, 1, 2, 3, 4, 5, 6], 0), ([0, 1, 2, 3, 4, 5, 6], 6), ([0], 0),
+  ])
+  func `one that goes leaves the others their times`(order: [Int], gone: Int) async throws {
+    let modules = try await sessions(order)
+    modules[gone]?.refreshesAutomatically = false
+    try await pass(order.filter { $0 != gone }.sorted())
+    clock.advance(by: 1e6)
+    #expect(!renewed.contains(gone))
+    withExtendedLifetime(modules) {}
+  }
+
+  @Test(arguments: [1, 2, 3]) func `any that come and go leave the others their times`(
+    seed: UInt64
+  ) async throws {
+    var random = SeededGenerator(seed: seed)
+    let order = (0..<24).shuffled(using: &random)
+    let modules = try await sessions(order)
+    for number in order.shuffled(using: &random) {
+      modules[number]?.refreshesAutomatically = false
+      if Bool.random(using: &random) { modules[number]?.refreshesAutomatically = true }
+    }
+    try await pass(order.filter { modules[$0]?.refreshesAutomatically == true }.sorted())
+    withExtendedLifetime(modules) {}
+  }
+
+  @Test func `one whose time changes is moved`() async throws {
+    let modules = try await sessions([0, 1, 2, 3, 4, 5, 6])
+    modules[5]?.invalidateAccessToken()
+    try await eventually { renewed == [5] }
+    try await pass([0, 1, 2, 3, 4, 6])
+    withExtendedLifetime(modules) {}
+  }
+
+  @Test func `all that are due at once are renewed at once`() async throws {
+    let modules = try await sessions([2, 0, 3, 1])
+    clock.advance(by: 7200)
+    try await eventually { renewed.count >= 3 }
+    #expect(Set(renewed) == [0, 1, 2] && renewed.count == 3)
+    clock.advance(by: 1000)
+    try await eventually { renewed.count >= 4 }
+    #expect(renewed.last == 3)
+    withExtendedLifetime(modules) {}
+  }
+
+  /// An app's own, that ends a sleep when the test says so and does not hear of a cancellation.
+  final class DeafClock: WallClock {
+    private let state: Locked<(now: Date, looks: Int, sleeps: [Gate])>
+    init(now: Date) { state = Locked((now, 0, [])) }
+
+    /// How often the time was looked at.
+    var looks: Int { state.withLock(\.looks) }
+    var sleeps: [Gate] { state.withLock(\.sleeps) }
+    var now: Date {
+      state.withLock { state in
+        state.looks += 1
+        return state.now
+      }
+    }
+
+    func sleep(until date: Date) async throws {
+      let gate = Gate(isOpen: false)
+      state.withLock { $0.sleeps.append(gate) }
+      await gate.pass()
+    }
+  }
+
+  @Test func `a sleeper that was replaced and wakes all the same does nothing`() async throws {
+    let deaf = DeafClock(now: clock.now)
+    let modules = try await sessions([1], clock: deaf)
+    try await eventually { deaf.sleeps.count == 1 }
+    // Due sooner, it has another sleeper take the first one's place.
+    modules[1]?.invalidateAccessToken()
+    try await eventually { deaf.sleeps.count == 2 }
+    let looks = deaf.looks
+    deaf.sleeps.first?.open()
+    try await eventually { deaf.looks > looks }
+    #expect(renewed.isEmpty)
+    deaf.sleeps.last?.open()
+    try await eventually { renewed == [1] }
+    #expect(deaf.sleeps.count == 2)
+    withExtendedLifetime(modules) {}
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// How identifier and secret travel, in the requests that a server would get.
+///
+/// Many servers do not decode what RFC 6749, section 2.3.1, has clients encode for Basic.
+@Suite(.timeLimit(.minutes(1))) struct ClientSecretTests {
+  /// A client of a discovered server, which lists these methods, or of a server whose endpoints are
+  /// given.
+  static func fixture(
+    id: String = "client", secret: String, methods: [String]? = nil,
+    authentication: ClientAuthentication? = nil,
+    answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token()
+  ) throws -> OAuthFixture {
+    let list = methods.map { $0.map { "\"\($0)\"" }.joined(separator: ",") }
+    let document = DiscoverySignInTests.document(
+      list.map { #","token_endpoint_auth_methods_supported":[\#($0)]"# } ?? "")
+    let fixture = OAuthFixture(
+      answer: DiscoverySignInTests.server(document, token: answer),
+      browser: DelegateOutcomeTests.answers("code=abc"))
+    fixture.oauth.register(
+      try ClientConfiguration(
+        clientID: id, clientSecret: secret, redirectURI: "com.example.app:/cb",
+        provider: .issuer(DiscoverySignInTests.issuer), clientAuthentication: authentication))
+    return fixture
+  }
+
+  /// What the last request's Basic field holds, as a server has it before any other decoding.
+  static func basic(_ fixture: OAuthFixture) throws -> String? {
+    guard let field = fixture.http.requests.last?.headers["Authorization"] else { return nil }
+    #expect(field.hasPrefix("Basic "))
+    let data = try #require(Data(base64Encoded: String(field.dropFirst("Basic ".count))))
+    return String(data: data, encoding: .utf8)
+  }
+
+  static let both = ["client_secret_basic", "client_secret_post"]
+
+  /// Secrets that Basic must encode, with their encoded forms.
+  static let changed = [
+    ("a/b", "a%2Fb"), ("a=", "a%3D"), ("a+b", "a%2Bb"), ("a b", "a%20b"), ("a:b", "a%3Ab"),
+    ("50%", "50%25"), ("%41", "%2541"), ("\u{FC}", "%C3%BC"), ("a&b", "a%26b"), ("\"", "%22"),
+  ]
+
+  @Test(arguments: ["s3cr3t", "a~b", "a-._b", "~", "a*b"])
+  func `a secret that Basic leaves as it is travels by Basic, as it is`(
+    secret: String
+  ) async throws {
+    for methods in [Self.both, Self.both.reversed(), ["client_secret_basic"], nil] {
+      let fixture = try Self.fixture(secret: secret, methods: methods)
+      _ = try await fixture.oauth.signIn()
+      #expect(try Self.basic(fixture) == "client:\(secret)")
+      #expect(fixture.http.forms.last?["client_secret"] == nil)
+    }
+  }
+
+  @Test(arguments: changed)
+  func `a secret that Basic would change travels in the body where the server takes it there`(
+    secret: String, encoded: String
+  ) async throws {
+    let fixture = try Self.fixture(secret: secret, methods: Self.both)
+    _ = try await fixture.oauth.signIn()
+    #expect(try Self.basic(fixture) == nil)
+    #expect(fixture.http.forms.last?["client_secret"] == secret)
+    #expect(fixture.http.forms.last?["client_id"] == "client")
+    #expect(fixture.http.forms.count == 1)
+  }
+
+  @Test(arguments: changed)
+  func `it is encoded where the server lists only Basic, lists nothing, or the app wants Basic`(
+    secret: String, encoded: String
+  ) async throws {
+    for (methods, authentication) in [
+      (["client_secret_basic"], nil), (nil, nil), (Self.both, ClientAuthentication.basic),
+    ] {
+      let fixture = try Self.fixture(
+        secret: secret, methods: methods, authentication: authentication)
+      _ = try await fixture.oauth.signIn()
+      #expect(try Self.basic(fixture) == "client:\(encoded)")
+      #expect(fixture.http.forms.last?["client_secret"] == nil)
+      #expect(fixture.http.forms.count == 1)
+    }
+  }
+
+  @Test func `an identifier that Basic would change counts like a secret`() async throws {
+    let id = "https://app.example/"
+    let fixture = try Self.fixture(id: id, secret: "s", methods: Self.both)
+    _ = try await fixture.oauth.signIn()
+    #expect(try Self.basic(fixture) == nil && fixture.http.forms.last?["client_id"] == id)
+    let other = try Self.fixture(id: id, secret: "s")
+    _ = try await other.oauth.signIn()
+    #expect(try Self.basic(other) == "https%3A%2F%2Fapp.example%2F:s")
+  }
+
+  @Test(arguments: changed)
+  func `unescaped Basic sends both as they are, where it is asked for by name`(
+    secret: String, encoded: String
+  ) async throws {
+    let fixture = try Self.fixture(
+      id: "cl/ent", secret: secret, methods: Self.both, authentication: .basicUnescaped)
+    _ = try await fixture.oauth.signIn()
+    #expect(try Self.basic(fixture) == "cl/ent:\(secret)")
+    let names = Set((fixture.http.forms.last ?? [:]).keys)
+    #expect(names.isDisjoint(with: ["client_id", "client_secret"]))
+    #expect(fixture.http.forms.count == 1)
+  }
+
+  @Test func `a revocation goes by its endpoint's own list`() async throws {
+    for (methods, isBasic) in [("", false), (#""client_secret_basic""#, true)] {
+      let both = #"["client_secret_basic","client_secret_post"]"#
+      let members = [
+        #""token_endpoint_auth_methods_supported":\#(both)"#,
+        methods.isEmpty ? nil : #""revocation_endpoint_auth_methods_supported":[\#(methods)]"#,
+        #""revocation_endpoint":"https://id.example/revoke""#,
+      ]
+      let document = DiscoverySignInTests.document(
+        members.compactMap { $0.map { ",\($0)" } }.joined())
+      let fixture = try Self.fixture(secret: "a/b")
+      fixture.http.answer(DiscoverySignInTests.server(document))
+      _ = try await fixture.oauth.signIn()
+      fixture.http.answer(
+        DiscoverySignInTests.server(document, token: ScriptedHTTPClient.json("", status: 401)))
+      let error = await failure { try await fixture.oauth.module.revoke() }
+      #expect(error?.message.contains(".basicUnescaped") == isBasic)
+      fixture.http.answer(DiscoverySignInTests.server(document))
+      try await fixture.oauth.module.revoke()
+      #expect(fixture.http.requests.last?.url.path() == "/revoke")
+      #expect(try Self.basic(fixture) == (isBasic ? "client:a%2Fb" : nil))
+      #expect(fixture.http.forms.last?["client_secret"] == (isBasic ? nil : "a/b"))
+    }
+  }
+
+  // MARK: - A client that is refused
+
+  static let refusals: [ScriptedHTTPClient.Answer] = [
+    ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401),
+    ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 400),
+    ScriptedHTTPClient.json(#"{"error":"invalid_client","error_description":"no"}"#),
+    ScriptedHTTPClient.json("", status: 401), ScriptedHTTPClient.json("", status: 403),
+  ]
+
+  @Test(arguments: refusals.indices)
+  func `the error of a refused Basic names both ways out, where it had to encode`(
+    index: Int
+  ) async throws {
+    let refuses = Self.refusals[index]
+    let encoded = try Self.fixture(secret: "C4N4RY/", answer: refuses)
+    let error = await failure { try await encoded.oauth.signIn() }
+    #expect(error?.message.contains(".post") == true)
+    #expect(error?.message.contains(".basicUnescaped") == true)
+    #expect(encoded.http.forms.count == 1, "nothing is tried out")
+    #expect(error.map { everyText(of: $0).contains("C4N4RY") } == false)
+
+    for (secret, method) in [
+      ("s3cr3t", nil), ("a/b", ClientAuthentication.post), ("a/b", .basicUnescaped),
+    ] {
+      let other = try Self.fixture(secret: secret, authentication: method, answer: refuses)
+      let error = await failure { try await other.oauth.signIn() }
+      #expect(error?.message.contains(".post") == false)
+    }
+  }
+
+  @Test func `another refusal says nothing of Basic`() async throws {
+    let fixture = try Self.fixture(
+      secret: "a/b", answer: ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 401))
+    let error = await failure(.invalidGrant) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("Basic") == false)
+  }
+
+  // MARK: - At a server
+}

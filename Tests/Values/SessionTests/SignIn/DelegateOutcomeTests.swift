@@ -1,0 +1,153 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Every outcome reaches the delegate once.
+@Suite(.timeLimit(.minutes(1))) struct DelegateOutcomeTests {
+  typealias Row = (
+    name: String, answer: ScriptedHTTPClient.Answer, browser: OAuthFixture.Browser,
+    event: RecordingDelegate.Event, requests: Int
+  )
+
+  static func answers(_ query: String) -> OAuthFixture.Browser {
+    { fixture, page in fixture.oauth.handleRedirect(try page.redirect(query)) }
+  }
+
+  static let ok = ScriptedHTTPClient.token()
+
+  static let table: [Row] = [
+    ("success", ok, OAuthFixture.allow, .authorized("T"), 1),
+    // Failures that the redirect tells.
+    ("server_error", ok, answers("error=server_error"), .failed(.serverError), 0),
+    ("unknown error", ok, answers("error=own"), .failed(.init(rawValue: "own")), 0),
+    ("no code", ok, answers("x=1"), .failed(.invalidAuthorizationResponse), 0),
+    ("two codes", ok, answers("code=a&code=b"), .failed(.invalidAuthorizationResponse), 0),
+    (
+      "token in the redirect", ok, answers("code=a&access_token=b"),
+      .failed(.invalidAuthorizationResponse), 0
+    ),
+    // Failures that the token endpoint tells.
+    (
+      "invalid_grant", ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400),
+      OAuthFixture.allow, .failed(.invalidGrant), 1
+    ),
+    (
+      "error with status 200", ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#),
+      OAuthFixture.allow, .failed(.invalidClient), 1
+    ),
+    (
+      "HTML with status 500",
+      { _ in
+        HTTPResponse(
+          status: 500, headers: ["Content-Type": "text/html"], body: Data("<html>".utf8))
+      }, OAuthFixture.allow, .failed(.serverError), 1
+    ),
+    (
+      "malformed JSON", ScriptedHTTPClient.json("{"), OAuthFixture.allow, .failed(.invalidResponse),
+      1
+    ),
+    ("no token", ScriptedHTTPClient.json("{}"), OAuthFixture.allow, .failed(.invalidResponse), 1),
+    (
+      "redirect", { _ in HTTPResponse(status: 307, headers: ["Location": "https://evil.example"]) },
+      OAuthFixture.allow, .failed(.redirectRefused), 1
+    ),
+    (
+      "unreachable", { _ in throw URLError(.cannotConnectToHost) }, OAuthFixture.allow,
+      .failed(.connectionFailed), 1
+    ),
+    (
+      "too late", { _ in throw SQOAuthError(.requestTimedOut, "x") }, OAuthFixture.allow,
+      .failed(.requestTimedOut), 1
+    ),
+    // Failures before that.
+    (
+      "no browser", ok, { _, _ in throw URLError(.unknown) }, .failed(.browserUnavailable), 0
+    ),
+    // The user's or the app's will.
+    ("access_denied", ok, answers("error=access_denied"), .cancelled, 0),
+    ("consent_required after pages", ok, answers("error=consent_required"), .cancelled, 0),
+    (
+      "window closed", ok, { _, _ in throw SQOAuthError(.cancelled, "closed") }, .cancelled, 0
+    ),
+    ("app cancels", ok, { fixture, _ in fixture.oauth.cancelSignIn() }, .cancelled, 0),
+    ("signed out meanwhile", ok, { fixture, _ in fixture.oauth.userDidSignOut() }, .cancelled, 0),
+  ]
+
+  @Test(arguments: table.indices)
+  func `each outcome is told once and once only`(index: Int) async throws {
+    let row = Self.table[index]
+    let fixture = try OAuthFixture(answer: row.answer, browser: row.browser).register()
+    fixture.oauth.authorizeUser()
+    #expect(await fixture.delegate.events(1) == [row.event], "\(row.name)")
+    #expect(fixture.http.requests.count == row.requests, "\(row.name)")
+    #expect(fixture.opened.count == 1)
+
+    // Whatever comes now belongs to nobody; a second sign-in proves that nothing was left behind.
+    let page = try #require(fixture.opened.first)
+    for query in ["code=late", "error=access_denied"] {
+      #expect(!fixture.oauth.handleRedirect(try page.redirect(query)))
+    }
+    fixture.oauth.cancelSignIn()
+    fixture.oauth.authorizeUser()
+    #expect(await fixture.delegate.events(2) == [row.event, row.event], "\(row.name)")
+  }
+
+  @Test(arguments: table.indices)
+  func `the async twin ends the same way`(index: Int) async throws {
+    let row = Self.table[index]
+    let fixture = try OAuthFixture(answer: row.answer, browser: row.browser).register()
+    do throws(SQOAuthError) {
+      let token = try await fixture.oauth.signIn()
+      #expect(row.event == .authorized(token.accessToken), "\(row.name)")
+    } catch {
+      #expect(row.event == (error.isCancellation ? .cancelled : .failed(error.code)))
+    }
+    #expect(await fixture.delegate.events(1) == [row.event], "the delegate hears of it too")
+  }
+
+  /// With `prompt=none` the server shows no page, so no user has said no.
+  @Test(arguments: [("none", false), ("none login", false), ("consent", true), ("nonesuch", true)])
+  func `consent_required is a denial where the server may have shown pages`(
+    prompt: String, isDenial: Bool
+  ) async throws {
+    let code = SQOAuthError.Code(rawValue: "consent_required")
+    var provider = Provider.endpoints(
+      authorization: "https://id.example/authorize", token: "https://id.example/token")
+    provider.authorizationParameters = ["prompt": prompt]
+    let fixture = try OAuthFixture(browser: Self.answers("error=consent_required"))
+      .register(provider: provider)
+    let error = await failure(code) { try await fixture.oauth.signIn() }
+    #expect(error?.isCancellation == isDenial && error?.requiresSignIn == false)
+    #expect(await fixture.delegate.events(1) == [isDenial ? .cancelled : .failed(code)])
+    #expect(fixture.http.requests.isEmpty)
+  }
+
+  @Test func `a sign-in before a client is registered is told to the delegate`() async throws {
+    let fixture = OAuthFixture()
+    fixture.oauth.authorizeUser()
+    #expect(await fixture.delegate.events(1) == [.failed(.notRegistered)])
+    await failure(.notRegistered) { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.isEmpty && fixture.http.requests.isEmpty)
+  }
+
+  @Test func `parameters that cannot be used are told to the delegate`() async throws {
+    let fixture = OAuthFixture()
+    for (id, redirect) in [("", "com.example.app:/cb"), ("id", "http://app.example/"), ("id", "")] {
+      fixture.oauth.registerApplicationParameters(clientID: id, redirectURI: redirect)
+      await failure(.invalidConfiguration) { try await fixture.oauth.signIn() }
+    }
+    #expect(
+      await fixture.delegate.events(3)
+        == Array(repeating: .failed(.invalidConfiguration), count: 3))
+    #expect(fixture.opened.isEmpty)
+  }
+
+  @Test func `a refused token leaves nothing behind`() async throws {
+    let fixture = try OAuthFixture(answer: ScriptedHTTPClient.json("{}", status: 400)).register()
+    await failure { try await fixture.oauth.signIn() }
+    #expect(fixture.oauth.result.token == nil)
+    #expect(await fixture.store.list().isEmpty)
+  }
+}

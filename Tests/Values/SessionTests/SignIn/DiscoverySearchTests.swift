@@ -1,0 +1,117 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// The well-known addresses that are requested, and the error if none has the document.
+@Suite(.timeLimit(.minutes(1))) struct DiscoverySearchTests {
+  static let issuer = DiscoverySignInTests.issuer
+  /// In the order in which they are asked.
+  static let addresses = [0, 2, 1].map { DiscoverySignInTests.addresses[$0] }
+
+  static func document(issuer: String = issuer) -> String {
+    DiscoverySignInTests.document(issuer: issuer)
+  }
+
+  func fixture(_ answer: @escaping ScriptedHTTPClient.Answer) throws -> OAuthFixture {
+    try OAuthFixture(answer: answer, browser: DelegateOutcomeTests.answers("code=abc"))
+      .register(provider: .issuer(Self.issuer))
+  }
+
+  /// What stands at an address that has no metadata for this issuer.
+  static let nonsense: [HTTPResponse] = [
+    page("<!doctype html>", type: "text/html"), page(""), page("[]"), page("{"), page("{}"),
+    page(#"{"error":"not found"}"#), page(#"{"issuer":"\#(issuer)"}"#),
+    page(#"{"issuer":"\#(issuer)","token_endpoint":"/token"}"#),
+    page(document(), type: "text/plain"),
+    page(String(repeating: " ", count: 1 << 20) + document()),
+  ]
+
+  static func page(
+    _ body: String, status: Int = 200, type: String = "application/json"
+  ) -> HTTPResponse {
+    HTTPResponse(status: status, headers: ["Content-Type": type], body: Data(body.utf8))
+  }
+
+  @Test(arguments: nonsense.indices)
+  func `an address with something else does not hide the document at the next one`(
+    index: Int
+  ) async throws {
+    let server = DiscoverySignInTests.server(at: Self.addresses[1])
+    let fixture = try fixture { request in
+      request.url.absoluteString == Self.addresses[0]
+        ? Self.nonsense[index] : try await server(request)
+    }
+    _ = try await fixture.oauth.signIn()
+    let urls = fixture.http.requests.map(\.url.absoluteString)
+    #expect(urls == Self.addresses.prefix(2) + ["https://id.example/token"])
+  }
+
+  typealias Choice = (answers: [HTTPResponse], code: SQOAuthError.Code, status: Int?)
+
+  static let choices: [Choice] = [
+    // A server in trouble may have the document at another time.
+    ([page("", status: 404), page("", status: 500), page("{")], .serverError, 500),
+    ([page("", status: 302), page("", status: 503)], .temporarilyUnavailable, 503),
+    ([page("", status: 429), page("", status: 404)], .temporarilyUnavailable, 429),
+    ([page("", status: 500), page("", status: 502)], .serverError, 500),
+    // A document that cannot be used says what to mend.
+    ([page("", status: 302), page(#"{"issuer":"\#(issuer)"}"#)], .invalidResponse, nil),
+    // A redirect says that there is something.
+    ([page("", status: 404), page("", status: 302)], .redirectRefused, 302),
+    ([page("<html>", type: "text/html"), page("", status: 308)], .redirectRefused, 308),
+    ([page("", status: 403), page("", status: 404)], .invalidResponse, 403),
+    // Two issuers are a matter of trust, and end the search.
+    (
+      [page("", status: 500), page(document(issuer: "https://evil.example"))],
+      .issuerMismatch, nil
+    ),
+    (
+      [page("", status: 302), page(document(issuer: issuer + "/")), page(document())],
+      .issuerMismatch, nil
+    ),
+  ]
+
+  @Test(arguments: choices.indices)
+  func `where no address has the document the most useful reason is told`(
+    index: Int
+  ) async throws {
+    let row = Self.choices[index]
+    let fixture = try fixture { request in
+      let place = Self.addresses.firstIndex(of: request.url.absoluteString)
+      return place.flatMap { row.answers.dropFirst($0).first } ?? HTTPResponse(status: 404)
+    }
+    let error = await failure(row.code) { try await fixture.oauth.signIn() }
+    #expect(error?.status == row.status)
+    #expect(fixture.opened.isEmpty)
+    #expect(fixture.http.requests.allSatisfy { Self.addresses.contains($0.url.absoluteString) })
+  }
+
+  @Test func `how long a busy server asks to be left alone is told`() async throws {
+    let fixture = try fixture { _ in HTTPResponse(status: 503, headers: ["Retry-After": "7"]) }
+    let error = await failure(.temporarilyUnavailable) { try await fixture.oauth.signIn() }
+    #expect(error?.retryAfter == .seconds(7))
+  }
+
+  /// An outage concerns all addresses, and each would cost the whole time limit.
+  @Test(arguments: [SQOAuthError.Code.connectionFailed, .requestTimedOut, .tlsFailed])
+  func `a server that cannot be reached is asked once`(code: SQOAuthError.Code) async throws {
+    let fixture = try fixture { _ in throw SQOAuthError(code, "no") }
+    await failure(code) { try await fixture.oauth.signIn() }
+    #expect(fixture.http.requests.count == 1)
+  }
+
+  @Test func `a document that names an endpoint without protection ends the search`() async throws {
+    let server = DiscoverySignInTests.server(at: Self.addresses[1])
+    let fixture = try fixture { request in
+      request.url.absoluteString == Self.addresses[0]
+        ? Self.page(
+          Self.document().replacingOccurrences(
+            of: "https://id.example/token", with: "http://id.example/token"))
+        : try await server(request)
+    }
+    await failure(.insecureEndpoint) { try await fixture.oauth.signIn() }
+    #expect(fixture.http.requests.count == 1)
+  }
+}

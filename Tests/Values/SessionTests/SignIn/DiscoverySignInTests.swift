@@ -1,0 +1,171 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// RFC 8414 and OpenID Connect discovery, as a sign-in goes through them.
+@Suite(.timeLimit(.minutes(1))) struct DiscoverySignInTests {
+  static let issuer = "https://id.example/t"
+  static let addresses = [
+    "https://id.example/.well-known/oauth-authorization-server/t",
+    "https://id.example/.well-known/openid-configuration/t",
+    "https://id.example/t/.well-known/openid-configuration",
+  ]
+
+  static func document(_ members: String = "", issuer: String = issuer) -> String {
+    """
+    {"issuer":"\(issuer)","authorization_endpoint":"https://id.example/a?x=1",
+     "token_endpoint":"https://id.example/token"\(members)}
+    """
+  }
+
+  /// Serves the document at one address, something else at the others, and tokens.
+  static func server(
+    _ document: String = document(), at address: String = addresses[0], else status: Int = 404,
+    token: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token()
+  ) -> ScriptedHTTPClient.Answer {
+    { request in
+      if request.method == "POST" { return try await token(request) }
+      guard request.url.absoluteString == address else { return HTTPResponse(status: status) }
+      return try await ScriptedHTTPClient.json(document)(request)
+    }
+  }
+
+  func fixture(
+    _ answer: @escaping ScriptedHTTPClient.Answer, query: String = "code=abc",
+    change: (inout ClientConfiguration) -> Void = { _ in }
+  ) throws -> OAuthFixture {
+    try OAuthFixture(answer: answer, browser: DelegateOutcomeTests.answers(query))
+      .register(provider: .issuer(Self.issuer), change: change)
+  }
+
+  @Test(arguments: addresses, [404, 400, 403, 405, 410, 301, 302, 307, 429, 500, 502, 503])
+  func `each address is tried until one has the document`(
+    address: String, status: Int
+  ) async throws {
+    let fixture = try fixture(Self.server(at: address, else: status))
+    _ = try await fixture.oauth.signIn()
+    let urls = fixture.http.requests.map(\.url.absoluteString)
+    #expect(urls.last == "https://id.example/token")
+    #expect(urls.first == Self.addresses[0] && Set(urls).count == urls.count)
+    #expect(urls.dropLast().last == address)
+    #expect(fixture.opened.first?.url.absoluteString.hasPrefix("https://id.example/a?x=1&") == true)
+  }
+
+  @Test func `the document is fetched anew, so that a server may move`() async throws {
+    let fixture = try fixture(Self.server())
+    _ = try await fixture.oauth.signIn()
+    fixture.http.answer(
+      Self.server(
+        Self.document().replacingOccurrences(of: "id.example/token", with: "new.example/token")))
+    _ = try await fixture.oauth.signIn()
+    #expect(
+      fixture.http.requests.filter { $0.method == "POST" }.map { $0.url.host() }
+        == ["id.example", "new.example"])
+  }
+
+  @Test func `a discovery that failed is tried again by the next sign-in`() async throws {
+    let fixture = try fixture { _ in throw URLError(.timedOut) }
+    await failure(.connectionFailed) { try await fixture.oauth.signIn() }
+    fixture.http.answer(Self.server())
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+  }
+
+  @Test(arguments: [
+    ("https://id.example/t/", SQOAuthError.Code.issuerMismatch),
+    ("https://evil.example", .issuerMismatch), ("https://id.example/T", .issuerMismatch),
+  ])
+  func `a document of another issuer is not believed, nor is another address tried`(
+    issuer: String, code: SQOAuthError.Code
+  ) async throws {
+    let fixture = try fixture(Self.server(Self.document(issuer: issuer)))
+    await failure(code) { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.isEmpty && fixture.http.requests.count == 1)
+  }
+
+  @Test(arguments: [301, 302, 307, 308])
+  func `a redirect of the document is refused`(status: Int) async throws {
+    let fixture = try fixture { _ in
+      HTTPResponse(status: status, headers: ["Location": "https://evil.example/"])
+    }
+    await failure(.redirectRefused) { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.isEmpty)
+    #expect(fixture.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
+  }
+
+  @Test(arguments: ["<html>", "[]", "{", "{}"])
+  func `a body that is no metadata ends the sign-in`(body: String) async throws {
+    let fixture = try fixture(ScriptedHTTPClient.json(body))
+    await failure { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.isEmpty)
+    #expect(await fixture.delegate.events(1).count == 1)
+  }
+
+  @Test func `a server with nothing at any address is a typed error`() async throws {
+    let fixture = try fixture { _ in HTTPResponse(status: 404) }
+    await failure { try await fixture.oauth.signIn() }
+    #expect(fixture.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
+    #expect(fixture.opened.isEmpty)
+  }
+
+  @Test func `no client secret goes to the metadata's address`() async throws {
+    let fixture = try fixture(Self.server())
+    _ = try await fixture.oauth.signIn()
+    let request = try #require(fixture.http.requests.first)
+    #expect(request.headers["Authorization"] == nil)
+    guard case .empty = request.body else {
+      Issue.record("a GET with a body")
+      return
+    }
+  }
+
+  // MARK: - What the metadata changes
+
+  @Test func `a promised issuer must be in the answer`() async throws {
+    let promise = Self.document(#","authorization_response_iss_parameter_supported":true"#)
+    for (query, code) in [
+      ("code=abc", SQOAuthError.Code.issuerMismatch),
+      ("error=access_denied", .accessDenied),
+      ("error=access_denied&iss=https://id.example/t1", .issuerMismatch),
+      ("code=abc&iss=https://id.example/t1", .issuerMismatch),
+    ] {
+      let fixture = try fixture(Self.server(promise), query: query)
+      await failure(code) { try await fixture.oauth.signIn() }
+      #expect(fixture.http.forms.isEmpty, "the code is never sent")
+      #expect(
+        await fixture.delegate.events(1) == [code == .accessDenied ? .cancelled : .failed(code)])
+    }
+    let good = try fixture(Self.server(promise), query: "code=abc&iss=https%3A%2F%2Fid.example%2Ft")
+    #expect(try await good.oauth.signIn().accessToken == "T")
+  }
+
+  @Test(arguments: [#"["plain"]"#, "[]", #"["s256"]"#])
+  func `a server without S256 is refused unless the app accepts it`(methods: String) async throws {
+    let document = Self.document(#","code_challenge_methods_supported":\#(methods)"#)
+    let refusing = try fixture(Self.server(document))
+    await failure(.pkceUnsupported) { try await refusing.oauth.signIn() }
+    #expect(refusing.opened.isEmpty)
+    let accepting = try fixture(Self.server(document)) { $0.acceptsServersWithoutPKCE = true }
+    _ = try await accepting.oauth.signIn()
+    #expect(accepting.opened.first?.parameters["code_challenge_method"] == "S256")
+  }
+
+  @Test(arguments: [#"["S256"]"#, #"["plain","S256"]"#])
+  func `a server with S256 is used`(methods: String) async throws {
+    let fixture = try fixture(
+      Self.server(Self.document(#","code_challenge_methods_supported":\#(methods)"#)))
+    _ = try await fixture.oauth.signIn()
+  }
+
+  @Test func `the server's list of methods decides where the app did not`() async throws {
+    for (methods, isBasic) in [("client_secret_post", false), ("client_secret_basic", true)] {
+      let fixture = try fixture(
+        Self.server(
+          Self.document(#","token_endpoint_auth_methods_supported":["\#(methods)"]"#)))
+      _ = try await fixture.oauth.signIn()
+      #expect((fixture.http.requests.last?.headers["Authorization"] != nil) == isBasic)
+      #expect((fixture.http.forms.last?["client_secret"] != nil) == !isBasic)
+    }
+  }
+}

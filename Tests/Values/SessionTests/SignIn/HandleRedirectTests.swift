@@ -1,0 +1,179 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// A redirect that the app receives goes to the sign-in that it answers.
+@Suite(.timeLimit(.minutes(1))) struct HandleRedirectTests {
+  @Test func `without a sign-in nothing is an answer`() throws {
+    let fixture = try OAuthFixture().register()
+    let url = try #require(URL(string: "com.example.app:/cb?code=abc&state=x"))
+    #expect(!fixture.oauth.handleRedirect(url))
+    #expect(!OAuthFixture().oauth.handleRedirect(url))
+    #expect(fixture.http.requests.isEmpty && fixture.delegate.events.isEmpty)
+  }
+
+  @Test(arguments: [
+    "com.example.other:/cb", "com.example.app:/other", "com.example.app:/cb/more",
+    "com.example.app://cb", "https://com.example.app/cb", "com.example.app:/CB",
+  ])
+  func `another scheme, host or path is somebody else's and has no effect`(
+    address: String
+  ) async throws {
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    let url = try #require(URL(string: "\(address)?code=abc&state=\(page.state)"))
+    #expect(!fixture.oauth.handleRedirect(url))
+    #expect(fixture.oauth.isSigningIn && fixture.http.requests.isEmpty)
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+  }
+
+  @Test func `before the browser is open nothing is an answer`() async throws {
+    let fixture = try SessionFixture()
+    fixture.store.loading.close()
+    fixture.oauth.authorizeUser()
+    try await fixture.store.loading.isHolding()
+    #expect(fixture.oauth.isSigningIn)
+    let url = try #require(URL(string: "com.example.app:/cb?code=abc&state=x"))
+    #expect(!fixture.oauth.handleRedirect(url))
+    fixture.store.loading.open()
+    #expect(await fixture.fixture.delegate.events(1) == [.authorized("T1")])
+  }
+
+  @Test func `an answer counts once`() async throws {
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
+      for index in 0..<20 {
+        group.addTask { fixture.oauth.handleRedirect(try page.redirect("code=c\(index)")) }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(taken.count { $0 } == 1)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.http.requests.count == 1)
+  }
+
+  @Test func `of two providers the redirect completes its own`() async throws {
+    let google = try OAuthFixture(browser: OAuthFixture.idle).register(provider: .google)
+    let facebook = try OAuthFixture(browser: OAuthFixture.idle).register(provider: .facebook)
+    google.oauth.authorizeUser()
+    facebook.oauth.authorizeUser()
+    let (_, page) = (try await google.isWaiting(), try await facebook.isWaiting())
+    let answer = try page.redirect("code=abc")
+    // An app hands every URL to every instance.
+    #expect(!google.oauth.handleRedirect(answer))
+    #expect(facebook.oauth.handleRedirect(answer))
+    #expect(await facebook.delegate.events(1) == [.authorized("T")])
+    #expect(google.delegate.events.isEmpty && google.http.requests.isEmpty)
+    #expect(google.oauth.isSigningIn)
+    #expect(facebook.http.requests.map { $0.url.host() } == ["graph.facebook.com"])
+  }
+
+  /// An app with the scheme of the Sequencing pod.
+  @Test func `the pod's own redirect URI works`() async throws {
+    let fixture = try OAuthFixture().register(redirectURI: "authapp://Default/Authcallback")
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+    #expect(fixture.http.forms.first?["redirect_uri"] == "authapp://Default/Authcallback")
+  }
+
+  @Test func `a registered query is kept on the way out and back`() async throws {
+    let fixture = try OAuthFixture(browser: { fixture, page in
+      #expect(page.parameters["redirect_uri"] == "com.example.app:/cb?tenant=7")
+      let answer = "com.example.app:/cb?tenant=7&code=abc&state=\(page.state)"
+      fixture.oauth.handleRedirect(try #require(URL(string: answer)))
+    }).register(redirectURI: "com.example.app:/cb?tenant=7")
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+    #expect(fixture.http.forms.first?["redirect_uri"] == "com.example.app:/cb?tenant=7")
+  }
+
+  // MARK: - What became of it
+
+  @Test func `each way to miss has its own name`() async throws {
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
+    let oauth = fixture.oauth
+    #expect(oauth.receiveRedirect("com.example.app:/cb?code=abc&state=x") == .noSignIn)
+    oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    let right = try page.redirect("code=abc")
+    for (redirect, outcome) in [
+      ("com.example.app:/other?code=abc&state=\(page.state)", RedirectOutcome.foreignAddress),
+      ("nonsense", .foreignAddress), ("", .foreignAddress),
+      ("com.example.app:/cb?code=abc", .wrongState),
+      ("com.example.app:/cb?code=abc&state=x", .wrongState),
+      ("com.example.app:/cb", .wrongState), ("com.example.app:/cb?code=%zz", .wrongState),
+    ] {
+      #expect(oauth.receiveRedirect(redirect) == outcome, "\(redirect)")
+      #expect(oauth.module.receiveRedirect(redirect) == outcome)
+      #expect(!oauth.module.handleRedirect(redirect))
+      guard let url = URL(string: redirect) else { continue }
+      #expect(oauth.receiveRedirect(url) == outcome)
+      #expect(oauth.module.receiveRedirect(url) == outcome && !oauth.handleRedirect(url))
+    }
+    #expect(oauth.isSigningIn && fixture.http.requests.isEmpty)
+    #expect(oauth.receiveRedirect(right) == .answered)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+  }
+
+  @Test func `a second answer comes too late, while the code is redeemed and after that`()
+    async throws
+  {
+    let gate = Gate()
+    gate.close()
+    let token = ScriptedHTTPClient.token()
+    let fixture = try OAuthFixture(
+      answer: {
+        await gate.pass()
+        return try await token($0)
+      }, browser: OAuthFixture.idle
+    ).register()
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    let answer = try page.redirect("code=abc")
+    #expect(fixture.oauth.receiveRedirect(answer) == .answered)
+    try await gate.isHolding()
+    for query in ["code=abc", "code=other", "error=access_denied"] {
+      #expect(fixture.oauth.receiveRedirect(try page.redirect(query)) == .tooLate)
+    }
+    #expect(fixture.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .wrongState)
+    gate.open()
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.oauth.receiveRedirect(answer) == .tooLate)
+    #expect(fixture.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .noSignIn)
+    #expect(fixture.oauth.receiveRedirect("com.example.app:/other") == .noSignIn)
+    #expect(fixture.http.requests.count == 1)
+  }
+
+  @Test func `the answer to a sign-in that was given up comes too late`() async throws {
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
+    for (round, isTimeout) in [(1, false), (2, true)] {
+      fixture.oauth.authorizeUser()
+      let page = try await fixture.isWaiting(opened: round)
+      if isTimeout { fixture.clock.advance(by: 300) } else { fixture.oauth.cancelSignIn() }
+      #expect(await fixture.delegate.events(round).count == round)
+      #expect(fixture.oauth.receiveRedirect(try page.redirect("code=abc")) == .tooLate)
+    }
+    // Only the last one is known, and a sign-in under way is what counts.
+    let first = try #require(fixture.opened.first)
+    #expect(fixture.oauth.receiveRedirect(try first.redirect("code=abc")) == .noSignIn)
+    fixture.oauth.authorizeUser()
+    _ = try await fixture.isWaiting(opened: 3)
+    #expect(fixture.oauth.receiveRedirect(try first.redirect("code=abc")) == .wrongState)
+    #expect(fixture.http.requests.isEmpty)
+    fixture.oauth.cancelSignIn()
+  }
+
+  @Test func `before the browser is open there is nothing to answer`() async throws {
+    let fixture = try SessionFixture()
+    fixture.store.loading.close()
+    fixture.oauth.authorizeUser()
+    try await fixture.store.loading.isHolding()
+    #expect(fixture.oauth.receiveRedirect("com.example.app:/cb?code=abc&state=x") == .noSignIn)
+    fixture.store.loading.open()
+    #expect(await fixture.fixture.delegate.events(1) == [.authorized("T1")])
+  }
+}

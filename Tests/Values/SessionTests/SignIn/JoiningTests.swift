@@ -1,0 +1,78 @@
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Rule 6 of the design: one sign-in at a time, which further callers join.
+@Suite(.timeLimit(.minutes(1))) struct JoiningTests {
+  let fixture: OAuthFixture
+
+  init() throws {
+    fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
+  }
+
+  func answer(_ query: String = "code=abc") async throws {
+    let page = try await fixture.isWaiting()
+    #expect(fixture.oauth.handleRedirect(try page.redirect(query)))
+  }
+
+  @Test func `calls while one is pending open one browser and are told once`() async throws {
+    for _ in 0..<20 { fixture.oauth.authorizeUser() }
+    try await answer()
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.opened.count == 1 && fixture.http.requests.count == 1)
+    fixture.oauth.authorizeUser()
+    _ = try await fixture.isWaiting(opened: 2)
+    fixture.oauth.cancelSignIn()
+    #expect(await fixture.delegate.events(2) == [.authorized("T"), .cancelled])
+  }
+
+  @Test func `every awaiting caller gets the one outcome`() async throws {
+    fixture.oauth.authorizeUser()
+    // All have joined before it is answered: one that came later would start another sign-in.
+    let callers = (0..<20).map { [fixture] _ in begin { try await fixture.oauth.signIn() } }
+    try await answer()
+    var tokens: Set<SQToken> = []
+    for caller in callers { tokens.insert(try await caller.value) }
+    #expect(tokens.count == 1)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.opened.count == 1 && fixture.http.requests.count == 1)
+  }
+
+  @Test func `every awaiting caller gets the one failure`() async throws {
+    let callers = (0..<2).map { [fixture] _ in begin { try await fixture.oauth.signIn() } }
+    try await answer("error=server_error")
+    for caller in callers { await failure(.serverError) { try await caller.value } }
+    #expect(fixture.opened.count == 1 && fixture.http.requests.isEmpty)
+    // A second call of the delegate would stand before that of the next sign-in.
+    fixture.oauth.authorizeUser()
+    _ = try await fixture.isWaiting(opened: 2)
+    fixture.oauth.cancelSignIn()
+    #expect(await fixture.delegate.events(2) == [.failed(.serverError), .cancelled])
+  }
+
+  @Test func `a sign-in says whether it is under way`() async throws {
+    #expect(!fixture.oauth.isSigningIn)
+    fixture.oauth.authorizeUser()
+    #expect(fixture.oauth.isSigningIn)
+    try await answer()
+    _ = await fixture.delegate.events(1)
+    #expect(!fixture.oauth.isSigningIn)
+  }
+
+  @Test func `two instances do not join each other`() async throws {
+    let other = try OAuthFixture(browser: OAuthFixture.idle).register()
+    fixture.oauth.authorizeUser()
+    other.oauth.authorizeUser()
+    let (mine, theirs) = (try await fixture.isWaiting(), try await other.isWaiting())
+    #expect(mine.state != theirs.state)
+    #expect(mine.parameters["code_challenge"] != theirs.parameters["code_challenge"])
+    // Each one's answer at the other's door, with the right address and a wrong state.
+    #expect(!fixture.oauth.handleRedirect(try theirs.redirect("code=abc")))
+    #expect(!other.oauth.handleRedirect(try mine.redirect("code=abc")))
+    #expect(fixture.http.requests.isEmpty && other.http.requests.isEmpty)
+    #expect(other.oauth.handleRedirect(try theirs.redirect("code=abc")))
+    #expect(await other.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.delegate.events.isEmpty && fixture.oauth.isSigningIn)
+  }
+}

@@ -1,0 +1,52 @@
+import Basics
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// An app that moves between a login and a main screen by what its delegates hear, and by nothing
+/// else.
+@Suite(.timeLimit(.minutes(1))) struct NavigationTests {
+  /// The screens that the user has seen, in order.
+  final class Coordinator: AuthorizationDelegate, TokenRefreshDelegate, Sendable {
+    private let state = Locked(["login"])
+    var screens: [String] { state.withLock(\.self) }
+    private func show(_ screen: String) { state.withLock { $0.append(screen) } }
+    func userIsSuccessfullyAuthorized(_ token: SQToken) { show("main(\(token.scope ?? ""))") }
+    func userIsNotAuthorized() { show("login") }
+    func userDidCancelAuthorization() { show("login: cancelled") }
+    func tokenIsRefreshed(_ token: SQToken) { show("main again") }
+    func sessionDidEnd(_ reason: SessionEnd) {
+      if case .signedOut = reason { show("login: signed out") }
+    }
+  }
+
+  @Test func `login leads to main, failures stay at login, signing out leads back`() async throws {
+    let coordinator = Coordinator()
+    let fixture = try OAuthFixture(browser: DelegateOutcomeTests.answers("error=access_denied"))
+      .register()
+    fixture.oauth.authorizationDelegate = coordinator
+    fixture.oauth.tokenRefreshDelegate = coordinator
+    fixture.oauth.authorizeUser()
+    try await eventually { coordinator.screens.count == 2 }
+
+    fixture.http.answer(ScriptedHTTPClient.json("{", status: 500))
+    fixture.oauth.environment.userAgent = CustomUserAgent { url in
+      fixture.oauth.handleRedirect(try AuthorizationURL(url).redirect("code=abc"))
+    }
+    fixture.oauth.authorizeUser()
+    try await eventually { coordinator.screens.count == 3 }
+
+    fixture.http.answer(ScriptedHTTPClient.token())
+    fixture.oauth.authorizeUser()
+    try await eventually { coordinator.screens.count == 4 }
+    #expect(fixture.oauth.result.token != nil)
+
+    try await fixture.oauth.signOut()
+    try await eventually { coordinator.screens.count == 5 }
+    #expect(fixture.oauth.result.token == nil)
+    #expect(
+      coordinator.screens
+        == ["login", "login: cancelled", "login", "main(demo)", "login: signed out"])
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The parameters that one sign-in adds to its authorization request.
+@Suite struct SignInOptionsTests {
+  private func question(
+    _ options: SignInOptions, scope: String? = "openid", parameters: [String: String] = [:]
+  ) throws -> SignInQuestion {
+    let configuration = try ClientConfiguration(
+      clientID: "app", redirectURI: "http://127.0.0.1/callback", scope: scope,
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token",
+        jwks: "https://id.example/keys", issuer: "https://id.example"),
+      authorizationParameters: parameters)
+    return try SignInQuestion(
+      options,
+      RegisteredClient(
+        configuration: configuration, environment: ClientEnvironment(),
+        metadata: try #require(configuration.metadata)))
+  }
+
+  private func names(_ question: SignInQuestion) -> [String: String] {
+    Dictionary(question.parameters.map { ($0.name, $0.value) }) { "\($0), \($1)" }
+  }
+
+  @Test func `a sign-in without options asks for nothing more`() throws {
+    let question = try question(SignInOptions(), parameters: ["audience": "api"])
+    #expect(names(question) == ["audience": "api"])
+    #expect(question.expected.scope == "openid" && !question.forbidsPages)
+  }
+
+  @Test func `each option is a parameter`() throws {
+    var options = SignInOptions()
+    options.scope = "openid email"
+    options.prompt = [.login, .consent]
+    options.maxAge = .milliseconds(90_999)
+    options.loginHint = "alice@example.com"
+    options.idTokenHint = "a.b.c"
+    options.acrValues = ["gold", "silver"]
+    options.uiLocales = ["fr-CA", "fr"]
+    options.claims = ClaimsRequest(
+      idToken: ["acr": .essential(values: ["gold"]), "auth_time": .essential],
+      userInfo: ["name": .voluntary, "locale": .voluntary(values: ["fr", "en"])])
+    options.responseMode = .formPost
+    options.parameters = ["resource": "https://api.example"]
+    let question = try question(options)
+    #expect(question.expected.scope == "openid email")
+    #expect(
+      names(question) == [
+        "prompt": "consent login", "max_age": "90", "login_hint": "alice@example.com",
+        "id_token_hint": "a.b.c", "acr_values": "gold silver", "ui_locales": "fr-CA fr",
+        "response_mode": "form_post", "resource": "https://api.example",
+        "claims": #"{"id_token":{"acr":{"essential":true,"value":"gold"},"auth_time":"#
+          + #"{"essential":true}},"userinfo":{"locale":{"values":["fr","en"]},"name":null}}"#,
+      ])
+  }
+
+  @Test func `an option takes the place of the client's parameter`() throws {
+    var options = SignInOptions()
+    options.prompt = [.selectAccount]
+    options.parameters = ["audience": "other", "prompt": "login"]
+    let question = try question(options, parameters: ["audience": "api", "prompt": "consent"])
+    #expect(names(question) == ["prompt": "select_account", "audience": "other"])
+  }
+
+  @Test func `a silent sign-in forbids pages`() throws {
+    var options = SignInOptions()
+    options.isSilent = true
+    let question = try question(options, parameters: ["prompt": "login"])
+    #expect(names(question) == ["prompt": "none"] && question.forbidsPages)
+  }
+
+  @Test(arguments: ["state", "nonce", "code_challenge", "redirect_uri", "client_id", ""])
+  func `a parameter of the protocol cannot be added`(name: String) throws {
+    var options = SignInOptions()
+    options.parameters = [name: "x"]
+    failure(.invalidConfiguration) { try question(options) }
+  }
+
+  // MARK: The nonce
+
+  @Test(arguments: ["openid", "profile openid", "openid profile"])
+  func `a sign-in with OpenID Connect has a nonce of its own`(scope: String) throws {
+    let nonces = try (0..<20).map { _ in try question(SignInOptions(), scope: scope).expected.nonce
+    }
+    #expect(Set(nonces).count == 20 && nonces.allSatisfy { $0?.utf8.count ?? 0 >= 43 })
+  }
+
+  @Test(arguments: [nil, "", "openidx", "profile", "OPENID", "open id"])
+  func `any other sign-in has no nonce`(scope: String?) throws {
+    var options = SignInOptions()
+    options.nonceThatTheAppMakesAnew = "n-0S6_WzA2Mj"
+    #expect(try question(options, scope: scope).expected.nonce == nil)
+  }
+
+  @Test func `an app can make the nonce`() throws {
+    var options = SignInOptions()
+    options.nonceThatTheAppMakesAnew = "n-0S6_WzA2Mj"
+    #expect(try question(options).expected.nonce == "n-0S6_WzA2Mj")
+  }
+}

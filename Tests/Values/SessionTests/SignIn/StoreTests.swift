@@ -1,0 +1,111 @@
+import Basics
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// What the sign-in asks of the app's store.
+@Suite(.timeLimit(.minutes(1))) struct StoreTests {
+  @Test func `a sign-in saves its token once, whole, under the account's name`() async throws {
+    let fixture = try OAuthFixture(
+      answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#), accountID: "alice"
+    ).register(
+      provider: .endpoints(
+        authorization: "https://id.example/a", token: "https://id.example/t",
+        issuer: "https://id.example"))
+    let token = try await fixture.oauth.signIn()
+    #expect(await fixture.store.list() == ["alice"])
+    let record = try #require(await fixture.store.load("alice"))
+    #expect(
+      record
+        == AccountRecord(
+          id: "alice", clientID: "client", issuer: "https://id.example",
+          tokenEndpoint: "https://id.example/t", session: record.session, token: token))
+    #expect(record.session != nil)
+  }
+
+  @Test func `the token is in the store before anyone is told`() async throws {
+    let fixture = try OAuthFixture().register()
+    fixture.oauth.authorizeUser()
+    _ = await fixture.delegate.events(1)
+    #expect(await fixture.store.load("default")?.token == fixture.delegate.tokens.first)
+  }
+
+  @Test func `a user whose token cannot be stored is signed in, and the app hears of both`()
+    async throws
+  {
+    let fixture = try OAuthFixture().register()
+    let recorder = RefreshRecorder()
+    fixture.oauth.tokenRefreshDelegate = recorder
+    fixture.oauth.environment.tokenStore = FailingStore(FailingStore.Full())
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+    #expect(fixture.oauth.isAuthorized && fixture.oauth.result.token?.accessToken == "T")
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(await recorder.words(1) == ["failed store_failed"])
+    guard case .refreshFailed(let error)? = recorder.events.first else { return }
+    #expect(error.cause is FailingStore.Full)
+    await failure(.storeFailed) { try await fixture.oauth.settle() }
+  }
+
+  @Test func `an SDK error of a store passes as it is`() async throws {
+    let fixture = try OAuthFixture().register()
+    fixture.oauth.environment.tokenStore = FailingStore(SQOAuthError(.invalidConfiguration, "x"))
+    try await fixture.oauth.signIn()
+    await failure(.invalidConfiguration) { try await fixture.oauth.settle() }
+  }
+
+  @Test func `signing out empties memory and store, for good`() async throws {
+    let fixture = try OAuthFixture(
+      answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#)
+    )
+    .register()
+    _ = try await fixture.oauth.signIn()
+    try await fixture.oauth.signOut()
+    #expect(fixture.oauth.result.token == nil)
+    #expect(await fixture.store.list().isEmpty)
+    #expect(fixture.http.requests.count == 1, "the server is not told")
+    // The second user's server sends no refresh token: the first one's must not come back.
+    fixture.http.answer(ScriptedHTTPClient.token("second"))
+    let token = try await fixture.oauth.signIn()
+    #expect(token.accessToken == "second" && token.refreshToken == nil)
+    #expect(await fixture.store.load("default")?.token.refreshToken == nil)
+  }
+
+  @Test func `userDidSignOut forgets at once and the store follows`() async throws {
+    let fixture = try OAuthFixture().register()
+    _ = try await fixture.oauth.signIn()
+    fixture.oauth.userDidSignOut()
+    #expect(fixture.oauth.result.token == nil)
+    try await eventually { await fixture.store.list().isEmpty }
+  }
+
+  @Test func `signing out with a store that fails forgets in memory and says so`() async throws {
+    let fixture = try OAuthFixture().register()
+    _ = try await fixture.oauth.signIn()
+    fixture.oauth.environment.tokenStore = FailingStore(FailingStore.Full())
+    await failure(.storeFailed) { try await fixture.oauth.signOut() }
+    #expect(fixture.oauth.result.token == nil)
+  }
+
+  /// The erase of a slow store must not take the token of the sign-in that follows it.
+  @Test func `a sign-in right after userDidSignOut is stored behind the erase`() async throws {
+    let fixture = try OAuthFixture().register()
+    let store = ScriptedStore()
+    fixture.oauth.environment.tokenStore = store
+    _ = try await fixture.oauth.signIn()
+    store.erasing.close()
+    fixture.oauth.userDidSignOut()
+    try await store.erasing.isHolding()
+    let session = fixture.oauth.module.session
+    let erase = session.account.lastWrite
+    fixture.http.answer(ScriptedHTTPClient.token("second"))
+    let signIn = begin { try await fixture.oauth.signIn() }
+    try await eventually { session.account.lastWrite !== erase }
+    store.erasing.open()
+    #expect(try await signIn.value.accessToken == "second")
+    let changes = store.calls.filter { $0 != "load" }
+    #expect(changes == ["save T -", "erase", "erased", "save second -"])
+    #expect(fixture.oauth.result.token?.accessToken == "second")
+    #expect(await store.content() == "second -")
+  }
+}

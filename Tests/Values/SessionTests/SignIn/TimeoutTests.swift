@@ -1,0 +1,93 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// A sign-in without an answer ends when its time is over.
+@Suite(.timeLimit(.minutes(1))) struct TimeoutTests {
+  func fixture(_ timeout: Duration = .seconds(300)) throws -> OAuthFixture {
+    try OAuthFixture(browser: OAuthFixture.idle).register { $0.signInTimeout = timeout }
+  }
+
+  @Test func `it ends when the time is over, not before, and late answers are refused`()
+    async throws
+  {
+    let fixture = try fixture()
+    async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
+    let page = try await fixture.isWaiting()
+    fixture.clock.advance(by: 299)
+    #expect(fixture.oauth.isSigningIn)
+    fixture.clock.advance(by: 1)
+    #expect(await error?.isCancellation == true)
+    #expect(await fixture.delegate.events(1) == [.cancelled])
+    #expect(!fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(fixture.http.requests.isEmpty && fixture.oauth.result.token == nil)
+    #expect(!fixture.oauth.isSigningIn)
+  }
+
+  @Test func `the answer a second before the end counts`() async throws {
+    let fixture = try fixture()
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    fixture.clock.advance(by: 299)
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    fixture.clock.advance(by: 1_000)
+    #expect(fixture.delegate.events.count == 1)
+    #expect(fixture.clock.sleepers == 0, "nothing waits for the end any more")
+  }
+
+  /// A server that alters the state leads nowhere; that is what the app must hear, and as a
+  /// failure.
+  @Test(arguments: [["code=abc&state=wrong"], ["code=abc"], ["error=access_denied&state="]])
+  func `a wrong state before the end is the reason that is told`(queries: [String]) async throws {
+    let fixture = try fixture(.seconds(5))
+    async let error = failure(.stateMismatch) { try await fixture.oauth.signIn() }
+    let page = try await fixture.isWaiting()
+    for query in queries { #expect(!fixture.oauth.handleRedirect(try page.forged(query))) }
+    #expect(fixture.oauth.isSigningIn, "it does not consume the sign-in")
+    fixture.clock.advance(by: 5)
+    #expect(await error?.isCancellation == false)
+    #expect(await fixture.delegate.events(1) == [.failed(.stateMismatch)])
+    #expect(fixture.http.requests.isEmpty)
+  }
+
+  @Test func `the right answer after a wrong one counts`() async throws {
+    let fixture = try fixture()
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    for query in ["code=evil&state=x", "error=access_denied&state=x", "code=evil", ""] {
+      #expect(!fixture.oauth.handleRedirect(try page.forged(query)))
+    }
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=good")))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(fixture.http.forms.map { $0["code"] } == ["good"])
+  }
+
+  @Test func `a redirect for another address does not count as a wrong state`() async throws {
+    let fixture = try fixture()
+    async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
+    _ = try await fixture.isWaiting()
+    let other = try #require(URL(string: "com.example.other:/cb?code=abc&state=x"))
+    #expect(!fixture.oauth.handleRedirect(other))
+    fixture.clock.advance(by: 300)
+    _ = await error
+  }
+
+  @Test(arguments: [Duration.zero, .milliseconds(1), .seconds(86_400 * 400)])
+  func `any length of time works`(timeout: Duration) async throws {
+    let fixture = try fixture(timeout)
+    async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
+    if timeout > .seconds(1) {
+      _ = try await fixture.isWaiting()
+      fixture.clock.advance(by: 86_400 * 401)
+    } else {
+      try await eventually {
+        fixture.clock.advance(by: 1)
+        return !fixture.oauth.isSigningIn && fixture.delegate.events.count == 1
+      }
+    }
+    _ = await error
+  }
+}
