@@ -12,7 +12,14 @@ import Dispatch
 /// A program whose main thread waits with `readLine()` or a semaphore never gets a callback on the
 /// main queue, so its sign-ins would seem never to end.
 final class MainThreadWatch: Sendable {
+  /// Calls a function after the time for which a callback may wait without a warning.
+  typealias Timer = @Sendable (_ look: @escaping @Sendable () -> Void) -> Void
+
   private struct State {
+    var timer: Timer = { look in
+      DispatchQueue.global(qos: .utility).asyncAfter(
+        deadline: .now() + adviceDelay, execute: look)
+    }
     var waits: Set<UInt64> = []
     var lastWait: UInt64 = 0
     var isArmed = false
@@ -22,6 +29,14 @@ final class MainThreadWatch: Sendable {
   static let shared = MainThreadWatch()
   private static let adviceDelay = DispatchTimeInterval.seconds(5)
   private let state = Locked(State())
+
+  /// How many callbacks wait for the main thread.
+  var waiting: Int { state.withLock(\.waits.count) }
+
+  /// Sets what measures the time, for a test that does not want to wait.
+  func setTimer(_ timer: @escaping Timer) {
+    state.withLock { $0.timer = timer }
+  }
 
   /// Records that a callback waits for the main thread, and returns that wait's number.
   func begin() -> UInt64 {
@@ -42,10 +57,8 @@ final class MainThreadWatch: Sendable {
   }
 
   private func arm() {
-    let newest = state.withLock(\.lastWait)
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.adviceDelay) {
-      self.look(upTo: newest)
-    }
+    let (newest, timer) = state.withLock { ($0.lastWait, $0.timer) }
+    timer { self.look(upTo: newest) }
   }
 
   /// Warns if a callback has waited since before the watch was armed; otherwise watches the others.

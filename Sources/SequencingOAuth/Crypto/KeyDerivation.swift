@@ -15,16 +15,32 @@ import CCrypto
 enum KeyDerivation: Sendable, Hashable {
   /// The passphrase or the key from which the key of the store is derived.
   enum Secret: Sendable, Redacted {
-    case passphrase(String)
+    case passphrase(String, ScryptCost)
     case key(Data)
 
-    /// Takes a passphrase; throws if it is empty.
-    static func checked(_ passphrase: String) throws(SQOAuthError) -> Self {
+    /// Takes a passphrase and the cost of a new store; throws if the passphrase is empty.
+    static func checked(
+      _ passphrase: String, cost: ScryptCost = .standard
+    ) throws(SQOAuthError) -> Self {
       guard !passphrase.isEmpty else {
         throw SQOAuthError(.invalidConfiguration, "a passphrase must not be empty")
       }
-      return .passphrase(passphrase)
+      return .passphrase(passphrase, cost)
     }
+  }
+
+  /// What each guess of a new store's passphrase costs.
+  struct ScryptCost: Sendable {
+    let cost: Int
+    let blockSize: Int
+    let parallelism: Int
+
+    /// 32 MB and 3 passes.
+    ///
+    /// - SeeAlso: OWASP Password Storage Cheat Sheet, scrypt
+    static let standard = ScryptCost(cost: 1 << 15, blockSize: 8, parallelism: 3)
+    /// The smallest cost that is reasonable: 16 MB and one pass.
+    static let smallest = ScryptCost(cost: 1 << 14, blockSize: 8, parallelism: 1)
   }
 
   /// Derives from a passphrase by scrypt, at a cost that slows down guessing.
@@ -37,13 +53,14 @@ enum KeyDerivation: Sendable, Hashable {
   // The most memory in bytes that scrypt may take: four times what the SDK's own parameters take.
   private static let largestMemory = 128 << 20
 
-  /// Makes the derivation for a new store; with a passphrase it takes 32 MB and 3 passes.
-  ///
-  /// - SeeAlso: OWASP Password Storage Cheat Sheet, scrypt
+  /// Makes the derivation for a new store.
   static func new(for secret: Secret) throws(SQOAuthError) -> KeyDerivation {
     let salt = try RandomBytes.make(saltSize)
     return switch secret {
-    case .passphrase: .scrypt(cost: 1 << 15, blockSize: 8, parallelism: 3, salt: salt)
+    case .passphrase(_, let scrypt):
+      .scrypt(
+        cost: scrypt.cost, blockSize: scrypt.blockSize, parallelism: scrypt.parallelism,
+        salt: salt)
     case .key: .hkdf(salt: salt)
     }
   }
@@ -67,7 +84,7 @@ enum KeyDerivation: Sendable, Hashable {
   func derive(_ count: Int, from secret: Secret) throws(SQOAuthError) -> Data? {
     OpenSSL.begin()
     return switch (self, secret) {
-    case (.scrypt(let cost, let blockSize, let parallelism, let salt), .passphrase(let text)):
+    case (.scrypt(let cost, let blockSize, let parallelism, let salt), .passphrase(let text, _)):
       try Self.scrypt(
         text, salt: salt, cost: cost, blockSize: blockSize, parallelism: parallelism, count: count)
     case (.hkdf(let salt), .key(let key)):

@@ -40,7 +40,7 @@ final class SignIns: Sendable {
 
   private let state = Locked(State())
   /// Held from the moment at which a sign-in ends until its outcome has been told.
-  private let telling = Locked(())
+  let telling = Locked(())
 
   /// Sets the closure that gets each sign-in's outcome, once for each sign-in, in the order in which
   /// they end.
@@ -60,8 +60,11 @@ final class SignIns: Sendable {
     onCode?(signIn, authorization)
   }
 
+  /// The sign-in under way; `nil` if there is none.
+  var underWay: SignIn? { state.withLock(\.signIn) }
+
   /// Whether a sign-in is under way.
-  var isUnderWay: Bool { state.withLock { $0.signIn != nil } }
+  var isUnderWay: Bool { underWay != nil }
 
   /// How many sign-ins have ended so far, apart from those that all callers gave up.
   var endCount: Int { state.withLock(\.endCount) }

@@ -16,7 +16,7 @@ import Testing
   }
 
   func store(_ passphrase: String) -> EncryptedFileTokenStore {
-    EncryptedFileTokenStore(path: path, key: .passphrase(passphrase))
+    EncryptedFileTokenStore(path: path, key: .quickPassphrase(passphrase))
   }
 
   @Test func `the old passphrase fails, the new one opens, and the records are the same`()
@@ -24,7 +24,7 @@ import Testing
   {
     let changing = store("old")
     for id in ids { try await changing.save(record(id)) }
-    try await changing.changeKey(to: .passphrase("new"))
+    try await changing.changeKey(to: .quickPassphrase("new"))
     #expect(try await changing.all() == ids.map { record($0) }, "it goes on itself")
     try await changing.save(record("a", token: SQToken(accessToken: "later")))
     await failure(.wrongPassphrase) { try await store("old").all() }
@@ -36,7 +36,7 @@ import Testing
     async throws
   {
     let changing = store("old")
-    try await changing.changeKey(to: .passphrase("new"))
+    try await changing.changeKey(to: .quickPassphrase("new"))
     #expect(!FileManager.default.fileExists(atPath: path))
     try await changing.save(record("a"))
     #expect(try await store("new").load("a") == record("a"))
@@ -46,12 +46,12 @@ import Testing
     let (changing, open) = (store("old"), store("old"))
     try await changing.save(record("a"))
     #expect(try await open.load("a") == record("a"))
-    try await changing.changeKey(to: .passphrase("new"))
+    try await changing.changeKey(to: .quickPassphrase("new"))
     let before = try Data(contentsOf: URL(filePath: path))
     await failure(.wrongPassphrase) { try await open.load("a") }
     await failure(.wrongPassphrase) { try await open.save(record("b")) }
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
-    try await changing.changeKey(to: .passphrase("old"))
+    try await changing.changeKey(to: .quickPassphrase("old"))
     #expect(try await open.load("a") == record("a"), "and opens it again where the key fits again")
   }
 
@@ -114,7 +114,7 @@ extension EncryptedFileTokenStore {
   /// Who does not have the key cannot change it.
   fileprivate func changeKeyFails() async throws {
     let before = try Data(contentsOf: URL(filePath: path))
-    await failure(.wrongPassphrase) { try await changeKey(to: .passphrase("third")) }
+    await failure(.wrongPassphrase) { try await changeKey(to: .quickPassphrase("third")) }
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
   }
 }

@@ -118,15 +118,24 @@ import Testing
     #expect(try await kind.open(folder).load("a") == Self.new)
   }
 
-  /// The wait has a limit of half a minute, which nothing else goes by here.
+  /// A store that does not wait for a program that keeps it locked.
+  private func impatient(_ kind: StoreKind, _ path: String) -> any TokenStore {
+    switch kind.name {
+    case StoreKind.file.name: FileTokenStore(path: path, lockLimit: .zero)
+    case StoreKind.encrypted.name:
+      EncryptedFileTokenStore(path: path, key: .file(path + ".key"), lockLimit: .zero)
+    default: SQLiteTokenStore(path: path, key: nil, busyTimeout: .zero)
+    }
+  }
+
   @Test(arguments: [StoreKind.file, .encrypted, .sqlite])
   func `a store that a foreign program keeps locked has no room, and names the program`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
-    let store = try kind.open(folder)
-    try await store.save(Self.old)
     let path = try kind.path(folder)
+    let store = impatient(kind, path)
+    try await store.save(Self.old)
     let holder = try ChildProcess(
       kind.needsRoomToRead
         ? [
@@ -164,6 +173,7 @@ import Testing
     let lease = try #require(try await store.lease("a"))
     let room = try await store.reserve("a", replacing: Self.old)
     let key = StoreKey.raw(Data(repeating: 7, count: 32))
+    let lock = try FileWatch("\(kind.path(folder)).locks/\(AccountLocks.name(of: "a"))")
     let changing = Task {
       if let other = other as? EncryptedFileTokenStore {
         try await other.changeKey(to: key)
@@ -171,8 +181,9 @@ import Testing
         try await (other as? SQLiteTokenStore)?.changeKey(to: key)
       }
     }
-    // It tries at once, and again.
-    try await Task.sleep(for: .milliseconds(200))
+    try await eventually("it finds the account's lock taken, and again") {
+      lock.countClosings() >= 2
+    }
     await room.land(Self.new)
     try await store.save(Self.new)
     room.release()

@@ -7,7 +7,7 @@ import Testing
 /// What the encrypted stores have in common: a header, and a box for each record.
 @Suite struct RecordSealerTests {
   static let raw = StoreKey.raw(Data(repeating: 7, count: 32))
-  static let keys: [StoreKey] = [raw, .passphrase("correct horse")]
+  static let keys: [StoreKey] = [raw, .quickPassphrase("correct horse")]
 
   @Test(arguments: keys)
   func `a record opens with the same key after the header was kept`(key: StoreKey) throws {

@@ -29,15 +29,15 @@ import Testing
   @Test(arguments: [[], [record("a")]])
   func `a wrong passphrase is told and nothing is changed`(records: [AccountRecord]) async throws {
     let files = try SQLiteFolder()
-    try await files.fill(records, key: .passphrase("right"))
+    try await files.fill(records, key: .quickPassphrase("right"))
     let before = try files.bytes()
-    let wrong = files.store(.passphrase("wrong"))
+    let wrong = files.store(.quickPassphrase("wrong"))
     await failure(.wrongPassphrase) { try await wrong.list() }
     await failure(.wrongPassphrase) { try await wrong.load("a") }
     await failure(.wrongPassphrase) { try await wrong.save(record("b")) }
     await failure(.wrongPassphrase) { try await wrong.erase("a") }
     #expect(try files.bytes() == before)
-    #expect(try await files.store(.passphrase("right")).all() == records)
+    #expect(try await files.store(.quickPassphrase("right")).all() == records)
   }
 
   @Test func `with a key and without one are two kinds of store`() async throws {

@@ -28,6 +28,13 @@ final class RelayConnection {
   /// Whether both directions have ended.
   var isFinished: Bool { requests.isFinished && answers.isFinished }
 
+  /// Whether the client has closed its socket, though bytes of it may still wait here.
+  var isLeft: Bool {
+    // POLLRDHUP, which Swift does not import: the peer writes no more.
+    var socket = pollfd(fd: client, events: 0x2000, revents: 0)
+    return poll(&socket, 1, 0) > 0
+  }
+
   /// Connects to the server; throws if it refuses.
   func connect(to port: UInt16) throws {
     guard server < 0 else { return }

@@ -80,6 +80,11 @@ package final class TCPRelay: Sendable {
   /// Whether the fault is still to come.
   package var isFaultExpected: Bool { loop.state.withLock(\.fault.isExpected) }
 
+  /// Whether a client has closed a connection, which the relay passes on only when it speaks again.
+  package var isLeft: Bool {
+    loop.state.withLock { state in state.connections.contains(where: \.isLeft) }
+  }
+
   /// Ends all connections with a reset at both ends; new connections are possible.
   package func dropConnections() {
     loop.change { state in

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct EncryptedStoreTests {
   let folder: TemporaryFolder
   let path: String
-  static let passphrase = StoreKey.passphrase("correct horse \u{1F600}")
+  static let passphrase = StoreKey.quickPassphrase("correct horse \u{1F600}")
 
   init() throws {
     folder = try TemporaryFolder()
@@ -75,7 +75,8 @@ import Testing
   {
     var headers: [Header] = []
     for name in ["one", "two"] {
-      let store = EncryptedFileTokenStore(path: folder.file(name), key: Self.passphrase)
+      let store = EncryptedFileTokenStore(
+        path: folder.file(name), key: .passphrase("correct horse"))
       try await store.save(record("a"))
       let parts = try SealedParts(folder.bytes(name))
       headers.append(try JSONDecoder().decode(Header.self, from: parts.header))

@@ -16,6 +16,7 @@ final class CurlEventLoop: Sendable {
     case add(CurlTransfer)
     case resume(CurlTransfer)
     case end(CurlTransfer, SQOAuthError)
+    case advance(TimeLead, Duration)
   }
 
   private struct Inbox {
@@ -75,6 +76,11 @@ final class CurlEventLoop: Sendable {
   /// Ends a transfer with an error, unless it has ended already.
   func end(_ transfer: CurlTransfer, _ error: SQOAuthError) {
     leave(.end(transfer, error))
+  }
+
+  /// Moves the time of a client's transfers ahead, and ends those whose time is over.
+  func advance(_ lead: TimeLead, by duration: Duration) {
+    leave(.advance(lead, duration))
   }
 
   private func leave(_ command: Command) {
@@ -161,6 +167,9 @@ final class CurlEventLoop: Sendable {
     case .add(let transfer): multi.add(transfer)
     case .resume(let transfer): multi.resume(transfer)
     case .end(let transfer, let error): multi.end(transfer, error)
+    case .advance(let lead, let duration):
+      lead.skip(duration)
+      multi.checkTime(TransferClock.now())
     }
   }
 

@@ -27,7 +27,7 @@ extension CurlHTTPClient {
     let loop = try CurlEventLoop.shared.get()
     let handle = try CurlHandle(configuration, loop)
     let opening = ConnectionOpening()
-    let transfer = CurlTransfer(request, target, handle, opening: opening)
+    let transfer = CurlTransfer(request, target, handle, opening: opening, lead: lead)
     try handle.prepare(transfer, configuration)
     guard handle.setOpening() else {
       throw SQOAuthError(

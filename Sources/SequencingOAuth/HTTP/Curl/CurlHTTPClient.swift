@@ -24,6 +24,8 @@ public final class CurlHTTPClient: HTTPClient {
 
   /// How the client connects.
   public let configuration: HTTPClientConfiguration
+  /// How far the time of the client's requests is ahead; `nil` except in tests.
+  let lead: TimeLead?
   private let pool = CurlHandlePool()
   /// The target of the last request, since many apps call one endpoint again and again.
   private let lastTarget = Locked<RequestTarget?>(nil)
@@ -31,6 +33,15 @@ public final class CurlHTTPClient: HTTPClient {
   /// Makes a client, which opens no connection before its first request.
   public init(configuration: HTTPClientConfiguration = HTTPClientConfiguration()) {
     self.configuration = configuration
+    lead = nil
+  }
+
+  /// Makes a client whose time a test moves ahead.
+  package init(
+    configuration: HTTPClientConfiguration = HTTPClientConfiguration(), lead: TimeLead
+  ) {
+    self.configuration = configuration
+    self.lead = lead
   }
 
   /// Sends a request and returns when its response is complete.
@@ -71,7 +82,7 @@ public final class CurlHTTPClient: HTTPClient {
     let handle = try handle(request, target, loop)
     let transfer = CurlTransfer(
       request, target, handle, upload: try UploadQueue.make(request.body),
-      download: DownloadQueue.make(request.destination))
+      download: DownloadQueue.make(request.destination), lead: lead)
     // libcurl counts for each handle how often it repeated a request, and stops after five times.
     // So a handle with a repeated request is not used again.
     defer { if !transfer.wasRepeated { pool.give(handle) } }

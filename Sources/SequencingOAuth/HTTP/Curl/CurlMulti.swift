@@ -15,7 +15,7 @@ final class CurlMulti {
   var sleepsUntil: UInt64 = 0
   /// Whether the process is about to end, so that libcurl must not be called.
   var isStopped = false
-  private var active: [CurlTransfer] = []
+  private(set) var active: [CurlTransfer] = []
   /// How many of the active transfers report their progress.
   private var watchedCount = 0
   /// The transfers that have ended and whose callers do not know it yet.
@@ -154,7 +154,7 @@ final class CurlMulti {
   }
 
   /// Ends the transfers whose time is over, and finds out when to check again.
-  private func checkTime(_ now: UInt64) {
+  func checkTime(_ now: UInt64) {
     nextCheck = .max
     readArrived(by: now)
     for transfer in active where transfer.clock.deadline <= now {

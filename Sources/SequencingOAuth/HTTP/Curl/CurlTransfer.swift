@@ -56,7 +56,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
 
   init(
     _ request: HTTPRequest, _ target: RequestTarget, _ handle: CurlHandle,
-    upload: UploadQueue? = nil, download: DownloadQueue? = nil, opening: ConnectionOpening? = nil
+    upload: UploadQueue? = nil, download: DownloadQueue? = nil,
+    opening: ConnectionOpening? = nil, lead: TimeLead? = nil
   ) {
     self.request = request
     self.target = target
@@ -65,7 +66,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     self.download = download
     self.opening = opening
     clock = TransferClock(
-      total: request.timeout, idle: request.idleTimeout, connection: request.limits.connection)
+      total: request.timeout, idle: request.idleTimeout, connection: request.limits.connection,
+      lead: lead)
     if download == nil { body.reserveCapacity(handle.usualLength) }
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }

@@ -14,9 +14,14 @@ struct TransferClock {
   var isWaitingForReader = false
   /// Whether the app has not yet made the next piece of the body, so the server may be silent.
   var isWaitingForWriter = false
+  /// How far the times above are ahead of the system's clock; `nil` except in tests.
+  private let lead: TimeLead?
 
-  init(total: Duration?, idle: Duration?, connection: Duration? = nil) {
-    let now = Self.now()
+  init(
+    total: Duration?, idle: Duration?, connection: Duration? = nil, lead: TimeLead? = nil
+  ) {
+    self.lead = lead
+    let now = Self.sum(Self.now(), lead?.nanoseconds ?? 0)
     lastMove = now
     self.idle = idle.map(Self.nanoseconds) ?? .max
     end = total.map { Self.sum(now, Self.nanoseconds($0)) } ?? .max
@@ -31,20 +36,23 @@ struct TransferClock {
   /// Notes that a byte was sent or received.
   mutating func touch() {
     // The coarse clock is exact to four milliseconds, and five times as fast.
-    if idle != .max { lastMove = sq_nanoseconds(CLOCK_MONOTONIC_COARSE) }
+    if idle != .max { lastMove = ahead(of: sq_nanoseconds(CLOCK_MONOTONIC_COARSE)) }
   }
 
   /// Notes that the app took or made content, so the time of silence counts again.
   mutating func resume() {
     isWaitingForReader = false
     isWaitingForWriter = false
-    lastMove = Self.now()
+    lastMove = ahead(of: Self.now())
   }
 
-  /// The earliest time at which a limit may be over.
+  /// The earliest time of the system's clock at which a limit may be over.
   var deadline: UInt64 {
     let end = min(end, connectionEnd)
-    return isWaitingForReader || isWaitingForWriter ? end : min(end, Self.sum(lastMove, idle))
+    let deadline =
+      isWaitingForReader || isWaitingForWriter ? end : min(end, Self.sum(lastMove, idle))
+    guard let lead, deadline != .max else { return deadline }
+    return deadline - min(deadline, lead.nanoseconds)
   }
 
   /// The limits of a transfer.
@@ -55,11 +63,17 @@ struct TransferClock {
   }
 
   func limit(passedAt now: UInt64) -> Limit {
+    let now = ahead(of: now)
     if now >= end { return .total }
     return now >= connectionEnd ? .connection : .idle
   }
 
   static func now() -> UInt64 { sq_nanoseconds(CLOCK_MONOTONIC) }
+
+  private func ahead(of now: UInt64) -> UInt64 {
+    guard let lead else { return now }
+    return Self.sum(now, lead.nanoseconds)
+  }
 
   private static func sum(_ first: UInt64, _ second: UInt64) -> UInt64 {
     let (sum, isTooLarge) = first.addingReportingOverflow(second)

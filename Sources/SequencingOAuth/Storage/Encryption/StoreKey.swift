@@ -11,7 +11,7 @@ public import Basics
 /// The store reads the key when the store is first used, and throws then if the key cannot be used.
 public struct StoreKey: Sendable {
   enum Source: Sendable, Redacted {
-    case passphrase(String)
+    case passphrase(String, KeyDerivation.ScryptCost)
     case raw(Data)
     case file(path: String, passphrase: String?)
   }
@@ -24,7 +24,12 @@ public struct StoreKey: Sendable {
   /// second. The bytes of the passphrase count: equal letters in another Unicode normal form are
   /// another passphrase.
   public static func passphrase(_ passphrase: String) -> Self {
-    Self(source: .passphrase(passphrase))
+    Self(source: .passphrase(passphrase, .standard))
+  }
+
+  /// A passphrase for tests: deriving a new store's key costs as little as a store accepts.
+  package static func quickPassphrase(_ passphrase: String) -> Self {
+    Self(source: .passphrase(passphrase, .smallest))
   }
 
   /// A key of exactly 32 random bytes that the app itself keeps in another place.
@@ -60,8 +65,8 @@ extension StoreKey {
   /// `makingFile` says whether to create a missing key file; otherwise a missing file is an error.
   func secret(makingFile: Bool) throws(SQOAuthError) -> KeyDerivation.Secret {
     switch source {
-    case .passphrase(let passphrase):
-      return try .checked(passphrase)
+    case .passphrase(let passphrase, let cost):
+      return try .checked(passphrase, cost: cost)
     case .raw(let key):
       guard key.count == EncryptionService.keySize else {
         throw SQOAuthError(

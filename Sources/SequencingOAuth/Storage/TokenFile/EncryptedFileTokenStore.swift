@@ -38,6 +38,12 @@ public final class EncryptedFileTokenStore: TokenStore {
     self.init(path: "\(folder)/tokens.sealed", key: key ?? .file("\(folder)/tokens.key"))
   }
 
+  /// Makes a store with a limit on how long it waits while another program has the file locked.
+  package init(path: String, key: StoreKey, lockLimit: Duration) {
+    self.path = path
+    file = TokenFile(path: path, format: SealedFormat(key: key), lockLimit: lockLimit)
+  }
+
   /// Checks the key against the file; if the file is missing, creates it with this key.
   ///
   /// Call it after you ask the user for a passphrase, to know at once whether the passphrase is

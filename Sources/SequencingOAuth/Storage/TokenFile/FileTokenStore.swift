@@ -27,6 +27,12 @@ public final class FileTokenStore: TokenStore {
     self.init(path: try StateFolder.path(service: service) + "/tokens.json")
   }
 
+  /// Makes a store with a limit on how long it waits while another program has the file locked.
+  package init(path: String, lockLimit: Duration) {
+    self.path = path
+    file = TokenFile(path: path, format: TokenDocument.Format(), lockLimit: lockLimit)
+  }
+
   /// Loads the record of an account, or `nil` if the store has none.
   public func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
     try await file.load(id)

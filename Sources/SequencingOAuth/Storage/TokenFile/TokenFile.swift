@@ -47,6 +47,8 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   private let file: PrivateFile
   let locks: AccountLocks
   let queue = BlockingQueue("TokenFile")
+  /// How long a call waits while another program has the file locked.
+  private let lockLimit: Duration
   private let latest = Locked<Latest?>(nil)
 
   /// The file as it was last read or written.
@@ -61,8 +63,9 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
     let content: Format.Content
   }
 
-  init(path: String, format: Format) {
+  init(path: String, format: Format, lockLimit: Duration = .seconds(30)) {
     self.format = format
+    self.lockLimit = lockLimit
     file = PrivateFile(path: path)
     locks = AccountLocks(folder: path + ".locks")
     landedRecords = LandedRecords(store: path)
@@ -202,7 +205,7 @@ extension TokenFile {
   }
 
   func lock() throws(SQOAuthError) -> FileLock {
-    try reported("be locked") { () throws(FileError) in try file.lock() }
+    try reported("be locked") { () throws(FileError) in try file.lock(limit: lockLimit) }
   }
 
   /// Adds the file's path to an error that does not name it.

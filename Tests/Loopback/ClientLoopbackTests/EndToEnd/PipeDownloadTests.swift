@@ -186,24 +186,34 @@ import Testing
   }
 
   @Test func `a server that falls silent before the first byte is too late`() async throws {
-    var configuration = PipeConfiguration()
-    configuration.timeout = .seconds(4)
-    let place = try await Place(pattern(1000), configuration)
+    let place = try await Place(pattern(1000))
+    let time = TimeLead()
+    place.drive.fixture.oauth.environment.httpClient = CurlHTTPClient(lead: time)
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 0))
+    async let isOver: Void = {
+      try await eventually("it is asked") { place.ranges.count == 1 }
+      time.advance(by: .seconds(3600))
+    }()
     let error = await pipeFailure { () async throws(PipeError) in try await place.download() }
     guard case .timedOut? = error else {
       Issue.record("\(String(describing: error))")
       return
     }
+    try await isOver
     #expect(try place.contents.isEmpty)
   }
 
   @Test func `one that falls silent in the middle is asked for the rest`() async throws {
-    var configuration = PipeConfiguration()
-    configuration.timeout = .seconds(5)
-    let place = try await Place(pattern(1_000_000), configuration)
+    let place = try await Place(pattern(1_000_000))
+    let time = TimeLead()
+    place.drive.fixture.oauth.environment.httpClient = CurlHTTPClient(lead: time)
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 500_000))
+    async let isOver: Void = {
+      try await eventually("it halts") { place.progress.all.last?.completed == 500_000 }
+      time.advance(by: .seconds(3600))
+    }()
     try await place.download()
+    try await isOver
     try place.expect(pattern(1_000_000))
     #expect(place.ranges == [nil, "bytes=500000-"])
   }

@@ -1,15 +1,21 @@
 import Basics
 import Foundation
 import LoopbackHTTP
-import SequencingOAuth
 import Testing
 
 @testable import LoopbackSupport
+@testable import SequencingOAuth
 @testable import TestSupport
 
 /// Bodies that are made and consumed while they move.
 @Suite(.timeLimit(.minutes(3))) struct HTTPStreamTests {
-  let client = CurlHTTPClient()
+  /// How far the time of the client's requests is ahead; a limit is an hour, and a pause two.
+  let time = TimeLead()
+  let client: CurlHTTPClient
+
+  init() {
+    client = CurlHTTPClient(lead: time)
+  }
 
   private struct Stop: Error {}
 
@@ -65,11 +71,12 @@ import Testing
     let server = try Server.answering()
     let chunks = Chunks()
     var request = try server.request("POST")
-    request.idleTimeout = .seconds(10)
-    request.body = .stream(length: nil) {
+    request.timeout = nil
+    request.idleTimeout = .seconds(3600)
+    request.body = .stream(length: nil) { [time] in
       {
         let chunk = chunks.next(of: [Data("a".utf8), Data("b".utf8)])
-        if chunk == Data("b".utf8) { try await Task.sleep(for: .seconds(12)) }
+        if chunk == Data("b".utf8) { time.advance(by: .seconds(7200)) }
         return chunk
       }
     }
@@ -80,14 +87,18 @@ import Testing
   @Test func `a producer that never ends is cancelled with the request`() async throws {
     let server = try Server.answering()
     var request = try server.request("POST")
-    request.timeout = .milliseconds(150)
-    request.body = .stream(length: nil) {
+    request.timeout = .seconds(3600)
+    let isCancelled = Locked(false)
+    request.body = .stream(length: nil) { [time] in
       {
+        time.advance(by: .seconds(7200))
+        defer { isCancelled.withLock { $0 = Task.isCancelled } }
         try await Task.sleep(for: .seconds(1000))
         return nil
       }
     }
     await failure(.requestTimedOut) { try await client.send(request) }
+    #expect(isCancelled.withLock { $0 })
   }
 
   @Test func `a consumer gets the head first and then the content in order`() async throws {
@@ -112,6 +123,15 @@ import Testing
     #expect(result.bytes == Data(body.utf8))
   }
 
+  /// What is asked of the running transfer to a URL; `nil` if there is none.
+  private static func transfer<Answer: Sendable>(
+    to url: URL, _ ask: (CurlTransfer) -> Answer
+  ) throws -> Answer? {
+    try CurlEventLoop.shared.get().multi.withLock { multi in
+      multi.active.first { $0.request.url == url }.map(ask)
+    }
+  }
+
   @Test func `a slow consumer holds the server back and trips no idle time-out`() async throws {
     let sent = Locked(0)
     let server = try RawServer { connection in
@@ -131,15 +151,21 @@ import Testing
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
     var request = HTTPRequest(url: url)
     request.maximumResponseBytes = 100_000_000
-    request.idleTimeout = .seconds(10)
+    request.timeout = nil
+    request.idleTimeout = .seconds(3600)
     let received = Locked(0)
     let largestLead = Locked(0)
-    request.destination = .stream { _, data in
+    request.destination = .stream { [time] _, data in
       let count = received.withLock {
         $0 += data.count
         return $0
       }
-      if count == 0 { try await Task.sleep(for: .seconds(12)) }
+      if count == 0 {
+        try await eventually("libcurl reads no more") {
+          try Self.transfer(to: url) { $0.clock.isWaitingForReader } == true
+        }
+        time.advance(by: .seconds(7200))
+      }
       largestLead.withLock { $0 = max($0, sent.withLock { $0 } - count) }
     }
     await #expect(throws: Never.self, "\(sent.withLock { $0 }) bytes were sent") {
@@ -155,12 +181,18 @@ import Testing
       .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .wait(.seconds(50)),
     ])
     var request = try server.request()
-    request.idleTimeout = .seconds(4)
+    request.timeout = nil
+    request.idleTimeout = .seconds(3600)
     let received = Locked(Data())
-    request.destination = .stream { _, data in
+    let hasArrived = OneShot<Void>()
+    request.progress = { if $0.received == 1 { hasArrived.resolve(()) } }
+    request.destination = .stream { [time, url = request.url] _, data in
       received.withLock { $0 += data }
-      // At the head, for so long that the request has ended when the content's turn comes.
-      if data.isEmpty { try? await Task.sleep(for: .seconds(6)) }
+      // At the head; the request has ended when the content's turn comes.
+      guard data.isEmpty else { return }
+      _ = await hasArrived.value()
+      time.advance(by: .seconds(7200))
+      try await eventually("the request ends") { try Self.transfer(to: url) { _ in } == nil }
     }
     await failure(.requestTimedOut) { try await client.send(request) }
     #expect(received.withLock { $0 } == Data("x".utf8))
@@ -171,8 +203,11 @@ import Testing
       .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .wait(.seconds(50)),
     ])
     var request = try server.request()
-    request.idleTimeout = .milliseconds(150)
-    request.destination = .stream { _, _ in }
+    request.timeout = nil
+    request.idleTimeout = .seconds(3600)
+    request.destination = .stream { [time] _, data in
+      if !data.isEmpty { time.advance(by: .seconds(7200)) }
+    }
     await failure(.requestTimedOut) { try await client.send(request) }
   }
 

@@ -72,9 +72,11 @@ import Testing
 
   @Test(arguments: SandboxKeySetFault.allCases)
   func `keys that cannot be used end the sign-in`(fault: SandboxKeySetFault) async throws {
-    let party = try await OpenIDFixture(.es256, change: { $0.timeout = .seconds(3) })
+    let party = try await OpenIDFixture(.es256)
     party.sandbox.misbehave(at: .keys, .keySet(fault), times: 10)
+    let outlasting = fault == .silent ? party.fixture.outlastRequests(to: .keys) : nil
     let error = await failure { try await party.oauth.signIn() }
+    outlasting?.cancel()
     #expect(error?.code != .idTokenMissing)
     #expect(party.oauth.result.token == nil)
   }

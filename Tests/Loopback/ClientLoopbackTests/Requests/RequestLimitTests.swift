@@ -142,44 +142,53 @@ import Testing
   }
 
   @Test func `an API that says nothing is given up when the client's time is over`() async throws {
-    let server = try Server.playing([.wait(.seconds(50))])
-    let fixture = try SessionFixture(change: { $0.timeout = .milliseconds(300) })
+    let time = TimeLead()
+    let server = try Server { _, _ in
+      time.advance(by: Self.limit)
+      return .script([.wait(.seconds(50))])
+    }
+    let fixture = try SessionFixture(change: { $0.timeout = Self.limit })
     try await fixture.restored()
-    fixture.oauth.environment.httpClient = CurlHTTPClient.shared
+    fixture.oauth.environment.httpClient = CurlHTTPClient(lead: time)
     let request = try server.request()
     let error = await failure(.requestTimedOut) { try await fixture.module.send(request) }
-    #expect(error?.message.contains("0.3 s") == true)
+    #expect(error?.message.contains("45.0 s") == true)
   }
 
   @Test func `a refresh that was sent is waited for beyond the client's limit`() async throws {
     let body = #"{"access_token":"T2","token_type":"Bearer","refresh_token":"R2"}"#
-    let answer =
-      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
-    let server = try Server.playing([.wait(.seconds(4)), .send(Data("\(answer)\r\n\(body)".utf8))])
+    let time = TimeLead()
+    let server = try Server { _, _ in
+      time.advance(by: Self.limit + .seconds(10))
+      return .response(
+        LoopbackResponse(
+          status: 200, headers: [("Content-Type", "application/json")], body: Data(body.utf8)))
+    }
     let token = "http://\(server.loopback.authority)/token"
     let fixture = try SessionFixture()
     var configuration = try ClientConfiguration(
       clientID: "client", provider: .endpoints(token: token))
-    configuration.timeout = .seconds(3)
+    configuration.timeout = Self.limit
     fixture.oauth.register(configuration)
     try await fixture.restored()
-    fixture.oauth.environment.httpClient = CurlHTTPClient.shared
+    fixture.oauth.environment.httpClient = CurlHTTPClient(lead: time)
     #expect(try await fixture.module.refresh().accessToken == "T2")
     #expect(server.requests.count == 1)
   }
 
   @Test func `a refresh that finds no connection is given up at the client's limit`() async throws {
     // It takes connections and never says a word, so no TLS connection comes about.
+    let time = TimeLead()
     let server = try RawServer { connection in
-      while !connection.read().isEmpty {}
+      while !connection.read().isEmpty { time.advance(by: Self.limit) }
     }
     defer { server.stop() }
     let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/token"))
     var request = HTTPRequest(method: "POST", url: url, body: .bytes(Data("x=y".utf8)))
     request.timeout = .seconds(3600)
-    request.limits.connection = .milliseconds(300)
+    request.limits.connection = Self.limit
     let error = await failure(.requestTimedOut) { [request] in
-      try await CurlHTTPClient.shared.send(request)
+      try await CurlHTTPClient(lead: time).send(request)
     }
     #expect(error?.message.contains("was not sent") == true)
   }

@@ -23,7 +23,9 @@ import Testing
   /// libcurl checks its idle connections at the next request of any kind. Here it finds a
   /// connection on which it must answer, but the server has gone.
   @Test(.ownThreads) func `what befalls another connection is not taken for it`() async {
-    // In a process of its own: libcurl looks once in a second, at any request.
+    // In a process of its own: libcurl looks once in a second, at any request. It measures that
+    // second by the system's clock, and nothing but the look itself shows that one is due; so this
+    // test waits for a time. A busy machine only makes the time longer.
     await #expect(processExitsWith: .success) {
       let answered = DispatchSemaphore(value: 0)
       let (endings, hasEnded) = AsyncStream.makeStream(of: Void.self)

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import LoopbackHTTP
 import ProgramSupport
@@ -10,6 +11,13 @@ import Testing
 /// Each way in which the network fails, as the caller sees it.
 @Suite(.timeLimit(.minutes(3))) struct HTTPFailureTests {
   let client = CurlHTTPClient.shared
+  /// How far the time of the requests of ``timed`` is ahead; a limit is an hour, and a silence two.
+  let time = TimeLead()
+  let timed: CurlHTTPClient
+
+  init() {
+    timed = CurlHTTPClient(lead: time)
+  }
 
   @Test func `a port where nobody listens is a failed connection with its reason`() async throws {
     let port = try ClosedPort()
@@ -33,8 +41,14 @@ import Testing
   @Test func `a server that says nothing trips the idle time-out`() async throws {
     let server = try Server.playing([.wait(.seconds(50))])
     var request = try server.request()
-    request.idleTimeout = .milliseconds(150)
-    let error = await failure(.requestTimedOut) { try await client.send(request) }
+    request.timeout = nil
+    request.idleTimeout = .seconds(3600)
+    async let failed = failure(.requestTimedOut) { [timed, request] in
+      try await timed.send(request)
+    }
+    try await eventually("the server has the request") { server.requests.count == 1 }
+    time.advance(by: .seconds(7200))
+    let error = await failed
     #expect(error?.message.contains("silent") == true)
   }
 
@@ -43,8 +57,10 @@ import Testing
       .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .wait(.seconds(50)),
     ])
     var request = try server.request()
-    request.idleTimeout = .milliseconds(150)
-    await failure(.requestTimedOut) { try await client.send(request) }
+    request.timeout = nil
+    request.idleTimeout = .seconds(3600)
+    request.progress = { [time] in if $0.received == 1 { time.advance(by: .seconds(7200)) } }
+    await failure(.requestTimedOut) { try await timed.send(request) }
   }
 
   @Test func `a server that never takes the body trips the idle time-out`() async throws {
@@ -57,17 +73,19 @@ import Testing
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
     var request = HTTPRequest(method: "POST", url: url)
     request.body = .bytes(Data(count: 50_000_000))
-    request.idleTimeout = .milliseconds(300)
-    await failure(.requestTimedOut) { try await client.send(request) }
+    request.timeout = nil
+    request.idleTimeout = .seconds(3600)
+    request.progress = { [time] in if $0.sent > 0 { time.advance(by: .seconds(7200)) } }
+    await failure(.requestTimedOut) { try await timed.send(request) }
   }
 
   @Test func `bytes that keep coming hold the idle time-out off`() async throws {
-    var steps: [LoopbackStep] = [.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n".utf8))]
-    for _ in 0..<12 { steps += [.wait(.seconds(1)), .send(Data("x".utf8))] }
-    let server = try Server.playing(steps)
+    let server = try DrippingServer(12, after: .seconds(400), on: time)
+    defer { server.stop() }
     var request = try server.request()
-    request.idleTimeout = .seconds(8)
-    #expect(try await client.send(request).text == "xxxxxxxxxxxx")
+    request.timeout = nil
+    request.idleTimeout = .seconds(1000)
+    #expect(try await timed.send(request).text == "xxxxxxxxxxxx")
   }
 
   @Test(arguments: [Duration.zero, .milliseconds(1)])
@@ -79,13 +97,14 @@ import Testing
   }
 
   @Test func `without limits a slow answer is waited for`() async throws {
-    let server = try Server.playing([
-      .wait(.milliseconds(300)), .send(Data("HTTP/1.1 204 No Content\r\n\r\n".utf8)),
-    ])
+    let server = try Server { [time] _, _ in
+      time.advance(by: .seconds(1_000_000_000))
+      return .response(LoopbackResponse(status: 204))
+    }
     var request = try server.request()
     request.timeout = nil
     request.idleTimeout = nil
-    #expect(try await client.send(request).status == 204)
+    #expect(try await timed.send(request).status == 204)
   }
 
   /// The connection is kept once, and closed without an answer when it is used again.

@@ -108,15 +108,16 @@ import Testing
   }
 
   @Test func `a byte now and then does not outlast the total time-out`() async throws {
-    var steps: [LoopbackStep] = [
-      .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".utf8))
-    ]
-    for _ in 0..<100 { steps += [.send(Data("x".utf8)), .wait(.milliseconds(50))] }
-    steps.append(.wait(.seconds(1000)))
-    let server = try Server.playing(steps)
+    let time = TimeLead()
+    let server = try DrippingServer(1000, after: .seconds(400), on: time)
+    defer { server.stop() }
     var request = try server.request()
-    request.timeout = .milliseconds(400)
-    await failure(.requestTimedOut) { try await client.send(request) }
+    request.timeout = .seconds(2000)
+    request.idleTimeout = .seconds(1000)
+    let error = await failure(.requestTimedOut) {
+      try await CurlHTTPClient(lead: time).send(request)
+    }
+    #expect(error?.message.contains("did not complete its answer") == true)
   }
 
   @Test func `a field without a space and a status without a reason are accepted`() async throws {

@@ -69,7 +69,14 @@ import Testing
   @Test func `a server that falls silent is asked for the rest`() async throws {
     let content = pattern(400_000)
     let server = try RangeServer(content, faults: [.stall(after: 100_000)])
-    _ = try await fixture.download(server) { $0.idleTimeout = .seconds(5) }
+    var request = try server.request()
+    request.timeout = nil
+    request.idleTimeout = .seconds(3600)
+    let isSilent = OneShot<Void>()
+    _ = try await fixture.download(request) { [time = fixture.time] progress in
+      guard progress.completed == 100_000, isSilent.resolve(()) else { return }
+      time.advance(by: .seconds(7200))
+    }
     #expect(server.ranges == [nil, "bytes=100000-"])
     #expect(try Data(contentsOf: fixture.destination) == content)
   }

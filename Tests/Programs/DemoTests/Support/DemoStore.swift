@@ -26,7 +26,7 @@ struct DemoStore: Sendable, CustomTestStringConvertible {
   }
   static let underPassphrase = DemoStore(
     name: "encrypted, with a passphrase", kind: "encrypted", passphrase: "open sesame"
-  ) { EncryptedFileTokenStore(path: $0, key: .passphrase("open sesame")) }
+  ) { EncryptedFileTokenStore(path: $0, key: .quickPassphrase("open sesame")) }
   static let sqlite = DemoStore(name: "sqlite", kind: "sqlite") { SQLiteTokenStore(path: $0) }
   static let encryptedSQLite = DemoStore(name: "encrypted sqlite", kind: "encrypted-sqlite") {
     SQLiteTokenStore(path: $0, key: .file($0 + ".key"))
@@ -34,7 +34,7 @@ struct DemoStore: Sendable, CustomTestStringConvertible {
   static let sqliteUnderPassphrase = DemoStore(
     name: "encrypted sqlite, with a passphrase", kind: "encrypted-sqlite",
     passphrase: "open sesame"
-  ) { SQLiteTokenStore(path: $0, key: .passphrase("open sesame")) }
+  ) { SQLiteTokenStore(path: $0, key: .quickPassphrase("open sesame")) }
 
   static let all = [
     file, encrypted, underPassphrase, sqlite, encryptedSQLite, sqliteUnderPassphrase,

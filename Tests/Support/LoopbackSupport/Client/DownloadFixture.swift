@@ -9,11 +9,14 @@ import Testing
 /// A folder for a download, and the progress that the download reported.
 final class DownloadFixture: Sendable {
   let folder: TemporaryFolder
-  let client = CurlHTTPClient()
+  /// How far the time of the client's requests is ahead.
+  let time = TimeLead()
+  let client: CurlHTTPClient
   private let told = Locked<[TransferProgress]>([])
 
   init() throws {
     folder = try TemporaryFolder()
+    client = CurlHTTPClient(lead: time)
   }
 
   var destination: URL { URL(filePath: folder.file("file.bin")) }

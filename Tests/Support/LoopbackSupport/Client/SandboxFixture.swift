@@ -61,6 +61,22 @@ final class SandboxFixture: Sendable {
     return self
   }
 
+  /// Makes each request to an endpoint too late when the sandbox has it, until the task is cancelled.
+  func outlastRequests(to endpoint: SandboxEndpoint) -> Task<Void, Never> {
+    let time = TimeLead()
+    oauth.environment.httpClient = CurlHTTPClient(lead: time)
+    return Task { [sandbox] in
+      var known = 0
+      while !Task.isCancelled {
+        let count = sandbox.requests(to: endpoint).count
+        // No request of a sign-in may take longer than 100 s.
+        if count > known { time.advance(by: .seconds(101)) }
+        known = count
+        try? await Task.sleep(for: .milliseconds(5))
+      }
+    }
+  }
+
   /// The endpoints that were asked, in order.
   var endpoints: [SandboxEndpoint?] { sandbox.requests.map(\.endpoint) }
 

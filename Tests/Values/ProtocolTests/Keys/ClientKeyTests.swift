@@ -25,7 +25,11 @@ import Testing
       #expect(copy == key && copy.keyID == key.keyID && copy.hashValue == key.hashValue)
       #expect(try MadeKeys.claims(of: await copy.sign(claims), by: key) == claims)
     }
-    #expect(try ClientKey(generating: algorithm) != key)
+  }
+
+  @Test(arguments: [JWSAlgorithm.rs256, .es256, .edDSA])
+  func `no two new keys are the same`(algorithm: JWSAlgorithm) throws {
+    #expect(try ClientKey(generating: algorithm) != ClientKey(generating: algorithm))
   }
 
   struct Published: Decodable, CustomTestStringConvertible {

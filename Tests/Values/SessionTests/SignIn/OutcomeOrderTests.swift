@@ -1,7 +1,7 @@
-import Basics
-import Dispatch
+import Foundation
 import Testing
 
+@testable import Basics
 @testable import SequencingOAuth
 @testable import TestSupport
 
@@ -29,46 +29,61 @@ import Testing
     { _ in .success(SQToken(accessToken: token)) }
   }
 
-  @Test func `a sign-in that ends while the one before is being told waits`() async throws {
-    let next = DispatchSemaphore(value: 0)
-    let isFirst = Locked(true)
-    signIns.onEnd { [told] outcome in
-      let waits = isFirst.withLock { isFirst in
-        defer { isFirst = false }
-        return isFirst
+  @Test func `a sign-in that ends while an earlier one is being told waits`() async throws {
+    let gate = OneShot<Void>()
+    signIns.onEnd { [signIns, told] outcome in
+      if case .failure = outcome {
+        // Being told; it is held up here until the other one waits for that, or has been told.
+        gate.resolve(())
+        while !signIns.telling.isAwaited, told.all.isEmpty { usleep(500) }
       }
-      // The first is held up here until the next one has been told, or would have been.
-      if waits { _ = next.wait(timeout: .now() + 0.2) }
       told.add(outcome)
-      next.signal()
     }
-    signIns.start(SignIn.Wish(), Self.run("first"))
-    try await eventually { !signIns.isUnderWay }
-    signIns.start(SignIn.Wish(), Self.run("second"))
+    signIns.start(SignIn.Wish()) { _ in
+      await gate.wait()
+      return .success(SQToken(accessToken: "second"))
+    }
+    // It is refused, and told by the thread that asks for it, which may block.
+    Thread.detachNewThread { [signIns] in
+      signIns.start(SignIn.Wish(place: .otherDevice), Self.run("never"))
+    }
     try await eventually { told.all.count == 2 }
-    #expect(told.all == ["first", "second"])
+    #expect(told.all == ["sign_in_under_way", "second"])
   }
 
   @Test func `a sign-in begins only when all cancelled ones have ended`() async throws {
     let gate = OneShot<Void>()
-    let begun = OneShot<Void>()
+    let begun = OneShot<SignIn>()
     signIns.onEnd { [told] in told.add($0) }
     // It goes on when it is cancelled, as one does whose token has arrived.
-    signIns.start(SignIn.Wish()) { _ in
-      begun.resolve(())
+    signIns.start(SignIn.Wish()) { signIn in
+      begun.resolve(signIn)
       await gate.wait()
       return .success(SQToken(accessToken: "first"))
     }
-    await begun.wait()
+    let first = await begun.wait()
     signIns.cancel()
     signIns.start(SignIn.Wish()) { _ in .failure(.signInCancelled) }
+    let second = try #require(signIns.underWay)
     signIns.cancel()
     signIns.start(SignIn.Wish(), Self.run("third"))
-    // Time for the others to end before the first, as they did once.
-    for _ in 0..<20 where told.all.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    // The second waits for the first, and the third for the second; once they ended before it.
+    try await eventually {
+      first.work.outcome.waiters == 1 && second.work.outcome.waiters == 1 || !told.all.isEmpty
+    }
     #expect(told.all.isEmpty)
     gate.resolve(())
     try await eventually { told.all.count == 3 }
     #expect(told.all == ["first", "cancelled", "third"])
   }
+}
+
+extension Locked where Value == Void {
+  /// Whether a thread waits for the lock: glibc writes a 2 into the mutex before it waits.
+  fileprivate var isAwaited: Bool { storage.pointee.mutex.__data.__lock == 2 }
+}
+
+extension OneShot {
+  /// How many tasks wait for the value.
+  fileprivate var waiters: Int { state.withLock(\.waiters.count) }
 }

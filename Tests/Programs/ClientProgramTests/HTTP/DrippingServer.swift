@@ -1,0 +1,55 @@
+import Basics
+import Dispatch
+import Foundation
+import SequencingOAuth
+import Testing
+
+/// A server that sends its answer byte by byte, and waits some time before each byte.
+///
+/// The time does not pass: each byte that the client has got moves the client's time ahead.
+final class DrippingServer: Sendable {
+  private let server: RawServer
+  private let count: Int
+  private let pause: Duration
+  private let time: TimeLead
+  private let mayGoOn = DispatchSemaphore(value: 0)
+  private let received = Locked(Int64(0))
+
+  /// Twice the pause may pass between two bytes: the client may read a byte before its time is moved
+  /// for the byte before.
+  init(_ count: Int, after pause: Duration, on time: TimeLead) throws {
+    self.count = count
+    self.pause = pause
+    self.time = time
+    server = try RawServer { [mayGoOn] connection in
+      guard connection.readHead() != nil else { return }
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n")
+      for _ in 0..<count {
+        connection.write("x")
+        mayGoOn.wait()
+      }
+    }
+  }
+
+  /// A request whose progress lets the server send the next byte.
+  func request() throws -> HTTPRequest {
+    var request = HTTPRequest(
+      url: try #require(URL(string: "http://127.0.0.1:\(server.port)/")))
+    request.progress = { [self] progress in
+      let isNew = received.withLock { received in
+        defer { received = progress.received }
+        return progress.received > received
+      }
+      guard isNew else { return }
+      time.advance(by: pause)
+      mayGoOn.signal()
+    }
+    return request
+  }
+
+  /// Stops the server, also one whose client has gone.
+  func stop() {
+    for _ in 0..<count { mayGoOn.signal() }
+    server.stop()
+  }
+}
