@@ -7,6 +7,14 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// What a build is limited to: names of targets and of the lists of tests below, and spaces.
+let parts = Context.environment["SQ_PARTS"]
+
+// Tests are not optimized with what they test, which would take twice the time.
+let testSettings =
+  settings
+  + (parts == nil ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))])
+
 let products: [Product] = [
   .library(name: "SequencingOAuth", targets: ["SequencingOAuth"]),
   .library(name: "SequencingOAuthFoundation", targets: ["SequencingOAuthFoundation"]),
@@ -96,48 +104,48 @@ let libraries: [Target] = [
 let values: [Target] = [
   .testTarget(
     name: "ProtocolTests", dependencies: ["SequencingOAuth", "Basics", "TestSupport", "CCrypto"],
-    path: "Tests/Values/ProtocolTests", exclude: ["Vectors"], swiftSettings: settings),
+    path: "Tests/Values/ProtocolTests", exclude: ["Vectors"], swiftSettings: testSettings),
   .testTarget(
     name: "SessionTests", dependencies: ["SequencingOAuth", "Basics", "TestSupport"],
-    path: "Tests/Values/SessionTests", swiftSettings: settings),
+    path: "Tests/Values/SessionTests", swiftSettings: testSettings),
   .testTarget(
     name: "StoreValueTests",
     dependencies: [
       "SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "TestSupport",
     ],
-    path: "Tests/Values/StoreValueTests", swiftSettings: settings),
+    path: "Tests/Values/StoreValueTests", swiftSettings: testSettings),
   .testTarget(
     name: "GRPCValueTests",
     dependencies: [
       "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "Basics", "TestSupport",
       "GRPCValueSupport",
     ],
-    path: "Tests/Values/GRPCValueTests", swiftSettings: settings),
+    path: "Tests/Values/GRPCValueTests", swiftSettings: testSettings),
   .testTarget(
     name: "SequencingOAuthFoundationTests",
     dependencies: ["SequencingOAuthFoundation", "SequencingOAuth"],
-    path: "Tests/Values/SequencingOAuthFoundationTests", swiftSettings: settings),
+    path: "Tests/Values/SequencingOAuthFoundationTests", swiftSettings: testSettings),
   .testTarget(
     name: "SandboxValueTests",
     dependencies: ["OAuthSandbox", "LoopbackPages", "LoopbackHTTP", "Basics"],
-    path: "Tests/Values/SandboxValueTests", swiftSettings: settings),
+    path: "Tests/Values/SandboxValueTests", swiftSettings: testSettings),
   .testTarget(
     name: "DemoValueTests",
     dependencies: ["sq-demo", "SequencingOAuth", "OAuthSandbox", "Basics", "TestSupport"],
-    path: "Tests/Values/DemoValueTests", swiftSettings: settings),
+    path: "Tests/Values/DemoValueTests", swiftSettings: testSettings),
   .testTarget(
     name: "BasicsTests", dependencies: ["Basics", "TestSupport"],
-    path: "Tests/Values/BasicsTests", swiftSettings: settings),
+    path: "Tests/Values/BasicsTests", swiftSettings: testSettings),
   .testTarget(
     name: "ChartsTests", dependencies: ["Charts"],
-    path: "Tests/Values/ChartsTests", swiftSettings: settings),
+    path: "Tests/Values/ChartsTests", swiftSettings: testSettings),
   .testTarget(
     name: "FuzzerTests",
     dependencies: [
       "SequencingOAuth", "SequencingOAuthGRPC", "HTTP2", "Basics", "LoopbackHTTP", "CCurl",
     ],
     path: "Tests/Fuzzers", exclude: ["Dictionaries", "LibFuzzer", "Seeds"],
-    swiftSettings: settings),
+    swiftSettings: testSettings),
 ]
 
 /// Tests with servers of this process, on loopback addresses.
@@ -148,28 +156,28 @@ let loopback: [Target] = [
       "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
       "LoopbackSupport",
     ],
-    path: "Tests/Loopback/ClientLoopbackTests", swiftSettings: settings),
+    path: "Tests/Loopback/ClientLoopbackTests", swiftSettings: testSettings),
   .testTarget(
     name: "GRPCLoopbackTests",
     dependencies: [
       "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "Basics",
       "LoopbackHTTP", "TestSupport", "LoopbackSupport", "GRPCValueSupport", "GRPCSupport",
     ],
-    path: "Tests/Loopback/GRPCLoopbackTests", swiftSettings: settings),
+    path: "Tests/Loopback/GRPCLoopbackTests", swiftSettings: testSettings),
   .testTarget(
     name: "OAuthSandboxTests",
     dependencies: ["OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport"],
-    path: "Tests/Loopback/OAuthSandboxTests", swiftSettings: settings),
+    path: "Tests/Loopback/OAuthSandboxTests", swiftSettings: testSettings),
   .testTarget(
     name: "LoopbackHTTPTests",
     dependencies: ["Basics", "LoopbackHTTP", "OAuthSandbox", "TestSupport", "LoopbackSupport"],
-    path: "Tests/Loopback/LoopbackHTTPTests", swiftSettings: settings),
+    path: "Tests/Loopback/LoopbackHTTPTests", swiftSettings: testSettings),
   .testTarget(
     name: "LoopbackHTTP2Tests",
     dependencies: [
       "Basics", "HTTP2", "LoopbackHTTP", "LoopbackHTTP2", "TestSupport", "LoopbackSupport",
     ],
-    path: "Tests/Loopback/LoopbackHTTP2Tests", swiftSettings: settings),
+    path: "Tests/Loopback/LoopbackHTTP2Tests", swiftSettings: testSettings),
 ]
 
 /// Tests that start programs: browsers, servers, compilers, databases, the demo.
@@ -180,7 +188,7 @@ let programs: [Target] = [
       "SequencingOAuth", "transfer-probe", "OAuthSandbox", "Basics", "LoopbackHTTP",
       "TestSupport", "LoopbackSupport", "ProgramSupport",
     ],
-    path: "Tests/Programs/ClientProgramTests", swiftSettings: settings),
+    path: "Tests/Programs/ClientProgramTests", swiftSettings: testSettings),
   .testTarget(
     name: "StoreTests",
     dependencies: [
@@ -188,7 +196,7 @@ let programs: [Target] = [
       "SequencingOAuthSecretService", "store-probe", "OAuthSandbox", "Basics", "TestSupport",
       "LoopbackSupport", "ProgramSupport",
     ],
-    path: "Tests/Programs/StoreTests", exclude: ["Faults"], swiftSettings: settings),
+    path: "Tests/Programs/StoreTests", exclude: ["Faults"], swiftSettings: testSettings),
   .testTarget(
     name: "GRPCProgramTests",
     dependencies: [
@@ -196,35 +204,35 @@ let programs: [Target] = [
       "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport", "ProgramSupport",
       "GRPCValueSupport", "GRPCSupport",
     ],
-    path: "Tests/Programs/GRPCProgramTests", exclude: ["Servers"], swiftSettings: settings),
+    path: "Tests/Programs/GRPCProgramTests", exclude: ["Servers"], swiftSettings: testSettings),
   .testTarget(
     name: "OAuthSandboxGRPCTests",
     dependencies: [
       "OAuthSandboxGRPC", "OAuthSandbox", "SequencingOAuthGRPC", "SequencingOAuth", "Basics",
       "TestSupport", "ProgramSupport",
     ],
-    path: "Tests/Programs/OAuthSandboxGRPCTests", exclude: ["Peers"], swiftSettings: settings),
+    path: "Tests/Programs/OAuthSandboxGRPCTests", exclude: ["Peers"], swiftSettings: testSettings),
   .testTarget(
     name: "PeerTests",
     dependencies: [
       "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "Basics", "TestSupport",
       "LoopbackSupport", "ProgramSupport",
     ],
-    path: "Tests/Programs/PeerTests", exclude: ["Peers"], swiftSettings: settings),
+    path: "Tests/Programs/PeerTests", exclude: ["Peers"], swiftSettings: testSettings),
   .testTarget(
     name: "CallbackTests",
     dependencies: [
       "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
       "ProgramSupport",
     ],
-    path: "Tests/Programs/CallbackTests", swiftSettings: settings),
+    path: "Tests/Programs/CallbackTests", swiftSettings: testSettings),
   .testTarget(
     name: "PodTests",
     dependencies: [
       "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
       "ProgramSupport",
     ],
-    path: "Tests/Programs/PodTests", exclude: ["Apps", "fixits"], swiftSettings: settings),
+    path: "Tests/Programs/PodTests", exclude: ["Apps", "fixits"], swiftSettings: testSettings),
   .testTarget(
     name: "DemoTests",
     dependencies: [
@@ -232,7 +240,7 @@ let programs: [Target] = [
       "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
       "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport", "ProgramSupport",
     ],
-    path: "Tests/Programs/DemoTests", swiftSettings: settings),
+    path: "Tests/Programs/DemoTests", swiftSettings: testSettings),
   .testTarget(
     name: "DocumentationTests",
     dependencies: [
@@ -240,44 +248,44 @@ let programs: [Target] = [
       "SequencingOAuthPostgreSQL", "SequencingOAuthSecretService", "SequencingOAuthGRPC",
       "OAuthSandbox", "OAuthSandboxGRPC", "TestSupport", "ProgramSupport",
     ],
-    path: "Tests/Programs/DocumentationTests", swiftSettings: settings),
+    path: "Tests/Programs/DocumentationTests", swiftSettings: testSettings),
   .testTarget(
     name: "LiveTests",
     dependencies: [
       "sq-demo", "SequencingOAuth", "SequencingOAuthPostgreSQL", "OAuthSandbox", "Basics",
       "LoopbackHTTP", "TestSupport", "LoopbackSupport", "ProgramSupport",
     ],
-    path: "Tests/Programs/LiveTests", exclude: ["Servers"], swiftSettings: settings),
+    path: "Tests/Programs/LiveTests", exclude: ["Servers"], swiftSettings: testSettings),
 ]
 
 /// What the tests share, by tier, and the programs that some tests start.
 let support: [Target] = [
   .target(
     name: "TestSupport", dependencies: ["SequencingOAuth", "Basics"],
-    path: "Tests/Support/TestSupport", swiftSettings: settings),
+    path: "Tests/Support/TestSupport", swiftSettings: testSettings),
   .target(
     name: "LoopbackSupport",
     dependencies: [
       "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "CNghttp2", "TestSupport",
     ],
-    path: "Tests/Support/LoopbackSupport", swiftSettings: settings),
+    path: "Tests/Support/LoopbackSupport", swiftSettings: testSettings),
   .target(
     name: "GRPCValueSupport", dependencies: ["SequencingOAuthGRPC", "TestSupport"],
-    path: "Tests/Support/GRPCValueSupport", swiftSettings: settings),
+    path: "Tests/Support/GRPCValueSupport", swiftSettings: testSettings),
   .target(
     name: "GRPCSupport",
     dependencies: [
       "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "Basics",
       "LoopbackHTTP", "TestSupport", "LoopbackSupport", "GRPCValueSupport",
     ],
-    path: "Tests/Support/GRPCSupport", swiftSettings: settings),
+    path: "Tests/Support/GRPCSupport", swiftSettings: testSettings),
   .target(
     name: "ProgramSupport",
     dependencies: [
       "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
       "LoopbackSupport",
     ],
-    path: "Tests/Support/ProgramSupport", swiftSettings: settings),
+    path: "Tests/Support/ProgramSupport", swiftSettings: testSettings),
   .executableTarget(
     name: "transfer-probe", dependencies: ["SequencingOAuth", "Basics", "LoopbackHTTP"],
     path: "Tests/TransferProbe", swiftSettings: settings),
@@ -308,9 +316,6 @@ let benchmarks: [Target] = [
     ],
     path: "Tests/Benchmarks", exclude: ["Peers"], swiftSettings: settings)
 ]
-
-/// What a build is limited to: names of targets and of the lists of tests above, and spaces.
-let parts = Context.environment["SQ_PARTS"]
 
 /// The parts with all that they need; without a limit everything but the benchmarks.
 @MainActor func targets(of parts: String?) -> [Target] {

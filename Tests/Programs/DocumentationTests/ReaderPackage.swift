@@ -4,16 +4,14 @@ import TestSupport
 
 /// A package that depends on this one by its path, and that is built as its author builds it.
 ///
-/// Unless it uses every library, it does not find the system's libraries that only other products
-/// of the SDK need.
+/// It does not find the system's libraries that only other products of the SDK need, until it is
+/// to use every library.
 struct ReaderPackage: Sendable {
   private let folder: TemporaryFolder
   private let root: String
-  private let usesEveryLibrary: Bool
 
   /// Makes the package beside a link to this one, which has the name that the manifest expects.
-  init(manifest: String, usesEveryLibrary: Bool = false) throws {
-    self.usesEveryLibrary = usesEveryLibrary
+  init(manifest: String) throws {
     folder = try TemporaryFolder()
     root = folder.file("greeter")
     let files = FileManager.default
@@ -21,20 +19,32 @@ struct ReaderPackage: Sendable {
       atPath: folder.file("sequencing-oauth"), withDestinationPath: PackageSources.root.path)
     try files.createDirectory(
       atPath: root + "/Sources/greeter", withIntermediateDirectories: true)
-    try Data(manifest.utf8).write(to: URL(filePath: root + "/Package.swift"))
+    try write(manifest: manifest)
     try UnusedLibraries.write(to: folder)
+  }
+
+  /// Lets it find all of the system's libraries.
+  ///
+  /// The compiler's options stay the same, so what is built already stays.
+  func useEveryLibrary(manifest: String) throws {
+    try write(manifest: manifest)
+    try UnusedLibraries.remove(from: folder)
+  }
+
+  private func write(manifest: String) throws {
+    try Data(manifest.utf8).write(to: URL(filePath: root + "/Package.swift"))
   }
 
   /// Builds the package with this `main.swift`, and returns where its program is.
   ///
   /// A build that warns, of whatever part of the SDK, fails.
-  func build(_ code: String, options: [String] = []) async throws -> String {
+  func build(_ code: String) async throws -> String {
     try Data(code.utf8).write(to: URL(filePath: root + "/Sources/greeter/main.swift"))
     let result = try await ChildProcess.run(
       [
         "swift", "build", "--package-path", root, "--cache-path", folder.file("cache"),
         "--disable-index-store",
-      ] + options + (usesEveryLibrary ? [] : UnusedLibraries.options(in: folder)),
+      ] + UnusedLibraries.options(in: folder),
       within: .seconds(500))
     let said = result.output + result.errors
     guard result.status == 0, !said.contains("warning:") else { throw BuildFailed(message: said) }

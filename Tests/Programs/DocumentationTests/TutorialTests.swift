@@ -7,11 +7,14 @@ import Testing
 /// Follows the tutorial: builds and runs its package, and compares the output with the article.
 @Suite(.timeLimit(.minutes(10)), .disabled(if: isSanitized, "what is built would be the same"))
 struct TutorialTests {
-  @Test func `a reader who follows the tutorial gets its programs to work`() async throws {
+  @Test func `a reader who follows the tutorial gets its programs to work, with any library`()
+    async throws
+  {
     let samples = try Sample.all().filter { $0.document.hasSuffix("/GettingStarted.md") }
     let steps = samples.filter { $0.kind == .program }
     try #require(steps.count == 3)
-    let reader = try await Reader(manifest: #require(samples.first { $0.kind == .manifest }))
+    let manifest = try #require(samples.first { $0.kind == .manifest })
+    let reader = try await Reader(manifest: manifest)
     let first = try await reader.build(steps[0])
     #expect(try await first.signingIn() == "Signed in, for: profile\n")
     let second = try await reader.build(steps[1])
@@ -33,20 +36,19 @@ struct TutorialTests {
     reader.sandbox.revokeEverything()
     #expect(try await greeter.signedIn().contains(": invalid_grant: "))
     #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
+
+    try await useEveryLibrary(reader.project, manifest)
   }
 
-  @Test func `a package that uses every library is built without a warning`() async throws {
-    let manifest = try #require(
-      try Sample.all().first {
-        $0.document.hasSuffix("/GettingStarted.md") && $0.kind == .manifest
-      })
+  /// Builds on with every library, without a warning.
+  private func useEveryLibrary(_ package: ReaderPackage, _ manifest: Sample) async throws {
     let product = #".product(name: "SequencingOAuth", package: "sequencing-oauth")"#
     let products = Self.libraries.map {
       product.replacing(#""SequencingOAuth""#, with: "\"\($0)\"")
     }
     let all = manifest.code.replacing(product, with: products.joined(separator: ", "))
     try #require(all != manifest.code)
-    let package = try ReaderPackage(manifest: all, usesEveryLibrary: true)
+    try package.useEveryLibrary(manifest: all)
     let program = try await package.build(
       Self.libraries.map { "import \($0)\n" }.joined()
         + "print(SecretServiceTokenStore.self, SQLiteTokenStore.self, RPCChannel.self)\n"
@@ -77,7 +79,7 @@ struct TutorialTests {
 private struct Reader {
   let sandbox: SandboxServer
   let folder: TemporaryFolder
-  private let project: ReaderPackage
+  let project: ReaderPackage
 
   init(manifest: Sample) async throws {
     sandbox = try await SandboxServer.start()

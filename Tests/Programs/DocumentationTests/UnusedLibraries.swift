@@ -26,6 +26,12 @@ enum UnusedLibraries {
     }
   }
 
+  static func remove(from folder: TemporaryFolder) throws {
+    for name in ["include", "lib"] {
+      try FileManager.default.removeItem(atPath: folder.file(name))
+    }
+  }
+
   /// Has `swift build` find those files.
   static func options(in folder: TemporaryFolder) -> [String] {
     ["-Xcc", "-I" + folder.file("include"), "-Xlinker", "-L" + folder.file("lib")]

@@ -4,6 +4,8 @@ import Foundation
 import SequencingOAuth
 import Testing
 
+@testable import LoopbackSupport
+
 /// A server that sends its answer byte by byte, and waits some time before each byte.
 ///
 /// The time does not pass: each byte that the client has got moves the client's time ahead.

@@ -1,0 +1,105 @@
+"""What a run of a Swift Testing program says of its tests: the program's event stream."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# Swift Testing writes this when a test goes on for longer than its own `.timeLimit`.
+TIME_LIMIT_MESSAGE = "Time limit was exceeded"
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test function: the unit that fails, is skipped and runs again."""
+
+    identifier: str
+    file: str
+    line: int
+
+    @property
+    def label(self) -> str:
+        """The name for people: target, suite, function, file and line."""
+        name = self.identifier.rsplit("/", 1)[0].replace("`", "")
+        return f"{name} ({Path(self.file).name}:{self.line})"
+
+    @property
+    def filter(self) -> str:
+        """A regular expression for `--filter` that selects this test and no other."""
+        return "^" + re.sub(r"[\\.^$|?*+(){}\[\]]", r"\\\g<0>", self.identifier) + "$"
+
+
+@dataclass
+class Run:
+    """The tests of one run, as far as the stream has been read."""
+
+    tests: dict[str, Test] = field(default_factory=dict)
+    started: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
+    skipped: dict[str, str] = field(default_factory=dict)
+    # Each failed test with its first message.
+    failed: dict[str, str] = field(default_factory=dict)
+    # Tests beyond their own time limit that have not ended.
+    overdue: set[str] = field(default_factory=set)
+    # Issues that belong to no test.
+    other_issues: list[str] = field(default_factory=list)
+    # The seconds from the first start of a case to the last end, of each test whose cases are told.
+    seconds: dict[str, float] = field(default_factory=dict)
+    has_ended: bool = False
+
+    @property
+    def passed(self) -> set[str]:
+        """The tests that ended without an issue."""
+        return self.ended - self.failed.keys()
+
+    @property
+    def unfinished(self) -> set[str]:
+        """The tests that were neither skipped nor brought to their end."""
+        return self.tests.keys() - self.ended - self.skipped.keys()
+
+    def read(self, line: str) -> None:
+        """Takes one line of the stream."""
+        record = json.loads(line)
+        payload = record["payload"]
+        if record["kind"] == "test":
+            self._add_test(payload)
+        elif record["kind"] == "event":
+            self._add_event(payload)
+
+    def _add_test(self, payload: dict) -> None:
+        if payload["kind"] != "function":
+            return
+        place = payload["sourceLocation"]
+        identifier = payload["id"]
+        self.tests[identifier] = Test(
+            identifier, place.get("filePath") or place.get("_filePath") or place["fileID"],
+            place["line"])
+
+    def _add_event(self, payload: dict) -> None:
+        test = payload.get("testID")
+        match payload["kind"]:
+            case "testStarted" if test in self.tests:
+                self.started.add(test)
+            case "testEnded" if test in self.tests:
+                self.ended.add(test)
+                self.overdue.discard(test)
+            case "testSkipped" if test in self.tests:
+                self.skipped[test] = "; ".join(payload.get("_comments") or []) or _message(payload)
+            case "issueRecorded" if not payload["issue"].get("isKnown"):
+                self._add_issue(test, _message(payload))
+            case "runEnded":
+                self.has_ended = True
+
+    def _add_issue(self, test: str | None, message: str) -> None:
+        if test not in self.tests:
+            self.other_issues.append(f"{test}: {message}" if test else message)
+            return
+        self.failed.setdefault(test, message)
+        if message.startswith(TIME_LIMIT_MESSAGE) and test not in self.ended:
+            self.overdue.add(test)
+
+
+def _message(payload: dict) -> str:
+    return "\n".join(message["text"] for message in payload["messages"])

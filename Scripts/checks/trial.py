@@ -1,0 +1,170 @@
+"""Tries mutants: plants each, builds, runs its tests, and tells which test has caught it."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import Popen, TimeoutExpired
+from typing import BinaryIO
+
+from events import Run
+from mutants import Mutant, MutantError, Sources
+from workspace import Workspace
+
+# The longest time, in seconds, for the build and for the tests of a mutant.
+LIMIT = 300
+# The longest time for the tests of all mutants together, without any bug.
+UNCHANGED_LIMIT = 1800
+# One failure is enough. This time, in seconds, shows which other tests fail as well.
+AFTER_FAILURE = 5
+# More tests than this at once would make those that wait take time from those that work.
+WIDTH = 8
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a mutant."""
+
+    mutant: Mutant
+    verdict: str
+    is_caught: bool
+    build_seconds: float
+    test_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        return self.build_seconds + self.test_seconds
+
+
+class Trial:
+    """Tries mutants in a workspace that it opens anew for each."""
+
+    def __init__(
+        self, workspace: Workspace, sources: Sources, program: Path, logs: Path
+    ) -> None:
+        self._workspace = workspace
+        self._sources = sources
+        self._program = program
+        self._logs = logs
+
+    def attempt(self, mutant: Mutant) -> Outcome:
+        """Plants a mutant, builds, and runs its tests."""
+        log = self._new_log(mutant.name)
+        start = time.monotonic()
+        with self._workspace:
+            for path, text in self._sources.plant(mutant).items():
+                self._workspace.write(path, text)
+            self._build(mutant.name, log, LIMIT)
+            built = time.monotonic()
+            status, run = self._test([mutant.tests], log, LIMIT)
+            tested = time.monotonic()
+        if not run.tests:
+            raise _no_tests(mutant, log)
+        is_caught, verdict = _judge(status, run)
+        return Outcome(mutant, verdict, is_caught, built - start, tested - built)
+
+    def prove(self, mutants: Sequence[Mutant]) -> None:
+        """Fails unless the tests of each mutant exist, and pass without any bug."""
+        log = self._new_log("unchanged")
+        filters = sorted({mutant.tests for mutant in mutants})
+        with self._workspace:
+            self._build("the package without any bug", log, UNCHANGED_LIMIT)
+            status, run = self._test(filters, log, UNCHANGED_LIMIT)
+        for mutant in mutants:
+            fitting = {test for test in run.tests if re.search(mutant.tests, test)}
+            if not fitting:
+                raise _no_tests(mutant, log)
+            if fitting <= run.skipped.keys():
+                raise MutantError(f"{mutant.name} names only skipped tests: {mutant.tests}")
+        if status != 0:
+            reasons = _failures(run) or ["they hang" if status is None else "they crash"]
+            raise MutantError(
+                "\n".join([f"tests fail without any bug (full log: {log})", *reasons[:10]]))
+
+    def _new_log(self, name: str) -> Path:
+        log = self._logs / f"{name}.log"
+        log.unlink(missing_ok=True)
+        return log
+
+    def _build(self, name: str, log: Path, seconds: float) -> None:
+        # Programs that no test starts are left out.
+        command = ["Scripts/build", "--product", self._program.stem]
+        with self._workspace.started(command, log) as process:
+            try:
+                status = process.wait(seconds)
+            except TimeoutExpired:
+                raise MutantError(f"{name} takes more than {seconds} s to build") from None
+        if status != 0:
+            errors = [line for line in log.read_text(errors="replace").splitlines()
+                      if "error:" in line]
+            raise MutantError(
+                "\n".join([f"{name} cannot be built (full log: {log})", *errors[:10]]))
+
+    def _test(self, filters: Sequence[str], log: Path, seconds: float) -> tuple[int | None, Run]:
+        """Runs the tests that fit one of the filters, and reads what happened to them.
+
+        The status is None if they ran for too long, or for a while after one has failed.
+        """
+        stream = Path(".build/mutants.events")
+        command = [
+            str(self._program), "--testing-library", "swift-testing",
+            "--experimental-maximum-parallelization-width", str(WIDTH),
+            "--event-stream-output-path", str(stream), "--event-stream-version", "0"]
+        for pattern in filters:
+            command += ["--filter", pattern]
+        self._workspace.write(str(stream), "")
+        with ((self._workspace.root / stream).open("rb") as events,
+              self._workspace.started(command, log, _environment()) as process):
+            return _watch(process, events, seconds)
+
+
+def _watch(process: Popen, events: BinaryIO, seconds: float) -> tuple[int | None, Run]:
+    """Reads the events of a test program until it ends, or until its time is over."""
+    run = Run()
+    rest = b""
+    end = time.monotonic() + seconds
+    while True:
+        status = process.poll()
+        *lines, rest = (rest + events.read()).split(b"\n")
+        for line in filter(None, lines):
+            run.read(line.decode(errors="replace"))
+        now = time.monotonic()
+        if _failures(run):
+            end = min(end, now + AFTER_FAILURE)
+        if status is not None or now > end:
+            return status, run
+        time.sleep(0.1)
+
+
+def _judge(status: int | None, run: Run) -> tuple[bool, str]:
+    """Returns whether a mutant is caught, and by what."""
+    failures = _failures(run)
+    if failures:
+        more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
+        return True, f"caught by {failures[0]}{more}"
+    if status is None:
+        return False, "MISSED: the tests hang"
+    return (False, "MISSED") if status == 0 else (True, "caught by a crash")
+
+
+def _failures(run: Run) -> list[str]:
+    return sorted(run.tests[test].label for test in run.failed) + run.other_issues
+
+
+def _no_tests(mutant: Mutant, log: Path) -> MutantError:
+    return MutantError(
+        f"{mutant.name} names the tests {mutant.tests}, none of which exists (full log: {log})")
+
+
+def _environment() -> dict[str, str]:
+    # Swift's runtime tags its pointers, so LeakSanitizer reports their objects as leaks.
+    settings = {"ASAN_OPTIONS": "detect_leaks=0", "LLVM_PROFILE_FILE": "/dev/null"}
+    environment = {**os.environ, **settings}
+    if environment.get("COVERAGE") == "1":
+        # The build for the coverage has no sanitizer, which the tests would ask for.
+        environment.pop("SANITIZE", None)
+    return environment
