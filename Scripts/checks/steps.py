@@ -83,7 +83,7 @@ def _run(
     process = subprocess.Popen(
         command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT)
-    with log.open("w", encoding="utf-8") as file:
+    with log.open("w", buffering=1, encoding="utf-8") as file:
         for line in process.stdout:
             text = line.decode("utf-8", "replace")
             file.write(text)

@@ -13,6 +13,8 @@ from typing import BinaryIO
 
 from events import Run
 from mutants import Mutant, MutantError, Sources
+from program import WIDTH
+from verdict import MOST_AGAIN, TRIES, Finding
 from workspace import Workspace
 
 # The longest time, in seconds, for the build and for the tests of a mutant.
@@ -21,8 +23,6 @@ LIMIT = 300
 UNCHANGED_LIMIT = 1800
 # One failure is enough. This time, in seconds, shows which other tests fail as well.
 AFTER_FAILURE = 5
-# More tests than this at once would make those that wait take time from those that work.
-WIDTH = 8
 
 
 @dataclass(frozen=True)
@@ -67,23 +67,37 @@ class Trial:
         is_caught, verdict = _judge(status, run)
         return Outcome(mutant, verdict, is_caught, built - start, tested - built)
 
-    def prove(self, mutants: Sequence[Mutant]) -> None:
-        """Fails unless the tests of each mutant exist, and pass without any bug."""
+    def prove(self, mutants: Sequence[Mutant]) -> list[Finding]:
+        """Fails unless the tests of each mutant exist, and pass without any bug.
+
+        Returns the tests that failed once, and passed each time when they ran again, alone.
+        """
         log = self._new_log("unchanged")
         filters = sorted({mutant.tests for mutant in mutants})
+        unsteady: list[Finding] = []
         with self._workspace:
             self._build("the package without any bug", log, UNCHANGED_LIMIT)
-            status, run = self._test(filters, log, UNCHANGED_LIMIT)
+            status, run = self._test(filters, log, UNCHANGED_LIMIT, UNCHANGED_LIMIT)
+            if run.has_ended and run.failed and len(run.failed) <= MOST_AGAIN:
+                unsteady = self._passing_alone(run, log)
         for mutant in mutants:
             fitting = {test for test in run.tests if re.search(mutant.tests, test)}
             if not fitting:
                 raise _no_tests(mutant, log)
             if fitting <= run.skipped.keys():
                 raise MutantError(f"{mutant.name} names only skipped tests: {mutant.tests}")
-        if status != 0:
+        if status != 0 and (not unsteady or len(unsteady) < len(_failures(run))):
             reasons = _failures(run) or ["they hang" if status is None else "they crash"]
             raise MutantError(
                 "\n".join([f"tests fail without any bug (full log: {log})", *reasons[:10]]))
+        return unsteady
+
+    def _passing_alone(self, run: Run, log: Path) -> list[Finding]:
+        """Runs each failed test again, alone, and returns those that pass each time."""
+        return [
+            Finding(run.tests[test].label, message) for test, message in run.failed.items()
+            if all(self._test([run.tests[test].filter], log, LIMIT)[0] == 0
+                   for _ in range(TRIES))]
 
     def _new_log(self, name: str) -> Path:
         log = self._logs / f"{name}.log"
@@ -104,7 +118,10 @@ class Trial:
             raise MutantError(
                 "\n".join([f"{name} cannot be built (full log: {log})", *errors[:10]]))
 
-    def _test(self, filters: Sequence[str], log: Path, seconds: float) -> tuple[int | None, Run]:
+    def _test(
+        self, filters: Sequence[str], log: Path, seconds: float,
+        after_failure: float = AFTER_FAILURE
+    ) -> tuple[int | None, Run]:
         """Runs the tests that fit one of the filters, and reads what happened to them.
 
         The status is None if they ran for too long, or for a while after one has failed.
@@ -119,10 +136,12 @@ class Trial:
         self._workspace.write(str(stream), "")
         with ((self._workspace.root / stream).open("rb") as events,
               self._workspace.started(command, log, _environment()) as process):
-            return _watch(process, events, seconds)
+            return _watch(process, events, seconds, after_failure)
 
 
-def _watch(process: Popen, events: BinaryIO, seconds: float) -> tuple[int | None, Run]:
+def _watch(
+    process: Popen, events: BinaryIO, seconds: float, after_failure: float
+) -> tuple[int | None, Run]:
     """Reads the events of a test program until it ends, or until its time is over."""
     run = Run()
     rest = b""
@@ -134,7 +153,7 @@ def _watch(process: Popen, events: BinaryIO, seconds: float) -> tuple[int | None
             run.read(line.decode(errors="replace"))
         now = time.monotonic()
         if _failures(run):
-            end = min(end, now + AFTER_FAILURE)
+            end = min(end, now + after_failure)
         if status is not None or now > end:
             return status, run
         time.sleep(0.1)

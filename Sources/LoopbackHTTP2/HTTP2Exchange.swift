@@ -21,7 +21,7 @@ package final class HTTP2Exchange: Sendable {
   /// Raised when the exchange is over, by its answer or because the client left.
   package let whenClosed = Interruption()
   private let server: HTTP2Server
-  private let place: HTTP2ServerConnection.Place
+  let place: HTTP2ServerConnection.Place
   private let stream: Int32
 
   init(

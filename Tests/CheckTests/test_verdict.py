@@ -1,4 +1,4 @@
-"""The judgement of runs of a real test program, whose tests fail, crash, hang and race on command."""
+"""The judgement of runs of a real program, whose tests fail, crash, hang and race on command."""
 
 import os
 import subprocess
