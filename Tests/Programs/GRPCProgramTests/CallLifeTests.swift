@@ -141,6 +141,8 @@ import Testing
       let outcomes = Locked<[RPCStatus]>([])
       let (ends, end) = AsyncStream.makeStream(of: Void.self)
       let call = try RPCChannel(server).test("Hang", "one")
+      // Without it the server would end the call by itself, at the time that it is told.
+      try call.setTimeout(nil)
       try call.start { result in
         outcomes.withLock { $0.append((try? result.get()) == nil ? call.status ?? .ok : .ok) }
         end.yield()
@@ -171,6 +173,8 @@ import Testing
   @Test func `cancelling the task that waits cancels the call`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Hang", "task")
+      // Without it the server would end the call by itself, at the time that it is told.
+      try call.setTimeout(nil)
       let task = Task { try await call.response() }
       try await server.line(after: "HANGS task")
       task.cancel()
