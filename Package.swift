@@ -1,19 +1,21 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// What a build is limited to: names of targets and of the lists of tests below, and spaces.
+let parts = Context.environment["SQ_PARTS"]
+
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// What a build is limited to: names of targets and of the lists of tests below, and spaces.
-let parts = Context.environment["SQ_PARTS"]
-
-// Tests are not optimized with what they test, which would take twice the time.
-let testSettings =
-  settings
-  + (parts == nil ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))])
+/// The settings of what apps link.
+///
+/// With SQ_OPTIMIZED it is optimized in a debug build: file by file, so that to build after a change
+/// of one file stays quick. Tests would take twice the time to build, and gain nothing.
+let librarySettings =
+  settings + (Context.environment["SQ_OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
 
 let products: [Product] = [
   .library(name: "SequencingOAuth", targets: ["SequencingOAuth"]),
@@ -34,29 +36,29 @@ let libraries: [Target] = [
     dependencies: ["Basics", "LoopbackHTTP", "LoopbackPages", "CCurl", "CCrypto", "CTLS"],
     // To be copied; a resource would link Foundation, for its Bundle.
     exclude: ["SignInButton/Images"],
-    swiftSettings: settings),
+    swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthFoundation",
     dependencies: ["SequencingOAuth"],
-    swiftSettings: settings),
+    swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthSQLite",
     dependencies: ["SequencingOAuth", "Basics", "CSQLite"],
-    swiftSettings: settings),
+    swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthPostgreSQL",
     dependencies: ["SequencingOAuth", "Basics", "CPostgreSQL"],
-    swiftSettings: settings),
+    swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthSecretService",
     dependencies: ["SequencingOAuth", "Basics", "CSecret"],
-    swiftSettings: settings),
+    swiftSettings: librarySettings),
   // It declares libsecret by itself and loads it, so it needs neither headers nor a linker's flag.
   .target(name: "CSecret"),
   .target(
     name: "SequencingOAuthGRPC",
     dependencies: ["SequencingOAuth", "HTTP2", "Basics", "CTLS", "CZlib"],
-    swiftSettings: settings),
+    swiftSettings: librarySettings),
   .target(
     name: "OAuthSandbox",
     dependencies: ["Basics", "LoopbackHTTP", "LoopbackPages", "CCrypto"],
@@ -65,15 +67,16 @@ let libraries: [Target] = [
     name: "OAuthSandboxGRPC",
     dependencies: ["OAuthSandbox", "Basics", "HTTP2", "LoopbackHTTP", "LoopbackHTTP2"],
     swiftSettings: settings),
-  .target(name: "LoopbackHTTP", dependencies: ["Basics", "CSockets"], swiftSettings: settings),
   .target(
-    name: "LoopbackPages", dependencies: ["Basics", "LoopbackHTTP"], swiftSettings: settings),
+    name: "LoopbackHTTP", dependencies: ["Basics", "CSockets"], swiftSettings: librarySettings),
+  .target(
+    name: "LoopbackPages", dependencies: ["Basics", "LoopbackHTTP"], swiftSettings: librarySettings),
   .target(
     name: "LoopbackHTTP2", dependencies: ["Basics", "HTTP2", "LoopbackHTTP"],
     swiftSettings: settings),
   .target(
-    name: "HTTP2", dependencies: ["Basics", "CNghttp2", "CSockets"], swiftSettings: settings),
-  .target(name: "Basics", swiftSettings: settings),
+    name: "HTTP2", dependencies: ["Basics", "CNghttp2", "CSockets"], swiftSettings: librarySettings),
+  .target(name: "Basics", swiftSettings: librarySettings),
   .systemLibrary(name: "CSockets"),
   .systemLibrary(
     name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -100,192 +103,167 @@ let libraries: [Target] = [
     swiftSettings: settings),
 ]
 
+/// A target of tests, in its folder of Tests, from which it has its name.
+@MainActor func tests(
+  _ path: String, name: String? = nil, exclude: [String] = [], _ dependencies: [Target.Dependency]
+) -> Target {
+  .testTarget(
+    name: name ?? String(path.split(separator: "/").last ?? ""), dependencies: dependencies,
+    path: "Tests/" + path, exclude: exclude, swiftSettings: settings)
+}
+
+/// What tests of a tier share, in a folder of Tests/Support.
+@MainActor func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Tests/Support/" + name,
+    swiftSettings: settings)
+}
+
 /// Tests of values: no socket, no process, no file but a temporary one.
 let values: [Target] = [
-  .testTarget(
-    name: "ProtocolTests", dependencies: ["SequencingOAuth", "Basics", "TestSupport", "CCrypto"],
-    path: "Tests/Values/ProtocolTests", exclude: ["Vectors"], swiftSettings: testSettings),
-  .testTarget(
-    name: "SessionTests", dependencies: ["SequencingOAuth", "Basics", "TestSupport"],
-    path: "Tests/Values/SessionTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "StoreValueTests",
-    dependencies: [
-      "SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "TestSupport",
-    ],
-    path: "Tests/Values/StoreValueTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "GRPCValueTests",
-    dependencies: [
+  tests(
+    "Values/ProtocolTests", exclude: ["Vectors"],
+    ["SequencingOAuth", "Basics", "TestSupport", "CCrypto"]),
+  tests("Values/SessionTests", ["SequencingOAuth", "Basics", "TestSupport"]),
+  tests(
+    "Values/StoreValueTests",
+    ["SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "TestSupport"]),
+  tests(
+    "Values/GRPCValueTests",
+    [
       "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "Basics", "TestSupport",
       "GRPCValueSupport",
-    ],
-    path: "Tests/Values/GRPCValueTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "SequencingOAuthFoundationTests",
-    dependencies: ["SequencingOAuthFoundation", "SequencingOAuth"],
-    path: "Tests/Values/SequencingOAuthFoundationTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "SandboxValueTests",
-    dependencies: ["OAuthSandbox", "LoopbackPages", "LoopbackHTTP", "Basics"],
-    path: "Tests/Values/SandboxValueTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "DemoValueTests",
-    dependencies: ["sq-demo", "SequencingOAuth", "OAuthSandbox", "Basics", "TestSupport"],
-    path: "Tests/Values/DemoValueTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "BasicsTests", dependencies: ["Basics", "TestSupport"],
-    path: "Tests/Values/BasicsTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "ChartsTests", dependencies: ["Charts"],
-    path: "Tests/Values/ChartsTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "FuzzerTests",
-    dependencies: [
-      "SequencingOAuth", "SequencingOAuthGRPC", "HTTP2", "Basics", "LoopbackHTTP", "CCurl",
-    ],
-    path: "Tests/Fuzzers", exclude: ["Dictionaries", "LibFuzzer", "Seeds"],
-    swiftSettings: testSettings),
+    ]),
+  tests("Values/SequencingOAuthFoundationTests", ["SequencingOAuthFoundation", "SequencingOAuth"]),
+  tests("Values/SandboxValueTests", ["OAuthSandbox", "LoopbackPages", "LoopbackHTTP", "Basics"]),
+  tests(
+    "Values/DemoValueTests",
+    ["sq-demo", "SequencingOAuth", "OAuthSandbox", "Basics", "TestSupport"]),
+  tests("Values/BasicsTests", ["Basics", "TestSupport"]),
+  tests("Values/ChartsTests", ["Charts"]),
+  tests(
+    "Fuzzers", name: "FuzzerTests", exclude: ["Dictionaries", "LibFuzzer", "Seeds"],
+    ["SequencingOAuth", "SequencingOAuthGRPC", "HTTP2", "Basics", "LoopbackHTTP", "CCurl"]),
 ]
 
 /// Tests with servers of this process, on loopback addresses.
 let loopback: [Target] = [
-  .testTarget(
-    name: "ClientLoopbackTests",
-    dependencies: [
-      "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
-      "LoopbackSupport",
-    ],
-    path: "Tests/Loopback/ClientLoopbackTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "GRPCLoopbackTests",
-    dependencies: [
-      "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "Basics",
-      "LoopbackHTTP", "TestSupport", "LoopbackSupport", "GRPCValueSupport", "GRPCSupport",
-    ],
-    path: "Tests/Loopback/GRPCLoopbackTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "OAuthSandboxTests",
-    dependencies: ["OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport"],
-    path: "Tests/Loopback/OAuthSandboxTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "LoopbackHTTPTests",
-    dependencies: ["Basics", "LoopbackHTTP", "OAuthSandbox", "TestSupport", "LoopbackSupport"],
-    path: "Tests/Loopback/LoopbackHTTPTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "LoopbackHTTP2Tests",
-    dependencies: [
-      "Basics", "HTTP2", "LoopbackHTTP", "LoopbackHTTP2", "TestSupport", "LoopbackSupport",
-    ],
-    path: "Tests/Loopback/LoopbackHTTP2Tests", swiftSettings: testSettings),
+  tests(
+    "Loopback/TransportTests",
+    [
+      "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport",
+    ]),
+  tests(
+    "Loopback/SignInTests",
+    [
+      "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport",
+    ]),
+  tests(
+    "Loopback/ProviderTests",
+    [
+      "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport",
+    ]),
+  tests(
+    "Loopback/GRPCLoopbackTests",
+    [
+      "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "Basics", "LoopbackHTTP",
+      "TestSupport", "LoopbackSupport", "GRPCValueSupport", "GRPCSupport",
+    ]),
+  tests(
+    "Loopback/OAuthSandboxTests",
+    ["OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport"]),
+  tests(
+    "Loopback/LoopbackHTTPTests",
+    ["Basics", "LoopbackHTTP", "OAuthSandbox", "TestSupport", "LoopbackSupport"]),
+  tests(
+    "Loopback/LoopbackHTTP2Tests",
+    ["Basics", "HTTP2", "LoopbackHTTP", "LoopbackHTTP2", "TestSupport", "LoopbackSupport"]),
 ]
 
 /// Tests that start programs: browsers, servers, compilers, databases, the demo.
 let programs: [Target] = [
-  .testTarget(
-    name: "ClientProgramTests",
-    dependencies: [
-      "SequencingOAuth", "transfer-probe", "OAuthSandbox", "Basics", "LoopbackHTTP",
-      "TestSupport", "LoopbackSupport", "ProgramSupport",
-    ],
-    path: "Tests/Programs/ClientProgramTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "StoreTests",
-    dependencies: [
+  tests(
+    "Programs/ClientProgramTests",
+    [
+      "SequencingOAuth", "transfer-probe", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
+      "LoopbackSupport", "ProgramSupport",
+    ]),
+  tests(
+    "Programs/StoreTests", exclude: ["Faults"],
+    [
       "SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite",
       "SequencingOAuthSecretService", "store-probe", "OAuthSandbox", "Basics", "TestSupport",
       "LoopbackSupport", "ProgramSupport",
-    ],
-    path: "Tests/Programs/StoreTests", exclude: ["Faults"], swiftSettings: testSettings),
-  .testTarget(
-    name: "GRPCProgramTests",
-    dependencies: [
-      "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "OAuthSandbox",
-      "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport", "ProgramSupport",
-      "GRPCValueSupport", "GRPCSupport",
-    ],
-    path: "Tests/Programs/GRPCProgramTests", exclude: ["Servers"], swiftSettings: testSettings),
-  .testTarget(
-    name: "OAuthSandboxGRPCTests",
-    dependencies: [
+    ]),
+  tests(
+    "Programs/DatabaseTests",
+    [
+      "SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "store-probe",
+      "OAuthSandbox", "Basics", "TestSupport", "LoopbackSupport", "ProgramSupport",
+    ]),
+  tests(
+    "Programs/GRPCProgramTests", exclude: ["Servers"],
+    [
+      "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "OAuthSandbox", "Basics",
+      "LoopbackHTTP", "TestSupport", "LoopbackSupport", "ProgramSupport", "GRPCValueSupport",
+      "GRPCSupport",
+    ]),
+  tests(
+    "Programs/OAuthSandboxGRPCTests", exclude: ["Peers"],
+    [
       "OAuthSandboxGRPC", "OAuthSandbox", "SequencingOAuthGRPC", "SequencingOAuth", "Basics",
       "TestSupport", "ProgramSupport",
-    ],
-    path: "Tests/Programs/OAuthSandboxGRPCTests", exclude: ["Peers"], swiftSettings: testSettings),
-  .testTarget(
-    name: "PeerTests",
-    dependencies: [
-      "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "Basics", "TestSupport",
-      "LoopbackSupport", "ProgramSupport",
-    ],
-    path: "Tests/Programs/PeerTests", exclude: ["Peers"], swiftSettings: testSettings),
-  .testTarget(
-    name: "CallbackTests",
-    dependencies: [
-      "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
+    ]),
+  tests(
+    "Programs/PeerTests", exclude: ["Peers"],
+    [
+      "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "Basics", "TestSupport", "LoopbackSupport",
       "ProgramSupport",
-    ],
-    path: "Tests/Programs/CallbackTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "PodTests",
-    dependencies: [
-      "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
-      "ProgramSupport",
-    ],
-    path: "Tests/Programs/PodTests", exclude: ["Apps", "fixits"], swiftSettings: testSettings),
-  .testTarget(
-    name: "DemoTests",
-    dependencies: [
+    ]),
+  tests(
+    "Programs/CallbackTests",
+    ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "ProgramSupport"]),
+  tests(
+    "Programs/PodTests", exclude: ["Apps", "fixits"],
+    ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "ProgramSupport"]),
+  tests(
+    "Programs/DemoTests",
+    [
       "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
       "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
       "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport", "ProgramSupport",
-    ],
-    path: "Tests/Programs/DemoTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "DocumentationTests",
-    dependencies: [
+    ]),
+  tests(
+    "Programs/DocumentationTests",
+    [
       "SequencingOAuth", "SequencingOAuthFoundation", "SequencingOAuthSQLite",
       "SequencingOAuthPostgreSQL", "SequencingOAuthSecretService", "SequencingOAuthGRPC",
       "OAuthSandbox", "OAuthSandboxGRPC", "TestSupport", "ProgramSupport",
-    ],
-    path: "Tests/Programs/DocumentationTests", swiftSettings: testSettings),
-  .testTarget(
-    name: "LiveTests",
-    dependencies: [
+    ]),
+  tests(
+    "Programs/LiveTests", exclude: ["Servers"],
+    [
       "sq-demo", "SequencingOAuth", "SequencingOAuthPostgreSQL", "OAuthSandbox", "Basics",
       "LoopbackHTTP", "TestSupport", "LoopbackSupport", "ProgramSupport",
-    ],
-    path: "Tests/Programs/LiveTests", exclude: ["Servers"], swiftSettings: testSettings),
+    ]),
 ]
 
 /// What the tests share, by tier, and the programs that some tests start.
-let support: [Target] = [
-  .target(
-    name: "TestSupport", dependencies: ["SequencingOAuth", "Basics"],
-    path: "Tests/Support/TestSupport", swiftSettings: testSettings),
-  .target(
-    name: "LoopbackSupport",
-    dependencies: [
-      "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "CNghttp2", "TestSupport",
-    ],
-    path: "Tests/Support/LoopbackSupport", swiftSettings: testSettings),
-  .target(
-    name: "GRPCValueSupport", dependencies: ["SequencingOAuthGRPC", "TestSupport"],
-    path: "Tests/Support/GRPCValueSupport", swiftSettings: testSettings),
-  .target(
-    name: "GRPCSupport",
-    dependencies: [
-      "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "Basics",
-      "LoopbackHTTP", "TestSupport", "LoopbackSupport", "GRPCValueSupport",
-    ],
-    path: "Tests/Support/GRPCSupport", swiftSettings: testSettings),
-  .target(
-    name: "ProgramSupport",
-    dependencies: [
-      "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
-      "LoopbackSupport",
-    ],
-    path: "Tests/Support/ProgramSupport", swiftSettings: testSettings),
+let helpers: [Target] = [
+  support("TestSupport", ["SequencingOAuth", "Basics"]),
+  support(
+    "LoopbackSupport",
+    ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "CNghttp2", "TestSupport"]),
+  support("GRPCValueSupport", ["SequencingOAuthGRPC", "TestSupport"]),
+  support(
+    "GRPCSupport",
+    [
+      "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "Basics", "LoopbackHTTP",
+      "TestSupport", "LoopbackSupport", "GRPCValueSupport",
+    ]),
+  support(
+    "ProgramSupport",
+    ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport"]),
   .executableTarget(
     name: "transfer-probe", dependencies: ["SequencingOAuth", "Basics", "LoopbackHTTP"],
     path: "Tests/TransferProbe", swiftSettings: settings),
@@ -319,7 +297,7 @@ let benchmarks: [Target] = [
 
 /// The parts with all that they need; without a limit everything but the benchmarks.
 @MainActor func targets(of parts: String?) -> [Target] {
-  let all = libraries + values + loopback + programs + support
+  let all = libraries + values + loopback + programs + helpers
   guard let parts else { return all }
   let tiers = ["values": values, "loopback": loopback, "programs": programs]
   var open = parts.split(separator: " ").flatMap { part in

@@ -43,7 +43,7 @@ package final class LoopbackConnection: Sendable {
   }
 
   /// Reads some bytes; empty at the end of the stream, and `ETIMEDOUT` if none come in time.
-  package func receive(within limit: Duration = .seconds(10)) async throws(LoopbackError) -> Data {
+  package func receive(within limit: Duration = .seconds(60)) async throws(LoopbackError) -> Data {
     try await Self.onThread {
       self.receiveSome(until: Monotonic.after(limit, from: Monotonic.now()))
     }
@@ -82,7 +82,7 @@ package final class LoopbackConnection: Sendable {
 
   /// Reads everything up to the end of the stream, or up to a limit.
   package func receiveAll(
-    atMost maximumBytes: Int = 1 << 24, within limit: Duration = .seconds(10)
+    atMost maximumBytes: Int = 1 << 24, within limit: Duration = .seconds(60)
   ) async throws(LoopbackError) -> Data {
     var all = Data()
     while all.count <= maximumBytes {

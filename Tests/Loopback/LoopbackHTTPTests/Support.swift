@@ -17,7 +17,7 @@ extension LoopbackConnection {
   func receive(until mark: String, times: Int = 1) async throws -> String {
     var text = ""
     while text.components(of: mark) < times {
-      let bytes = try await receive()
+      let bytes = try await receive(within: .seconds(60))
       try #require(!bytes.isEmpty, "the stream ended after: \(text)")
       text += String(decoding: bytes, as: UTF8.self)
     }

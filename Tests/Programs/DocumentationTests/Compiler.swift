@@ -3,15 +3,11 @@ import ProgramSupport
 import TestSupport
 
 /// The toolchain's compiler, with the modules of the build that runs this test.
-///
-/// Most of the time goes into the modules of C that a program imports, so all samples share them.
 struct Compiler: Sendable {
-  private let folder: TemporaryFolder
   private let options: [String]
   private let manifestOptions: [String]
 
   init() async throws {
-    folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL.appending(path: "Modules").path
     options =
       ["-I", products] + PackageSources.options(for: try PackageSources.moduleMaps().values)
@@ -55,8 +51,7 @@ struct Compiler: Sendable {
       [
         "swiftc", "-emit-object", "-o", place.file("main.o"), "-swift-version", "6",
         "-warnings-as-errors", file,
-        "-module-cache-path", folder.file("modules"),
-      ] + (sample.kind == .tests ? ["-parse-as-library"] : [])
+      ] + PackageSources.moduleCache + (sample.kind == .tests ? ["-parse-as-library"] : [])
         + (sample.kind == .manifest ? manifestOptions : options),
       within: .seconds(240))
     return result.status == 0 ? nil : "\(sample): \(result.output)\(result.errors)"

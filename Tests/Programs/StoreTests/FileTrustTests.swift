@@ -1,7 +1,6 @@
 import Foundation
 import ProgramSupport
 import SequencingOAuth
-import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
@@ -91,15 +90,6 @@ import Testing
     #expect(owner as? Int == 65_534)
     chown(path, 0, 0)
     #expect(try await kind.open(folder).load("a") == record("a"))
-  }
-
-  @Test(arguments: ["-wal", "-shm"])
-  func `a database whose log others can write is refused`(suffix: String) async throws {
-    let files = try SQLiteFolder()
-    try await files.fill([record("a")])
-    try setMode(0o620, files.path + suffix)
-    let error = await failure(.storeFailed) { try await files.store().load("a") }
-    #expect(error?.message.contains("tokens.sqlite\(suffix)") == true)
   }
 
   @Test(arguments: StoreKind.onDisk)

@@ -1,5 +1,4 @@
 import Foundation
-import OAuthSandbox
 import SequencingOAuth
 import SequencingOAuthSQLite
 import TestSupport
@@ -39,26 +38,5 @@ struct RegistrationStoreKind: Sendable, CustomTestStringConvertible {
         SQLiteTokenStore(path: $0, key: $1)
       },
     ]
-  }
-}
-
-/// Registrations as servers make them.
-enum Registrations {
-  private static let metadata = ClientMetadata(
-    redirectURIs: ["http://127.0.0.1/callback"], clientAuthentication: .basic)
-
-  static func atOneServer(_ count: Int) async throws -> [ClientRegistration] {
-    let sandbox = try await SandboxServer.start()
-    let registrar = ClientRegistrar(issuer: sandbox.issuer.absoluteString)
-    var registrations: [ClientRegistration] = []
-    for _ in 0..<count { registrations.append(try await registrar.register(metadata)) }
-    await sandbox.stop()
-    return registrations
-  }
-
-  static func atServersOfTheirOwn(_ count: Int) async throws -> [ClientRegistration] {
-    var registrations: [ClientRegistration] = []
-    for _ in 0..<count { registrations += try await atOneServer(1) }
-    return registrations
   }
 }

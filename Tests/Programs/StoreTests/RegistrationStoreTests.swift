@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import LoopbackSupport
 import OAuthSandbox
 import ProgramSupport
 import SequencingOAuth
@@ -87,7 +88,7 @@ import Testing
   @Test(.requires(.postgreSQL)) func `hosts keep one of several registrations too`() async throws {
     try await PostgreSQLServer.running { server in
       let stores = [0, 1].map { _ in
-        PostgreSQLTokenStore(connection: server.connection, key: testKey)
+        PostgreSQLTokenStore(connection: server.connection, key: .testKey)
       }
       try await race(stores[0], stores[1])
     }
@@ -114,7 +115,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.file("clients")
     let registration = try await registrations(1)[0]
-    try await FileRegistrationStore(path: path, key: testKey).save(registration)
+    try await FileRegistrationStore(path: path, key: .testKey).save(registration)
     let sealed = try Data(contentsOf: URL(filePath: path))
     let wrong = FileRegistrationStore(path: path, key: .raw(Data(repeating: 9, count: 32)))
     await failure(.wrongPassphrase) { try await wrong.registration(at: registration.issuer) }
@@ -122,7 +123,7 @@ import Testing
     let open = FileRegistrationStore(path: path)
     await failure(.storeDamaged) { try await open.save(registration) }
     #expect(try Data(contentsOf: URL(filePath: path)) == sealed)
-    let store = FileRegistrationStore(path: path, key: testKey)
+    let store = FileRegistrationStore(path: path, key: .testKey)
     for damaged in [sealed.dropLast(), Data("{}".utf8), Data(), sealed + [0]] {
       try damaged.write(to: URL(filePath: path))
       await failure(.storeDamaged) { try await store.registration(at: registration.issuer) }

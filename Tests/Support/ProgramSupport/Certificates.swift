@@ -1,13 +1,40 @@
 package import Foundation
+import TestSupport
 import Testing
 
-/// A private authority with a server's and a client's certificate, made by openssl for one test.
+/// A private authority with a server's and a client's certificate, in a folder for one test.
 package final class Certificates: Sendable {
+  /// The content of the files, which openssl makes once for all tests.
+  private static let files = Task { try await Authority().files() }
+
   package let folder: URL
 
   package init() async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    let files = try await Self.files.value
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for (name, content) in files { try content.write(to: folder.appending(path: name)) }
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  package func data(_ name: String) throws -> Data {
+    try Data(contentsOf: folder.appending(path: name))
+  }
+
+  package func path(_ name: some StringProtocol) -> String {
+    folder.appending(path: String(name)).path
+  }
+}
+
+/// The authority that signs the certificates.
+private struct Authority {
+  let folder: TemporaryFolder
+
+  init() async throws {
+    folder = try TemporaryFolder()
     try await openssl(
       "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=Authority "
         + "-keyout @ca.key -out @ca.pem")
@@ -19,12 +46,16 @@ package final class Certificates: Sendable {
         + "-extfile @server.ext -out @expired.pem")
   }
 
-  deinit {
-    try? FileManager.default.removeItem(at: folder)
+  func files() throws -> [String: Data] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    return try Dictionary(
+      uniqueKeysWithValues: names.map {
+        ($0, try Data(contentsOf: URL(filePath: folder.file($0))))
+      })
   }
 
   private func issue(_ name: String, _ extensions: String) async throws {
-    try Data(extensions.utf8).write(to: folder.appending(path: "\(name).ext"))
+    try Data(extensions.utf8).write(to: URL(filePath: folder.file("\(name).ext")))
     try await openssl(
       "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=\(name) "
         + "-keyout @\(name).key -out @\(name).csr")
@@ -36,17 +67,9 @@ package final class Certificates: Sendable {
   /// Runs openssl; an argument that starts with `@` is a file of the folder.
   private func openssl(_ arguments: String) async throws {
     let words = arguments.split(separator: " ").map {
-      $0.hasPrefix("@") ? path($0.dropFirst()) : String($0)
+      $0.hasPrefix("@") ? folder.file(String($0.dropFirst())) : String($0)
     }
     let result = try await ChildProcess.run(["openssl"] + words)
     try #require(result.status == 0, "openssl: \(result.errors)")
-  }
-
-  package func data(_ name: String) throws -> Data {
-    try Data(contentsOf: folder.appending(path: name))
-  }
-
-  package func path(_ name: some StringProtocol) -> String {
-    folder.appending(path: String(name)).path
   }
 }

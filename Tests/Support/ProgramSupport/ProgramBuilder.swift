@@ -72,11 +72,12 @@ package struct ProgramBuilder: Sendable {
     // In a build for coverage, the libraries count the code that runs.
     let coverage = environment["COVERAGE"] == "1" ? ["-profile-generate"] : []
     compiling =
-      ["-I", products.appending(path: "Modules").path, "-I", folder.path]
-      + ["-warnings-as-errors", "-module-cache-path", folder.file("modules")]
-      + PackageSources.options(for: maps) + sanitizer + coverage
+      ["-I", products.appending(path: "Modules").path, "-I", folder.path, "-warnings-as-errors"]
+      + PackageSources.moduleCache + PackageSources.options(for: maps) + sanitizer + coverage
     let objectsOfC = try extras.flatMap { try $0.objects(in: products) }
-    linking = ["-lcurl", "-lssl", "-lcrypto"] + extras.flatMap(\.links) + objects + objectsOfC
+    linking =
+      ["-use-ld=lld", "-lcurl", "-lssl", "-lcrypto"] + extras.flatMap(\.links) + objects
+      + objectsOfC
   }
 
   /// Compiles and links a program; returns its path.

@@ -24,4 +24,10 @@ package enum PackageSources {
   package static func options(for maps: some Sequence<String>) -> [String] {
     maps.sorted().flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
   }
+
+  /// The option with which all compilers share what they make of modules in C: to make it anew takes
+  /// more time than a small program.
+  package static let moduleCache = [
+    "-module-cache-path", Bundle.main.bundleURL.appending(path: "ModuleCache").path,
+  ]
 }

@@ -49,9 +49,9 @@ struct SymbolGraph: Decodable {
       [
         "swift-symbolgraph-extract", "-module-name", module, "-minimum-access-level", "private",
         "-skip-synthesized-members", "-output-dir", folder,
-        "-module-cache-path", "\(folder)/cache",
         "-I", Bundle.main.bundleURL.appending(path: "Modules").path,
-      ] + PackageSources.options(for: try PackageSources.moduleMaps().values),
+      ] + PackageSources.moduleCache
+        + PackageSources.options(for: try PackageSources.moduleMaps().values),
       within: .seconds(240))
     guard result.status == 0 else { throw Unreadable(message: result.output + result.errors) }
     let graph = try Data(contentsOf: URL(filePath: "\(folder)/\(module).symbols.json"))

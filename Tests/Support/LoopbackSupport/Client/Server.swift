@@ -16,8 +16,9 @@ final class Server: Sendable {
   ) throws {
     let recorder = Recorder()
     var limits = LoopbackLimits()
-    limits.connections = 512
-    // A machine that does much else at a time must not make a request late.
+    // A machine that does much else at a time must not make a request late, nor keep the server from
+    // seeing that clients have left.
+    limits.connections = 8_192
     limits.requestTime = .seconds(60)
     loopback = try LoopbackServer(address: address, limits: limits) { request in
       await handler(request, recorder.add(request))

@@ -1,0 +1,87 @@
+import Foundation
+import LoopbackHTTP
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Cancellation at any moment: it gives one result soon, and leaves nothing behind.
+@Suite(.timeLimit(.minutes(3))) struct HTTPCancellationTests {
+  let client = CurlHTTPClient()
+
+  @Test func `a request of a cancelled task is not sent`() async throws {
+    let server = try Server.answering()
+    let request = try server.request()
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await client.send(request)
+    }
+    await failure(.cancelled) { try await task.value }
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `cancelling while the server is silent ends the request`() async throws {
+    let arrival = AsyncStream.makeStream(of: Void.self)
+    let server = try Server { _, _ in
+      arrival.continuation.yield()
+      return .script([.wait(.seconds(100))])
+    }
+    let request = try server.request()
+    let task = Task { try await client.send(request) }
+    for await _ in arrival.stream { break }
+    task.cancel()
+    await failure(.cancelled) { try await task.value }
+  }
+
+  @Test func `cancelling during a name's resolution does not wait for it`() async throws {
+    let client = CurlHTTPClient(configuration: .direct)
+    for _ in 0..<20 {
+      let url = try #require(URL(string: "http://no-such-host.invalid/"))
+      let task = Task { try await client.send(HTTPRequest(url: url)) }
+      await Task.yield()
+      task.cancel()
+      await failure { try await task.value }
+    }
+  }
+
+  @Test func `ten thousand requests cancelled at random end each in one way`() async throws {
+    let server = try Server { _, index in
+      index.isMultiple(of: 3)
+        ? .script([.wait(.seconds(1000))]) : .response(LoopbackResponse(status: 200))
+    }
+    let request = try server.request()
+    let surprises = await withTaskGroup(of: String?.self) { group in
+      for worker in 0..<50 {
+        group.addTask { await surprise(in: 200, request, seed: UInt64(worker)) }
+      }
+      return await group.reduce(into: []) { $0 += $1.map { [$0] } ?? [] }
+    }
+    #expect(surprises == [])
+    let last = try Server.answering()
+    #expect(try await client.send(try last.request()).text == "hello")
+  }
+
+  /// Sends requests one after the other and cancels each after a random while.
+  ///
+  /// - Returns: An error that neither an answer nor a cancellation explains.
+  private func surprise(in count: Int, _ request: HTTPRequest, seed: UInt64) async -> String? {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    for _ in 0..<count {
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      let task = Task { try await client.send(request) }
+      for _ in 0..<(state % 24) { await Task.yield() }
+      task.cancel()
+      do {
+        _ = try await task.value
+      } catch let error as SQOAuthError {
+        if error.code != .cancelled { return error.description }
+      } catch {
+        return "\(error)"
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import LoopbackSupport
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthPostgreSQL
+import TestSupport
+import Testing
+
+/// A fleet goes through faults of its workers, of the network and of the database.
+///
+/// `FLEET_ROTATIONS=10000` in the environment makes each run as long as that, with more accounts.
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(20))) struct FleetTests {
+  /// How many refreshes a test makes at least.
+  private static let rotations =
+    ProcessInfo.processInfo.environment["FLEET_ROTATIONS"].flatMap { Int($0) } ?? 60
+  private static let accounts = rotations > 1000 ? 100 : 15
+  private static let lifetime = Duration.seconds(3)
+
+  /// Runs a fleet through one fault after the other until it has made its rotations.
+  private func run(
+    on server: PostgreSQLServer, connection: String? = nil, starters: [[String]] = [[], [], []],
+    atEnd store: () -> PostgreSQLServer? = { nil },
+    fault: (Fleet, _ round: Int) async throws -> Void
+  ) async throws {
+    try await KeptAccounts.with(Self.lifetime, { DatabaseTests.store(server) }) { accounts in
+      let fleet = try await Fleet(
+        accounts, connection: connection ?? server.connection, count: Self.accounts,
+        starters: starters)
+      try await fleet.rotate(Self.accounts)
+      var round = 0
+      while fleet.rotations < Self.rotations {
+        try await fault(fleet, round)
+        try await fleet.rotate(Self.accounts)
+        round += 1
+      }
+      for output in try await fleet.stop() { #expect(output.hasSuffix("stopped\n")) }
+      try await fleet.check(DatabaseTests.store(store() ?? server))
+    }
+  }
+
+  @Test func `workers are suspended`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await run(on: server) { fleet, round in
+        // Longer than its lease and its claims would last, if time passed only for it.
+        try await fleet.suspend(round, during: Self.accounts)
+      }
+    }
+  }
+
+  @Test func `sessions of the database are ended`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await run(on: server) { _, _ in _ = try await server.terminateSessions() }
+    }
+  }
+
+  @Test func `the network falls silent`() async throws {
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      try await run(
+        on: server,
+        connection: server.connection(
+          through: relay.port, parameters: ["tcp_user_timeout": "1000", "connect_timeout": "2"])
+      ) { _, round in
+        if round.isMultiple(of: 2) { relay.goSilent() } else { relay.passThrough(.requests) }
+        try await Task.sleep(for: .seconds(1))
+        relay.speakAgain()
+        relay.dropConnections()
+      }
+    }
+  }
+
+  @Test func `the database is killed and restarts`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await run(on: server) { _, _ in
+        server.kill()
+        try await server.restart()
+      }
+    }
+  }
+
+  @Test func `the primary is killed, and its standby takes over`() async throws {
+    try await PostgreSQLServer.running { primary in
+      let standby = try await PostgreSQLServer.start(standbyOf: primary)
+      let both = primary.connection.replacing(
+        "127.0.0.1:\(primary.port)", with: "127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)")
+      var isPromoted = false
+      try await run(on: primary, connection: both, atEnd: { standby }) { _, _ in
+        guard !isPromoted else { return }
+        isPromoted = true
+        primary.kill()
+        try await standby.promote()
+      }
+      standby.close()
+    }
+  }
+
+  @Test(
+    .requires(.faketime),
+    .disabled(if: isSanitized, "the sanitizer would not let the clock be replaced"))
+  func `the hosts' clocks differ by ten minutes`() async throws {
+    // The program waits for the worker, and must not end before it.
+    func clock(_ offset: String) -> [String] {
+      let script = #"trap "" TERM; exec faketime --exclude-monotonic -f "$0" "$@""#
+      return ["sh", "-c", script, offset]
+    }
+    try await PostgreSQLServer.running { server in
+      try await run(on: server, starters: [clock("+5m"), clock("-5m"), []]) { _, _ in }
+    }
+  }
+
+  /// The residue is what a worker was saving, at most eight accounts for each kill.
+  @Test func `workers are killed`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await run(on: server) { fleet, round in try await fleet.kill(round) }
+    }
+  }
+}

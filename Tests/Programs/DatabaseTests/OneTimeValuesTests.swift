@@ -1,0 +1,122 @@
+import Basics
+import Foundation
+import LoopbackSupport
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthPostgreSQL
+import SequencingOAuthSQLite
+import TestSupport
+import Testing
+
+/// Values that count once, in everything that remembers them.
+@Suite(.timeLimit(.minutes(3))) struct OneTimeValuesTests {
+  private static let now = Date(timeIntervalSince1970: 1_750_000_000.5)
+  private static let end = now.addingTimeInterval(600)
+
+  /// Uses one value in many tasks, through two objects that share what is remembered.
+  private func race(_ one: any OneTimeValues, _ two: any OneTimeValues) async throws {
+    for value in ["a", "b"] {
+      let firsts = try await withThrowingTaskGroup(of: Bool.self) { group in
+        for number in 0..<20 {
+          group.addTask {
+            try await (number % 2 == 0 ? one : two)
+              .isFirstUse(of: value, until: Self.end, at: Self.now)
+          }
+        }
+        return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      #expect(firsts == 1)
+    }
+    #expect(try await one.isFirstUse(of: "A", until: Self.end, at: Self.now))
+    #expect(try await !two.isFirstUse(of: "A", until: Self.end, at: Self.now))
+  }
+
+  @Test func `memory`() async throws {
+    let memory = MemoryOneTimeValues()
+    try await race(memory, memory)
+  }
+
+  @Test func `memory has a limit, and forgets first what expires first`() {
+    let memory = MemoryOneTimeValues()
+    func note(_ number: Int, at now: Date = Self.now) -> Bool {
+      memory.isFirstUse(
+        of: "\(number)", until: Self.end.addingTimeInterval(Double(number)), at: now)
+    }
+    #expect((0..<10_000).allSatisfy { note($0) })
+    #expect(!note(0) && !note(9_999))
+    #expect(note(10_000), "room is made")
+    #expect(!note(1_000) && !note(10_000), "a tenth is forgotten, and no more")
+    #expect(note(999))
+    // What has expired makes room first.
+    #expect((10_001..<10_999).allSatisfy { note($0) })
+    #expect(note(20_000, at: Self.end.addingTimeInterval(1_000)))
+    #expect(!note(1_001) && !note(10_998))
+  }
+
+  @Test(arguments: [nil, StoreKey.testKey])
+  func `a database file, which two processes have open`(key: StoreKey?) async throws {
+    let folder = try TemporaryFolder()
+    let stores = [0, 1].map { _ in SQLiteTokenStore(path: folder.file("t.sqlite"), key: key) }
+    try await race(stores[0], stores[1])
+    // A value is remembered for an hour longer than it counts, for clocks that differ.
+    let late = Self.end.addingTimeInterval(3600)
+    #expect(try await !stores[1].isFirstUse(of: "a", until: late, at: late))
+    let later = late.addingTimeInterval(2)
+    #expect(try await stores[1].isFirstUse(of: "a", until: later, at: later))
+    // Dates far away are no error.
+    #expect(try await stores[0].isFirstUse(of: "far", until: .distantFuture, at: Self.now))
+    #expect(try await stores[0].list() == [])
+  }
+
+  @Test(.requires(.postgreSQL)) func `a database of many hosts`() async throws {
+    try await PostgreSQLServer.running { server in
+      let stores = [0, 1].map { _ in DatabaseTests.store(server) }
+      try await race(stores[0], stores[1])
+      // What expired more than an hour ago is forgotten, a few values at a time.
+      let past = Self.now.addingTimeInterval(-3605)
+      for value in ["c", "d", "e"] {
+        #expect(try await stores[0].isFirstUse(of: value, until: past, at: Self.now))
+      }
+      #expect(try await stores[1].isFirstUse(of: "f", until: Self.end, at: Self.now))
+      #expect(try await stores[1].isFirstUse(of: "c", until: Self.end, at: Self.now))
+    }
+  }
+
+  /// The store repeats such a call, and must not take its own note for another's.
+  @Test(.requires(.postgreSQL), arguments: [TCPRelay.Fault.requestIsLost, .answerIsLost])
+  func `a lost answer of the database`(fault: TCPRelay.Fault) async throws {
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      let store = PostgreSQLTokenStore(
+        connection: server.connection(through: relay.port, parameters: ["connect_timeout": "2"]),
+        key: .testKey, connections: 1)
+      #expect(try await store.isFirstUse(of: "before", until: Self.end, at: Self.now))
+      relay.expect(fault, atRequest: 1)
+      #expect(try await store.isFirstUse(of: "a", until: Self.end, at: Self.now))
+      #expect(!relay.isFaultExpected)
+      #expect(try await !store.isFirstUse(of: "a", until: Self.end, at: Self.now))
+    }
+  }
+
+  /// Nothing was configured: the manager finds that its store can remember.
+  @Test(.requires(.postgreSQL), arguments: KeptAccounts.Store.allCases)
+  func `hosts that share a store finish a web sign-in once`(kind: KeptAccounts.Store) async throws {
+    try await KeptAccounts.running(kind) { accounts in
+      let hosts = [0, 1].map { _ in AccountManager(store: accounts.open()) }
+      let client = try ClientConfiguration(
+        clientID: accounts.configuration.clientID,
+        redirectURI: "com.example.sandbox:/callback", provider: accounts.configuration.provider)
+      let (url, signIn) = try await hosts[0].beginSignIn(client)
+      let redirect = try await SandboxVisitor().visit(url).redirect
+      _ = try await hosts[1].finishSignIn(signIn, redirect: redirect, client) {
+        _ in "alice"
+      }
+      let error = await failure {
+        try await hosts[0].finishSignIn(signIn, redirect: redirect, client) { _ in "alice" }
+      }
+      #expect(error?.code == .webSignInUsed)
+      #expect(accounts.sandbox.requests(to: .token).count == 1)
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import LoopbackSupport
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import SequencingOAuthPostgreSQL
+
+/// The key of the records is changed while hosts use them.
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(5))) struct PostgreSQLKeyTests {
+  private static let newKey = StoreKey.raw(Data(repeating: 7, count: 32))
+
+  private static func store(
+    _ server: PostgreSQLServer, _ key: StoreKey, _ others: [StoreKey] = []
+  ) -> PostgreSQLTokenStore {
+    PostgreSQLTokenStore(connection: server.connection, key: key, otherKeys: others)
+  }
+
+  /// A store before the change, which has the new key already.
+  private static func prepared(_ server: PostgreSQLServer) -> PostgreSQLTokenStore {
+    store(server, .testKey, [newKey])
+  }
+
+  private static func old(_ server: PostgreSQLServer) async throws -> String {
+    try await server.run(
+      """
+      SELECT count(*) FROM sequencing_oauth.accounts
+      WHERE key_number < (SELECT max(number) FROM sequencing_oauth.keys)
+      """)
+  }
+
+  @Test func `hosts refresh tokens while the key changes, and no sign-in is lost`() async throws {
+    try await PostgreSQLServer.running { server in
+      let open = { @Sendable in Self.prepared(server) }
+      try await KeptAccounts.with(.seconds(2), open) { accounts in
+        let ids = (1...20).map { "account \($0)" }
+        try await accounts.add(ids, expiringAfter: 1)
+        let keepers = [accounts.keeper(), accounts.keeper(), accounts.keeper()]
+        try await eventually("all are renewed", within: .seconds(100)) {
+          accounts.refreshes >= ids.count
+        }
+        try await open().changeKey(to: Self.newKey)
+        let refreshes = accounts.refreshes
+        try await eventually("all are renewed again", within: .seconds(100)) {
+          accounts.refreshes >= refreshes + 2 * ids.count
+        }
+        for keeper in keepers { await keeper.stop() }
+        #expect(keepers.map(\.totals.failed) == [0, 0, 0])
+        #expect(try await Self.old(server) == "0")
+        let after = try await Self.store(server, Self.newKey).all()
+        #expect(after.map(\.id) == ids.sorted())
+        for token in after.compactMap(\.token.refreshToken) {
+          #expect(accounts.sandbox.isActive(token))
+        }
+        #expect(accounts.sandbox.refreshTokenReuses == 0)
+      }
+    }
+  }
+
+  @Test func `a change of the key saves nothing, so a refresh under way is saved`() async throws {
+    try await PostgreSQLServer.running { server in
+      let (one, two) = (Self.prepared(server), Self.prepared(server))
+      let (before, after) = (record("a"), record("a", token: SQToken(accessToken: "2")))
+      try await one.save(before)
+      let version = try #require(Int(try await server.version("a")))
+      let lease = try #require(try await one.lease("a"))
+      let known = try #require(try await one.load("a"))
+      let room = try await one.reserve("a", replacing: known)
+      try await two.changeKey(to: Self.newKey)
+      await room.land(after)
+      try await one.save(after)
+      lease.release()
+      #expect(try await two.load("a") == after)
+      #expect(try await server.version("a") == "\(version + 1)")
+      #expect(try await server.run("SELECT key_number FROM sequencing_oauth.accounts") == "2")
+    }
+  }
+
+  @Test func `a host without the new key sends nothing, and loses nothing`() async throws {
+    try await PostgreSQLServer.running { server in
+      let (late, other) = (Self.store(server, .testKey), Self.prepared(server))
+      let (before, after) = (record("a"), record("a", token: SQToken(accessToken: "2")))
+      try await late.save(before)
+      let lease = try #require(try await late.lease("a"))
+      let known = try #require(try await late.load("a"))
+      _ = try await late.reserve("a", replacing: known)
+      try await other.changeKey(to: Self.newKey)
+      // Its answer came after the change.
+      try await late.save(after)
+      #expect(try await Self.old(server) == "1")
+      #expect(try await other.load("a") == after)
+      let error = try await #require(throws: SQOAuthError.self) {
+        _ = try await late.reserve("a", replacing: after)
+      }
+      #expect(error.code == .wrongPassphrase)
+      lease.release()
+      try await late.save(record("b"))
+      #expect(try await other.load("b") == record("b"))
+      try await other.save(record("c"))
+      await failure(.wrongPassphrase) { try await late.load("c") }
+      await failure(.wrongPassphrase) { try await late.all() }
+      try await other.changeKey(to: Self.newKey)
+      #expect(try await Self.old(server) == "0")
+      #expect(try await server.run("SELECT count(*) FROM sequencing_oauth.keys") == "2")
+      #expect(try await Self.store(server, Self.newKey).list() == ["a", "b", "c"])
+    }
+  }
+
+  @Test func `a host without the new key takes no account that is due`() async throws {
+    try await PostgreSQLServer.running { server in
+      let (late, other) = (Self.store(server, .testKey), Self.prepared(server))
+      for id in ["a", "b"] { try await late.save(PostgreSQLQueueTests.record(id)) }
+      try await other.database.use { table throws(SQOAuthError) in
+        _ = try await table.makeNewest(Self.newKey)
+      }
+      await failure(.wrongPassphrase) { try await late.take(atMost: 1, for: .seconds(600)) }
+      // It takes them though another key has sealed them.
+      let newcomer = Self.store(server, Self.newKey, [.testKey])
+      let taken = try await newcomer.take(atMost: 9, for: .seconds(600)).accounts
+      #expect(taken.compactMap { try? $0.record.get().id }.sorted() == ["a", "b"])
+    }
+  }
+
+  @Test func `a host that knows the new key by now takes accounts that are due`() async throws {
+    try await PostgreSQLServer.running { server in
+      let (one, other) = (Self.prepared(server), Self.prepared(server))
+      try await one.save(PostgreSQLQueueTests.record("a"))
+      try await other.changeKey(to: Self.newKey)
+      let taken = try await one.take(atMost: 9, for: .seconds(600)).accounts
+      #expect(taken.compactMap { try? $0.record.get().id } == ["a"])
+    }
+  }
+
+  /// The statement that finds the old key's header gets no answer in time.
+  @Test func `a database that fails while records are opened fails the whole call`() async throws {
+    try await PostgreSQLServer.running { server in
+      let one = Self.prepared(server)
+      try await one.save(PostgreSQLQueueTests.record("a"))
+      try await one.database.use { table throws(SQOAuthError) in
+        _ = try await table.makeNewest(Self.newKey)
+      }
+      let relay = try TCPRelay(to: server.port)
+      let store = PostgreSQLTokenStore(
+        connection: server.connection(through: relay.port), key: Self.newKey, otherKeys: [.testKey],
+        connections: 1, limit: .seconds(2))
+      try await eventually("the store connects") { (try? await store.list()) != nil }
+      // Each statement is prepared first, then run.
+      relay.expect(.requestWaits, atRequest: 3)
+      await failure(.storeFailed) { try await store.take(atMost: 1, for: .seconds(600)) }
+      relay.speakAgain()
+      // The next call gets no late answer of the earlier one.
+      #expect(try await eventually { try? await store.list() } == ["a"])
+    }
+  }
+
+  @Test func `a change that was interrupted is finished by the next one`() async throws {
+    try await PostgreSQLServer.running { server in
+      let store = Self.prepared(server)
+      let ids = ["", "a", "b", "c", "d"]
+      for id in ids { try await store.save(record(id)) }
+      try await store.database.use { table throws(SQOAuthError) in
+        let number = try await table.makeNewest(Self.newKey)
+        let resealed = try await table.reseal(from: Data(), to: number, atMost: 2)
+        #expect(resealed.next == Data("a\0".utf8) && resealed.damaged == 0)
+      }
+      #expect(try await Self.old(server) == "3")
+      let other = Self.store(server, Self.newKey, [.testKey])
+      #expect(try await other.all().map(\.id) == ids)
+      try await other.changeKey(to: Self.newKey)
+      #expect(try await Self.old(server) == "0")
+      #expect(try await Self.store(server, Self.newKey).all().map(\.id) == ids)
+      await failure(.cancelled) {
+        try await Task {
+          withUnsafeCurrentTask { $0?.cancel() }
+          try await store.changeKey(to: .testKey)
+        }.value
+      }
+    }
+  }
+
+  @Test func `a damaged record is reported, and the others are sealed again`() async throws {
+    try await PostgreSQLServer.running { server in
+      let store = Self.prepared(server)
+      for id in ["a", "b", "c"] { try await store.save(record(id)) }
+      try await server.run("UPDATE sequencing_oauth.accounts SET value = '\\x00' WHERE id = 'b'")
+      let error = try await #require(throws: SQOAuthError.self) {
+        try await store.changeKey(to: Self.newKey)
+      }
+      #expect(error.code == .storeDamaged && error.message.contains("1 of its records"))
+      #expect(
+        try await server.run(
+          "SELECT value, key_number FROM sequencing_oauth.accounts WHERE id = 'b'")
+          == "\\x00|1")
+      let after = Self.store(server, Self.newKey)
+      #expect(try await after.load("a") == record("a"))
+      #expect(try await after.load("c") == record("c"))
+    }
+  }
+
+  @Test func `the role that changes the key needs rights on the keys`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await Self.prepared(server).save(record("a"))
+      try await server.createRole("worker", password: "w")
+      try await server.run(
+        """
+        GRANT USAGE ON SCHEMA sequencing_oauth TO worker;
+        GRANT SELECT ON ALL TABLES IN SCHEMA sequencing_oauth TO worker;
+        GRANT UPDATE ON sequencing_oauth.accounts TO worker
+        """)
+      let worker = PostgreSQLTokenStore(
+        connection: server.connection(as: "worker", password: "w"), key: .testKey)
+      let error = try await #require(throws: SQOAuthError.self) {
+        try await worker.changeKey(to: Self.newKey)
+      }
+      #expect(error.code == .storeFailed && error.message.contains("grant"))
+      #expect(try await server.run("SELECT count(*) FROM sequencing_oauth.keys") == "1")
+      try await server.run("GRANT INSERT, UPDATE ON sequencing_oauth.keys TO worker")
+      try await worker.changeKey(to: Self.newKey)
+      #expect(try await Self.store(server, Self.newKey).load("a") == record("a"))
+    }
+  }
+}

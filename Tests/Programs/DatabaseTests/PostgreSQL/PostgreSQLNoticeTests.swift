@@ -1,0 +1,193 @@
+import Foundation
+import LoopbackSupport
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import Basics
+@testable import SequencingOAuthPostgreSQL
+
+/// What one host changes, the others notice without asking.
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLNoticeTests {
+  /// How often a store reported a change of each account.
+  final class Reports: Sendable {
+    private let counts = Locked<[String: Int]>([:])
+
+    func observe(_ id: String, in store: PostgreSQLTokenStore) -> AccountObservation? {
+      store.observe(id) { self.counts.withLock { $0[id, default: 0] += 1 } }
+    }
+
+    func count(_ id: String) -> Int { counts.withLock { $0[id] ?? 0 } }
+  }
+
+  private static func saved(_ store: PostgreSQLTokenStore, _ id: String) async throws {
+    try await store.save(record(id, token: SQToken(accessToken: UUID().uuidString)))
+  }
+
+  /// Two stores of one database; the first observes an account and certainly hears of its changes.
+  private func withObserver(
+    _ body: (PostgreSQLServer, _ observer: PostgreSQLTokenStore, PostgreSQLTokenStore, Reports)
+      async throws -> Void
+  ) async throws {
+    try await PostgreSQLServer.running { server in
+      let observer = store(server)
+      let other = store(server)
+      try await Self.saved(other, "a")
+      let reports = Reports()
+      let observation = try #require(reports.observe("a", in: observer))
+      _ = try await observer.load("a")
+      try await Self.saved(other, "a")
+      try await eventually("the change is noticed") { reports.count("a") > 0 }
+      _ = try await observer.load("a")
+      // Notices come in order, so all earlier ones have come when this one has.
+      let last = reports.observe("last", in: observer)
+      try await Self.saved(other, "last")
+      try await eventually("the last notice comes") { reports.count("last") > 0 }
+      last?.end()
+      try await body(server, observer, other, reports)
+      observation.end()
+    }
+  }
+
+  @Test func `a change of another host is noticed, and an own one is not`() async throws {
+    try await withObserver { server, observer, other, reports in
+      let observation = reports.observe("b", in: observer)
+      _ = try await observer.load("b")
+      let before = reports.count("a")
+      let (third, itsReports) = (store(server), Reports())
+      let its = itsReports.observe("a", in: third)
+      _ = try await third.load("a")
+      try await Self.saved(observer, "a")
+      try await eventually("a third host notices it") { itsReports.count("a") > 0 }
+      try await Self.saved(other, "b")
+      try await eventually("the other account's change is noticed") { reports.count("b") > 0 }
+      // Its own notice was sent before that one.
+      #expect(reports.count("a") == before)
+      try await other.erase("a")
+      try await eventually("the erasure is noticed") { reports.count("a") > before }
+      its?.end()
+      observation?.end()
+    }
+  }
+
+  @Test func `an observation that has ended reports nothing`() async throws {
+    try await withObserver { _, observer, other, reports in
+      reports.observe("b", in: observer)?.end()
+      let before = reports.count("a")
+      try await Self.saved(other, "b")
+      try await Self.saved(other, "a")
+      try await eventually("the observed change is noticed") { reports.count("a") > before }
+      #expect(reports.count("b") == 0)
+    }
+  }
+
+  @Test func `a change whose notice was lost is noticed after the next connection`() async throws {
+    try await withObserver { server, _, _, reports in
+      let before = reports.count("a")
+      try await server.run("UPDATE sequencing_oauth.accounts SET version = version + 1")
+      _ = try await server.terminateSessions()
+      try await eventually("the change is noticed") { reports.count("a") > before }
+    }
+  }
+
+  @Test func `a notice that comes with the answer to an own announcement is heard at once`()
+    async throws
+  {
+    try await withObserver { server, _, other, reports in
+      let relay = try TCPRelay(to: server.port)
+      let settings = try ConnectionSettings(
+        server.connection(through: relay.port), environment: [:])
+      let statements = AccountStatements(schema: try DatabaseSchema("sequencing_oauth").name)
+      let notices = AccountNotices(settings, statements)
+      defer { notices.close() }
+      let count = Locked(0)
+      let observer = notices.observe("a") { count.withLock { $0 += 1 } }
+      // It does not know the account's version, so the comparison after the connection reports it.
+      try await eventually("the versions are compared") { count.withLock { $0 } > 0 }
+      let (before, seen) = (count.withLock { $0 }, reports.count("a"))
+      // The answer to the announcement waits in the relay, and the notice comes after it.
+      relay.passThrough(.requests)
+      let requests = relay.requests
+      notices.announce("own")
+      try await eventually("the announcement is sent") { relay.requests > requests }
+      try await Self.saved(other, "a")
+      try await eventually("the other observer hears of it") { reports.count("a") > seen }
+      relay.speakAgain()
+      // Long before the next comparison of versions.
+      try await eventually("the notice is heard", within: .seconds(15)) {
+        count.withLock { $0 } > before
+      }
+      notices.end(observer, of: "a")
+    }
+  }
+
+  @Test func `notices of another program are ignored`() async throws {
+    try await withObserver { server, observer, other, reports in
+      let name = Notice.channel(schema: "\"sequencing_oauth\"")
+      for text in ["", " ", "x", "x y z", String(repeating: "0", count: 7999)] {
+        try await server.run("NOTIFY \(name), '\(text)'")
+      }
+      let before = reports.count("a")
+      try await Self.saved(other, "a")
+      try await eventually("the change is noticed") { reports.count("a") > before }
+      withExtendedLifetime(observer) {}
+    }
+  }
+
+  @Test(.requires(.pgbouncer)) func `through a pooler, the store looks by itself`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await PgBouncer.running(server) { pool in
+        let observer = PostgreSQLTokenStore(connection: pool.connection, key: .testKey)
+        let other = store(server)
+        try await Self.saved(other, "a")
+        let reports = Reports()
+        let observation = reports.observe("a", in: observer)
+        _ = try await observer.load("a")
+        try await Self.saved(other, "a")
+        try await eventually("the change is noticed") { reports.count("a") > 0 }
+        observation?.end()
+      }
+    }
+  }
+
+  /// Without a notice, a caller does not ask again before its time is over.
+  @Test func `a lease that is given back wakes a host that waits for it`() async throws {
+    try await withObserver { _, observer, other, _ in
+      var isWoken = false
+      for _ in 1...10 where !isWoken {
+        let held = try await eventually("the lease is free") { try await other.lease("a") }
+        async let lease = observer.lease("a")
+        // The waiting host has asked by then, unless the machine is very busy.
+        try await Task.sleep(for: .milliseconds(300))
+        held.release()
+        if let lease = try await lease {
+          isWoken = true
+          lease.release()
+        }
+      }
+      #expect(isWoken)
+    }
+  }
+
+  @Test func `sessions take over what another host refreshed, and its sign-out`() async throws {
+    try await SharedAccount.running { account in
+      let (one, two) = (try await account.host(), try await account.host())
+      var events = two.events.makeAsyncIterator()
+      let fresh = try await one.refresh()
+      guard case .refreshed(fresh) = await events.next() else {
+        Issue.record("the new token was not announced first")
+        return
+      }
+      #expect(two.currentToken == fresh)
+      try await one.signOut()
+      guard case .ended(.signedOut) = await events.next() else {
+        Issue.record("the sign-out was not announced next")
+        return
+      }
+      #expect(two.currentToken == nil)
+      #expect(account.sandbox.refreshTokenReuses == 0)
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import SequencingOAuthPostgreSQL
+
+/// What the PostgreSQL store promises besides what every store does.
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(5))) struct PostgreSQLStoreTests {
+  @Test func `a saved record lasts, and no part of it is readable in the database`() async throws {
+    try await PostgreSQLServer.running { server in
+      let record = record("alice", token: SQToken(accessToken: "secret", refreshToken: "rt"))
+      try await store(server).save(record)
+      await server.stop()
+      try await server.restart()
+      #expect(try await store(server).load("alice") == record)
+      let dump = try await server.run("SELECT * FROM sequencing_oauth.accounts")
+      #expect(!dump.contains("secret") && !dump.contains(Data("secret".utf8).hexadecimal))
+    }
+  }
+
+  @Test func `ten stores that start at once make one schema and one key`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for index in 0..<10 {
+          group.addTask { try await store(server).save(record("\(index)")) }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await store(server).list().count == 10)
+      #expect(try await server.run("SELECT count(*) FROM sequencing_oauth.keys") == "1")
+      #expect(try await server.run("SELECT count(*) FROM sequencing_oauth.store") == "1")
+    }
+  }
+
+  /// The role may use what an administrator made, and own none of it.
+  @Test func `a role without ownership needs the documented rights only`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await store(server).save(record("a"))
+      try await server.createRole("worker", password: "w")
+      let worker = PostgreSQLTokenStore(
+        connection: server.connection(as: "worker", password: "w"), key: .testKey)
+      let refused = try await #require(throws: SQOAuthError.self) { try await worker.load("a") }
+      #expect(refused.code == .storeFailed && refused.message.contains("grant"))
+      try await server.run(
+        """
+        GRANT USAGE ON SCHEMA sequencing_oauth TO worker;
+        GRANT SELECT ON sequencing_oauth.store, sequencing_oauth.keys TO worker;
+        GRANT SELECT, INSERT, UPDATE, DELETE
+          ON sequencing_oauth.accounts, sequencing_oauth.leases, sequencing_oauth.pauses,
+            sequencing_oauth.registrations, sequencing_oauth.used TO worker
+        """)
+      let lease = try #require(try await worker.lease("a"))
+      let before = try #require(try await worker.load("a"))
+      let room = try await worker.reserve("a", replacing: before)
+      let after = record("a", token: SQToken(accessToken: "2"))
+      await room.land(after)
+      try await worker.save(after)
+      lease.release()
+      #expect(try await store(server).load("a") == after)
+      let due = try await worker.take(atMost: 1, for: .seconds(1))
+      #expect(due.accounts.isEmpty && due.next == nil)
+      let pause = try await worker.pause(ServerName(of: after), askedFor: .seconds(5))
+      #expect(pause > .seconds(4) && pause <= .seconds(5))
+      try await worker.resume(ServerName(of: after))
+      #expect(try await worker.isFirstUse(of: "x", until: Date() + 60, at: Date()))
+      try await worker.erase("a")
+      #expect(try await worker.list() == [])
+    }
+  }
+
+  @Test func `many accounts come page by page, in the order of their names`() async throws {
+    try await PostgreSQLServer.running { server in
+      // On a slow machine so many saves take longer than a call may.
+      let store = PostgreSQLTokenStore(
+        connection: server.connection, key: .testKey, connections: 4, limit: .seconds(200))
+      let ids = (0..<1005).map { "account \($0)" }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for id in ids { group.addTask { try await store.save(record(id)) } }
+        try await group.waitForAll()
+      }
+      #expect(try await store.all().map(\.id) == ids.sorted())
+    }
+  }
+
+  @Test func `an id may be long, and a longer one is refused before a sign-in begins`() async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let store = store(server)
+      // No server could compress them.
+      var generator = SystemRandomNumberGenerator()
+      let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+      let long = String((0..<2048).map { _ in letters.randomElement(using: &generator) ?? "a" })
+      let lease = try #require(try await store.lease(long))
+      try await store.save(record(long))
+      lease.release()
+      #expect(try await store.list() == [long])
+      await failure(.invalidConfiguration) { try await store.save(record(long + "x")) }
+      await failure(.invalidConfiguration) { try await store.lease(long + "x") }
+      #expect(try await store.load(long + "x") == nil)
+    }
+  }
+
+  @Test func `more callers than connections all get an answer`() async throws {
+    try await PostgreSQLServer.running { server in
+      let store = PostgreSQLTokenStore(
+        connection: server.connection, key: .testKey, connections: 2)
+      try await store.save(record("a"))
+      try await withThrowingTaskGroup(of: AccountRecord?.self) { group in
+        for _ in 0..<100 { group.addTask { try await store.load("a") } }
+        for try await loaded in group { #expect(loaded == record("a")) }
+      }
+      let sessions = try await server.run(
+        "SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'")
+      // Two for calls, and one for notices.
+      #expect(Int(sessions) ?? 9 <= 3)
+    }
+  }
+
+  @Test func `calls that wait for the server keep no other task waiting`() async throws {
+    try await PostgreSQLServer.running { server in
+      let (store, other) = (
+        PostgreSQLTokenStore(
+          connection: server.connection, key: .testKey, connections: 8, limit: .seconds(200)),
+        store(server)
+      )
+      let ids = (0..<8).map { "account \($0)" }
+      for id in ids { try await store.save(record(id)) }
+      let settings = try ConnectionSettings(server.connection, environment: [:])
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let blocker = try Connection(settings)
+        // If no task can run, the server ends the transaction, so that this fails and does not hang.
+        try blocker.run(
+          script: """
+            SET idle_in_transaction_session_timeout = '30s';
+            BEGIN; UPDATE sequencing_oauth.accounts SET version = version
+            """, until: .now + .seconds(100))
+        for id in ids { group.addTask { try await store.save(record(id)) } }
+        try await eventually("all calls wait") {
+          try await server.run("SELECT count(*) FROM pg_locks WHERE NOT granted") == "8"
+        }
+        // More calls than threads for tasks wait now.
+        for _ in 0..<100 { _ = try await other.load("account 1") }
+        try blocker.run(script: "ROLLBACK", until: .now + .seconds(100))
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test func `a store that is released closes its connections`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await store(server).save(record("a"))
+      try await eventually("the connections are closed") {
+        try await server.run(
+          "SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'") == "0"
+      }
+    }
+  }
+}
+
+func store(_ server: PostgreSQLServer) -> PostgreSQLTokenStore {
+  PostgreSQLTokenStore(connection: server.connection, key: .testKey)
+}
+
+extension PostgreSQLServer {
+  /// The version of an account's row; empty without a row.
+  func version(_ id: String) async throws -> String {
+    try await run("SELECT version FROM sequencing_oauth.accounts WHERE id = '\(id)'")
+  }
+}
+
+extension Data {
+  var hexadecimal: String { map { String(format: "%02x", $0) }.joined() }
+}

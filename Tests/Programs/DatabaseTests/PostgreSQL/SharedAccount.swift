@@ -1,0 +1,69 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthPostgreSQL
+import TestSupport
+import Testing
+
+/// An account at a strict server, signed in once, and the database from which all hosts use it.
+struct SharedAccount: Sendable {
+  let server: PostgreSQLServer
+  let sandbox: SandboxServer
+
+  init(_ server: PostgreSQLServer) async throws {
+    self.server = server
+    sandbox = try await SandboxServer.start(SandboxOptions())
+    _ = try await host().signIn()
+  }
+
+  var latestRefreshToken: String? {
+    sandbox.latestRefreshToken(for: SandboxUser.alice.name)
+  }
+
+  /// The account's module on a host of its own.
+  func host() async throws -> AuthorizationModule {
+    var environment = ClientEnvironment()
+    environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
+    let manager = AccountManager(
+      store: DatabaseTests.store(server), environment: environment)
+    return try await manager.account(
+      ClientConfiguration(
+        clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback",
+        provider: .issuer(sandbox.issuer.absoluteString)), id: "a")
+  }
+
+  /// Changes the stored record as another host's refresh would.
+  func replaceToken() async throws -> SQToken {
+    let store = DatabaseTests.store(server)
+    let old = try #require(try await store.load("a"))
+    let token = SQToken(
+      accessToken: "of another host", expirationDate: Date() + 3600, refreshToken: "next",
+      issueDate: Date())
+    try await store.save(
+      AccountRecord(
+        id: "a", clientID: old.clientID, issuer: old.issuer, tokenEndpoint: old.tokenEndpoint,
+        session: old.session, token: token))
+    return token
+  }
+
+  /// Runs a body with a new server, database and account.
+  static func running(_ body: (SharedAccount) async throws -> Void) async throws {
+    try await PostgreSQLServer.running { server in
+      let account = try await SharedAccount(server)
+      try await body(account)
+      await account.sandbox.stop()
+    }
+  }
+
+  /// Lets a host refresh the expired token, and holds the server's answer until the gate opens.
+  func heldRefresh() async throws -> (host: AuthorizationModule, Task<SQToken, any Error>, Gate) {
+    try await DatabaseTests.store(server).expire("a")
+    let host = try await host()
+    let answer = Gate(isOpen: false)
+    sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+    let refresh = Task { try await host.token() }
+    try await answer.isHolding()
+    return (host, refresh, answer)
+  }
+}

@@ -1,0 +1,381 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthSQLite
+import TestSupport
+import Testing
+
+/// The rules for the database as a file, and for files that are not databases.
+@Suite struct SQLiteTokenStoreTests {
+  @Test func `all files have mode 0600 and the folders that were made 0700`() async throws {
+    let files = try SQLiteFolder()
+    let path = files.folder.file("a/b/tokens.sqlite")
+    let store = SQLiteTokenStore(path: path)
+    try await store.save(record("a"))
+    for suffix in ["", "-wal", "-shm"] { #expect(try TemporaryFolder.mode(path + suffix) == 0o600) }
+    for folder in ["a", "a/b"] {
+      #expect(try TemporaryFolder.mode(files.folder.file(folder)) == 0o700)
+    }
+  }
+
+  /// A process has one umask for all its threads, so this needs a process of its own.
+  @Test(arguments: ["-wal", "-shm"])
+  func `a database whose log others can write is refused`(suffix: String) async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a")])
+    #expect(chmod(files.path + suffix, 0o620) == 0)
+    let error = await failure(.storeFailed) { try await files.store().load("a") }
+    #expect(error?.message.contains("tokens.sqlite\(suffix)") == true)
+  }
+
+  @Test(arguments: ["0", "777"])
+  func `the process's umask changes no mode`(mask: String) async throws {
+    let files = try SQLiteFolder()
+    let path = files.folder.file("a/tokens.sqlite")
+    let line = String(decoding: try JSONEncoder().encode(record("a")), as: UTF8.self)
+    let probe = try ChildProcess(
+      [
+        "sh", "-c", "umask $0; { echo \"$1\"; cat; } | \"$2\" \"$3\" save", mask, line,
+        StoreProbe.executable, "sqlite:\(path)",
+      ], input: .open)
+    _ = try await probe.line(after: "saved")
+    for suffix in ["", "-wal", "-shm"] { #expect(try TemporaryFolder.mode(path + suffix) == 0o600) }
+    #expect(try TemporaryFolder.mode(files.folder.file("a")) == 0o700)
+    await probe.stop()
+    #expect(try await SQLiteTokenStore(path: path).load("a") == record("a"))
+  }
+
+  @Test func `a database that others could read is closed to them`() async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a")])
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: files.path)
+    let store = files.store()
+    #expect(try await store.list() == ["a"])
+    for suffix in ["", "-wal", "-shm"] {
+      #expect(try TemporaryFolder.mode(files.path + suffix) == 0o600)
+    }
+  }
+
+  @Test func `nothing is made before the first call, and nothing is left but the database`()
+    async throws
+  {
+    let files = try SQLiteFolder()
+    let store = files.store()
+    #expect(try files.names() == [])
+    #expect(try await store.list() == [])
+    #expect(
+      try files.names() == ["tokens.sqlite", "tokens.sqlite-shm", "tokens.sqlite-wal"])
+  }
+
+  /// A log that shrinks has to grow again, at each save.
+  @Test func `the log keeps its size until the database is closed`() async throws {
+    let files = try SQLiteFolder()
+    try await {
+      let store = files.store()
+      var size = 0
+      // Each changes 120 pages, and SQLite begins the log anew after a thousand.
+      for number in 0..<30 {
+        let text = String(repeating: "\(number % 2)", count: 500_000)
+        try await store.save(record("a", token: SQToken(accessToken: text)))
+        // To read it here and close it would end the store's locks.
+        let next = try TemporaryFolder.size(files.path + "-wal")
+        #expect(next >= size)
+        size = next
+      }
+      #expect(size > 4_000_000 && size < 8_000_000)
+    }()
+    try await eventually("the log is empty") { try files.bytes("-wal").isEmpty }
+  }
+
+  @Test(arguments: ["", "-wal", "-shm"])
+  func `a symbolic link is refused and its target left alone`(suffix: String) async throws {
+    let files = try SQLiteFolder()
+    if !suffix.isEmpty { try await files.fill([record("a")]) }
+    let target = files.folder.file("target")
+    try Data("precious".utf8).write(to: URL(filePath: target))
+    try? FileManager.default.removeItem(atPath: files.path + suffix)
+    try FileManager.default.createSymbolicLink(
+      atPath: files.path + suffix, withDestinationPath: target)
+    let store = files.store()
+    await failure(.storeFailed) { try await store.save(record("b")) }
+    #expect(try Data(contentsOf: URL(filePath: target)) == Data("precious".utf8))
+  }
+
+  @Test func `a dangling link is not followed to make a file elsewhere`() async throws {
+    let files = try SQLiteFolder()
+    let target = files.folder.file("target")
+    try FileManager.default.createSymbolicLink(
+      atPath: files.path, withDestinationPath: target)
+    await failure(.storeFailed) { try await files.store().save(record("a")) }
+    #expect(!FileManager.default.fileExists(atPath: target))
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a folder or a pipe in its place is refused, and is not waited for`() async throws {
+    let files = try SQLiteFolder()
+    await failure(.storeFailed) {
+      try await SQLiteTokenStore(path: files.folder.path).save(record("a"))
+    }
+    try #require(mkfifo(files.path, 0o600) == 0)
+    await failure(.storeFailed) { try await files.store().save(record("a")) }
+  }
+
+  /// A home folder may well be one.
+  @Test func `a folder may be a symbolic link`() async throws {
+    let files = try SQLiteFolder()
+    try FileManager.default.createDirectory(
+      atPath: files.folder.file("real"), withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: files.folder.file("link"), withDestinationPath: files.folder.file("real"))
+    try await SQLiteTokenStore(path: files.folder.file("link/t")).save(record("a"))
+    #expect(try await SQLiteTokenStore(path: files.folder.file("real/t")).list() == ["a"])
+  }
+
+  @Test(arguments: [
+    "CREATE TABLE accounts (id TEXT PRIMARY KEY, value BLOB)",
+    "PRAGMA application_id=7; CREATE TABLE t (a)",
+    "PRAGMA journal_mode=WAL; CREATE TABLE t (a)",
+  ])
+  func `another program's database is refused and not touched`(sql: String) async throws {
+    let files = try SQLiteFolder()
+    try await files.sql(sql)
+    let before = try files.bytes()
+    let names = try files.names()
+    let error = await failure(.storeFailed) { try await files.store().save(record("a")) }
+    #expect(error?.message.contains(files.path) == true)
+    #expect(try files.bytes() == before)
+    #expect(try files.names() == names)
+  }
+
+  @Test func `another program's database that it has open is refused too`() async throws {
+    let files = try SQLiteFolder()
+    let sql = "PRAGMA journal_mode=WAL; CREATE TABLE t (a)"
+    let program = try ChildProcess(
+      ["sqlite3", "-batch", files.path, sql, ".shell cat"], input: .open)
+    // Two pages, each of them with a head.
+    try await eventually("it has written") {
+      (try? files.bytes("-wal").count) ?? 0 > 8192
+    }
+    let before = try ["", "-wal"].map { try files.bytes($0) }
+    await failure(.storeFailed) { try await files.store().save(record("a")) }
+    #expect(try ["", "-wal"].map { try files.bytes($0) } == before)
+    await program.stop()
+  }
+
+  @Test(arguments: ["", "{\"version\": 1}", "x"])
+  func `a file that is no database is refused and not touched`(text: String) async throws {
+    let files = try SQLiteFolder()
+    let content = Data(text.utf8)
+    try content.write(to: URL(filePath: files.path))
+    await failure(.storeDamaged) { try await files.store().save(record("a")) }
+    #expect(try files.bytes() == content)
+  }
+
+  @Test func `a newer format is refused and not touched`() async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a")])
+    try await files.sql("PRAGMA user_version=2")
+    let before = try files.bytes()
+    await failure(.storeTooNew) { try await files.store().load("a") }
+    await failure(.storeTooNew) { try await files.store().save(record("a")) }
+    #expect(try files.bytes() == before)
+  }
+
+  @Test(arguments: [
+    "CREATE TRIGGER t AFTER INSERT ON accounts BEGIN DELETE FROM accounts; END",
+    "CREATE TABLE copy AS SELECT * FROM accounts", "DROP TABLE meta",
+    "ALTER TABLE accounts RENAME COLUMN value TO data",
+  ])
+  func `tables that somebody else has changed are refused`(sql: String) async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a")])
+    try await files.sql(sql)
+    await failure(.storeDamaged) { try await files.store().load("a") }
+  }
+
+  @Test func `a record under another account's id is damage`() async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a")])
+    try await files.sql("UPDATE accounts SET id='b'")
+    let store = files.store()
+    await failure(.storeDamaged) { try await store.load("b") }
+    await failure(.storeDamaged) { try await store.all() }
+    #expect(try await store.load("a") == nil)
+  }
+
+  /// SQLite would take the log for that of the new database.
+  @Test func `a log without its database is refused and not touched`() async throws {
+    let files = try SQLiteFolder()
+    let log = Data(repeating: 1, count: 100)
+    try log.write(to: URL(filePath: files.path + "-wal"))
+    await failure(.storeDamaged) { try await files.store().save(record("a")) }
+    #expect(try files.names() == ["tokens.sqlite-wal"])
+    #expect(try files.bytes("-wal") == log)
+  }
+
+  @Test func `a database that was removed while it was open is made anew`() async throws {
+    let files = try SQLiteFolder()
+    let store = files.store()
+    try await store.save(record("a"))
+    for suffix in ["", "-wal", "-shm"] {
+      try FileManager.default.removeItem(atPath: files.path + suffix)
+    }
+    #expect(try await store.list() == [])
+    try await store.save(record("b"))
+    #expect(try await files.store().list() == ["b"])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a database that stays locked is an error, and works again later`() async throws {
+    let files = try SQLiteFolder()
+    let store = SQLiteTokenStore(path: files.path, key: nil, busyTimeout: .milliseconds(50))
+    try await store.save(record("a"))
+    let other = try ChildProcess(
+      ["sqlite3", "-batch", files.path, "BEGIN IMMEDIATE", ".shell echo locked; cat"],
+      input: .open)
+    _ = try await other.line(after: "locked")
+    let error = await failure(.storeFailed) { try await store.save(record("b")) }
+    #expect(error?.message.contains("process \(other.processID) (sqlite3) keeps it locked") == true)
+    // Who only reads waits for nobody.
+    #expect(try await store.list() == ["a"])
+    await other.stop()
+    try await store.save(record("b"))
+    #expect(try await store.list() == ["a", "b"])
+  }
+
+  @Test func `what was erased is in none of the files`() async throws {
+    let files = try SQLiteFolder()
+    let store = files.store()
+    let secret = "s3cr3t-" + String(repeating: "long", count: 3000)
+    try await store.save(record("a", token: SQToken(accessToken: secret)))
+    try await store.save(record("b"))
+    try await store.save(record("a", token: SQToken(accessToken: secret + "2")))
+    #expect(try files.files(with: "s3cr3t") != [])
+    try await store.erase("a")
+    #expect(try files.files(with: "s3cr3t") == [])
+    #expect(try files.files(with: "longlong") == [])
+    #expect(try await store.load("b") == record("b"))
+  }
+
+  /// Also what was replaced, which stays in the log while the database is open.
+  @Test func `a closed database has an empty log`() async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([
+      record("a", token: SQToken(accessToken: "s3cr3t")), record("a"),
+    ])
+    #expect(try files.names() == ["tokens.sqlite", "tokens.sqlite-shm", "tokens.sqlite-wal"])
+    #expect(try files.files(with: "s3cr3t") == [])
+  }
+
+  /// The log cannot be truncated while another process reads it.
+  @Test(.timeLimit(.minutes(1)))
+  func `what was erased while somebody was reading goes with the next write`() async throws {
+    let files = try SQLiteFolder()
+    let store = SQLiteTokenStore(path: files.path, key: nil, busyTimeout: .milliseconds(50))
+    try await store.save(record("a", token: SQToken(accessToken: "s3cr3t")))
+    let reader = try ChildProcess(
+      [
+        "sqlite3", "-batch", files.path, "BEGIN", "SELECT id FROM accounts",
+        ".shell echo reading; cat",
+      ], input: .open)
+    _ = try await reader.line(after: "reading")
+    try await store.erase("a")
+    #expect(try await store.list() == [])
+    await reader.stop()
+    try await store.save(record("b"))
+    #expect(try files.files(with: "s3cr3t") == [])
+  }
+
+  @Test func `among many accounts, what was erased is in none of the files`() async throws {
+    let files = try SQLiteFolder()
+    let store = files.store()
+    let count = 300
+    for index in 0..<count {
+      let token = SQToken(
+        accessToken: "s3cr3t-\(index)-" + String(repeating: "x", count: index * 37 % 5000))
+      try await store.save(record("account \(index * 7919 % count)", token: token))
+    }
+    for id in try await store.list().dropFirst(10) { try await store.erase(id) }
+    let kept = try await store.all().map(\.token.accessToken)
+    #expect(kept.count == 10)
+    for index in 0..<count {
+      let mark = "s3cr3t-\(index)-"
+      guard !kept.contains(where: { $0.hasPrefix(mark) }) else { continue }
+      #expect(try files.files(with: mark) == [])
+    }
+  }
+
+  @Test func `records outlive the store, whether it was closed or not`() async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a")])
+    let open = files.store()
+    try await open.save(record("b"))
+    #expect(try await files.store().load("a") == record("a"))
+    #expect(try await files.store().load("b") == record("b"))
+  }
+
+  /// AeroGear's SQLite stores had integer ids, and could not change a record.
+  @Test func `a record is updated again and again`() async throws {
+    let files = try SQLiteFolder()
+    let store = files.store()
+    for round in 0..<100 {
+      try await store.save(record("alice", token: SQToken(accessToken: "\(round)")))
+      #expect(try await files.store().load("alice")?.token.accessToken == "\(round)")
+    }
+    #expect(try await store.list() == ["alice"])
+  }
+
+  @Test func `names are in the order of Swift's texts`() async throws {
+    let files = try SQLiteFolder()
+    let store = files.store()
+    let ids = ["\u{FF5E}", "\u{1F600}", "\u{E9}", "z", "a", "B", "\u{65}\u{301}a", ""]
+    for id in ids { try await store.save(record(id)) }
+    #expect(try await store.list() == ids.sorted())
+    #expect(try await store.all().map(\.id) == ids.sorted())
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `first calls of many stores at once make one database`() async throws {
+    let files = try SQLiteFolder()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<20 {
+        let store = files.store(SQLiteFolder.key)
+        group.addTask { try await store.save(record("\(index)")) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await files.store(SQLiteFolder.key).list().count == 20)
+  }
+
+  @Test(.timeLimit(.minutes(3)))
+  func `one of 10,000 accounts is had as one of few`() async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([record("account 0")])
+    let value = try JSONEncoder().encode(record("account 0")).map { String(format: "%02X", $0) }
+      .joined()
+    // By SQL, since each save is written through to the disk.
+    try await files.sql(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+      INSERT INTO accounts SELECT 'account ' || i,
+        CAST(replace(CAST(x'\(value)' AS TEXT), 'account 0', 'account ' || i) AS BLOB) FROM n
+      """)
+    let store = files.store()
+    #expect(try await store.load("account 9999") == record("account 9999"))
+    #expect(try await store.load("account 10000") == nil)
+    #expect(try await store.list().count == 10_000)
+    #expect(try await store.all().count == 10_000)
+  }
+
+  @Test func `a name without a place for it is refused`() async throws {
+    for name in ["", "..", "a/b"] {
+      failure(.invalidConfiguration) { try SQLiteTokenStore(service: name) }
+    }
+  }
+}
+
+extension String {
+  fileprivate func trimmingSuffix(_ suffix: String) -> String {
+    hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+  }
+}
