@@ -3,7 +3,7 @@
 /// If the client lists its servers (``ClientConfiguration/resourceOrigins``), only these get the
 /// tokens, and those of ``AuthorizationModule/allowTokens(at:)``. Without a list, the provider's
 /// own servers get them, and the servers that the app named. If no API is named, the server of the
-/// app's first request gets them too. A server whose URL came only from a response gets none.
+/// app's first request is named by it. A server whose URL came only from a response gets none.
 struct ResourceServers {
   /// The servers that the app named by ``AuthorizationModule/allowTokens(at:)``.
   private var allowed: Set<ResourceOrigin> = []
@@ -11,7 +11,8 @@ struct ResourceServers {
   private var named: Set<ResourceOrigin> = []
   /// The server of the app's first request, if neither the app nor the provider named an API.
   ///
-  /// Before that request no API had answered, so no API can have chosen its URL.
+  /// Before that request no API had answered, so no API can have chosen its URL. The provider's own
+  /// server can be the first one, as it may have an API.
   private var first: ResourceOrigin?
 
   /// Allows servers because the app names them, whether or not the client has a list.
@@ -38,12 +39,11 @@ struct ResourceServers {
 
   /// Whether a server whose URL the app itself gave may get the tokens.
   mutating func allowsFirst(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
-    if allows(origin, of: client) { return true }
-    guard client.resourceOrigins.isEmpty, named.isEmpty, allowed.isEmpty, first == nil,
-      !client.provider.namesAPIs
-    else { return false }
-    first = origin
-    return true
+    let isFirst =
+      client.resourceOrigins.isEmpty && named.isEmpty && allowed.isEmpty && first == nil
+      && !client.provider.namesAPIs
+    if isFirst { first = origin }
+    return allows(origin, of: client)
   }
 
   /// The error for a server that may not get the tokens, with the code that would allow it.
@@ -57,7 +57,8 @@ struct ResourceServers {
     }
     // When the app names a server, its first request no longer allows one. So the message names
     // both.
-    let servers = [first, origin].compactMap { $0.map { "\"\($0)\"" } }.joined(separator: ", ")
+    let servers = [first.flatMap { client.isProviders($0) ? nil : $0 }, origin]
+      .compactMap { $0.map { "\"\($0)\"" } }.joined(separator: ", ")
     return SQOAuthError(
       .originNotAllowed,
       "the app did not name \(origin) as a server that may see the token, so the token was not "

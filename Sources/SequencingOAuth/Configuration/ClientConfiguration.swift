@@ -124,7 +124,7 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// - the servers that the app names by a ``Pipeline/Pipe``, by an `RPCChannel` or by
   ///   ``AuthorizationModule/allowTokens(at:)``;
   /// - if neither the provider nor the app names an API, the server of the first request that the
-  ///   app sends or authenticates.
+  ///   app sends or authenticates, which may be the provider's own.
   ///
   /// A request to any other server fails with ``SQOAuthError/Code/originNotAllowed``. In every
   /// case a token is sent only over https, or over http to a loopback address.

@@ -66,14 +66,33 @@ import Testing
     #expect(isSent.count { $0 } == 1 && fixture.apiRequests.count == 1)
   }
 
-  @Test func `the provider's own servers get it, and are not the first one`() async throws {
+  @Test func `the provider's own servers get it, at any time`() async throws {
     let fixture = try await fixture()
-    for url in ["https://id.example/userinfo", "https://api.example/", "https://id.example/"] {
+    for url in ["https://api.example/", "https://id.example/userinfo", "https://id.example/"] {
       #expect(try await fixture.module.send(.get(url)).status == 200)
     }
     await failure(.originNotAllowed) {
       try await fixture.module.send(.get("https://id.example:8443/"))
     }
+  }
+
+  /// The API of many providers is at the issuer's own host, and its answers name URLs as well.
+  @Test(arguments: [false, true])
+  func `a request to the provider's own API is the first one`(isSent: Bool) async throws {
+    let fixture = try await fixture()
+    let api = try HTTPRequest.get("https://id.example/api/me")
+    if isSent {
+      _ = try await fixture.module.send(api)
+    } else {
+      _ = try await fixture.module.authenticate(api)
+    }
+    let next = try HTTPRequest.get("https://evil.example/2")
+    let error = await failure(.originNotAllowed) { try await fixture.module.send(next) }
+    await failure(.originNotAllowed) { try await fixture.module.authenticate(next) }
+    // The provider's server needs no word of the app.
+    let line = #"module.allowTokens(at: "https://evil.example:443")"#
+    #expect(error?.message.hasSuffix("try \(line)") == true)
+    #expect(fixture.apiRequests.allSatisfy { $0.url.host() == "id.example" })
   }
 
   @Test func `a pipe names its server, and then the first request names none`() async throws {
