@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,8 +39,13 @@ class Result:
     idle: float
 
 
-def run(step: Step, logs: Path) -> Result:
-    """Runs a step; of its output only failures are shown, and all is kept in a file."""
+def run(group: list[Step], logs: Path) -> list[Result]:
+    """Runs steps at the same time; of their output only failures are shown, and files keep all."""
+    with ThreadPoolExecutor(max(len(group), 1)) as pool:
+        return list(pool.map(lambda step: _result(step, logs), group))
+
+
+def _result(step: Step, logs: Path) -> Result:
     log = logs / f"{step.name}.log"
     print(f"== {step.name}: {' '.join(step.command)}", flush=True)
     start, before = time.monotonic(), _processor_times()
@@ -54,7 +60,7 @@ def run(step: Step, logs: Path) -> Result:
     return Result(step, verdict, seconds, _idle_share(before, _processor_times()))
 
 
-def summary(results: list[Result]) -> str:
+def summary(results: list[Result], whole: float) -> str:
     """The end of the gate's output: each failure in one list, the times, the counts."""
     total = Verdict()
     for result in results:
@@ -66,7 +72,6 @@ def summary(results: list[Result]) -> str:
             all_found += [Finding(f"{name}: {item.test}", item.message) for item in found]
     times = "".join(f"{result.seconds:6.0f} s  {result.idle:4.0%} idle  {result.step.name}\n"
                     for result in results)
-    whole = sum(result.seconds for result in results)
     return (report.text(total, [f"\n== Times:\n{times}{whole:6.0f} s              in all\n"]))
 
 
