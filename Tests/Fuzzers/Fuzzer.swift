@@ -16,7 +16,7 @@ struct Fuzzer: Sendable {
   }
 
   static let all = [
-    httpRequest, redirect, form, tokenResponse, challenge, metadata, url, store, sealedStore,
+    httpRequest, redirect, form, json, tokenResponse, challenge, metadata, url, store, sealedStore,
     downloadRecord, linkHeader, headerValue, frames, gzip, answer, connection, signedText, keySet,
     deviceAuthorization, webSignIn, accessTokenClaims, registration,
     clientKey,

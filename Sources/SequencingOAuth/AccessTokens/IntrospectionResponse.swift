@@ -42,7 +42,7 @@ struct IntrospectionResponse: Sendable {
         status: 200)
     }
     return try rules.check(
-      try JSONMessage.decode([String: JSONValue].self, from: response.body, as: Self.name))
+      try JSONMessage.members(of: response.body, as: Self.name))
   }
 
   /// The members of a signed answer, which must be for this resource server and this question.

@@ -56,8 +56,7 @@ struct UserInfoRequest: Sendable {
         "the UserInfo response is not signed, although the client expects a signature "
           + "(userInfoAlgorithm)")
     }
-    let claims = try JSONMessage.decode(
-      [String: JSONValue].self, from: response.body, as: SignedText.userInfo.name)
+    let claims = try JSONMessage.members(of: response.body, as: SignedText.userInfo.name)
     return try UserInfo(claims, of: idToken)
   }
 

@@ -63,7 +63,7 @@ struct CompactJWS: Sendable {
   }
 
   private static func header(of text: Data) throws(JWSFailure) -> [String: JSONValue] {
-    let header = try JOSEObject.members(of: text, as: "header")
+    let header = try JOSEObject.members(of: text, as: "header", .header)
     guard header["enc"] == nil else { throw .encrypted }
     // The SDK knows no extension: none may be demanded, and an unencoded payload is one.
     // RFC 7515, section 4.1.11; RFC 7797, section 6

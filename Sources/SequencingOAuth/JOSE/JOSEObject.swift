@@ -8,19 +8,16 @@
 enum JOSEObject {
   /// The members of an object, in which no name occurs twice at any depth.
   ///
-  /// The text is UTF-8. The decoder would also read UTF-16 and UTF-32, where each JSON text has
-  /// zero bytes.
-  ///
   /// - SeeAlso: RFC 7515, section 4; RFC 7519, section 4
   static func members(
-    of text: Data, as name: String
+    of text: Data, as name: String, _ rules: JSONRules = .signed
   ) throws(JWSFailure) -> [String: JSONValue] {
-    guard !text.contains(0), let members = JSONMessage.members(of: text) else {
-      throw .malformed("the \(name) is no JSON object")
+    do throws(JSONFailure) {
+      if let members = try JSONReader.value(of: text, rules).object { return members }
+    } catch .malformed {
+    } catch {
+      throw .malformed(error.description(of: name))
     }
-    guard JSONNames.areUnique(in: text) else {
-      throw .malformed("the \(name) has two members of one name")
-    }
-    return members
+    throw .malformed("the \(name) is no JSON object")
   }
 }

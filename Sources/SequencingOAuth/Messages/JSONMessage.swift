@@ -17,19 +17,39 @@ enum JSONMessage {
   }
 
   /// The members of a body that is a JSON object; `nil` for any other body.
-  static func members(of data: Data) -> [String: JSONValue]? {
-    try? decode([String: JSONValue].self, from: data, as: "message")
+  static func members(of body: Data) -> [String: JSONValue]? {
+    (try? JSONReader.value(of: body))?.object
+  }
+
+  /// The members of a body that must be a JSON object; an error never quotes the content.
+  static func members(
+    of body: Data, as name: String
+  ) throws(SQOAuthError) -> [String: JSONValue] {
+    guard let members = try value(of: body, as: name, .message).object else {
+      throw SQOAuthError(.invalidResponse, "the \(name) is no JSON object")
+    }
+    return members
+  }
+
+  /// The value of a body that must be JSON.
+  static func value(
+    of body: Data, as name: String, _ rules: JSONRules
+  ) throws(SQOAuthError) -> JSONValue {
+    do throws(JSONFailure) {
+      return try JSONReader.value(of: body, rules)
+    } catch {
+      throw SQOAuthError(.invalidResponse, error.description(of: name))
+    }
   }
 
   /// Decodes a body; an error names the wrong field and never quotes the content.
   static func decode<Message: Decodable>(
-    _ type: Message.Type, from data: Data, as name: String,
-    maximumValues: Int = JSONShape.maximumValues, with decoder: JSONDecoder = JSONDecoder()
+    _ type: Message.Type, from data: Data, as name: String, _ rules: JSONRules = .message,
+    with decoder: JSONDecoder = JSONDecoder()
   ) throws(SQOAuthError) -> Message {
-    guard JSONShape.isBounded(data, maximumValues: maximumValues) else {
-      throw SQOAuthError(
-        .invalidResponse, "the JSON of the \(name) is nested too deep or has too many values")
-    }
+    // The limits hold before a decoder begins, whose work grows with the values times their depth.
+    let value = try value(of: data, as: name, rules)
+    if let value = value as? Message { return value }
     do {
       return try decoder.decode(type, from: data)
     } catch let error as DecodingError {

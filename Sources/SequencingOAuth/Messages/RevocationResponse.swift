@@ -63,28 +63,17 @@ struct RevocationResponse: Sendable {
 
   // MARK: Facebook's Graph API
 
-  private struct GraphAnswer: Decodable {
-    struct Failure: Decodable {
-      let code: Int?
-    }
-    let success: Bool?
-    let error: Failure?
-  }
-
   /// Whether the body is `false`, or an object whose `success` is false.
   private static func saysNo(_ response: HTTPResponse) -> Bool {
-    if let answer = try? JSONMessage.decode(Bool.self, from: response.body, as: "answer") {
-      return !answer
-    }
-    let answer = try? JSONMessage.decode(GraphAnswer.self, from: response.body, as: "answer")
-    return answer?.success == false || answer?.error != nil
+    let answer = try? JSONReader.value(of: response.body)
+    return (answer.bool ?? answer["success"].bool) == false || answer["error"] ?? .null != .null
   }
 
   /// Checks Facebook's answer; error 190 of the Graph API means that the token has expired or was
   /// revoked.
   private func checkFacebook(_ response: HTTPResponse) throws(SQOAuthError) {
-    let answer = try? JSONMessage.decode(GraphAnswer.self, from: response.body, as: "answer")
-    guard let code = answer?.error?.code else { throw failure(response) }
+    let answer = try? JSONReader.value(of: response.body)
+    guard let code = answer["error"]["code"].integer else { throw failure(response) }
     guard code != 190 else { return }
     throw SQOAuthError(
       .invalidResponse, "\(Self.endpoint) refused with error \(code) of the Graph API",

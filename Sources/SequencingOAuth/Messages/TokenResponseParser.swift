@@ -122,8 +122,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
         status: response.status)
     }
     if let known { return known }
-    return try JSONMessage.decode(
-      [String: JSONValue].self, from: response.body, as: "token response")
+    return try JSONMessage.members(of: response.body, as: "token response")
   }
 
   private func tokenType(

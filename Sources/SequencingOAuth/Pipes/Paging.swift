@@ -68,7 +68,7 @@ public struct Paging: Sendable, Hashable {
     case .headers:
       return (response.headers[next], response.headers[previous])
     case .body, .token:
-      let body = try? JSONDecoder().decode(JSONValue.self, from: response.body)
+      let body = try? JSONReader.value(of: response.body, .answer)
       return (body?.text(at: next), body?.text(at: previous))
     }
   }

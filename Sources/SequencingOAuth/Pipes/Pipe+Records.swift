@@ -71,18 +71,13 @@ extension Pipeline.Pipe {
 // MARK: - JSON
 
 extension Pipeline.Pipe {
-  /// The largest number of JSON values in an answer.
-  ///
-  /// It is far more than an API lists at once, and still takes only seconds to decode.
-  private static let maximumValues = 500_000
-
   func decode<Value: Decodable>(
     _ type: Value.Type, _ response: HTTPResponse
   ) throws(PipeError) -> Value {
     do throws(SQOAuthError) {
       return try JSONMessage.decode(
         type, from: response.body.isEmpty ? Data("null".utf8) : response.body, as: "API's answer",
-        maximumValues: Self.maximumValues, with: configuration.decoder())
+        .answer, with: configuration.decoder())
     } catch {
       throw .unreadable(error)
     }
@@ -97,17 +92,15 @@ extension Pipeline.Pipe {
 
   /// The JSON of a record, and its id; `nil` if the record has none.
   private func encode(_ record: some Encodable) throws(PipeError) -> (json: Data, id: String?) {
-    let members: [String: JSONValue]
     let json: Data
+    let value: JSONValue
     do {
       json = try configuration.encoder().encode(record)
-      members = try JSONDecoder().decode([String: JSONValue].self, from: json)
+      value = try JSONReader.value(of: json, .own)
     } catch {
-      throw .failed(
-        SQOAuthError(
-          .malformedRequest, "the record cannot be written as a JSON object; nothing was sent",
-          cause: error))
+      throw Self.notAnObject(cause: error)
     }
+    guard let members = value.object else { throw Self.notAnObject() }
     switch members[configuration.recordID] {
     case nil, .null: return (json, nil)
     case .string(let id): return (json, id)
@@ -119,5 +112,12 @@ extension Pipeline.Pipe {
           "the record's \"\(configuration.recordID)\" is neither a text nor a whole number; "
             + "nothing was sent"))
     }
+  }
+
+  private static func notAnObject(cause: (any Error)? = nil) -> PipeError {
+    .failed(
+      SQOAuthError(
+        .malformedRequest, "the record cannot be written as a JSON object; nothing was sent",
+        cause: cause))
   }
 }

@@ -23,8 +23,7 @@ struct RegistrationResponse {
         .invalidResponse, "\(Self.endpoint) answered with a content type that is not JSON",
         status: response.status)
     }
-    return try JSONMessage.decode(
-      [String: JSONValue].self, from: response.body, as: "registration response")
+    return try JSONMessage.members(of: response.body, as: "registration response")
   }
 
   func failure(_ response: HTTPResponse) -> SQOAuthError {

@@ -5,8 +5,6 @@ import FoundationEssentials
 extension Fuzzer {
   /// A signed text in compact serialization.
   static let signedText = Fuzzer("signed-text") { input in
-    // Any text may come here, though others are refused before.
-    _ = JSONNames.areUnique(in: input)
     let input = String(decoding: input, as: UTF8.self)
     let text: CompactJWS
     do throws(JWSFailure) {
@@ -46,20 +44,28 @@ extension Fuzzer {
 
   /// A payload has claims if its text has as many colons as its objects have members.
   private static func requireClaims(of text: CompactJWS) throws {
-    let decoded = text.payload.contains(0) ? nil : JSONMessage.members(of: text.payload)
+    let decoded = JSONMessage.members(of: text.payload)
     let isUnique = decoded.map { count(of: .object($0)) == colons(in: text.payload) } ?? false
     switch Result(catching: { () throws(JWSFailure) in try text.claims() }) {
     case .success(let claims):
       try require(isUnique && claims == decoded, "the claims are not the payload's members")
     case .failure(let failure):
-      try require(!isUnique, "a payload without claims, though each name occurs once")
+      try require(
+        !isUnique || !isFaultless(text.payload),
+        "a payload without claims, though each name occurs once")
       try check(failure)
     }
   }
 
+  /// Whether Foundation reads a text too, and no mark for the order of bytes is before it.
+  private static func isFaultless(_ text: Data) -> Bool {
+    !text.starts(with: [0xEF, 0xBB, 0xBF])
+      && (try? JSONDecoder().decode([String: JSONValue].self, from: text)) != nil
+  }
+
   static func check(_ failure: JWSFailure) throws(Finding) {
     guard case .malformed(let reason) = failure else { return }
-    try require(reason.isHarmless && reason.utf8.count < 60, "the reason is \(reason)")
+    try require(reason.isHarmless && reason.utf8.count < 80, "the reason is \(reason)")
   }
 
   static func failure(_ work: () throws(JWSFailure) -> Void) -> JWSFailure? {

@@ -128,6 +128,6 @@ import Testing
     "the header names no algorithm", "the header is no JSON object",
     "the header has two members of one name", "the payload is no JSON object",
     "the payload has two members of one name", "\"alg\" is no text", "\"kid\" is no text",
-    "\"typ\" is no text",
+    "\"typ\" is no text", "the JSON of the payload is nested too deep or has too many values",
   ]
 }

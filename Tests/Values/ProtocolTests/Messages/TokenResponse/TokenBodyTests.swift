@@ -43,14 +43,23 @@ import Testing
     #expect(error?.status == 200)
   }
 
-  @Test func `bytes that are no UTF-8 are refused`() {
-    let start = Data(#"{"access_token":"a","token_type":"bearer","x":""#.utf8)
-    let body = start + [0xFF] + Data("\"}".utf8)
+  private static func read(
+    _ start: String, _ byte: UInt8, _ end: String
+  ) throws(SQOAuthError) -> SQToken {
+    let body = Data(start.utf8) + [byte] + Data(end.utf8)
+    return try TokenResponse(
+      parser: StandardTokenResponseParser(),
+      context: .init(receivedAt: Answer.now, requestedScope: nil)
+    ).read(HTTPResponse(status: 200, headers: ["Content-Type": "application/json"], body: body))
+  }
+
+  @Test func `bytes that are no UTF-8 spoil no more than the text that has them`() throws {
+    let token = try Self.read(
+      #"{"access_token":"a","token_type":"bearer","user_name":"Andr"#, 0xE9, #""}"#)
+    #expect(token.accessToken == "a")
+    #expect(token.additionalFields == ["user_name": "Andr\u{FFFD}"])
     failure(.invalidResponse) {
-      try TokenResponse(
-        parser: StandardTokenResponseParser(),
-        context: .init(receivedAt: Answer.now, requestedScope: nil)
-      ).read(HTTPResponse(status: 200, headers: ["Content-Type": "application/json"], body: body))
+      try Self.read(#"{"token_type":"bearer","access_token":"a"#, 0xE9, #""}"#)
     }
   }
 

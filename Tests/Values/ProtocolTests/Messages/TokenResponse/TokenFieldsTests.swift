@@ -126,11 +126,9 @@ import Testing
   }
 
   /// JSON leaves doubled members open; which one counts must not depend on the day.
-  @Test func `a doubled member is refused or the first counts, always alike`() {
+  @Test func `of a doubled member the first counts`() throws {
     let body =
       #"{"access_token":"first","token_type":"bearer","access_token":"second","x":1}"#
-    for _ in 0..<20 {
-      if let token = try? Answer.read(body) { #expect(token.accessToken == "first") }
-    }
+    #expect(try Answer.read(body).accessToken == "first")
   }
 }

@@ -1,0 +1,189 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads one JSON text in one pass, a piece at a time if it is long.
+///
+/// The work grows with the number of bytes alone, whatever their form, so a server keeps a thread
+/// busy only for as long as it sends.
+///
+/// - SeeAlso: RFC 8259
+struct JSONReader {
+  /// What must stand at the next place that is not blank.
+  private enum Expected {
+    /// A value: of an array, of a member, or the text itself.
+    case value
+    /// A value, or the end of an array that has none.
+    case valueOrEnd
+    /// The name of a member.
+    case name
+    /// The name of a member, or the end of an object that has none.
+    case nameOrEnd
+    /// What follows a value: a comma, an end, or the end of the text.
+    case next
+  }
+
+  /// An array or an object that is open, and where its values and names begin in the lists of all.
+  private struct Container {
+    let firstValue: Int
+    let firstName: Int
+    let isObject: Bool
+  }
+
+  let rules: JSONRules
+  var index: Int
+  private let text: Data
+  private var expected = Expected.value
+  private var containers: [Container] = []
+  /// The values of all containers that are open, or at the end the text's one value.
+  private var values: [JSONValue] = []
+  /// The names of all objects that are open.
+  private var names: [String] = []
+  private var valueCount = 0
+  private var weight = 0
+
+  init(_ text: Data, _ rules: JSONRules) throws(JSONFailure) {
+    guard text.count <= rules.maximumBytes else { throw .tooLong }
+    self.text = text
+    self.rules = rules
+    // RFC 8259, section 8.1: a mark for the order of bytes must not be there, and may be ignored.
+    index = !rules.isStrict && text.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+  }
+
+  /// Reads a whole text at once.
+  static func value(
+    of text: Data, _ rules: JSONRules = .message
+  ) throws(JSONFailure) -> JSONValue {
+    var reader = try JSONReader(text, rules)
+    while true {
+      if let value = try reader.read(atMost: .max) { return value }
+    }
+  }
+
+  /// Reads so many values more, and returns the text's value once it is complete.
+  mutating func read(atMost count: Int) throws(JSONFailure) -> JSONValue? {
+    let (sum, isBeyond) = valueCount.addingReportingOverflow(count)
+    let end = isBeyond ? .max : sum
+    let text = text
+    return try text.withUnsafeBytes { bytes in
+      Result { () throws(JSONFailure) in try read(bytes, until: end) }
+    }.get()
+  }
+
+  private mutating func read(
+    _ bytes: UnsafeRawBufferPointer, until end: Int
+  ) throws(JSONFailure) -> JSONValue? {
+    while valueCount < end {
+      skipBlanks(in: bytes)
+      guard index < bytes.count else {
+        guard expected == .next, containers.isEmpty else { throw .malformed(at: index) }
+        return values.last
+      }
+      try take(bytes[index], of: bytes)
+    }
+    return nil
+  }
+
+  private mutating func skipBlanks(in bytes: UnsafeRawBufferPointer) {
+    while index < bytes.count {
+      switch bytes[index] {
+      case 0x20, 0x0A, 0x0D, 0x09: index += 1
+      default: return
+      }
+    }
+  }
+
+  private mutating func take(
+    _ byte: UInt8, of bytes: UnsafeRawBufferPointer
+  ) throws(JSONFailure) {
+    switch (expected, byte) {
+    case (.next, UInt8(ascii: ",")):
+      guard let container = containers.last else { throw .malformed(at: index) }
+      index += 1
+      expected = container.isObject ? .name : .value
+    case (.next, UInt8(ascii: "}")), (.nameOrEnd, UInt8(ascii: "}")):
+      try close(isObject: true)
+    case (.next, UInt8(ascii: "]")), (.valueOrEnd, UInt8(ascii: "]")):
+      try close(isObject: false)
+    case (.name, UInt8(ascii: "\"")), (.nameOrEnd, UInt8(ascii: "\"")):
+      names.append(try string(in: bytes))
+      skipBlanks(in: bytes)
+      guard index < bytes.count, bytes[index] == UInt8(ascii: ":") else {
+        throw .malformed(at: index)
+      }
+      index += 1
+      expected = .value
+    case (.value, _), (.valueOrEnd, _):
+      try takeValue(byte, of: bytes)
+    default:
+      throw .malformed(at: index)
+    }
+  }
+
+  private mutating func takeValue(
+    _ byte: UInt8, of bytes: UnsafeRawBufferPointer
+  ) throws(JSONFailure) {
+    valueCount += 1
+    weight += containers.count
+    guard valueCount <= rules.maximumValues, weight <= rules.maximumWeight else {
+      throw .tooManyValues
+    }
+    expected = .next
+    switch byte {
+    case UInt8(ascii: "{"): try open(isObject: true)
+    case UInt8(ascii: "["): try open(isObject: false)
+    case UInt8(ascii: "\""): values.append(.string(try string(in: bytes)))
+    case UInt8(ascii: "t"): try takeWord("true", .bool(true), of: bytes)
+    case UInt8(ascii: "f"): try takeWord("false", .bool(false), of: bytes)
+    case UInt8(ascii: "n"): try takeWord("null", .null, of: bytes)
+    default: values.append(try number(in: bytes))
+    }
+  }
+
+  private mutating func open(isObject: Bool) throws(JSONFailure) {
+    guard containers.count < rules.maximumDepth else { throw .tooDeep }
+    containers.append(
+      Container(firstValue: values.count, firstName: names.count, isObject: isObject))
+    index += 1
+    expected = isObject ? .nameOrEnd : .valueOrEnd
+  }
+
+  private mutating func close(isObject: Bool) throws(JSONFailure) {
+    guard let container = containers.popLast(), container.isObject == isObject else {
+      throw .malformed(at: index)
+    }
+    index += 1
+    expected = .next
+    let value =
+      isObject
+      ? JSONValue.object(try members(from: container))
+      : .array(Array(values[container.firstValue...]))
+    values.removeSubrange(container.firstValue...)
+    names.removeSubrange(container.firstName...)
+    values.append(value)
+  }
+
+  /// The members of an object; of two with one name the first one counts.
+  private func members(from container: Container) throws(JSONFailure) -> [String: JSONValue] {
+    var members: [String: JSONValue] = [:]
+    members.reserveCapacity(names.count - container.firstName)
+    for (name, value) in zip(names[container.firstName...], values[container.firstValue...]) {
+      if let first = members.updateValue(value, forKey: name) {
+        guard !rules.isStrict else { throw .doubleName }
+        members[name] = first
+      }
+    }
+    return members
+  }
+
+  private mutating func takeWord(
+    _ word: StaticString, _ value: JSONValue, of bytes: UnsafeRawBufferPointer
+  ) throws(JSONFailure) {
+    let letters = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+    guard bytes[index...].starts(with: letters) else { throw .malformed(at: index) }
+    index += letters.count
+    values.append(value)
+  }
+}

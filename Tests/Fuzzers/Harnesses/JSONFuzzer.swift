@@ -1,0 +1,32 @@
+import FoundationEssentials
+
+@testable import SequencingOAuth
+
+extension Fuzzer {
+  /// Any JSON text, as strictly as signed texts are read, and as a server's answers are.
+  static let json = Fuzzer("json") { input in
+    let value = try? JSONReader.value(of: input)
+    let strict = try? JSONReader.value(of: input, .signed)
+    try require(strict == nil || strict == value, "the two ways to read differ")
+    try requirePieces(input, value)
+    if let strict { try requireCodable(strict, "the value") }
+    // Foundation reads other encodings too, in which each text has zero bytes.
+    guard !input.contains(0), let other = try? JSONDecoder().decode(JSONValue.self, from: input)
+    else { return }
+    try require(
+      (try? JSONReader.value(of: input, .own)) != nil, "it is not read, though it is JSON")
+    try require(strict == nil || strict == other, "Foundation reads it differently")
+  }
+
+  /// The text is the same, whatever the pieces in which it is read.
+  private static func requirePieces(_ input: Data, _ value: JSONValue?) throws {
+    guard var reader = try? JSONReader(input, .message) else { return }
+    var pieces: JSONValue?
+    do throws(JSONFailure) {
+      while pieces == nil { pieces = try reader.read(atMost: 3) }
+    } catch {
+      pieces = nil
+    }
+    try require(pieces == value, "it is another value when it is read in pieces")
+  }
+}
