@@ -54,7 +54,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
     claims = reader.claims
     issuer = try reader.text("iss")
     subject = try reader.text("sub")
-    audience = try reader.audience("aud") ?? []
+    audience = try reader.possibleAudience("aud") ?? []
     clientID = try reader.text("client_id")
     // An empty text is what some servers send for a token without scopes.
     scopes = (claims["scope"]?.string ?? "").split(separator: " ").map(String.init)

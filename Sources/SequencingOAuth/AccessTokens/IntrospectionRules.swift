@@ -37,7 +37,8 @@ struct IntrospectionRules {
       throw SQOAuthError(.invalidResponse, "the \(Self.name) does not say whether it is active")
     }
     guard isActive else { return nil }
-    let reader = Self.reader(members)
+    // Some servers write zero for a token that does not end; that it is active, they have said.
+    let reader = Self.reader(members["exp"] == 0 ? members.filter { $0.key != "exp" } : members)
     let claims = try AccessTokenClaims(reader)
     try checkType(members)
     if let issuer, let found = claims.issuer {

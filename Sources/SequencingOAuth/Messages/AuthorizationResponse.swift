@@ -34,10 +34,12 @@ struct AuthorizationResponse: Sendable, Redacted {
     guard let query = RedirectMatch.query(of: redirect, for: expected.redirectURI) else {
       return .notAddressed
     }
-    // Without a single, readable `state`, nothing shows that the redirect answers the request.
-    guard let pairs = FormCoding.decode(Substring(query)),
-      let state = single("state", in: pairs), sameSecret(state, expected.state)
-    else { return .wrongState }
+    // Parameters that nobody reads may be written in any way. Without a single, readable `state`,
+    // nothing shows that the redirect answers the request.
+    let pairs = FormCoding.mend(Substring(query))
+    guard let state = single("state", in: pairs), sameSecret(state, expected.state) else {
+      return .wrongState
+    }
     return .answer(
       Result { () throws(SQOAuthError) in
         try checkForm(pairs, fragment: redirect)
@@ -66,13 +68,9 @@ struct AuthorizationResponse: Sendable, Redacted {
         .invalidAuthorizationResponse, "the redirect has the parameter \"\(name)\" more than once")
     }
     // RFC 9700, section 2.1.2: a token in the redirect of a code flow comes from an attacker. Some
-    // servers add an empty fragment, or "#_=_"; an unreadable fragment may hide a token.
+    // servers add an empty fragment, or "#_=_".
     let fragment = redirect.utf8.drop { $0 != UInt8(ascii: "#") }.dropFirst()
-    guard let fragment = FormCoding.decode(Substring(fragment)) else {
-      throw SQOAuthError(
-        .invalidAuthorizationResponse, "the redirect has a fragment that cannot be read")
-    }
-    let all = pairs + fragment
+    let all = pairs + FormCoding.mend(Substring(fragment))
     for name in ["access_token", "token", "id_token", "refresh_token", "response"]
     where all.contains(where: { $0.name == name }) {
       throw SQOAuthError(
@@ -127,10 +125,15 @@ struct AuthorizationResponse: Sendable, Redacted {
   }
 
   private static func code(in pairs: [FormCoding.Pair]) throws(SQOAuthError) -> String {
-    guard let code = pairs.value("code"), !code.isEmpty else {
+    guard let pair = pairs.first(where: { $0.name == "code" }), !pair.value.isEmpty else {
       throw SQOAuthError(
         .invalidAuthorizationResponse, "the redirect has neither a code nor an error")
     }
+    guard pair.isExact else {
+      throw SQOAuthError(
+        .invalidAuthorizationResponse, "the code in the redirect cannot be decoded")
+    }
+    let code = pair.value
     // RFC 6749, appendix A.11: visible characters and spaces.
     guard code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
       throw SQOAuthError(

@@ -14,10 +14,13 @@ enum FormCoding {
   struct Pair: Sendable, Hashable, Redacted {
     let name: String
     let value: String
+    /// Whether both were decoded as they were sent, and nothing had to be mended.
+    let isExact: Bool
 
-    init(_ name: String, _ value: String) {
+    init(_ name: String, _ value: String, isExact: Bool = true) {
       self.name = name
       self.value = value
+      self.isExact = isExact
     }
 
     var description: String { name }
@@ -65,14 +68,20 @@ enum FormCoding {
   ///
   /// Returns `nil` if a `%` is not followed by two hexadecimal digits or the bytes are not UTF-8.
   static func decode(_ text: some StringProtocol) -> [Pair]? {
-    var pairs: [Pair] = []
-    for part in text.utf8.split(separator: UInt8(ascii: "&")) {
+    let pairs = mend(text)
+    return pairs.allSatisfy(\.isExact) ? pairs : nil
+  }
+
+  /// Decodes the pairs in their order, and marks those that had to be mended.
+  ///
+  /// A `%` without two hexadecimal digits stands for itself, and what is no UTF-8 becomes U+FFFD.
+  static func mend(_ text: some StringProtocol) -> [Pair] {
+    text.utf8.split(separator: UInt8(ascii: "&")).map { part in
       let name = part.prefix { $0 != UInt8(ascii: "=") }
-      let value = part.dropFirst(name.count + 1)
-      guard let name = decodeBytes(name), let value = decodeBytes(value) else { return nil }
-      pairs.append(Pair(name, value))
+      let (decodedName, isNameExact) = decodeBytes(Array(name)[...])
+      let (value, isValueExact) = decodeBytes(Array(part.dropFirst(name.count + 1))[...])
+      return Pair(decodedName, value, isExact: isNameExact && isValueExact)
     }
-    return pairs
   }
 
   private static func encode(_ pairs: [Pair], space: String) -> String {
@@ -113,23 +122,29 @@ enum FormCoding {
     }
   }
 
-  private static func decodeBytes(_ bytes: some Sequence<UInt8>) -> String? {
+  private static func decodeBytes(_ bytes: ArraySlice<UInt8>) -> (text: String, isExact: Bool) {
     var decoded: [UInt8] = []
-    var iterator = bytes.makeIterator()
-    while let byte = iterator.next() {
+    var isExact = true
+    var rest = bytes
+    while let byte = rest.popFirst() {
       switch byte {
       case UInt8(ascii: "+"):
         decoded.append(UInt8(ascii: " "))
       case UInt8(ascii: "%"):
-        guard let high = iterator.next().flatMap(hexValue),
-          let low = iterator.next().flatMap(hexValue)
-        else { return nil }
-        decoded.append(high << 4 | low)
+        let digits = rest.prefix(2).compactMap(hexValue)
+        guard digits.count == 2 else {
+          isExact = false
+          decoded.append(byte)
+          continue
+        }
+        decoded.append(digits[0] << 4 | digits[1])
+        rest = rest.dropFirst(2)
       default:
         decoded.append(byte)
       }
     }
-    return String(validating: decoded, as: UTF8.self)
+    let exact = String(validating: decoded, as: UTF8.self)
+    return (exact ?? String(decoding: decoded, as: UTF8.self), isExact && exact != nil)
   }
 
   private static func hexValue(_ byte: UInt8) -> UInt8? {

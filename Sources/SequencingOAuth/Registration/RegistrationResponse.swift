@@ -40,9 +40,10 @@ struct RegistrationResponse {
     in members: [String: JSONValue], for metadata: ClientMetadata? = nil,
     after earlier: ClientRegistration? = nil
   ) throws(SQOAuthError) -> ClientRegistration {
+    // Some servers write an empty text for what a client does not have.
     let reader = ClaimReader(
-      claims: members, subject: "registration response", missing: .invalidResponse,
-      malformed: .invalidResponse)
+      claims: members.filter { $0.value != "" }, subject: "registration response",
+      missing: .invalidResponse, malformed: .invalidResponse)
     let id = try reader.required("client_id", reader.text)
     guard earlier.map({ $0.clientID == id }) ?? true else {
       throw SQOAuthError(

@@ -21,7 +21,7 @@ final class PendingLogout: Sendable {
     guard let query = RedirectMatch.query(of: redirect, for: redirectURI) else {
       return .notAddressed
     }
-    let states = (FormCoding.decode(Substring(query)) ?? []).filter { $0.name == "state" }
+    let states = FormCoding.mend(Substring(query)).filter { $0.name == "state" }
     let fits = states.count == 1 && states[0].value == state
     let result: Result<Void, SQOAuthError> = fits ? .success(()) : .failure(.logoutStateMismatch)
     guard answer.resolve(result) else { return .tooLate }

@@ -75,4 +75,16 @@ import Testing
   ) {
     #expect(FormCoding.decode(text) == pairs.map { FormCoding.Pair($0.0, $0.1) })
   }
+
+  @Test(arguments: [
+    ("a=100%&b=1", "100%"), ("a=%u00f3&b=1", "%u00f3"), ("a=%2&b=1", "%2"), ("a=%&b=1", "%"),
+    ("a=%E9&b=1", "\u{FFFD}"), ("a=x%E9y+z&b=1", "x\u{FFFD}y z"), ("a=%%41&b=1", "%A"),
+    ("a=%zz%41&b=1", "%zzA"),
+  ])
+  func `a pair that cannot be decoded is mended, and leaves the others as they are`(
+    text: String, value: String
+  ) {
+    #expect(FormCoding.mend(text) == [.init("a", value, isExact: false), .init("b", "1")])
+    #expect(FormCoding.mend(text.replacing("a=", with: "")).map(\.isExact) == [false, true])
+  }
 }

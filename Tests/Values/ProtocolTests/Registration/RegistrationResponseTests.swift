@@ -26,4 +26,25 @@ import Testing
     #expect(
       try registration(at: "https://id.example", managedAt: "https://id.example/c").isManageable)
   }
+
+  private static let unused = [
+    "client_secret", "client_secret_expires_at", "scope", "token_endpoint_auth_method",
+    "redirect_uris", "registration_client_uri", "registration_access_token", "jwks", "logo_uri",
+  ]
+
+  /// Servers that write their model as it is have these values for what a client does not have.
+  @Test(arguments: [.null, ""] as [JSONValue])
+  func `a member that is null or empty is one that the client does not have`(value: JSONValue)
+    throws
+  {
+    let members = Dictionary(uniqueKeysWithValues: Self.unused.map { ($0, value) })
+    let response = RegistrationResponse(
+      issuer: "https://id.example", secrets: SentSecrets([]), now: Date(timeIntervalSince1970: 0))
+    let registration = try response.registration(in: members.merging(["client_id": "c"]) { $1 })
+    #expect(registration.clientID == "c" && registration.clientSecret == nil)
+    #expect(registration.clientSecretExpirationDate == nil && registration.scope == nil)
+    #expect(registration.clientAuthentication == .publicClient && !registration.isManageable)
+    #expect(registration.redirectURIs == [])
+    failure(.invalidResponse) { try response.registration(in: ["client_id": value]) }
+  }
 }

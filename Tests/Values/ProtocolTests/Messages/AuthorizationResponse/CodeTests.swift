@@ -51,6 +51,17 @@ import Testing
     #expect(missing.message.contains("neither"))
   }
 
+  @Test(arguments: ["x=100%", "x=%E9", "x=introducci%u00f3n", "%=a", "%FF=1&x=%", "scope=a%zz"])
+  func `a parameter that nobody reads may be written in any way`(query: String) {
+    #expect(judge("code=abc&\(query)") == .code("abc"))
+    #expect(judge("\(query)&code=abc") == .code("abc"))
+  }
+
+  @Test(arguments: ["a%", "a%zzb", "%FF", "%C3"])
+  func `a code that cannot be decoded is refused, and not mended`(code: String) {
+    #expect(judge("code=\(code)") == .refused(.invalidAuthorizationResponse))
+  }
+
   @Test(arguments: ["access_token", "token", "id_token", "refresh_token", "response"])
   func `a token where only a code belongs is refused`(name: String) {
     for value in ["abc", ""] {

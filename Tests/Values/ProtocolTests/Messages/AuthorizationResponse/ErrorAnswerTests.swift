@@ -67,6 +67,14 @@ import Testing
     #expect(error.code.rawValue.count <= 500)
     #expect(error.description.count < 2_000)
   }
+
+  @Test(arguments: [
+    ("introducci%u00f3n", "introducci%u00f3n"), ("100%", "100%"), ("expir%E9", "expir\u{FFFD}"),
+  ])
+  func `a description that cannot be decoded does not hide the error`(sent: String, shown: String) {
+    let error = refusal("error=access_denied&error_description=\(sent)")
+    #expect(error?.code == .accessDenied && error?.response?.errorDescription == shown)
+  }
 }
 
 /// What a terminal or a log would obey and not show.
