@@ -26,7 +26,8 @@ enum StoreAddress {
     case "keyless-desktop": keyless(place)
     case "desktop-of": try DesktopTokenStore(service: place)
     case "postgresql":
-      PostgreSQLTokenStore(connection: address, key: .raw(Data(0..<32)))
+      // The key of the tests' databases.
+      PostgreSQLTokenStore(connection: address, key: .raw(Data(repeating: 7, count: 32)))
     case "encrypted": EncryptedFileTokenStore(path: place, key: key(beside: place))
     default: throw Misuse(message: "no kind of store is named \(parts[0])")
     }
