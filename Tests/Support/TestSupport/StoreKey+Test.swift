@@ -4,4 +4,6 @@ package import SequencingOAuth
 extension StoreKey {
   /// A key that is as good as any other.
   package static let testKey = StoreKey.raw(Data(repeating: 7, count: 32))
+  /// Another key.
+  package static let otherTestKey = StoreKey.raw(Data(repeating: 8, count: 32))
 }

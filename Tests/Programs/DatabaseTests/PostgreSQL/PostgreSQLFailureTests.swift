@@ -71,7 +71,7 @@ import Testing
     try await PostgreSQLServer.running { server in
       try await store(server).save(record("a"))
       let other = PostgreSQLTokenStore(
-        connection: server.connection, key: .raw(Data(repeating: 7, count: 32)))
+        connection: server.connection, key: .otherTestKey)
       #expect(try await failure { _ = try await other.load("a") }.code == .wrongPassphrase)
       #expect(try await failure { try await other.save(record("a")) }.code == .wrongPassphrase)
       #expect(try await store(server).load("a") == record("a"))

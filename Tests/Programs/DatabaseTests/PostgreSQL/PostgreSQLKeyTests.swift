@@ -10,7 +10,7 @@ import Testing
 
 /// The key of the records is changed while hosts use them.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(5))) struct PostgreSQLKeyTests {
-  private static let newKey = StoreKey.raw(Data(repeating: 8, count: 32))
+  private static let newKey = StoreKey.otherTestKey
 
   private static func store(
     _ server: PostgreSQLServer, _ key: StoreKey, _ others: [StoreKey] = []

@@ -13,7 +13,7 @@ import Testing
   @Test func `hosts share registrations, also while the key changes`()
     async throws
   {
-    let newKey = StoreKey.raw(Data(repeating: 7, count: 32))
+    let newKey = StoreKey.otherTestKey
     let all = try await Registrations.atServersOfTheirOwn(2)
     try await PostgreSQLServer.running { server in
       let open = { (key: StoreKey, others: [StoreKey]) in
@@ -50,7 +50,7 @@ import Testing
   @Test func `a change of the key overwrites no newer registration`()
     async throws
   {
-    let newKey = StoreKey.raw(Data(repeating: 7, count: 32))
+    let newKey = StoreKey.otherTestKey
     let (table, temporary) = ("sequencing_oauth.registrations", "public.newer")
     try await PostgreSQLServer.running { server in
       let store = PostgreSQLTokenStore(
