@@ -25,21 +25,12 @@ enum JSONMessage {
   static func members(
     of body: Data, as name: String
   ) throws(SQOAuthError) -> [String: JSONValue] {
-    guard let members = try value(of: body, as: name, .message).object else {
-      throw SQOAuthError(.invalidResponse, "the \(name) is no JSON object")
-    }
-    return members
-  }
-
-  /// The value of a body that must be JSON.
-  static func value(
-    of body: Data, as name: String, _ rules: JSONRules
-  ) throws(SQOAuthError) -> JSONValue {
     do throws(JSONFailure) {
-      return try JSONReader.value(of: body, rules)
+      if let members = try JSONReader.value(of: body).object { return members }
     } catch {
       throw SQOAuthError(.invalidResponse, error.description(of: name))
     }
+    throw SQOAuthError(.invalidResponse, "the \(name) is no JSON object")
   }
 
   /// Decodes a body; an error names the wrong field and never quotes the content.
@@ -48,8 +39,14 @@ enum JSONMessage {
     with decoder: JSONDecoder = JSONDecoder()
   ) throws(SQOAuthError) -> Message {
     // The limits hold before a decoder begins, whose work grows with the values times their depth.
-    let value = try value(of: data, as: name, rules)
-    if let value = value as? Message { return value }
+    do throws(JSONFailure) {
+      let value = try JSONReader.value(of: data, rules)
+      if let message = value.asItIs(type) { return message }
+    } catch .malformed where decoder.allowsJSON5 || decoder.assumesTopLevelDictionary {
+      // The app's decoder reads more than JSON.
+    } catch {
+      throw SQOAuthError(.invalidResponse, error.description(of: name))
+    }
     do {
       return try decoder.decode(type, from: data)
     } catch let error as DecodingError {
@@ -70,6 +67,18 @@ enum JSONMessage {
       return ": check \"\(key.stringValue.printable)\""
     @unknown default:
       return ""
+    }
+  }
+}
+
+extension JSONValue {
+  /// The value, its elements or its members, if that is the type; it need not be decoded then.
+  fileprivate func asItIs<Message>(_ type: Message.Type) -> Message? {
+    switch type {
+    case is JSONValue.Type: self as? Message
+    case is [JSONValue].Type: array as? Message
+    case is [String: JSONValue].Type: object as? Message
+    default: nil
     }
   }
 }

@@ -32,6 +32,34 @@ import Testing
     #expect(request.headers["Authorization"] == "Bearer T1")
   }
 
+  @Test func `values are read whatever they are`() async throws {
+    let fixture = try await PipeFixture().answering(#"[{"a":1.0},null,9007199254740993]"#)
+    let elements = try await fixture.pipe.read([JSONValue].self)
+    #expect(elements == [["a": 1], .null, 9_007_199_254_740_993])
+    let optional = try await fixture.pipe.read([JSONValue?].self)
+    #expect(optional == [["a": 1], nil, 9_007_199_254_740_993])
+    let object = try await PipeFixture().answering(#"{"a":[]}"#)
+    #expect(try await object.pipe.read([String: JSONValue].self) == ["a": []])
+    await pipeFailure { () async throws(PipeError) in
+      try await object.pipe.read([JSONValue].self)
+    }
+  }
+
+  @Test func `a decoder of the app's may read more than JSON`() async throws {
+    var configuration = PipeConfiguration()
+    configuration.decoder = {
+      let decoder = JSONDecoder()
+      decoder.allowsJSON5 = true
+      return decoder
+    }
+    let fixture = try await PipeFixture(configuration).answering("{title: 'A', /* no id */}")
+    #expect(try await fixture.pipe.read(File.self, id: "a") == File(title: "A"))
+    fixture.answering("{title: '\(String(repeating: "[", count: 40))'")
+    await pipeFailure { () async throws(PipeError) in
+      try await fixture.pipe.read(File.self, id: "a")
+    }
+  }
+
   @Test func `an object is an object and nothing is wrapped`() async throws {
     let fixture = try await PipeFixture().answering(#"{"id":"a","title":"A"}"#)
     #expect(try await fixture.pipe.read(File.self, id: "a") == File(id: "a", title: "A"))
