@@ -146,23 +146,16 @@ let values: [Target] = [
     ["SequencingOAuth", "SequencingOAuthGRPC", "HTTP2", "Basics", "LoopbackHTTP", "CCurl"]),
 ]
 
+/// What tests of `SequencingOAuth` against servers of their own process need.
+let clientWithServers: [Target.Dependency] = [
+  "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport",
+]
+
 /// Tests with servers of this process, on loopback addresses.
 let loopback: [Target] = [
-  tests(
-    "Loopback/TransportTests",
-    [
-      "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport",
-    ]),
-  tests(
-    "Loopback/SignInTests",
-    [
-      "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport",
-    ]),
-  tests(
-    "Loopback/ProviderTests",
-    [
-      "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport",
-    ]),
+  tests("Loopback/TransportTests", clientWithServers),
+  tests("Loopback/SignInTests", clientWithServers),
+  tests("Loopback/ProviderTests", clientWithServers),
   tests(
     "Loopback/GRPCLoopbackTests",
     [
